@@ -1,0 +1,84 @@
+/** Every reason for which Postern itself says no. `http/envelope.ts` has an answer for each. */
+export type RefusalKind =
+  | 'token-missing'
+  | 'token-invalid'
+  | 'token-expired'
+  | 'token-revoked'
+  | 'not-permitted'
+  | 'ambiguous-path'
+  | 'bad-request'
+  | 'no-such-endpoint'
+  | 'no-such-route'
+  | 'method-not-allowed'
+  | 'expectation-failed'
+  | 'body-too-large'
+  | 'too-many-requests'
+  | 'bad-login-request'
+  | 'wrong-captcha'
+  | 'wrong-credentials'
+
+/** What a log line may say about a refusal. Never a token, a password or a captcha text. */
+export interface RefusalDetail {
+  readonly reason?: string
+  readonly retryAfterSeconds?: number
+}
+
+/** We said no, and meant it. The kind reaches the client as an answer, the detail only the log. */
+export class Refusal extends Error {
+  readonly kind: RefusalKind
+  readonly detail: RefusalDetail
+
+  constructor(kind: RefusalKind, detail: RefusalDetail = {}) {
+    super(kind)
+    this.name = 'Refusal'
+    this.kind = kind
+    this.detail = detail
+  }
+}
+
+/** The parts that can break under a request that did nothing wrong. */
+export type FaultPart =
+  | 'redis'
+  | 'database'
+  | 'policies'
+  | 'password-check'
+  | 'upstream-unreachable'
+  | 'upstream-broken'
+  | 'upstream-timeout'
+  | 'upstream-busy'
+
+/** Something is broken. Never answered with `code` 401: nobody logs in again because a store is down. */
+export class Fault extends Error {
+  readonly part: FaultPart
+
+  constructor(part: FaultPart, options?: { readonly cause?: unknown; readonly reason?: string }) {
+    super(options?.reason ?? part, options?.cause === undefined ? {} : { cause: options.cause })
+    this.name = 'Fault'
+    this.part = part
+  }
+}
+
+/** One thing wrong with something a person wrote, and where. */
+export interface Problem {
+  readonly file: string
+  readonly line?: number
+  readonly column?: number
+  readonly message: string
+}
+
+/** What a person wrote cannot be used. Carries every problem found, not only the first. */
+export class Invalid extends Error {
+  readonly problems: readonly Problem[]
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(formatProblem).join('\n'))
+    this.name = 'Invalid'
+    this.problems = problems
+  }
+}
+
+/** `file:line:column: message`, the form that editors and CI annotate. */
+export function formatProblem({ file, line, column, message }: Problem): string {
+  const place = [file, line, column].filter((part) => part !== undefined).join(':')
+  return `${place}: ${message}`
+}

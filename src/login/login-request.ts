@@ -1,7 +1,79 @@
+import { Refusal } from '../errors.ts'
+
 /** The four fields of a login, bound and bounded. */
 export interface LoginRequest {
   readonly username: string
   readonly password: string
   readonly uuid: string
   readonly code: string
+}
+
+/** What came over the wire, before anything is believed of it. */
+export interface LoginBody {
+  readonly contentType: string | undefined
+  /** `undefined` when the body was larger than a login can be. */
+  readonly bytes: Uint8Array | undefined
+}
+
+/** bcrypt reads 72 bytes and ignores the rest, so a longer password would equal its own prefix. */
+export const maxPasswordBytes = 72
+
+/**
+ * Binds and validates the parameters: a JSON object with four non-empty texts, in dev mode too.
+ * Unknown members are ignored, and nothing but these four is ever read.
+ */
+export function bindLoginRequest({ contentType, bytes }: LoginBody): LoginRequest {
+  if (!isJson(contentType)) throw bad('the content type is not application/json')
+  if (bytes === undefined) throw bad('the body is too large')
+  const fields = parseFields(bytes)
+
+  const username = field(fields, 'username', 128)
+  const password = field(fields, 'password', maxPasswordBytes)
+  const uuid = field(fields, 'uuid', 128)
+  const code = field(fields, 'code', 32)
+  return { username, password, uuid, code }
+}
+
+/** The name that was tried, for the record of an attempt that could not be bound. */
+export function attemptedName({ bytes }: LoginBody): string {
+  try {
+    const name = bytes === undefined ? undefined : parseFields(bytes).get('username')
+    return typeof name === 'string' ? name.slice(0, 128) : ''
+  } catch {
+    return ''
+  }
+}
+
+/** One type, exactly: odd content types have made servers skip their checks (CVE-2026-25223). */
+function isJson(contentType: string | undefined): boolean {
+  return /^application\/json(?:; ?charset=utf-8)?$/i.test(contentType ?? '')
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function parseFields(bytes: Uint8Array): ReadonlyMap<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch {
+    throw bad('the body is not JSON')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw bad('the body is not a JSON object')
+  }
+  // A Map of own members: `__proto__` is then a name like any other.
+  return new Map(Object.entries(value))
+}
+
+function field(fields: ReadonlyMap<string, unknown>, name: string, maxBytes: number): string {
+  const value = fields.get(name)
+  if (typeof value !== 'string' || value === '') throw bad(`${name} is missing`)
+  if (Buffer.byteLength(value) > maxBytes) throw bad(`${name} is too long`)
+  // C strings end at NUL: a hash of "a\0b" could be one of "a".
+  if (value.includes('\0') || !value.isWellFormed()) throw bad(`${name} is not plain text`)
+  return value
+}
+
+function bad(reason: string): Refusal {
+  return new Refusal('bad-login-request', { reason })
 }

@@ -4,6 +4,7 @@ export interface Origin {
   readonly line: number
 }
 
+/** What a matching rule does. */
 export type Effect = 'allow' | 'deny'
 
 /** One `p` line: this role may (or may not) call this path pattern with this method. */
@@ -28,4 +29,34 @@ export interface Exclusion {
   readonly path: string
   readonly reason: string
   readonly origin: Origin
+}
+
+/** The methods that a rule or an exclusion may name: RFC 9110 section 9, and PATCH (RFC 5789). */
+export const METHODS: readonly string[] = Object.freeze([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+  'CONNECT',
+  'TRACE',
+])
+
+/** In the method column of a rule: whatever method the request has. */
+export const ANY_METHOD = '*'
+
+/** What to do about a method that is none of `METHODS`, or `undefined` when it is one. */
+export function methodProblem(method: string): string | undefined {
+  if (METHODS.includes(method)) return undefined
+  if (METHODS.includes(method.toUpperCase())) {
+    return `method ${quote(method)} never matches: methods are case-sensitive, write ${method.toUpperCase()}`
+  }
+  return `unknown method ${quote(method)}: write one of ${METHODS.join(', ')}`
+}
+
+/** A piece of someone's text, short and on one line, as it may stand in a message. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text)
 }

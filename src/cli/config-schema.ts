@@ -1,0 +1,14 @@
+import { configJsonSchema } from '../config/json-schema.ts'
+import type { ConfigCommandIo } from './config-check.ts'
+
+const USAGE = 'usage: postern config schema\n'
+
+/** Prints the JSON Schema of a configuration file: the content of `config/schema.json`. */
+export async function configSchema(args: readonly string[], io: ConfigCommandIo): Promise<number> {
+  if (args.length > 0) {
+    io.err(USAGE)
+    return 2
+  }
+  io.out(configJsonSchema())
+  return 0
+}

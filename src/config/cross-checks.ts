@@ -1,0 +1,96 @@
+import { checkEndpoints, checkRoutes } from './check-routes.ts'
+import { checkUpstreams } from './check-upstreams.ts'
+import type { Draft } from './draft.ts'
+import { modeFacts } from './mode.ts'
+import type { Report } from './report.ts'
+import { MASK, secretWeakness } from './secret-strength.ts'
+
+// Names that HTTP or Postern gives a meaning of its own; identity under one of them would be lost
+// or would change how the message is read.
+const TAKEN =
+  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|date|authorization|cookie|set-cookie|forwarded|traceparent|tracestate|(content|proxy|x-forwarded|sec|if)-.*)$/
+
+/** The rules that no single setting can tell. Reports every one that does not hold. */
+export function crossCheck(draft: Draft, report: Report): void {
+  checkSecret(draft, report)
+  checkDatabase(draft, report)
+  checkPorts(draft, report)
+  checkHeaders(draft, report)
+  checkAlphabet(draft, report)
+  checkOrder(draft, report)
+  checkUpstreams(draft, report)
+  checkRoutes(draft, report)
+  checkEndpoints(draft, report)
+}
+
+function checkSecret({ application, jwt }: Draft, report: Report): void {
+  const at = 'jwt.secret'
+  if (report.isBroken(at)) return
+  const secret = jwt?.secret
+  const cure = 'set POSTERN_JWT__SECRET, or POSTERN_JWT__SECRET_FILE, to 32 random bytes or more'
+
+  if (secret === MASK) {
+    report.problem(at, `${at} is the mask that config print writes: ${cure}`)
+    return
+  }
+  if (modeFacts(application?.mode, 0).weakSecretAllowed) return
+  if (secret === undefined) {
+    report.problem(at, `${at} is missing: ${cure}`)
+    return
+  }
+  const weakness = secretWeakness(secret)
+  if (weakness !== undefined) report.problem(at, `${at} ${weakness}: ${cure}`)
+}
+
+function checkDatabase({ database }: Draft, report: Report): void {
+  if (database?.url === undefined || URL.canParse(database.url)) return
+  report.problem(
+    'database.url',
+    'database.url is no address: percent-encode what is special in the user name and password',
+  )
+}
+
+function checkPorts({ application, ops }: Draft, report: Report): void {
+  // 0 is a free port, another one each time.
+  if (ops?.port === 0 || ops?.port !== application?.port) return
+  if (report.isBroken('ops.port') || report.isBroken('application.port')) return
+  report.problem('ops.port', 'ops.port is that of application.port: they must differ')
+}
+
+function checkHeaders({ headers }: Draft, report: Report): void {
+  const owners = new Map<string, string>()
+
+  for (const [key, name] of Object.entries(headers ?? {})) {
+    const at = `headers.${key}`
+    // Upstreams that hand headers on as variables read - and _ as one.
+    const folded = name.toLowerCase().replaceAll('_', '-')
+    const owner = owners.get(folded)
+    if (owner !== undefined) report.problem(at, `${at} has the name of ${owner}: they must differ`)
+    else if (TAKEN.test(folded)) report.problem(at, `${at} is a name with another meaning`)
+    owners.set(folded, owner ?? at)
+  }
+}
+
+function checkAlphabet({ captcha }: Draft, report: Report): void {
+  const alphabet = captcha?.alphabet ?? ''
+  if (new Set(alphabet).size === alphabet.length) return
+  report.problem('captcha.alphabet', 'captcha.alphabet repeats a character: keep each one once')
+}
+
+function checkOrder({ limits, shutdown }: Draft, report: Report): void {
+  const pairs = [
+    [
+      'limits.headersTimeoutMs',
+      limits?.headersTimeoutMs,
+      'limits.requestTimeoutMs',
+      limits?.requestTimeoutMs,
+    ],
+    ['limits.targetBytes', limits?.targetBytes, 'limits.headerBytes', limits?.headerBytes],
+    ['shutdown.graceMs', shutdown?.graceMs, 'shutdown.deadlineMs', shutdown?.deadlineMs],
+  ] as const
+
+  for (const [lowAt, low = 0, highAt, high = 0] of pairs) {
+    if (low <= high || report.isBroken(lowAt) || report.isBroken(highAt)) continue
+    report.problem(lowAt, `${lowAt} must not be more than ${highAt}`)
+  }
+}

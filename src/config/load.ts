@@ -1,0 +1,84 @@
+import { isUtf8 } from 'node:buffer'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Assert } from 'typebox/value'
+import { Invalid, type Problem } from '../errors.ts'
+import { applySchema } from './apply-schema.ts'
+import { crossCheck } from './cross-checks.ts'
+import type { Draft } from './draft.ts'
+import { type Environment, overlayEnvironment } from './environment.ts'
+import { createReport } from './report.ts'
+import { type Config, configSchema } from './schema.ts'
+import { rootSetting } from './setting.ts'
+import { parseYaml } from './yaml-tree.ts'
+
+const DEFAULT_FILE = 'config/postern.yaml'
+
+/** Where a configuration comes from. Relative paths are taken from `cwd`. */
+export interface ConfigSource {
+  readonly file?: string | undefined
+  readonly env: Environment
+  readonly cwd: string
+}
+
+/** A configuration, or every reason why there is none. */
+export type ConfigReading =
+  | { readonly config: Config; readonly problems: readonly [] }
+  | { readonly config?: never; readonly problems: readonly Problem[] }
+
+/** The file that is read: the one that is named, else `POSTERN_CONFIG`, else the shipped default. */
+export function configFile({ file, env }: ConfigSource): string {
+  const { POSTERN_CONFIG: named } = env
+  return file ?? named ?? DEFAULT_FILE
+}
+
+/** The frozen configuration of this source. Throws `Invalid` with every problem there is. */
+export function loadConfig(source: ConfigSource): Config {
+  const { config, problems } = readConfig(source)
+  if (config === undefined) throw new Invalid(problems)
+  return config
+}
+
+/** The same without throwing, for those who print problems. No problem ever quotes a value. */
+export function readConfig(source: ConfigSource): ConfigReading {
+  const name = configFile(source)
+
+  const file = readText(resolve(source.cwd, name))
+  if ('why' in file) return { problems: [{ file: name, message: `the file ${file.why}` }] }
+  const written = parseYaml(file.text, name, true)
+  if (written.tree === undefined) return written
+
+  const report = createReport({ file: name, line: 1, column: 1 })
+  const readSecretFile = (path: string) => withoutNewline(readText(resolve(source.cwd, path)))
+  const tree = overlayEnvironment(written.tree, source.env, { readSecretFile, report })
+  const value = applySchema(rootSetting, tree, report)
+  crossCheck(value as Draft, report)
+
+  const problems = report.problems()
+  if (problems.length > 0) return { problems }
+  Assert(configSchema, value)
+  return { config: value, problems: [] }
+}
+
+type Reading = { readonly text: string } | { readonly why: string }
+
+function readText(path: string): Reading {
+  try {
+    const bytes = readFileSync(path)
+    return isUtf8(bytes) ? { text: bytes.toString() } : { why: 'is not UTF-8 text' }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+    return { why: REASONS[code] ?? `cannot be read (${code})` }
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read by this user',
+  EISDIR: 'is a directory',
+}
+
+/** Editors end a file with a newline that is no part of the secret. */
+function withoutNewline(reading: Reading): Reading {
+  return 'text' in reading ? { text: reading.text.replace(/\r?\n$/, '') } : reading
+}

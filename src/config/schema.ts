@@ -1,0 +1,225 @@
+import { type Static, Type } from 'typebox'
+
+const DAY_MS = 86_400_000
+const TEN_YEARS_SECONDS = 315_360_000
+const TIB = 1_099_511_627_776
+
+const section = <P extends Type.TProperties>(description: string, properties: P) =>
+  Type.Object(properties, { additionalProperties: false, default: {}, description })
+
+const integer = (value: number, minimum: number, maximum: number, description: string) =>
+  Type.Integer({ default: value, minimum, maximum, description })
+
+const flag = (value: boolean, description: string) => Type.Boolean({ default: value, description })
+
+const text = (value: string, description: string, pattern?: string) =>
+  Type.String({ default: value, minLength: 1, maxLength: 1024, description, ...form(pattern) })
+
+const form = (pattern: string | undefined) => (pattern === undefined ? {} : { pattern })
+
+const HOST = '^[0-9A-Za-z.:%_-]+$'
+const UPSTREAM_NAME = '^[a-z][a-z0-9-]{0,62}$'
+// RFC 9110 5.6.2.
+const HEADER_NAME = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$"
+
+const headerName = (value: string, carries: string) =>
+  text(
+    value,
+    `The name of the header that tells an upstream ${carries}, such as ${value}.`,
+    HEADER_NAME,
+  )
+
+const endpoint = (name: string) =>
+  text(
+    'gateway',
+    `Who answers ${name}: the word gateway, or the name of an upstream.`,
+    UPSTREAM_NAME,
+  )
+
+const upstream = Type.Object(
+  {
+    targets: Type.Array(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description:
+          'One server of the upstream: scheme, host and port, such as http://orders:8080.',
+      }),
+      {
+        minItems: 1,
+        maxItems: 256,
+        uniqueItems: true,
+        description: 'The servers of this upstream, each one scheme, host and port.',
+      },
+    ),
+    connections: integer(256, 1, 65_536, 'The most connections Postern opens to one target.'),
+    connectTimeoutMs: integer(3000, 1, DAY_MS, 'How long connecting to a target may take.'),
+    headersTimeoutMs: integer(30_000, 1, DAY_MS, 'How long a target may take to begin its answer.'),
+    bodyTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a target may pause within its answer.'),
+  },
+  { additionalProperties: false, description: 'A service that calls are forwarded to.' },
+)
+
+const route = Type.Object(
+  {
+    path: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'The path this route covers, with everything below it, such as /api/v1/orders.',
+    }),
+    upstream: Type.String({
+      pattern: UPSTREAM_NAME,
+      description: 'The name, under upstreams, of the service that answers this route.',
+    }),
+    access: Type.Enum(['permitted', 'authenticated', 'public'], {
+      default: 'permitted',
+      description:
+        'permitted asks for identity and permission, authenticated for identity only, public for neither.',
+    }),
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        pattern: '\\S',
+        description: 'Why the route is as open as it is; a public route cannot do without.',
+      }),
+    ),
+    forwardCredentials: flag(false, "Whether the caller's own token is passed on to the upstream."),
+  },
+  { additionalProperties: false, description: 'A path and the upstream behind it.' },
+)
+
+/**
+ * Every setting of Postern, with its type, default, bound and one sentence. The type, the check,
+ * the defaults and `config/schema.json` all come from here. `writeOnly` marks a secret.
+ */
+export const configSchema = section('The configuration of Postern.', {
+  application: section('The public port and the mode.', {
+    mode: Type.String({
+      default: 'prod',
+      maxLength: 64,
+      description:
+        'The name dev, exactly, skips the captcha and makes tokens last about 100 years; any other name does neither.',
+    }),
+    host: text('0.0.0.0', 'The address or host name the public port listens on.', HOST),
+    port: integer(8000, 0, 65_535, 'The public port; 0 takes a free one.'),
+    dataDirectory: text('data', 'Where the embedded database and a generated key are kept.'),
+  }),
+  ops: section('The second port: health, readiness, metrics.', {
+    host: text('127.0.0.1', 'The address or host name the ops port listens on.', HOST),
+    port: integer(9100, 0, 65_535, 'The ops port; 0 takes a free one.'),
+  }),
+  logger: section('What is written down.', {
+    level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      default: 'info',
+      description: 'The least grave log line that is still written.',
+    }),
+    enableddb: flag(false, 'Whether every login attempt is written to the login log.'),
+  }),
+  jwt: section('The tokens that login issues.', {
+    secret: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        writeOnly: true,
+        description: 'The text that signs tokens: at least 32 bytes of randomness.',
+      }),
+    ),
+    timeout: integer(3600, 1, TEN_YEARS_SECONDS, 'How many seconds a token is valid.'),
+    maxTokenBytes: integer(4096, 256, 65_536, 'The longest token that is looked at.'),
+    clockSkewSeconds: integer(
+      60,
+      0,
+      3600,
+      'How far ahead of our clock the issue time of a token may lie; its expiry gets no leeway.',
+    ),
+  }),
+  database: section('Accounts and the login log.', {
+    url: Type.Optional(
+      Type.String({
+        maxLength: 4096,
+        pattern: '^postgres(ql)?://',
+        writeOnly: true,
+        description: 'A postgres:// address; without one the embedded database is used.',
+      }),
+    ),
+    poolSize: integer(10, 1, 1000, 'The most connections to the database.'),
+    connectTimeoutMs: integer(1500, 1, DAY_MS, 'How long connecting to the database may take.'),
+    statementTimeoutMs: integer(3000, 1, DAY_MS, 'How long one statement may take.'),
+  }),
+  captcha: section('The picture that login asks for.', {
+    ttlSeconds: integer(600, 10, 86_400, 'How many seconds a captcha can be answered.'),
+    length: integer(4, 4, 8, 'How many characters a captcha has.'),
+    alphabet: Type.String({
+      default: '0123456789',
+      minLength: 10,
+      maxLength: 62,
+      pattern: '^[0-9A-Za-z]+$',
+      description: 'The letters and digits that captchas are made of, each one once.',
+    }),
+    maxOutstanding: integer(10_000, 100, 10_000_000, 'The most unanswered captchas kept at once.'),
+    alias: flag(false, 'Whether GET /api/v1/captcha answers as GET /api/v1/getCaptcha does.'),
+  }),
+  login: section('How much login work is accepted.', {
+    passwordConcurrency: integer(2, 1, 64, 'How many passwords are checked at the same time.'),
+    passwordQueue: integer(64, 0, 100_000, 'How many more logins may wait for that.'),
+    perAddressPerMinute: integer(30, 1, 1_000_000, 'Login attempts a minute from one address.'),
+    perAccountFailuresPerMinute: integer(5, 1, 1_000_000, 'Failed logins a minute on one account.'),
+    captchaPerAddressPerMinute: integer(60, 1, 1_000_000, 'Captchas a minute for one address.'),
+  }),
+  refusals: section('What a refused caller is told.', {
+    notPermittedCode: Type.Enum([401, 403], {
+      default: 401,
+      description:
+        'The code in the body when the role lacks permission; the HTTP status stays 200.',
+    }),
+  }),
+  policy: section('What each role may do.', {
+    directory: text('policies', 'The directory with model.conf, the rules and exclusions.yaml.'),
+  }),
+  headers: section('The names under which an upstream learns who calls.', {
+    userId: headerName('X-User-Id', 'the user ID'),
+    roleKey: headerName('X-Role-Key', 'the role key'),
+    dataScope: headerName('X-Data-Scope', 'the data scope'),
+    userName: headerName('X-User-Name', 'the user name'),
+    roleId: headerName('X-Role-Id', 'the role ID'),
+    requestId: headerName('X-Request-Id', 'the request ID'),
+  }),
+  limits: section('The most that one client can ask of the public port.', {
+    targetBytes: integer(8192, 64, 1_048_576, 'The longest request target: path and query.'),
+    headerBytes: integer(16_384, 1024, 1_048_576, 'The most bytes of target and headers together.'),
+    headerCount: integer(100, 10, 2000, 'The most headers of one request.'),
+    bodyBytes: integer(104_857_600, 0, TIB, 'The longest request body.'),
+    headersTimeoutMs: integer(15_000, 1, DAY_MS, 'How long the headers of a request may take.'),
+    requestTimeoutMs: integer(300_000, 1, DAY_MS, 'How long a whole request may take to arrive.'),
+    keepAliveTimeoutMs: integer(65_000, 1, DAY_MS, 'How long an idle connection is kept.'),
+    connections: integer(10_000, 1, 1_000_000, 'The most connections at the same time.'),
+  }),
+  upstreams: Type.Record(Type.String({ pattern: UPSTREAM_NAME }), upstream, {
+    additionalProperties: false,
+    default: {},
+    description: 'The services behind Postern, by name: small letters, digits and hyphens.',
+  }),
+  routes: Type.Array(route, {
+    default: [],
+    maxItems: 10_000,
+    description: 'Which path goes to which upstream; the longest path that fits wins.',
+  }),
+  endpoints: section('The two endpoints that Postern can leave to an upstream.', {
+    logout: endpoint('POST /api/v1/logout'),
+    profile: endpoint('GET /api/v1/user/profile'),
+  }),
+  shutdown: section('How Postern ends.', {
+    graceMs: integer(500, 0, DAY_MS, 'How long new requests are still taken once told to end.'),
+    deadlineMs: integer(30_000, 1, DAY_MS, 'How long requests under way may take to finish.'),
+  }),
+})
+
+type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T
+
+/** A checked configuration with every default filled in, frozen all the way down. */
+export type Config = DeepReadonly<Static<typeof configSchema>>

@@ -1,0 +1,53 @@
+/** What `config print` writes in place of a secret. */
+export const MASK = '***'
+
+const MIN_BYTES = 32
+
+// Defaults and samples that are published somewhere, so that anybody can sign with them.
+const PUBLISHED = [
+  'go-admin',
+  'secret',
+  'changeme',
+  'password',
+  'postern',
+  'your-256-bit-secret',
+  'your-384-bit-secret',
+  'your-512-bit-secret',
+  'a-string-secret-at-least-256-bits-long',
+  'a-valid-string-secret-that-is-at-least-384-bits-long',
+  'a-valid-string-secret-that-is-at-least-512-bits-long-which-is-very-long',
+  'abcdefghijklmnopqrstuvwxyz',
+  'abcdefghijklmnopqrstuvwxyz0123456789',
+  '0123456789abcdefghijklmnopqrstuvwxyz',
+]
+
+const PLACEHOLDER = /change-?me|change-?this|replace-?me|replace-?this|placeholder|your-?secret/
+
+/**
+ * Why a signing secret must not be used outside the development mode, or nothing when it may.
+ * The answer never quotes the secret.
+ */
+export function secretWeakness(secret: string): string | undefined {
+  const plain = secret
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, '-')
+  const repeated = plain.slice(0, period(plain))
+
+  if (PUBLISHED.includes(plain) || PUBLISHED.includes(repeated.replace(/-$/, ''))) {
+    return 'is a published default that anybody can sign with'
+  }
+  if (PLACEHOLDER.test(plain)) return 'is a placeholder'
+  if (Buffer.byteLength(secret) < MIN_BYTES) return `is shorter than ${MIN_BYTES} bytes`
+  if (period(secret) <= secret.length / 2) return 'repeats one piece over and over'
+  if (new Set(secret).size < 5) return 'has too few different characters'
+  return undefined
+}
+
+/** The length of the shortest beginning that, repeated, makes up the whole text. */
+function period(text: string): number {
+  for (let length = 1; length < text.length; length++) {
+    if (text.startsWith(text.slice(length))) return length
+  }
+  return text.length
+}

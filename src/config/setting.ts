@@ -1,0 +1,50 @@
+import { configSchema } from './schema.ts'
+
+/** One node of the schema, read as the JSON Schema that it is. */
+export interface Setting {
+  readonly type?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly writeOnly?: boolean
+  readonly enum?: readonly (string | number)[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly items?: Setting
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly uniqueItems?: boolean
+  readonly required?: readonly string[]
+  readonly properties?: Readonly<Record<string, Setting>>
+  readonly patternProperties?: Readonly<Record<string, Setting>>
+}
+
+/** The whole schema. */
+export const rootSetting: Setting = configSchema
+
+/** The named settings of a section, in the order of the schema; none for anything else. */
+export function namedSettings(setting: Setting): readonly (readonly [string, Setting])[] {
+  return Object.entries(setting.properties ?? {})
+}
+
+/** For a mapping whose keys are names that people choose: their form, and what each one holds. */
+export function freeEntries(setting: Setting): { form: RegExp; each: Setting } | undefined {
+  const [entry] = Object.entries(setting.patternProperties ?? {})
+  return entry && { form: new RegExp(entry[0]), each: entry[1] }
+}
+
+/** `application.port`, `routes[0].path`: the way people write where a setting is. */
+export function joinPath(path: string, key: string | number): string {
+  if (typeof key === 'number') return `${path}[${key}]`
+  return path === '' ? key : `${path}.${key}`
+}
+
+/** The dotted name of every setting with a fixed name, sections first. */
+export function settingPaths(setting: Setting = rootSetting, path = ''): readonly string[] {
+  return namedSettings(setting).flatMap(([key, child]) => {
+    const childPath = joinPath(path, key)
+    return [childPath, ...settingPaths(child, childPath)]
+  })
+}

@@ -1,0 +1,238 @@
+import { Refusal } from '../errors.ts'
+
+/**
+ * The headers of a request after the one pass over them. `passable` may travel on as it stands:
+ * reserved names, hop-by-hop names and credentials are not in it, on any path.
+ */
+export interface ArrivingHeaders {
+  /** Name, value, name, value … in the order and spelling of the client. */
+  readonly passable: readonly string[]
+  readonly host: string | undefined
+  readonly authorization: string | undefined
+  readonly cookies: readonly string[]
+  readonly origin: string | undefined
+  readonly fetchSite: string | undefined
+  readonly userAgent: string
+  readonly contentType: string | undefined
+  readonly contentLength: string | undefined
+  readonly chunked: boolean
+  readonly expectsContinue: boolean
+}
+
+export type ReadHeaders = (rawHeaders: readonly string[], httpVersion: string) => ArrivingHeaders
+
+/** Makes the reader for a set of injected names; those are reserved besides the constant ones. */
+export function createHeaderReader(injectedNames: readonly string[]): ReadHeaders {
+  const treatments = new Map<string, Treatment>(fixedTreatments)
+  for (const name of injectedNames) treatments.set(foldName(name.toLowerCase()), 'drop')
+
+  return (rawHeaders, httpVersion) => {
+    const seen: Seen = { passable: [], cookies: [] }
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at] as string
+      const value = rawHeaders[at + 1] as string
+      take(seen, treatmentOf(name.toLowerCase(), treatments), name, value)
+    }
+    return settle(seen, httpVersion)
+  }
+}
+
+type Treatment =
+  | 'pass'
+  | 'drop'
+  | 'host'
+  | 'authorization'
+  | 'cookie'
+  | 'connection'
+  | 'content-length'
+  | 'transfer-encoding'
+  | 'expect'
+  | 'referer'
+  | 'origin'
+  | 'fetch-site'
+  | 'user-agent'
+  | 'content-type'
+
+interface Seen {
+  readonly passable: string[]
+  readonly cookies: string[]
+  host?: string
+  authorization?: string
+  connection?: string
+  contentLength?: string
+  transferEncoding?: string
+  expect?: string
+  origin?: string
+  fetchSite?: string
+  userAgent?: string
+  contentType?: string
+}
+
+/**
+ * Dropped: hop-by-hop names (RFC 9110 7.6.1); names under which proxies tell upstreams where a
+ * request came from, which only we may say; and names by which a client could change method or
+ * path behind the check (X-HTTP-Method-Override, X-Original-URL).
+ */
+const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatment>([
+  ['host', 'host'],
+  ['authorization', 'authorization'],
+  ['cookie', 'cookie'],
+  ['connection', 'connection'],
+  ['content-length', 'content-length'],
+  ['transfer-encoding', 'transfer-encoding'],
+  ['expect', 'expect'],
+  ['referer', 'referer'],
+  ['origin', 'origin'],
+  ['sec-fetch-site', 'fetch-site'],
+  ['user-agent', 'user-agent'],
+  ['content-type', 'content-type'],
+  ...dropped(
+    'keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer upgrade',
+    'http2-settings forwarded via x-real-ip x-client-ip true-client-ip cf-connecting-ip',
+    'x-cluster-client-ip x-http-method x-http-method-override x-method-override',
+  ),
+])
+
+const reservedPrefixes = ['x-forwarded-', 'x-postern-', 'x-original-', 'x-rewrite-']
+
+function dropped(...names: readonly string[]): [string, Treatment][] {
+  return names.flatMap((line) => line.split(' ').map((name): [string, Treatment] => [name, 'drop']))
+}
+
+function treatmentOf(lower: string, treatments: ReadonlyMap<string, Treatment>): Treatment {
+  const exact = treatments.get(lower)
+  if (exact !== undefined) return exact
+
+  const folded = foldName(lower)
+  // CGI, WSGI and PHP fold X_User_Id and X-User-Id into one variable (CVE-2025-64484).
+  if (folded !== lower && treatments.has(folded)) return 'drop'
+  if (folded.startsWith('x-') && reservedPrefixes.some((prefix) => folded.startsWith(prefix))) {
+    return 'drop'
+  }
+  return 'pass'
+}
+
+function foldName(lower: string): string {
+  return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
+}
+
+function take(seen: Seen, treatment: Treatment, name: string, value: string): void {
+  switch (treatment) {
+    case 'pass':
+      seen.passable.push(name, value)
+      return
+    case 'drop':
+      return
+    case 'host':
+      seen.host = only(seen.host, value, 'two Host headers')
+      return
+    case 'authorization':
+      seen.authorization = only(seen.authorization, value, 'two Authorization headers')
+      return
+    case 'cookie':
+      seen.cookies.push(value)
+      return
+    case 'connection':
+      seen.connection = seen.connection === undefined ? value : `${seen.connection},${value}`
+      return
+    case 'content-length':
+      seen.contentLength = only(seen.contentLength, value, 'two Content-Length headers')
+      return
+    case 'transfer-encoding':
+      seen.transferEncoding = only(seen.transferEncoding, value, 'two Transfer-Encoding headers')
+      return
+    case 'expect':
+      seen.expect = only(seen.expect, value, 'two Expect headers')
+      return
+    case 'referer':
+      seen.passable.push(name, withoutTokenQuery(value))
+      return
+    case 'origin':
+      seen.origin = value
+      seen.passable.push(name, value)
+      return
+    case 'fetch-site':
+      seen.fetchSite = value
+      seen.passable.push(name, value)
+      return
+    case 'user-agent':
+      seen.userAgent = value
+      seen.passable.push(name, value)
+      return
+    case 'content-type':
+      seen.contentType = only(seen.contentType, value, 'two Content-Type headers')
+      seen.passable.push(name, value)
+      return
+  }
+}
+
+/** A check that saw one value and an upstream that takes the other is how smuggling starts. */
+function only(before: string | undefined, value: string, reason: string): string {
+  if (before !== undefined) throw new Refusal('bad-request', { reason })
+  return value
+}
+
+function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
+  const chunked = isChunked(seen.transferEncoding, httpVersion)
+  if (seen.contentLength !== undefined && !/^\d{1,15}$/.test(seen.contentLength)) {
+    throw new Refusal('bad-request', { reason: 'Content-Length is not a number' })
+  }
+  if (chunked && seen.contentLength !== undefined) {
+    throw new Refusal('bad-request', { reason: 'both Content-Length and Transfer-Encoding' })
+  }
+
+  return {
+    passable: withoutListed(seen.passable, seen.connection),
+    host: checkedHost(seen.host, httpVersion),
+    authorization: seen.authorization,
+    cookies: seen.cookies,
+    origin: seen.origin,
+    fetchSite: seen.fetchSite,
+    userAgent: seen.userAgent ?? '',
+    contentType: seen.contentType,
+    contentLength: seen.contentLength,
+    chunked,
+    expectsContinue: expectsContinue(seen.expect),
+  }
+}
+
+/** Only `chunked` by itself: with any other coding the next hop could see another body end. */
+function isChunked(transferEncoding: string | undefined, httpVersion: string): boolean {
+  if (transferEncoding === undefined) return false
+  if (httpVersion === '1.0' || transferEncoding.trim().toLowerCase() !== 'chunked') {
+    throw new Refusal('bad-request', { reason: 'a transfer coding other than chunked' })
+  }
+  return true
+}
+
+function expectsContinue(expect: string | undefined): boolean {
+  if (expect === undefined) return false
+  if (expect.toLowerCase() !== '100-continue') throw new Refusal('expectation-failed')
+  return true
+}
+
+const hostForm = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
+
+/** RFC 9112 3.2: one Host, with the grammar of a host; userinfo, paths and lists are attacks. */
+function checkedHost(host: string | undefined, httpVersion: string): string | undefined {
+  if (host === undefined && httpVersion === '1.0') return undefined
+  if (host === undefined || !hostForm.test(host)) {
+    throw new Refusal('bad-request', { reason: 'the Host header is missing or malformed' })
+  }
+  return host
+}
+
+/** RFC 9110 7.6.1. What we inject is added later, so naming it here does not remove it. */
+function withoutListed(passable: string[], connection: string | undefined): string[] {
+  if (connection === undefined || /^(?:keep-alive|close)$/i.test(connection)) return passable
+
+  const listed = new Set(connection.split(',').map((name) => name.trim().toLowerCase()))
+  return passable.filter((_, at) => !listed.has((passable[at - (at % 2)] as string).toLowerCase()))
+}
+
+/** A page opened with `?token=` names that address in the Referer of everything it loads. */
+function withoutTokenQuery(referer: string): string {
+  const query = referer.indexOf('?')
+  if (query === -1 || !/token|%/i.test(referer.slice(query))) return referer
+  return referer.slice(0, query)
+}

@@ -1,0 +1,26 @@
+import { Refusal } from '../errors.ts'
+import type { CompiledPolicies } from '../policy/compile.ts'
+import { decide } from '../policy/decide.ts'
+import type { Authorized, Identified } from './stages.ts'
+
+/**
+ * Asks the policy whether this caller may make this call. The refusal keeps the reason for our
+ * log; the client learns only that it may not.
+ */
+export function authorize(identified: Identified, policies: () => CompiledPolicies): Authorized {
+  const { received, token, carrier } = identified
+  const { route, endpoint, call, arrival } = received
+
+  if (token === undefined)
+    return { received, token, carrier, grounds: 'public-route' } as Authorized
+  // Spec, Authentication 5c: a route without the permission check never undergoes it.
+  if (route?.access === 'authenticated' && endpoint === undefined) {
+    return { received, token, carrier, grounds: 'authenticated-route' } as Authorized
+  }
+
+  const question = { roleKey: token.caller.roleKey, method: call.method, path: call.path }
+  const decision = decide(question, policies())
+  arrival.notes.decision = decision
+  if (!decision.allowed) throw new Refusal('not-permitted', { reason: decision.step })
+  return { received, token, carrier, grounds: decision } as Authorized
+}

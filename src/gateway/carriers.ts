@@ -1,0 +1,92 @@
+import { Refusal } from '../errors.ts'
+import type { Carrier, Received } from './stages.ts'
+
+export interface CarriedToken {
+  readonly token: string
+  readonly carrier: Carrier
+}
+
+/** The first carrier that has a token, in the specification's order: header, query, cookie. */
+export function findToken({ headers, query }: Received): CarriedToken | undefined {
+  const fromHeader = bearerToken(headers.authorization)
+  if (fromHeader !== undefined) return { token: fromHeader, carrier: 'header' }
+
+  const fromQuery = only(queryTokens(query), 'two token parameters')
+  if (fromQuery !== undefined) return { token: fromQuery, carrier: 'query' }
+
+  const fromCookie = only(cookieTokens(headers.cookies), 'two jwt cookies')
+  if (fromCookie !== undefined) return { token: fromCookie, carrier: 'cookie' }
+
+  return undefined
+}
+
+/** The query as the upstream may see it: without the token, the rest byte for byte. */
+export function queryWithoutToken(query: string): string {
+  if (!mayNameToken(query)) return query
+  return query
+    .split('&')
+    .filter((parameter) => !isTokenParameter(parameter))
+    .join('&')
+}
+
+/** One Cookie header without the `jwt` cookie, the others byte for byte; `undefined` if none is left. */
+export function cookieWithoutToken(cookie: string): string | undefined {
+  if (!cookie.includes('jwt')) return cookie
+  const kept = cookie.split(';').filter((pair) => nameOf(pair).trim() !== 'jwt')
+  const rest = kept.join(';').trimStart()
+  return rest === '' ? undefined : rest
+}
+
+/** Another scheme is no token of ours, so the next carrier is asked. */
+function bearerToken(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined
+  const match = /^bearer (.*)$/i.exec(authorization)
+  const token = match?.[1]?.trimEnd()
+  return token === '' ? undefined : token
+}
+
+function queryTokens(query: string): string[] {
+  if (!mayNameToken(query)) return []
+  return query
+    .split('&')
+    .filter(isTokenParameter)
+    .map((parameter) => decodeOnce(parameter.slice(parameter.indexOf('=') + 1)))
+    .filter((token) => token !== '')
+}
+
+function isTokenParameter(parameter: string): boolean {
+  return parameter.includes('=') && decodeOnce(nameOf(parameter)) === 'token'
+}
+
+/** `t%6fken` is the same name to every query parser, so an escape anywhere needs the full look. */
+function mayNameToken(query: string): boolean {
+  return query.includes('token=') || query.includes('%')
+}
+
+function cookieTokens(cookies: readonly string[]): string[] {
+  return cookies
+    .filter((cookie) => cookie.includes('jwt'))
+    .flatMap((cookie) => cookie.split(';'))
+    .map((pair) => pair.trim())
+    .filter((pair) => nameOf(pair) === 'jwt' && pair.includes('='))
+    .map((pair) => decodeOnce(pair.slice(pair.indexOf('=') + 1)))
+    .filter((token) => token !== '')
+}
+
+function nameOf(pair: string): string {
+  const equals = pair.indexOf('=')
+  return equals === -1 ? pair : pair.slice(0, equals)
+}
+
+/** Two tokens in one carrier: we could check one and an upstream could believe the other. */
+function only(tokens: readonly string[], reason: string): string | undefined {
+  if (tokens.length > 1) throw new Refusal('token-invalid', { reason })
+  return tokens[0]
+}
+
+function decodeOnce(text: string): string {
+  if (!text.includes('%')) return text
+  return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+}

@@ -1,0 +1,44 @@
+import type { ServerResponse } from 'node:http'
+import type { CompiledPolicies } from '../policy/compile.ts'
+import type { VerifiedToken, VerifyToken } from '../token/tokens.ts'
+import { authorize } from './authorize.ts'
+import { type ForwardParts, forward } from './forward.ts'
+import { identify } from './identify.ts'
+import { type ReceiveParts, receive } from './receive.ts'
+import type { Arrival, Authorized, Received } from './stages.ts'
+
+/** Answers to the endpoints that are ours: login and captcha to anybody, the rest to a caller. */
+export interface OwnAnswers {
+  toAnybody(received: Received, reply: ServerResponse): Promise<void>
+  toCaller(authorized: Authorized, reply: ServerResponse): Promise<void>
+}
+
+export interface PipelineParts extends ReceiveParts, ForwardParts {
+  readonly verifyToken: VerifyToken
+  readonly policies: () => CompiledPolicies
+  readonly endToken: (token: VerifiedToken) => void
+  readonly answers: OwnAnswers
+}
+
+/**
+ * What happens to every request on the public port. Each stage accepts only what the stage before
+ * it returns, so none can be skipped or moved. A stage that says no throws a Refusal; nothing
+ * below catches it.
+ */
+export function createPipeline(parts: PipelineParts) {
+  return async function pass(arrival: Arrival, reply: ServerResponse): Promise<void> {
+    const received = receive(arrival, parts)
+    if (received.endpoint?.open) return parts.answers.toAnybody(received, reply)
+
+    const identified = await identify(received, parts.verifyToken)
+    const authorized = authorize(identified, parts.policies)
+
+    const own = received.endpoint
+    // Whoever answers a logout, the token is over.
+    if (own?.name === 'logout' && identified.token !== undefined) parts.endToken(identified.token)
+    if (own !== undefined && own.upstream === undefined) {
+      return parts.answers.toCaller(authorized, reply)
+    }
+    return forward(authorized, reply, parts)
+  }
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto'
+import { Refusal } from '../errors.ts'
+import { canonicalPath } from '../policy/canonical-path.ts'
+import type { ReadHeaders } from './arriving-headers.ts'
+import type { FindOwnEndpoint } from './own-endpoints.ts'
+import type { FindRoute } from './routes.ts'
+import type { Arrival, Received } from './stages.ts'
+
+export interface ReceiveParts {
+  readonly readHeaders: ReadHeaders
+  readonly findEndpoint: FindOwnEndpoint
+  readonly findRoute: FindRoute
+  readonly maxTargetBytes: number
+}
+
+/**
+ * Settles what the request is before anybody asks who sent it: one canonical path, one framing,
+ * no header that only Postern may set. What could be read in two ways is refused here.
+ */
+export function receive(arrival: Arrival, parts: ReceiveParts): Received {
+  const requestId = randomUUID()
+  arrival.notes.requestId = requestId
+
+  refuseForeignProtocol(arrival)
+  const { path, query } = splitTarget(arrival.target, parts.maxTargetBytes)
+  arrival.notes.path = path
+  refuseRemovedEndpoint(path)
+  const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
+
+  return {
+    arrival,
+    call: { method: arrival.method, path },
+    query,
+    headers,
+    route: parts.findRoute(path),
+    endpoint: parts.findEndpoint(arrival.method, path),
+    requestId,
+  } as Received
+}
+
+/** TRACE would echo the credentials that we hold back; CONNECT asks for another kind of proxy. */
+const refusedMethods = new Set(['TRACE', 'CONNECT'])
+
+function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    throw new Refusal('bad-request', { reason: 'neither HTTP/1.0 nor HTTP/1.1' })
+  }
+  if (refusedMethods.has(method)) throw new Refusal('method-not-allowed')
+}
+
+function splitTarget(target: string, maxBytes: number): { path: string; query: string } {
+  if (target.length > maxBytes) throw new Refusal('target-too-long')
+
+  const mark = target.indexOf('?')
+  const path = canonicalPath(mark === -1 ? target : target.slice(0, mark))
+  const query = mark === -1 ? '' : target.slice(mark + 1)
+  if (path === undefined) throw new Refusal('ambiguous-path')
+  if (!isPlainQuery(query)) throw new Refusal('ambiguous-path', { reason: 'in the query' })
+  return { path, query }
+}
+
+/** Printable ASCII without `#`: a fragment has no place in a request target (RFC 9112 3.2.1). */
+function isPlainQuery(query: string): boolean {
+  return /^[\x21\x22\x24-\x7e]*$/.test(query)
+}
+
+/** Removed for good (specification, Removed endpoint), in every case and with a slash behind it. */
+const removedEndpoints = new Set(['/api/v1/refresh_token'])
+
+function refuseRemovedEndpoint(path: string): void {
+  const spelled = path.toLowerCase()
+  const bare = spelled.endsWith('/') ? spelled.slice(0, -1) : spelled
+  if (removedEndpoints.has(bare)) throw new Refusal('no-such-endpoint')
+}

@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { Refusal } from '../errors.ts'
+
+/**
+ * The client's body as a stream of its own, with backpressure and a limit. undici destroys the
+ * body it is given when an upstream fails; given the request itself, it would cut the client's
+ * connection and with it our answer.
+ */
+export function requestBody(request: IncomingMessage, maxBytes: number): Readable {
+  let received = 0
+  const body = new Readable({
+    read: () => request.resume(),
+    destroy(error, done) {
+      request.off('data', take)
+      request.off('end', finish)
+      request.off('close', cut)
+      // What the upstream no longer wants is read and thrown away, so that the client can finish
+      // sending and find our answer.
+      request.resume()
+      done(error)
+    },
+  })
+
+  function take(chunk: Buffer): void {
+    received += chunk.length
+    if (received > maxBytes) body.destroy(new Refusal('body-too-large'))
+    else if (!body.push(chunk)) request.pause()
+  }
+  function finish(): void {
+    body.push(null)
+  }
+  // A client that leaves in the middle must not look like one that finished.
+  function cut(): void {
+    if (!request.complete) body.destroy(new Error('the client ended its body early'))
+  }
+
+  request.on('data', take)
+  request.on('end', finish)
+  request.on('close', cut)
+  request.on('error', cut)
+  return body
+}

@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http'
+import type { Decision } from '../policy/decide.ts'
+import type { Caller } from '../token/caller.ts'
+import type { VerifiedToken } from '../token/tokens.ts'
+import type { ArrivingHeaders } from './arriving-headers.ts'
+import type { OwnEndpoint } from './own-endpoints.ts'
+import type { Route } from './routes.ts'
+
+/** A request as it came off the wire: nothing decoded, nothing trusted. */
+export interface Arrival {
+  readonly method: string
+  readonly target: string
+  readonly httpVersion: string
+  readonly rawHeaders: readonly string[]
+  readonly remoteAddress: string
+  readonly encrypted: boolean
+  readonly body: IncomingMessage
+  readonly notes: Notes
+}
+
+/** What the stages learned, for the one log line at the end. Written as soon as it is known. */
+export interface Notes {
+  requestId?: string
+  path?: string
+  caller?: Caller
+  carrier?: Carrier
+  decision?: Decision
+  upstream?: string
+  /** Who cut the exchange short after the answer had begun. */
+  cut?: 'client' | 'upstream'
+}
+
+/** Where a token rode. */
+export type Carrier = 'header' | 'query' | 'cookie'
+
+/** What is asked of the policy: the method, and the one canonical path. */
+export interface Call {
+  readonly method: string
+  readonly path: string
+}
+
+declare const stage: unique symbol
+type After<Stage extends string, T> = Readonly<T> & { readonly [stage]: Stage }
+
+interface Reception {
+  readonly arrival: Arrival
+  readonly call: Call
+  /** Raw text after `?`, without it; empty when there is none. */
+  readonly query: string
+  readonly headers: ArrivingHeaders
+  readonly route: Route | undefined
+  readonly endpoint: OwnEndpoint | undefined
+  readonly requestId: string
+}
+
+interface Identification {
+  readonly received: Received
+  /** Absent only on a route whose access is `public`. */
+  readonly token: VerifiedToken | undefined
+  readonly carrier: Carrier | undefined
+}
+
+/** Why a request may go on: the policy's decision, or a route that is declared free of the check. */
+export type Grounds = Decision | 'authenticated-route' | 'public-route'
+
+export type Received = After<'receive', Reception>
+export type Identified = After<'identify', Identification>
+export type Authorized = After<'authorize', Identification & { readonly grounds: Grounds }>

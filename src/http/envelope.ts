@@ -1,0 +1,61 @@
+import type { FaultPart, RefusalKind } from '../errors.ts'
+
+/** What the outside sees of a refusal or a fault. */
+export interface Envelope {
+  readonly status: number
+  readonly code: number
+  readonly msg: string
+}
+
+export type RefusalEnvelopes = Readonly<Record<RefusalKind, Envelope>>
+
+/**
+ * The answer to each refusal, and the only place that knows that most of them are HTTP 200
+ * (specification, Errors). `notPermittedCode` is 401 by the specification; 403 is what existing
+ * front ends of the product family take without logging the user out.
+ */
+export function refusalEnvelopes(notPermittedCode: number): RefusalEnvelopes {
+  return {
+    'token-missing': inBody(401, 'please log in'),
+    'token-invalid': inBody(401, 'please log in again'),
+    'token-expired': inBody(401, 'please log in again'),
+    'token-revoked': inBody(401, 'please log in again'),
+    'cross-site-cookie': inBody(401, 'please log in again'),
+    'not-permitted': inBody(notPermittedCode, 'you have no permission for this operation'),
+    'too-many-requests': inBody(429, 'too many requests, try again later'),
+    'bad-login-request': inBody(400, 'username, password, uuid and code are needed, as JSON'),
+    'wrong-captcha': inBody(400, 'wrong captcha'),
+    'wrong-credentials': inBody(400, 'incorrect username or password'),
+    'ambiguous-path': inStatus(400, 'the path can be read in more than one way'),
+    'target-too-long': inStatus(414, 'the address is too long'),
+    'bad-request': inStatus(400, 'malformed request'),
+    'no-such-endpoint': inStatus(404, 'not found'),
+    'no-such-route': inStatus(404, 'not found'),
+    'method-not-allowed': inStatus(405, 'method not allowed'),
+    'expectation-failed': inStatus(417, 'expectation not supported'),
+    'body-too-large': inStatus(413, 'the body is too large'),
+  }
+}
+
+/** Faults have a real status and never `code` 401: nobody is sent to the login page by an outage. */
+export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
+  redis: inStatus(503, 'temporarily unavailable'),
+  database: inStatus(503, 'temporarily unavailable'),
+  policies: inStatus(503, 'temporarily unavailable'),
+  'password-check': inStatus(503, 'temporarily unavailable'),
+  'upstream-unreachable': inStatus(502, 'the service cannot be reached'),
+  'upstream-broken': inStatus(502, 'the service gave no usable answer'),
+  'upstream-timeout': inStatus(504, 'the service did not answer in time'),
+  'upstream-busy': inStatus(503, 'the service is busy'),
+}
+
+/** A bug of ours: no detail leaves the process. */
+export const bugEnvelope: Envelope = inStatus(500, 'internal error')
+
+function inBody(code: number, msg: string): Envelope {
+  return { status: 200, code, msg }
+}
+
+function inStatus(status: number, msg: string): Envelope {
+  return { status, code: status, msg }
+}

@@ -1,0 +1,25 @@
+import type { ServerResponse } from 'node:http'
+
+/** Writes one of our own answers, whole. Nothing of ours may be stored by a cache on the way. */
+export function replyJson(
+  reply: ServerResponse,
+  status: number,
+  body: Readonly<Record<string, unknown>>,
+  extra: readonly string[] = [],
+): void {
+  const text = JSON.stringify(body)
+  reply.writeHead(status, [
+    'Content-Type',
+    'application/json; charset=utf-8',
+    'Content-Length',
+    String(Buffer.byteLength(text)),
+    'Cache-Control',
+    'no-store',
+    'Referrer-Policy',
+    'no-referrer',
+    'X-Content-Type-Options',
+    'nosniff',
+    ...extra,
+  ])
+  reply.end(text)
+}

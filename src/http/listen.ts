@@ -1,0 +1,33 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Invalid } from '../errors.ts'
+
+/** Listens and returns the port that was bound. A port in use is said in one line. */
+export async function listen(
+  server: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+  prepare: () => PromiseLike<unknown> = async () => {},
+): Promise<number> {
+  await prepare()
+  server.listen(port, host)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'error'
+    const hint =
+      code === 'EADDRINUSE' ? 'is in use; stop the other program or choose another port' : code
+    throw new Invalid([{ file: `${host}:${port}`, message: `cannot be listened on: ${hint}` }])
+  }
+  return (server.address() as AddressInfo).port
+}
+
+/** Stops accepting, lets requests in flight finish until the deadline, then cuts what is left. */
+export async function closeServer(server: Server, deadlineMs: number): Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  const timer = setTimeout(() => server.closeAllConnections(), deadlineMs)
+  await closed
+  clearTimeout(timer)
+}

@@ -1,0 +1,42 @@
+import { versions } from 'node:process'
+import fastify, { type FastifyInstance } from 'fastify'
+
+/** One thing that must hold before traffic should come here. */
+export interface ReadinessCheck {
+  readonly name: string
+  /** `undefined` when all is well, else a few words on what is not. */
+  readonly problem: () => string | undefined
+}
+
+export interface OpsServerParts {
+  readonly version: string
+  readonly mode: string
+  readonly revision: () => string | undefined
+  readonly checks: readonly ReadinessCheck[]
+}
+
+/** The operators' port: nothing here is on the public one, and nothing here changes anything. */
+export function createOpsServer({
+  version,
+  mode,
+  revision,
+  checks,
+}: OpsServerParts): FastifyInstance {
+  const server = fastify({ logger: false, requestTimeout: 5_000, forceCloseConnections: true })
+
+  server.get('/healthz', async () => ({ status: 'alive' }))
+
+  server.get('/version', async () => ({ version, mode, node: versions.node }))
+
+  server.get('/readyz', async (_, reply) => {
+    const problems = checks.flatMap(({ name, problem }) => {
+      const text = problem()
+      return text === undefined ? [] : [{ name, problem: text }]
+    })
+    reply.code(problems.length === 0 ? 200 : 503)
+    return { ready: problems.length === 0, revision: revision() ?? null, problems }
+  })
+
+  server.setNotFoundHandler((_, reply) => reply.code(404).send({ code: 404, msg: 'not found' }))
+  return server
+}

@@ -1,0 +1,89 @@
+import type { ServerResponse } from 'node:http'
+import { Refusal } from '../errors.ts'
+import type { OwnAnswers } from '../gateway/pipeline.ts'
+import type { Authorized, Received } from '../gateway/stages.ts'
+import type { IssuedCaptcha } from '../login/captcha.ts'
+import type { Login } from '../login/login.ts'
+import type { RecordAttempt } from '../login/login-log.ts'
+import type { Throttle } from '../login/throttle.ts'
+import { replyJson } from './json-reply.ts'
+import { readBody } from './read-body.ts'
+
+export interface OwnAnswerParts {
+  readonly login: Login
+  readonly issueCaptcha: () => Promise<IssuedCaptcha>
+  readonly throttle: Throttle
+  readonly readProfile: (userId: string) => Promise<Readonly<Record<string, unknown>> | undefined>
+  readonly record: RecordAttempt
+}
+
+/** Four short fields and their quoting; nothing larger is a login. */
+const mostLoginBytes = 16_384
+
+/** The endpoints that Postern answers itself, in the forms that existing clients read. */
+export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
+  async function login({ arrival, headers }: Received, reply: ServerResponse): Promise<void> {
+    if (headers.expectsContinue) reply.writeContinue()
+    const bytes = await readBody(arrival.body, mostLoginBytes)
+    const issued = await parts.login({
+      body: { contentType: headers.contentType, bytes },
+      address: arrival.remoteAddress,
+      userAgent: headers.userAgent,
+    })
+    replyJson(reply, 200, {
+      code: 200,
+      currentAuthority: issued.token,
+      expire: toSeconds(issued.expiresAt),
+      success: true,
+      token: issued.token,
+    })
+  }
+
+  async function captcha(received: Received, reply: ServerResponse): Promise<void> {
+    await parts.throttle.captcha(received.arrival.remoteAddress)
+    const { id, png } = await parts.issueCaptcha()
+    const data = `data:image/png;base64,${png.toString('base64')}`
+    replyJson(reply, 200, { code: 200, data, id, msg: 'success', requestId: received.requestId })
+  }
+
+  function logout({ received, token }: Authorized, reply: ServerResponse): void {
+    const from = { address: received.arrival.remoteAddress, userAgent: received.headers.userAgent }
+    parts.record(from, token?.caller.username ?? '', 'logged-out')
+    replyJson(reply, 200, { code: 200, msg: 'logged out' })
+  }
+
+  async function profile({ received, token }: Authorized, reply: ServerResponse): Promise<void> {
+    const data = token === undefined ? undefined : await parts.readProfile(token.caller.userId)
+    // The account is gone: the token has outlived the user it names.
+    if (data === undefined) throw new Refusal('token-revoked', { reason: 'no such user' })
+    replyJson(reply, 200, { requestId: received.requestId, code: 200, msg: 'success', data })
+  }
+
+  return {
+    async toAnybody(received, reply) {
+      switch (received.endpoint?.name) {
+        case 'login':
+          return login(received, reply)
+        case 'captcha':
+          return captcha(received, reply)
+        default:
+          throw new Refusal('method-not-allowed')
+      }
+    },
+    async toCaller(authorized, reply) {
+      switch (authorized.received.endpoint?.name) {
+        case 'logout':
+          return logout(authorized, reply)
+        case 'profile':
+          return profile(authorized, reply)
+        default:
+          throw new Refusal('method-not-allowed')
+      }
+    },
+  }
+}
+
+/** RFC 3339 with second precision, as existing clients parse it. */
+function toSeconds(date: Date): string {
+  return date.toISOString().replace(/\.\d+Z$/, 'Z')
+}

@@ -1,0 +1,112 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Arrival, Notes } from '../gateway/stages.ts'
+import type { Log } from '../log.ts'
+import type { RefusalEnvelopes } from './envelope.ts'
+import { replyJson } from './json-reply.ts'
+import { errorReply, replyError } from './reply-error.ts'
+import { logRequest } from './request-log.ts'
+import { createTurns } from './turns.ts'
+
+export interface PublicServerParts {
+  readonly pass: (arrival: Arrival, reply: ServerResponse) => Promise<void>
+  readonly refusals: RefusalEnvelopes
+  readonly log: Log
+  readonly limits: {
+    readonly headerBytes: number
+    readonly headerCount: number
+    readonly headersTimeoutMs: number
+    readonly requestTimeoutMs: number
+    readonly keepAliveTimeoutMs: number
+    readonly connections: number
+  }
+}
+
+/**
+ * The public port: every request, whatever its path, goes into the line. There is no router and no
+ * other handler here, so there is no second reading of a path that could let one past the checks.
+ */
+export function createPublicServer({ pass, refusals, log, limits }: PublicServerParts): Server {
+  const server = createServer({
+    insecureHTTPParser: false,
+    requireHostHeader: false, // we refuse a missing Host ourselves, with our own answer
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: 1000,
+    noDelay: true,
+  })
+  server.maxHeadersCount = limits.headerCount
+  server.maxConnections = limits.connections
+
+  async function handle(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const startedAt = performance.now()
+    const notes: Notes = {}
+    let error: unknown
+    try {
+      if (isServerWide(request)) replyServerWide(reply)
+      else await pass(toArrival(request, notes), reply)
+    } catch (thrown) {
+      error = thrown
+      const answer = errorReply(thrown, refusals)
+      replyError(thrown, answer, { request, reply, requestId: notes.requestId })
+    }
+    logRequest(log, { request, reply, notes, error, startedAt })
+  }
+
+  const inTurn = createTurns(handle)
+  server.on('request', inTurn)
+  server.on('checkContinue', inTurn)
+  server.on('checkExpectation', inTurn)
+  server.on('clientError', answerClientError)
+  return server
+}
+
+function toArrival(request: IncomingMessage, notes: Notes): Arrival {
+  const { socket } = request
+  return {
+    method: request.method ?? '',
+    target: request.url ?? '',
+    httpVersion: request.httpVersion,
+    rawHeaders: request.rawHeaders,
+    remoteAddress: plainAddress(socket.remoteAddress ?? ''),
+    encrypted: 'encrypted' in socket,
+    body: request,
+    notes,
+  }
+}
+
+/** An IPv4 client on a dual-stack socket is the same client. */
+function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice(7) : address
+}
+
+/** `OPTIONS *` asks about the server, not about a path (RFC 9110 9.3.7): it is ours to answer. */
+function isServerWide(request: IncomingMessage): boolean {
+  return request.method === 'OPTIONS' && request.url === '*'
+}
+
+function replyServerWide(reply: ServerResponse): void {
+  replyJson(reply, 200, { code: 200, msg: 'ok' })
+}
+
+/** What the parser refused before there was a request. The connection cannot be trusted further. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const status = parserStatuses[error.code ?? ''] ?? '400 Bad Request'
+  const body = JSON.stringify({ code: Number(status.slice(0, 3)), msg: 'malformed request' })
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+const parserStatuses: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+}

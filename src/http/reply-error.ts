@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Fault, Refusal } from '../errors.ts'
+import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'
+import { replyJson } from './json-reply.ts'
+
+/** How a request ended, for log and metrics: what really happened behind an HTTP 200. */
+export type Outcome = Refusal['kind'] | Fault['part'] | 'bug'
+
+export interface ErrorReply {
+  readonly outcome: Outcome
+  readonly envelope: Envelope
+}
+
+/** The one translation from what was thrown to what is answered. */
+export function errorReply(error: unknown, refusals: RefusalEnvelopes): ErrorReply {
+  if (error instanceof Refusal) return { outcome: error.kind, envelope: refusals[error.kind] }
+  if (error instanceof Fault) return { outcome: error.part, envelope: faultEnvelopes[error.part] }
+  return { outcome: 'bug', envelope: bugEnvelope }
+}
+
+/** The one writer of refusals and faults. */
+export function replyError(
+  error: unknown,
+  { envelope }: ErrorReply,
+  {
+    request,
+    reply,
+    requestId,
+  }: {
+    request: IncomingMessage
+    reply: ServerResponse
+    requestId: string | undefined
+  },
+): void {
+  if (reply.headersSent) {
+    reply.destroy()
+    return
+  }
+
+  const { status, code, msg } = envelope
+  // Specification, Errors: the body of a refusal has exactly `code` and `msg`.
+  const body = status === 200 ? { code, msg } : { code, msg, requestId }
+  const extra: string[] = []
+  if (error instanceof Refusal && error.detail.retryAfterSeconds !== undefined) {
+    extra.push('Retry-After', String(error.detail.retryAfterSeconds))
+  }
+  if (!isSafeToReuse(request, status)) extra.push('Connection', 'close')
+  replyJson(reply, status, body, extra)
+}
+
+/** A body that small is read and thrown away; a larger one is not worth keeping a connection for. */
+const mostDrained = 65_536
+
+/**
+ * After a malformed request nobody can be sure where the next one starts, and an upload that was
+ * refused would otherwise still have to be read to its end.
+ */
+function isSafeToReuse(request: IncomingMessage, status: number): boolean {
+  if (status === 400 || status === 413 || status === 414 || status === 417) return false
+  if (request.complete) return true
+  const length = request.headers['content-length']
+  if (request.headers['expect'] !== undefined) return false
+  if (request.headers['transfer-encoding'] !== undefined) return false
+  return length === undefined || Number(length) <= mostDrained
+}

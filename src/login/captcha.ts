@@ -1,0 +1,56 @@
+import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+
+/** Where outstanding captchas wait. `take` removes what it returns, in one step. */
+export interface CaptchaStore {
+  put(id: string, answerDigest: string, ttlSeconds: number): Promise<void>
+  take(id: string): Promise<string | undefined>
+}
+
+export interface CaptchaParts {
+  readonly store: CaptchaStore
+  readonly draw: (text: string) => Buffer
+  readonly length: number
+  readonly alphabet: string
+  readonly ttlSeconds: number
+  /** Keys the digest, so that a look into the store does not give the answers away. */
+  readonly digestKey: string
+}
+
+export interface IssuedCaptcha {
+  readonly id: string
+  readonly png: Buffer
+}
+
+/**
+ * A captcha is friction, not the lock: throttling carries the security. It is good for one
+ * attempt, right or wrong. Its text never leaves this file but as a picture.
+ */
+export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
+  const { length, alphabet, ttlSeconds, digestKey } = rest
+
+  async function issue(): Promise<IssuedCaptcha> {
+    const id = randomText(20, idAlphabet)
+    const text = randomText(length, alphabet)
+    await store.put(id, digest(id, text), ttlSeconds)
+    return { id, png: draw(text) }
+  }
+
+  async function check(id: string, answer: string): Promise<boolean> {
+    const expected = await store.take(id)
+    if (expected === undefined) return false
+    return timingSafeEqual(Buffer.from(expected), Buffer.from(digest(id, answer)))
+  }
+
+  function digest(id: string, text: string): string {
+    return createHmac('sha256', digestKey).update(`${id}:${text}`).digest('base64url')
+  }
+
+  return { issue, check }
+}
+
+/** The ids that existing clients know: twenty characters, none that is mistaken for another. */
+const idAlphabet = '012346789ABCDEFGHJKMNOQRSTUVXYZabcdefghjkmnoqrstuvxyz'
+
+function randomText(length: number, alphabet: string): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('')
+}

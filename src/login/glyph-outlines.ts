@@ -1,0 +1,109 @@
+import svgCaptcha from 'svg-captcha'
+import type { Contour, Point } from './glyph-raster.ts'
+
+const EM = 1000
+const FIGURE_HEIGHT = 450
+const PIECE_LENGTH = 20
+
+const outlines = new Map<string, readonly Contour[]>()
+
+/**
+ * The outline of one letter or digit as polygons around the origin, where a digit is about 1 high.
+ * Every side is cut into short pieces, so that it bends when its points are warped.
+ */
+export function outlineOf(character: string): readonly Contour[] {
+  const known = outlines.get(character)
+  if (known !== undefined) return known
+  // One character a call: the library shuffles the paths of a longer text, and for no text it
+  // takes one from Math.random. Its jitter does not show at this size.
+  const svg = svgCaptcha(character, { width: EM, height: EM, fontSize: EM, noise: 0 })
+  const outline = centre(faceOf(parsePath(svg)))
+  outlines.set(character, outline)
+  return outline
+}
+
+/** The smallest upright box around the contours. */
+export function boundsOf(contours: readonly Contour[]) {
+  const bounds = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity }
+  for (const { x, y } of contours.flat()) {
+    bounds.left = Math.min(bounds.left, x)
+    bounds.right = Math.max(bounds.right, x)
+    bounds.top = Math.min(bounds.top, y)
+    bounds.bottom = Math.max(bounds.bottom, y)
+  }
+  return bounds
+}
+
+function parsePath(svg: string): Contour[] {
+  const contours: Point[][] = []
+  for (const [, command, numbers = ''] of svg.matchAll(/([MLQC])(-?\d[-\d. ]*)/g)) {
+    const points = parsePoints(numbers)
+    const contour = contours.at(-1)
+    const start = contour?.at(-1)
+    if (command === 'M' || contour === undefined || start === undefined) contours.push(points)
+    else contour.push(...cut(start, points))
+  }
+  return contours
+}
+
+function cut(start: Point, controls: readonly Point[]): Point[] {
+  const end = controls.at(-1) ?? start
+  const pieces = Math.ceil(Math.hypot(end.x - start.x, end.y - start.y) / PIECE_LENGTH)
+  return Array.from({ length: pieces }, (_, i) => pointOn([start, ...controls], (i + 1) / pieces))
+}
+
+function parsePoints(numbers: string): Point[] {
+  return Array.from(numbers.matchAll(/(-?[\d.]+) ?(-?[\d.]+)/g), ([, x, y]) => ({
+    x: Number(x),
+    y: Number(y),
+  }))
+}
+
+/** De Casteljau: the same steps serve a line, a quadratic and a cubic curve. */
+function pointOn(controls: readonly Point[], part: number): Point {
+  const [first, ...rest] = controls
+  if (first === undefined) throw new RangeError('a curve without points')
+  if (rest.length === 0) return first
+  let from = first
+  const closer = rest.map((to) => {
+    const point = { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part }
+    from = to
+    return point
+  })
+  return pointOn(closer, part)
+}
+
+/**
+ * The font draws a hollow face on a shadow: a contour inside no other bounds both, one inside one
+ * bounds the face, one inside two is a hole of the face. Face and holes alone are a solid glyph.
+ */
+function faceOf(contours: readonly Contour[]): Contour[] {
+  return contours.filter((contour) => {
+    const depth = contours.filter((other) => other !== contour && surrounds(other, contour)).length
+    return depth === 1 || depth === 2
+  })
+}
+
+function surrounds(outer: Contour, inner: Contour): boolean {
+  const point = inner[0]
+  let from = outer.at(-1)
+  let inside = false
+  for (const to of outer) {
+    if (from !== undefined && point !== undefined && from.y > point.y !== to.y > point.y) {
+      const x = from.x + ((point.y - from.y) / (to.y - from.y)) * (to.x - from.x)
+      if (x > point.x) inside = !inside
+    }
+    from = to
+  }
+  return inside
+}
+
+function centre(contours: readonly Contour[]): Contour[] {
+  const { left, right, top, bottom } = boundsOf(contours)
+  return contours.map((contour) =>
+    contour.map(({ x, y }) => ({
+      x: (x - (left + right) / 2) / FIGURE_HEIGHT,
+      y: (y - (top + bottom) / 2) / FIGURE_HEIGHT,
+    })),
+  )
+}

@@ -1,0 +1,64 @@
+import { Refusal } from '../errors.ts'
+import type { Caller } from '../token/caller.ts'
+import type { IssuedToken } from '../token/tokens.ts'
+import type { VerifyCredentials } from './credentials.ts'
+import type { RecordAttempt } from './login-log.ts'
+import {
+  attemptedName,
+  bindLoginRequest,
+  type LoginBody,
+  type LoginRequest,
+} from './login-request.ts'
+import type { Throttle } from './throttle.ts'
+
+/** Somebody tries to log in. */
+export interface LoginAttempt {
+  readonly body: LoginBody
+  readonly address: string
+  readonly userAgent: string
+}
+
+export interface LoginParts {
+  readonly throttle: Throttle
+  /** Whether the captcha was answered. Always yes where the mode asks for none. */
+  readonly checkCaptcha: (request: LoginRequest) => Promise<boolean>
+  readonly verifyCredentials: VerifyCredentials
+  readonly issueToken: (caller: Caller) => Promise<IssuedToken>
+  readonly record: RecordAttempt
+}
+
+/**
+ * The only way to a token, in the specification's order: bind, captcha, credentials, token. The
+ * attempt is recorded whatever comes of it, without making anybody wait.
+ */
+export function createLogin(parts: LoginParts) {
+  return async function login(attempt: LoginAttempt): Promise<IssuedToken> {
+    try {
+      const issued = await pass(attempt)
+      parts.record(attempt, attemptedName(attempt.body), 'logged-in')
+      return issued
+    } catch (error) {
+      const outcome = error instanceof Refusal ? error.kind : 'unavailable'
+      parts.record(attempt, attemptedName(attempt.body), outcome)
+      throw error
+    }
+  }
+
+  async function pass({ body, address }: LoginAttempt): Promise<IssuedToken> {
+    const { throttle, checkCaptcha, verifyCredentials, issueToken } = parts
+
+    await throttle.address(address)
+    const request = bindLoginRequest(body)
+
+    if (!(await checkCaptcha(request))) throw new Refusal('wrong-captcha')
+
+    await throttle.account(request.username)
+    const caller = await verifyCredentials(request)
+    if (caller === undefined) throw new Refusal('wrong-credentials')
+    await throttle.accountSucceeded(request.username)
+
+    return issueToken(caller)
+  }
+}
+
+export type Login = ReturnType<typeof createLogin>

@@ -1,0 +1,43 @@
+import { crc32, deflateSync } from 'node:zlib'
+
+const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+
+/** A picture in 8-bit greyscale, row after row, 0 is black. */
+export interface GreyPicture {
+  readonly width: number
+  readonly height: number
+  readonly pixels: Uint8Array
+}
+
+/**
+ * The PNG file of a picture: header, pixels, end, and no other chunk, so that nothing but the
+ * pixels can carry information. Every row goes unfiltered, which packs flat ink and paper best.
+ */
+export function encodePng({ width, height, pixels }: GreyPicture): Buffer {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  // RFC 2083 4.1.1: bit depth 8, colour type 0 (grey); compression, filter, interlace 0.
+  header[8] = 8
+
+  const rows = Buffer.alloc((width + 1) * height)
+  for (let y = 0; y < height; y++) {
+    rows.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1)
+  }
+
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+function chunk(type: 'IHDR' | 'IDAT' | 'IEND', data: Buffer): Buffer {
+  const framed = Buffer.alloc(data.length + 12)
+  framed.writeUInt32BE(data.length, 0)
+  framed.write(type, 4, 'latin1')
+  data.copy(framed, 8)
+  framed.writeUInt32BE(crc32(framed.subarray(4, data.length + 8)), data.length + 8)
+  return framed
+}

@@ -1,0 +1,21 @@
+import { decide } from './decide.ts'
+import type { CompiledPolicies, Decision, NearMiss, Question } from './decision.ts'
+
+export type { NearMiss } from './decision.ts'
+
+/** A decision and, when it is no, the allow rules that came closest. */
+export interface Explanation {
+  readonly decision: Decision
+  /** Rules of the caller's roles for another method, and rules of other roles for this call. */
+  readonly nearMisses: readonly NearMiss[]
+}
+
+/** Decides as `decide` does and says what would have allowed the call. For people, not per request. */
+export function explain(question: Question, policies: CompiledPolicies): Explanation {
+  const decision = decide(question, policies)
+  const nearMisses = decision.allowed ? [] : policies.engine.nearMisses(question, mostNearMisses)
+  return { decision, nearMisses }
+}
+
+/** More than a person reads; the first ones in the order of the files. */
+const mostNearMisses = 20

@@ -1,0 +1,78 @@
+import type { Problem } from '../errors.ts'
+import { type Inheritance, quote } from './rule.ts'
+
+/** Casbin follows this many links and ignores the rest in silence; longer chains are refused. */
+const longestChain = 10
+
+/** Reports roles that inherit from themselves, directly or around a circle, and too long chains. */
+export function checkInheritances(
+  inheritances: readonly Inheritance[],
+  report: (problem: Problem) => void,
+): void {
+  const linksOf = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
+  const heights = new Map<string, number>()
+  const open = new Set<string>()
+
+  // An explicit stack: a chain as long as a policy file must not exhaust ours.
+  const stack = [...linksOf.keys()].map((roleKey) => ({ roleKey, next: 0 }))
+  const top = () => stack[stack.length - 1]
+  for (let frame = top(); frame !== undefined; frame = top()) {
+    const links = linksOf.get(frame.roleKey) ?? []
+    if (frame.next === 0 && heights.has(frame.roleKey)) {
+      stack.pop()
+      continue
+    }
+    open.add(frame.roleKey)
+    const link = links[frame.next++]
+    if (link === undefined) {
+      heights.set(frame.roleKey, heightOf(links, heights, report))
+      open.delete(frame.roleKey)
+      stack.pop()
+    } else if (open.has(link.parentKey)) {
+      report({ ...link.origin, message: circleMessage(link) })
+    } else if (!heights.has(link.parentKey)) {
+      stack.push({ roleKey: link.parentKey, next: 0 })
+    }
+  }
+}
+
+function circleMessage({ roleKey, parentKey }: Inheritance): string {
+  return roleKey === parentKey
+    ? `role ${quote(roleKey)} inherits from itself: take the line out`
+    : `role ${quote(roleKey)} inherits from ${quote(parentKey)}, which already inherits from it: take one of the lines out`
+}
+
+function heightOf(
+  links: readonly Inheritance[],
+  heights: ReadonlyMap<string, number>,
+  report: (problem: Problem) => void,
+): number {
+  let height = 0
+  for (const link of links) {
+    const above = 1 + (heights.get(link.parentKey) ?? 0)
+    if (above === longestChain + 1) {
+      const message = `role ${quote(link.roleKey)} has more than ${longestChain} generations above it: shorten the chain`
+      report({ ...link.origin, message })
+    }
+    height = Math.max(height, above)
+  }
+  return height
+}
+
+/** Every role that inherits, with all the roles it inherits from, nearest first. */
+export function ancestorsByRole(
+  inheritances: readonly Inheritance[],
+): ReadonlyMap<string, readonly string[]> {
+  const linksOf = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
+  const ancestors = new Map<string, readonly string[]>()
+  for (const roleKey of linksOf.keys()) {
+    const reached = new Set([roleKey])
+    // A set is walked in the order of insertion, and what is added on the way is walked as well.
+    for (const each of reached) {
+      for (const { parentKey } of linksOf.get(each) ?? []) reached.add(parentKey)
+    }
+    reached.delete(roleKey)
+    ancestors.set(roleKey, [...reached])
+  }
+  return ancestors
+}

@@ -1,0 +1,46 @@
+import { Fault } from '../errors.ts'
+import type { CompiledPolicies } from './decision.ts'
+
+/**
+ * The policies in force. Two states:
+ *
+ * - empty: nothing has been swapped in yet. `current` throws a Fault, `revision` and `since` are
+ *   `undefined`. Left by the first `swap`, never entered again.
+ * - serving: `current` answers with the last compiled policies that were swapped in. A `swap` with
+ *   a sequence number above the highest one seen, or with none, replaces them whole; one that is not
+ *   above it changes nothing, so an older answer that arrives late never undoes a newer one.
+ *
+ * Whoever reads a new policy and finds it bad does not call `swap`: the last good one stays.
+ */
+export interface LivePolicies {
+  readonly current: () => CompiledPolicies
+  /** Whether these policies are now in force. */
+  readonly swap: (compiled: CompiledPolicies, sequence?: number) => boolean
+  readonly revision: () => string | undefined
+  /** When the revision in force came into force, by the clock that was passed in. */
+  readonly since: () => number | undefined
+}
+
+/** Starts empty. */
+export function createLivePolicies(now: () => number = Date.now): LivePolicies {
+  let current: CompiledPolicies | undefined
+  let since: number | undefined
+  let highest = Number.NEGATIVE_INFINITY
+
+  return {
+    current() {
+      if (current === undefined) throw new Fault('policies', { reason: 'no policy is loaded yet' })
+      return current
+    },
+    swap(compiled, sequence) {
+      // Written so that NaN is not above anything.
+      if (sequence !== undefined && !(sequence > highest)) return false
+      if (sequence !== undefined) highest = sequence
+      if (compiled.revision !== current?.revision) since = now()
+      current = compiled
+      return true
+    },
+    revision: () => current?.revision,
+    since: () => since,
+  }
+}

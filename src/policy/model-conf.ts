@@ -1,0 +1,82 @@
+import type { Problem } from '../errors.ts'
+import { quote } from './rule.ts'
+
+/** One `key = value` of a model file, continuation lines joined. */
+export interface ModelEntry {
+  readonly value: string
+  readonly line: number
+}
+
+/** The entries of a model file as `section.key`, and where each section begins. */
+export interface ModelConf {
+  readonly entries: ReadonlyMap<string, ModelEntry>
+  readonly sections: ReadonlyMap<string, number>
+}
+
+const keyOfSection: ReadonlyMap<string, string> = new Map([
+  ['request_definition', 'r'],
+  ['policy_definition', 'p'],
+  ['role_definition', 'g'],
+  ['policy_effect', 'e'],
+  ['matchers', 'm'],
+])
+
+/**
+ * Reads the lines of a casbin model file: `[section]`, `key = value`, `#` and `;` comments, `\` at
+ * the end of a line that goes on. Reports whatever casbin would overwrite or pass over in silence.
+ */
+export function readModelConf(
+  file: { readonly name: string; readonly text: string },
+  report: (problem: Problem) => void,
+): ModelConf {
+  const entries = new Map<string, ModelEntry>()
+  const sections = new Map<string, number>()
+  let section: string | undefined
+  let pending = ''
+
+  const complain = (line: number, message: string) => report({ file: file.name, line, message })
+
+  const take = (text: string, line: number) => {
+    const equals = text.indexOf('=')
+    const key = text.slice(0, equals).trim()
+    const value = text.slice(equals + 1).trim()
+    if (equals === -1 || key === '' || value === '') {
+      return complain(line, `${quote(text)} is neither "[section]" nor "key = value"`)
+    }
+    if (section === undefined) return complain(line, `${quote(key)} stands before any [section]`)
+
+    const known = keyOfSection.get(section)
+    if (known !== undefined && key !== known) {
+      return complain(line, `${quote(key)} is not covered in [${section}]: only ${quote(known)} is`)
+    }
+    const name = `${section}.${key}`
+    if (entries.has(name)) return complain(line, `${quote(key)} is defined twice in [${section}]`)
+    entries.set(name, { value, line })
+  }
+
+  const lines = file.text.replace(/^\uFEFF/, '').split('\n')
+  for (const [index, raw] of lines.entries()) {
+    const line = index + 1
+    const text = raw.replace(/[#;].*$/s, '').trim()
+
+    if (text.startsWith('[') && text.endsWith(']')) {
+      if (pending !== '') take(pending, line - 1)
+      pending = ''
+      section = text.slice(1, -1).trim()
+      if (!keyOfSection.has(section))
+        complain(
+          line,
+          `unknown section ${quote(section)}: known are ${[...keyOfSection.keys()].join(', ')}`,
+        )
+      if (sections.has(section)) complain(line, `section [${section}] appears twice`)
+      sections.set(section, line)
+    } else if (text.endsWith('\\')) {
+      pending += `${text.slice(0, -1).trim()} `
+    } else if (text !== '') {
+      take(pending + text, line)
+      pending = ''
+    }
+  }
+  if (pending !== '') take(pending.trim(), lines.length)
+  return { entries, sections }
+}

@@ -1,0 +1,141 @@
+import { Invalid, type Problem } from '../errors.ts'
+import { createCsvParser, type PolicyLines } from './csv.ts'
+import { parseExclusions } from './exclusions.ts'
+import { checkInheritances } from './inheritance.ts'
+import { type Model, parseModel } from './model.ts'
+import {
+  exclusionKey,
+  inheritanceKey,
+  type PolicyContent,
+  revisionOf,
+  ruleKey,
+} from './revision.ts'
+import { quote } from './rule.ts'
+
+/** Everything the security team decides, read and checked. Never changes; `revision` names it. */
+export interface PolicySet extends PolicyContent {
+  readonly revision: string
+}
+
+/** A file of a policy directory, already read. */
+export interface PolicyFile {
+  readonly name: string
+  readonly text: string
+}
+
+/**
+ * Turns the files of a policy directory (`model.conf`, `*.csv` in the order of their names,
+ * `exclusions.yaml`) into a policy set, all or nothing. Throws `Invalid` with every problem found.
+ * A directory without rules is refused unless a line `# postern: empty` declares it.
+ */
+export function parsePolicySet(files: readonly PolicyFile[]): PolicySet {
+  const problems: Problem[] = []
+  const report = (problem: Problem) => problems.push(problem)
+
+  const { models, tables, exclusionLists } = sortOut(files, report)
+  const [modelFile] = models
+  const model = modelFile === undefined ? undefined : parseModel(modelFile, report)
+  const lines = tables.map(createCsvParser(model ?? widestModel, report))
+  const exclusions = exclusionLists.flatMap((file) => parseExclusions(file, report))
+  const rules = unique(
+    lines.map((each) => each.rules),
+    ruleKey,
+  )
+  const inheritances = unique(
+    lines.map((each) => each.inheritances),
+    inheritanceKey,
+  )
+
+  checkInheritances(inheritances, report)
+  // A table whose every line is bad is not empty.
+  if (problems.length === 0) checkEmptiness(tables, lines, report)
+  if (problems.length > 0 || model === undefined) throw new Invalid(inOrder(problems))
+
+  const content = Object.freeze({
+    model,
+    rules: Object.freeze(rules),
+    inheritances: Object.freeze(inheritances),
+    exclusions: Object.freeze(unique([exclusions], exclusionKey)),
+  })
+  return Object.freeze({ ...content, revision: revisionOf(content) })
+}
+
+/** Stands in for a model that could not be read, so that the lines are still checked. */
+const widestModel: Model = {
+  inheritance: true,
+  path: { keyMatch: true, keyMatch2: true },
+  anyMethod: true,
+  effectColumn: true,
+  denyOverrides: true,
+}
+
+function sortOut(files: readonly PolicyFile[], report: (problem: Problem) => void) {
+  const kinds = Map.groupBy(
+    files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ({ name }) => kindOf(name),
+  )
+  const of = (kind: ReturnType<typeof kindOf>) => kinds.get(kind) ?? []
+
+  for (const { name } of of('unknown')) {
+    // A mistyped name must not take its deny rules out of force.
+    report({
+      file: name,
+      message: 'not part of a policy: files are model.conf, *.csv and exclusions.yaml',
+    })
+  }
+  for (const kind of ['model.conf', 'exclusions.yaml'] as const) {
+    for (const { name } of of(kind).slice(1)) report({ file: name, message: `a second ${kind}` })
+  }
+  if (of('model.conf').length === 0)
+    report({ file: 'model.conf', message: 'missing: every policy needs a model' })
+  return { models: of('model.conf'), tables: of('csv'), exclusionLists: of('exclusions.yaml') }
+}
+
+function kindOf(name: string): 'model.conf' | 'csv' | 'exclusions.yaml' | 'note' | 'unknown' {
+  const base = name.slice(name.lastIndexOf('/') + 1)
+  if (base === 'model.conf' || base === 'exclusions.yaml') return base
+  if (base.endsWith('.csv')) return 'csv'
+  return base.endsWith('.md') ? 'note' : 'unknown'
+}
+
+function checkEmptiness(
+  tables: readonly PolicyFile[],
+  lines: readonly PolicyLines[],
+  report: (problem: Problem) => void,
+): void {
+  const hasRules = lines.some(({ rules }) => rules.length > 0)
+  const declared = lines.findIndex(({ declaredEmpty }) => declaredEmpty !== undefined)
+  const file = tables[declared]?.name
+  if (hasRules && file !== undefined) {
+    report({
+      file,
+      line: lines[declared]?.declaredEmpty ?? 1,
+      message: 'declares the policy empty, but there are rules: take this line or the rules out',
+    })
+  }
+  if (!hasRules && file === undefined) {
+    report({
+      file: tables[0]?.name ?? 'policy.csv',
+      message: `no rules: nobody but admin could do anything; if that is meant, write ${quote('# postern: empty')} in a *.csv file`,
+    })
+  }
+}
+
+/** The first of those that say the same. */
+function unique<T>(lists: readonly (readonly T[])[], keyOf: (each: T) => string): T[] {
+  const found = new Map<string, T>()
+  for (const list of lists) {
+    for (const each of list) {
+      const key = keyOf(each)
+      if (!found.has(key)) found.set(key, each)
+    }
+  }
+  return [...found.values()]
+}
+
+function inOrder(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted((a, b) => {
+    if (a.file !== b.file) return a.file < b.file ? -1 : 1
+    return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+  })
+}

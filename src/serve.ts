@@ -1,0 +1,219 @@
+import { hash } from 'node:crypto'
+import { modeFacts } from './config/mode.ts'
+import type { Config } from './config/schema.ts'
+import { createHeaderReader } from './gateway/arriving-headers.ts'
+import { createOwnEndpoints } from './gateway/own-endpoints.ts'
+import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
+import { createRelayHeaders } from './gateway/relayed-headers.ts'
+import { createRoutes } from './gateway/routes.ts'
+import { createUpstreamHeaders } from './gateway/upstream-headers.ts'
+import { createUpstreams } from './gateway/upstreams.ts'
+import { refusalEnvelopes } from './http/envelope.ts'
+import { closeServer, listen } from './http/listen.ts'
+import { createOpsServer } from './http/ops-server.ts'
+import { createOwnAnswers } from './http/own-answers.ts'
+import { createPublicServer } from './http/public-server.ts'
+import type { Log } from './log.ts'
+import { createCaptchas } from './login/captcha.ts'
+import { drawCaptcha } from './login/captcha-image.ts'
+import type { VerifyCredentials } from './login/credentials.ts'
+import { createLogin } from './login/login.ts'
+import { createLoginLog, noLoginLog } from './login/login-log.ts'
+import { createPasswordCredentials } from './login/password-credentials.ts'
+import { createPasswordHash } from './login/password-hash.ts'
+import { createThrottle } from './login/throttle.ts'
+import { compile } from './policy/compile.ts'
+import { createLivePolicies } from './policy/live.ts'
+import { parsePolicySet } from './policy/policy-set.ts'
+import { createAccounts } from './stores/accounts.ts'
+import { openDatabase } from './stores/database.ts'
+import { generatedSecret } from './stores/generated-secret.ts'
+import { createLoginLogTable } from './stores/login-log-table.ts'
+import { createMemoryCaptchas } from './stores/memory-captchas.ts'
+import { createMemoryCounters } from './stores/memory-counters.ts'
+import { readPolicyFiles } from './stores/policy-files.ts'
+import { type SeededAccount, seedAccounts } from './stores/seed.ts'
+import { secretKey } from './token/keys.ts'
+import { createRevocations } from './token/revocations.ts'
+import { createTokens, type Tokens } from './token/tokens.ts'
+import { version } from './version.ts'
+
+export interface ServeOptions {
+  readonly config: Config
+  readonly log: Log
+  /** Seconds since the epoch. */
+  readonly now?: () => number
+  /** Another login method (specification, Authentication 7). */
+  readonly verifyCredentials?: VerifyCredentials
+  /** Another picture of a captcha's text. */
+  readonly draw?: (text: string) => Buffer
+}
+
+export interface RunningPostern {
+  readonly publicPort: number
+  readonly opsPort: number
+  /** Accounts made at the first start of the embedded database, with their passwords. */
+  readonly seeded: readonly SeededAccount[]
+  readonly revision: string
+  close(): Promise<void>
+}
+
+/** Builds every part, in order, and listens; what was opened is closed again in reverse. */
+export async function serve(options: ServeOptions): Promise<RunningPostern> {
+  const { config, log, now = clock } = options
+  const mode = modeFacts(config.application.mode, config.jwt.timeout)
+  if (mode.warning !== undefined) log.warn(mode.warning)
+  if (!mode.captchaRequired) {
+    log.warn('MODE DEV: no captcha, tokens last 100 years. Never put this in front of real data.')
+  }
+
+  const policies = createLivePolicies()
+  policies.swap(compile(parsePolicySet(await readPolicyFiles(config.policy.directory))))
+
+  const secret = config.jwt.secret ?? (await generatedSecret(config.application.dataDirectory))
+  const key = await secretKey(secret, mode.weakSecretAllowed ? 1 : 32)
+  const tokens = createTokens({
+    signingKey: key,
+    verifyingKeys: [key],
+    revocations: createRevocations(now),
+    lifetimeSeconds: mode.tokenLifetimeSeconds,
+    maxTokenBytes: config.jwt.maxTokenBytes,
+    clockSkewSeconds: config.jwt.clockSkewSeconds,
+    now,
+  })
+
+  const login = await buildLogin(options, { tokens, secret, captchaRequired: mode.captchaRequired })
+  const gateway = buildGateway(config, {
+    tokens,
+    policies: policies.current,
+    answers: login.answers,
+  })
+  const publicServer = createPublicServer({
+    pass: gateway.pass,
+    refusals: refusalEnvelopes(config.refusals.notPermittedCode),
+    log,
+    limits: config.limits,
+  })
+  const opsServer = createOpsServer({
+    version,
+    mode: mode.name,
+    revision: policies.revision,
+    checks: [
+      {
+        name: 'policy',
+        problem: () => (policies.revision() === undefined ? 'no policy is loaded' : undefined),
+      },
+    ],
+  })
+
+  const publicPort = await listen(publicServer, config.application)
+  const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
+
+  return {
+    publicPort,
+    opsPort,
+    seeded: login.seeded,
+    revision: policies.current().revision,
+    async close() {
+      await closeServer(publicServer, config.shutdown.deadlineMs)
+      await opsServer.close()
+      await gateway.close()
+      await login.close()
+    },
+  }
+}
+
+function clock(): number {
+  return Date.now() / 1000
+}
+
+async function buildLogin(
+  { config, log, now = clock, verifyCredentials, draw = drawCaptcha }: ServeOptions,
+  facts: { tokens: Tokens; secret: string; captchaRequired: boolean },
+) {
+  const database = await openDatabase({
+    ...config.database,
+    directory: config.application.dataDirectory,
+  })
+  const passwordHash = createPasswordHash({
+    concurrency: config.login.passwordConcurrency,
+    queue: config.login.passwordQueue,
+  })
+  const accounts = createAccounts(database)
+  const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
+
+  const captchas = createCaptchas({
+    ...config.captcha,
+    store: createMemoryCaptchas({
+      maxOutstanding: config.captcha.maxOutstanding,
+      now: () => now() * 1000,
+    }),
+    draw,
+    digestKey: hash('sha256', `captcha:${facts.secret}`),
+  })
+  const throttle = createThrottle(createMemoryCounters(), config.login)
+  const loginLog = config.logger.enableddb
+    ? createLoginLog({
+        insert: createLoginLogTable(database).insert,
+        log,
+        now: () => new Date(now() * 1000),
+      })
+    : noLoginLog
+
+  const answers = createOwnAnswers({
+    login: createLogin({
+      throttle,
+      checkCaptcha: facts.captchaRequired
+        ? ({ uuid, code }) => captchas.check(uuid, code)
+        : async () => true,
+      verifyCredentials:
+        verifyCredentials ?? createPasswordCredentials(accounts.findByUsername, passwordHash),
+      issueToken: facts.tokens.issue,
+      record: loginLog.record,
+    }),
+    issueCaptcha: captchas.issue,
+    throttle,
+    readProfile: accounts.profile,
+    record: loginLog.record,
+  })
+
+  return {
+    answers,
+    seeded,
+    async close() {
+      await loginLog.close(config.shutdown.deadlineMs)
+      await database.close()
+    },
+  }
+}
+
+function buildGateway(
+  config: Config,
+  {
+    tokens,
+    policies,
+    answers,
+  }: {
+    tokens: Tokens
+    policies: Parameters<typeof createPipeline>[0]['policies']
+    answers: OwnAnswers
+  },
+) {
+  const injectedNames = Object.values(config.headers)
+  const upstreams = createUpstreams(config.upstreams)
+  const pass = createPipeline({
+    readHeaders: createHeaderReader(injectedNames),
+    findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),
+    findRoute: createRoutes(config.routes),
+    maxTargetBytes: config.limits.targetBytes,
+    verifyToken: tokens.verify,
+    policies,
+    endToken: tokens.revoke,
+    answers,
+    upstreams,
+    upstreamHeaders: createUpstreamHeaders(config.headers),
+    relayHeaders: createRelayHeaders(injectedNames),
+    maxBodyBytes: config.limits.bodyBytes,
+  })
+  return { pass, close: upstreams.close }
+}

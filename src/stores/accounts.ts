@@ -1,0 +1,74 @@
+import { sql } from 'kysely'
+import type { Account } from '../login/password-credentials.ts'
+import { accountOf, status } from './account-queries.ts'
+import type { Database } from './database.ts'
+import { withFaults } from './database-fault.ts'
+import { toProfile } from './profile.ts'
+import { live } from './soft-delete.ts'
+import { isStorable } from './storable-text.ts'
+
+/** What login and the profile ask. Whatever the driver throws arrives as a Fault. */
+export interface Accounts {
+  /** The live account of this name with its live role, or `undefined` when either is missing. */
+  findByUsername(username: string): Promise<Account | undefined>
+  /** The account's own data for its own eyes, without password and salt. */
+  profile(userId: string): Promise<Readonly<Record<string, unknown>> | undefined>
+}
+
+const highestId = 2n ** 63n - 1n
+
+/** Reads go-admin's `sys_user` and `sys_role`. */
+export function createAccounts({ db, shapes }: Database): Accounts {
+  async function find(username: string): Promise<Account | undefined> {
+    const row = await accountOf(db, await shapes(), username)
+      .select(['u.username', 'u.password', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
+      .select(sql<string>`u.user_id::text`.as('user_id'))
+      .select(sql<string>`r.role_id::text`.as('role_id'))
+      .executeTakeFirst()
+
+    // The policy judges by role key: without one there is nothing to judge.
+    if (!row?.role_key) return undefined
+    return {
+      caller: {
+        userId: row.user_id,
+        roleId: row.role_id,
+        roleKey: row.role_key,
+        roleName: row.role_name ?? '',
+        username: row.username ?? '',
+        dataScope: row.data_scope ?? '',
+      },
+      passwordHash: row.password ?? '',
+      enabled: row.status === status.enabled,
+    }
+  }
+
+  async function readProfile(userId: string) {
+    const { users, roles } = await shapes()
+    const user = await db
+      .selectFrom('sys_user as u')
+      .selectAll()
+      .where('u.user_id', '=', userId)
+      .where(live('u', users))
+      .executeTakeFirst()
+    if (user === undefined) return undefined
+
+    const role = await db
+      .selectFrom('sys_role as r')
+      .selectAll()
+      .where('r.role_id', '=', user.role_id)
+      .where(live('r', roles))
+      .executeTakeFirst()
+    return toProfile(user, role)
+  }
+
+  return {
+    // A text that no column can hold is nobody's name; the server would call it an error.
+    findByUsername: async (username) =>
+      isStorable(username) ? withFaults(() => find(username)) : undefined,
+    profile: async (userId) => (isId(userId) ? withFaults(() => readProfile(userId)) : undefined),
+  }
+}
+
+function isId(text: string): boolean {
+  return /^\d{1,19}$/.test(text) && BigInt(text) <= highestId
+}

@@ -1,0 +1,60 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from './schema.ts'
+
+/**
+ * Makes the tables that are absent, with go-admin v2.4's columns, and leaves every table that
+ * exists exactly as it is. Safe to run by several replicas at once: one statement, which takes a
+ * lock, so that it happens whole or not at all and needs no transaction of its own. Where nothing
+ * is absent it asks for no right to make tables.
+ */
+export async function migrate(db: Kysely<Schema>): Promise<void> {
+  await sql.raw(createAbsentTables).execute(db)
+}
+
+const times = `
+  create_by bigint, update_by bigint, created_at timestamptz, updated_at timestamptz`
+
+const tables = {
+  sys_role: `
+    create table sys_role (
+      role_id bigserial primary key, role_name varchar(128), status varchar(4),
+      role_key varchar(128), role_sort bigint, flag varchar(128), remark varchar(255),
+      admin boolean, data_scope varchar(128), ${times}, deleted_at timestamptz);
+    create unique index sys_role_live_role_key on sys_role (role_key) where deleted_at is null;`,
+  sys_user: `
+    create table sys_user (
+      user_id bigserial primary key, username varchar(64), password varchar(128),
+      nick_name varchar(128), phone varchar(11), role_id bigint, salt varchar(255),
+      avatar varchar(255), sex varchar(255), email varchar(128), dept_id bigint, post_id bigint,
+      remark varchar(255), status varchar(4), ${times}, deleted_at timestamptz);
+    create unique index sys_user_live_username on sys_user (username) where deleted_at is null;`,
+  sys_login_log: `
+    create table sys_login_log (
+      id bigserial primary key, username varchar(128), status varchar(4), ipaddr varchar(255),
+      login_location varchar(255), browser varchar(255), os varchar(255), platform varchar(255),
+      login_time timestamptz, remark varchar(255), msg varchar(255), ${times});`,
+  postern_login_attempt: `
+    create table postern_login_attempt (
+      attempt_id uuid primary key, recorded_at timestamptz not null default now());
+    create index postern_login_attempt_recorded_at on postern_login_attempt (recorded_at);`,
+} as const
+
+const step = Object.entries(tables)
+  .map(
+    ([name, statements]) => `
+    if to_regclass('${name}') is null then
+      ${statements}
+      insert into postern_migration (name) values ('create ${name}') on conflict do nothing;
+    end if;`,
+  )
+  .join('')
+
+const createAbsentTables = `
+  do $migration$ begin
+    perform pg_advisory_xact_lock(hashtextextended('postern_migration', 0));
+    if to_regclass('postern_migration') is null then
+      create table postern_migration (
+        name varchar(128) primary key, applied_at timestamptz not null default now());
+    end if;
+    ${step}
+  end $migration$`

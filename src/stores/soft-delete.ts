@@ -1,0 +1,19 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+
+/**
+ * How a table marks a row as deleted: go-admin up to v2.4 leaves `deleted_at` NULL in a live row,
+ * later versions write the number 0. Asking for the wrong one locks everybody out, so it is read
+ * from the column's type and never guessed.
+ */
+export type SoftDelete = 'null-is-live' | 'zero-is-live'
+
+/** The condition under which a row of this table, or of its alias, is live. */
+export function live(table: string, softDelete: SoftDelete): RawBuilder<SqlBool> {
+  const column = sql.ref(`${table}.deleted_at`)
+  return softDelete === 'null-is-live' ? sql`${column} is null` : sql`${column} = 0`
+}
+
+/** What a new, live row has in `deleted_at`. */
+export function liveMark(softDelete: SoftDelete): 0 | null {
+  return softDelete === 'null-is-live' ? null : 0
+}

@@ -1,0 +1,153 @@
+import { hash, randomUUID } from 'node:crypto'
+import { CompactSign, compactVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
+import { Refusal } from '../errors.ts'
+import type { Caller } from './caller.ts'
+import { type Claims, readPayload, writePayload } from './claims.ts'
+import { type CompactToken, parseCompactForm } from './compact-form.ts'
+import type { SigningKey, VerifyingKey } from './keys.ts'
+import type { Revocations } from './revocations.ts'
+
+/** A token that was good when it was asked about. Frozen and shared between requests. */
+export interface VerifiedToken {
+  readonly caller: Caller
+  /** Names the token in the revocation list. */
+  readonly id: string
+  readonly expiresAt: number
+  readonly notBefore: number | undefined
+}
+
+/** Gives the token's caller, or throws a Refusal. Time and revocation are checked at every call. */
+export type VerifyToken = (token: string) => Promise<VerifiedToken>
+
+export interface IssuedToken {
+  readonly token: string
+  readonly expiresAt: Date
+}
+
+export interface TokenParts {
+  readonly signingKey: SigningKey
+  readonly verifyingKeys: readonly VerifyingKey[]
+  readonly revocations: Revocations
+  readonly lifetimeSeconds: number
+  readonly maxTokenBytes: number
+  readonly clockSkewSeconds: number
+  /** Seconds since the epoch, with fractions. */
+  readonly now: () => number
+}
+
+/** Issuing and verifying stand together, so that what one writes the other reads. */
+export function createTokens(parts: TokenParts) {
+  const { signingKey, verifyingKeys, revocations, lifetimeSeconds, now } = parts
+  // Only the outcome of the signature is remembered, by digest of the whole token, and never the
+  // outcome of a clock (CVE-2026-107719).
+  const remembered = new LRUCache<string, VerifiedToken>({ max: 10_000 })
+
+  async function issue(caller: Caller): Promise<IssuedToken> {
+    const issuedAt = Math.floor(now())
+    const expiresAt = issuedAt + lifetimeSeconds
+    const token = await new CompactSign(
+      writePayload(caller, { issuedAt, expiresAt, tokenId: randomUUID() }),
+    )
+      .setProtectedHeader({
+        alg: signingKey.algorithm,
+        typ: 'JWT',
+        ...(signingKey.kid === undefined ? {} : { kid: signingKey.kid }),
+      })
+      .sign(signingKey.signer)
+    return { token, expiresAt: new Date(expiresAt * 1000) }
+  }
+
+  async function verify(token: string): Promise<VerifiedToken> {
+    const digest = hash('sha256', token, 'base64')
+    const known = remembered.get(digest)
+    if (known !== undefined) return checkNow(known)
+
+    const verified = await verifySignature(token)
+    remembered.set(digest, verified)
+    return checkNow(verified)
+  }
+
+  async function verifySignature(token: string): Promise<VerifiedToken> {
+    const compact = parseCompactForm(token, parts.maxTokenBytes)
+    if (compact === undefined) throw invalid('not a compact JWS')
+    const key = chooseKey(compact.header, verifyingKeys)
+    if (key === undefined) throw invalid('no key for this header')
+    if (!(await isSignedBy(token, key))) throw invalid('wrong signature')
+
+    const claims = readPayload(compact.payload)
+    refuseFutureIssue(claims)
+    return Object.freeze({
+      caller: Object.freeze(claims.caller),
+      id: tokenId(claims, compact),
+      expiresAt: claims.expiresAt,
+      notBefore: claims.notBefore,
+    })
+  }
+
+  function checkNow(token: VerifiedToken): VerifiedToken {
+    const at = now()
+    if (at >= token.expiresAt) throw new Refusal('token-expired')
+    if (token.notBefore !== undefined && at < token.notBefore) throw invalid('not valid yet')
+    if (revocations.isRevoked(token.id)) throw new Refusal('token-revoked')
+    return token
+  }
+
+  function refuseFutureIssue({ issuedAt }: Claims): void {
+    if (issuedAt !== undefined && issuedAt > now() + parts.clockSkewSeconds) {
+      throw invalid('issued in the future')
+    }
+  }
+
+  return {
+    issue,
+    verify,
+    revoke: ({ id, expiresAt }: VerifiedToken) => revocations.revoke(id, expiresAt),
+  }
+}
+
+export type Tokens = ReturnType<typeof createTokens>
+
+/** Header members that would let a token bring its own key, or say how it wants to be read. */
+const foreignMembers = ['crit', 'b64', 'jwk', 'jku', 'x5u', 'x5c', 'zip', 'cty'] as const
+
+/** The key is chosen by `kid` alone and fixes the algorithm; the header can only agree or lose. */
+export function chooseKey(
+  header: CompactToken['header'],
+  keys: readonly VerifyingKey[],
+): VerifyingKey | undefined {
+  if (foreignMembers.some((member) => Object.hasOwn(header, member))) return undefined
+  if (header['typ'] !== undefined && !isJwtType(header['typ'])) return undefined
+
+  const kid = header['kid']
+  if (kid !== undefined && typeof kid !== 'string') return undefined
+  const byId = kid === undefined ? undefined : keys.find((key) => key.kid === kid)
+  const candidates = byId === undefined ? keys.filter((key) => key.kid === undefined) : [byId]
+  return candidates.find((key) => key.algorithm === header['alg'])
+}
+
+/** Whether jose, told the one algorithm of this key, finds the signature good. */
+export async function isSignedBy(token: string, key: VerifyingKey): Promise<boolean> {
+  try {
+    await compactVerify(token, key.key, { algorithms: [key.algorithm] })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isJwtType(typ: unknown): boolean {
+  return typeof typ === 'string' && typ.toUpperCase() === 'JWT'
+}
+
+/**
+ * Never the signature: an ECDSA signature has a second valid spelling, which would be a second,
+ * unrevoked name for the same token.
+ */
+function tokenId(claims: Claims, compact: CompactToken): string {
+  return claims.tokenId ?? hash('sha256', compact.signingInput, 'base64')
+}
+
+function invalid(reason: string): Refusal {
+  return new Refusal('token-invalid', { reason })
+}

@@ -1,0 +1,168 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { configCheck } from '../../src/cli/config-check.ts'
+import { configPrint } from '../../src/cli/config-print.ts'
+import { configSchema } from '../../src/cli/config-schema.ts'
+
+const repository = fileURLToPath(new URL('../..', import.meta.url))
+const scratch = mkdtempSync(join(tmpdir(), 'postern-cli-'))
+afterAll(() => rmSync(scratch, { recursive: true }))
+
+const secret = 'kV7w-2Qz9_mB4tRxP0sLdY6hJnC8fGuE1aWi'
+
+async function run(
+  command: typeof configCheck,
+  args: readonly string[],
+  { env = {}, cwd = repository }: { env?: Record<string, string>; cwd?: string } = {},
+) {
+  let [stdout, stderr] = ['', '']
+  const code = await command(args, {
+    out: (text) => {
+      stdout += text
+    },
+    err: (text) => {
+      stderr += text
+    },
+    env,
+    cwd,
+  })
+  return { code, stdout, stderr }
+}
+
+function scratchFile(text: string) {
+  writeFileSync(join(scratch, 'x.yaml'), text)
+  return { cwd: scratch }
+}
+
+describe('postern config check', () => {
+  test.each([
+    ['config/postern.yaml', {}, 'mode dev, 1 route, 1 upstream'],
+    ['config/production.yaml', { POSTERN_JWT__SECRET: secret }, 'mode prod, 3 routes, 2 upstreams'],
+    ['config/go-admin.yaml', { POSTERN_JWT__SECRET: secret }, 'mode prod, 18 routes, 1 upstream'],
+  ])('passes the shipped %s', async (file, env, facts) => {
+    const answer = await run(configCheck, [file], { env })
+
+    expect(answer).toEqual({ code: 0, stdout: `${file}: ok (${facts})\n`, stderr: '' })
+  })
+
+  test('reads the shipped default when no file is named', async () => {
+    const { stdout } = await run(configCheck, [])
+
+    expect(stdout).toMatch(/^config\/postern\.yaml: ok/)
+  })
+
+  test.each(['config/production.yaml', 'config/go-admin.yaml'])(
+    'refuses %s as long as nobody gives the secret',
+    async (file) => {
+      const { code, stderr } = await run(configCheck, [file])
+
+      expect(code).toBe(3)
+      expect(stderr).toMatch(new RegExp(`^${file}:\\d+:1: jwt\\.secret is missing`))
+    },
+  )
+
+  test('prints every problem on stderr, a line each, and nothing on stdout', async () => {
+    const at = scratchFile('application: { mode: dev }\nops: { port: x }\nbanana: 1\n')
+
+    const { code, stdout, stderr } = await run(configCheck, ['x.yaml'], at)
+
+    expect(code).toBe(3)
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/^x\.yaml:2:14: ops\.port .*\nx\.yaml:3:1: unknown setting banana.*\n$/)
+  })
+
+  test('answers in JSON when asked to', async () => {
+    const at = scratchFile('application: { mode: dev }\nops: { port: x }\n')
+
+    const { code, stdout } = await run(configCheck, ['--output', 'json', 'x.yaml'], at)
+
+    expect(code).toBe(3)
+    expect(JSON.parse(stdout)).toMatchObject({
+      file: 'x.yaml',
+      ok: false,
+      problems: [{ file: 'x.yaml', line: 2, column: 14 }],
+    })
+  })
+
+  test('warns of a mode that is treated as prod', async () => {
+    const at = scratchFile('application: { mode: Dev }\n')
+
+    const { code, stdout, stderr } = await run(configCheck, ['x.yaml'], {
+      ...at,
+      env: { POSTERN_JWT__SECRET: secret },
+    })
+
+    expect(code).toBe(0)
+    expect(stdout).toBe('x.yaml: ok (mode Dev, 0 routes, 0 upstreams)\n')
+    expect(stderr).toContain('"Dev" is treated as prod')
+  })
+})
+
+describe('postern config print', () => {
+  test('shows every default, and no secret', async () => {
+    const env = { POSTERN_JWT__SECRET: secret, POSTERN_DATABASE__URL: 'postgres://u:hidden@h/d' }
+
+    const { code, stdout } = await run(configPrint, ['config/production.yaml'], { env })
+
+    expect(code).toBe(0)
+    expect(stdout).not.toContain(secret)
+    expect(stdout).not.toContain('hidden')
+    expect(parse(stdout)).toMatchObject({
+      jwt: { secret: '***', timeout: 3600, maxTokenBytes: 4096 },
+      database: { url: '***', poolSize: 10 },
+      limits: { headersTimeoutMs: 15_000 },
+      upstreams: { catalogue: { headersTimeoutMs: 60_000, connections: 256 } },
+    })
+  })
+
+  test('prints the same as JSON', async () => {
+    const text = await run(configPrint, ['config/postern.yaml'])
+    const json = await run(configPrint, ['config/postern.yaml', '--output=json'])
+
+    expect(JSON.parse(json.stdout)).toEqual(parse(text.stdout))
+  })
+
+  test('prints what can be read back', async () => {
+    const { stdout } = await run(configPrint, ['config/postern.yaml'])
+
+    const again = await run(configPrint, ['x.yaml'], scratchFile(stdout))
+
+    expect(again.stdout).toBe(stdout)
+  })
+
+  test('prints problems instead when there are any', async () => {
+    const { code, stdout, stderr } = await run(configPrint, ['x.yaml'], scratchFile('banana: 1'))
+
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+    expect(stderr).toContain('x.yaml:1:1: unknown setting banana')
+  })
+})
+
+describe('postern config schema', () => {
+  test('prints the shipped config/schema.json', async () => {
+    const { code, stdout } = await run(configSchema, [])
+
+    expect(code).toBe(0)
+    expect(stdout).toBe(readFileSync(join(repository, 'config/schema.json'), 'utf8'))
+  })
+})
+
+describe('a command of postern config', () => {
+  test.each([
+    [configCheck, ['a', 'b']],
+    [configCheck, ['--strict']],
+    [configCheck, ['--output', 'xml']],
+    [configPrint, ['--output']],
+    [configPrint, ['--output', 'json', '--output', 'json']],
+    [configSchema, ['x']],
+  ])('%o refuses arguments %j with exit code 2', async (command, args) => {
+    const { code, stdout, stderr } = await run(command, args)
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^usage: postern config /)
+  })
+})

@@ -1,0 +1,198 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { userCommand } from '../../src/cli/user.ts'
+import { createPasswordCredentials } from '../../src/login/password-credentials.ts'
+import { createPasswordHash } from '../../src/login/password-hash.ts'
+import { createAccounts } from '../../src/stores/accounts.ts'
+import { type Database, openDatabase } from '../../src/stores/database.ts'
+
+describe('postern user', () => {
+  let directory: string
+  /** A gateway's: as long as it is open, every command works through it. */
+  let gateway: Database
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'postern-user-'))
+    await cp(inject('databaseTemplate'), join(directory, 'data'), { recursive: true })
+    const secret = 'a secret of the test that is long enough for anybody'
+    await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n`)
+    gateway = await openDatabase({
+      ...{ directory: join(directory, 'data'), poolSize: 1 },
+      ...{ connectTimeoutMs: 5000, statementTimeoutMs: 10_000 },
+    })
+  })
+  afterAll(async () => {
+    await gateway.close()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  async function user(args: readonly string[], stdin = '', cwd = directory) {
+    let out = ''
+    let err = ''
+    const code = await userCommand([...args, '--config', 'postern.yaml'], {
+      out: (text) => {
+        out += text
+      },
+      err: (text) => {
+        err += text
+      },
+      env: {},
+      cwd,
+      readStdin: async () => stdin,
+    })
+    return { code, out, err }
+  }
+
+  async function logIn(username: string, password: string) {
+    const { findByUsername } = createAccounts(gateway)
+    const verify = createPasswordCredentials(
+      findByUsername,
+      createPasswordHash({ concurrency: 1, queue: 1 }),
+    )
+    return verify({ username, password, uuid: 'u', code: 'c' })
+  }
+
+  test('add makes an account and prints its password, once and alone on stdout', async () => {
+    const { code, out, err } = await user(['add', 'alice', '--role', 'editor'])
+
+    expect(code).toBe(0)
+    expect(out).toMatch(/^[a-zA-Z2-9]{16}\n$/)
+    expect(err).toBe('postern: user alice is added with role editor\n')
+    expect(await logIn('alice', out.trim())).toMatchObject({ username: 'alice', roleKey: 'editor' })
+  })
+
+  test('add takes a password from stdin and shows none', async () => {
+    const added = await user(
+      ['add', 'bob', '--role', 'viewer', '--password-stdin'],
+      'from stdin ☕\n',
+    )
+
+    expect(added).toEqual({
+      code: 0,
+      out: '',
+      err: 'postern: user bob is added with role viewer\n',
+    })
+    expect(await logIn('bob', 'from stdin ☕')).toMatchObject({ username: 'bob' })
+  })
+
+  test('passwd replaces the password', async () => {
+    const before = (await user(['add', 'carol', '--role', 'viewer'])).out.trim()
+
+    const changed = await user(['passwd', 'carol'])
+
+    expect(changed).toMatchObject({ code: 0, err: 'postern: user carol has a new password\n' })
+    expect(await logIn('carol', before)).toBeUndefined()
+    expect(await logIn('carol', changed.out.trim())).toMatchObject({ username: 'carol' })
+  })
+
+  test('disable ends logging in', async () => {
+    const password = (await user(['add', 'dave', '--role', 'viewer'])).out.trim()
+
+    expect(await user(['disable', 'dave'])).toEqual({
+      code: 0,
+      out: '',
+      err: 'postern: user dave is disabled\n',
+    })
+    expect(await logIn('dave', password)).toBeUndefined()
+  })
+
+  test('list shows names, roles and status, and obeys no escape sequence in a name', async () => {
+    await gateway.db
+      .insertInto('sys_user')
+      .values({ username: 'evil\u001b[2J\u202e', status: '1', deleted_at: null })
+      .execute()
+
+    const { code, out } = await user(['list'])
+
+    expect(code).toBe(0)
+    const lines = out.split('\n')
+    expect(lines[0]).toMatch(/^ID +NAME +ROLE +STATUS$/)
+    expect(lines[1]).toMatch(/^1 +admin +admin +enabled$/)
+    expect(lines.at(-2)).toMatch(/^\d+ +evil\\u\{1b\}\[2J\\u\{202e\} +disabled$/)
+  })
+
+  test('list gives JSON with ids as text', async () => {
+    const { code, out } = await user(['list', '--output', 'json'])
+
+    expect(code).toBe(0)
+    expect(JSON.parse(out)[1]).toEqual({
+      ...{ userId: '2', username: 'editor', roleKey: 'editor', enabled: true },
+    })
+    expect(out).not.toContain('$2')
+  })
+
+  test('works where no gateway runs', async () => {
+    const alone = join(directory, 'alone')
+    await cp(inject('databaseTemplate'), join(alone, 'data'), { recursive: true })
+    await cp(join(directory, 'postern.yaml'), join(alone, 'postern.yaml'))
+
+    const added = await user(['add', 'alice', '--role', 'editor'], '', alone)
+    const { out } = await user(['list', '--output', 'json'], '', alone)
+
+    expect(added.code).toBe(0)
+    expect(JSON.parse(out)).toHaveLength(3)
+  })
+
+  test.each([
+    ['an unknown name', ['passwd', 'nobody'], 'postern: no such user: "nobody"\n'],
+    ['an unknown name to disable', ['disable', 'a\nb'], 'postern: no such user: "a\\nb"\n'],
+    ['a taken name', ['add', 'admin', '--role', 'viewer'], 'postern: the name is taken: admin\n'],
+    ['an unknown role', ['add', 'eve', '--role', 'king'], 'postern: no such role: "king"\n'],
+  ])('says no to %s, in one line and with exit code 1', async (_, args, err) => {
+    expect(await user(args)).toEqual({ code: 1, out: '', err })
+  })
+
+  test.each([
+    [2, 'of seven bytes', 'sevenby'],
+    [0, 'of eight bytes', 'eightbyt'],
+    [0, 'of 72 bytes', 'x'.repeat(72)],
+    [2, 'of 73 bytes', 'x'.repeat(73)],
+    [2, 'of 72 characters but more bytes', 'é'.repeat(72)],
+    [2, 'with a NUL character', 'sure, long\0enough'],
+    [2, 'of two lines', 'first line\nsecond line\n'],
+    [2, 'that is missing', ''],
+  ])('exits with %d for a password %s, and never shows it', async (code, _, password) => {
+    const changed = await user(['passwd', 'editor', '--password-stdin'], password)
+
+    expect(changed).toMatchObject({ code, out: '' })
+    expect(changed.err).not.toContain(password || '\0')
+  })
+
+  test.each([
+    ['no command', []],
+    ['an unknown command', ['remove', 'x']],
+    ['no name', ['passwd']],
+    ['two names', ['passwd', 'a', 'b']],
+    ['no role', ['add', 'x']],
+    ['an unknown option', ['list', '--all']],
+    ['an option of another command', ['disable', 'admin', '--role', 'x']],
+    ['an unknown output', ['list', '--output', 'xml']],
+    ['a password as an argument', ['passwd', 'admin', '--password', 'x']],
+  ])('with %s shows how it is used and exits with 2', async (_, args) => {
+    const { code, out, err } = await user(args)
+
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain('usage: postern user add NAME --role KEY')
+  })
+
+  test.each([
+    ['empty', ''],
+    ['too long', 'x'.repeat(65)],
+    ['too long for a login', '🦊'.repeat(33)],
+    ['with a control character', 'a\u001b[31m'],
+    ['with a space before it', ' admin'],
+    ['with half a surrogate pair', 'a\ud800'],
+  ])('add refuses a name that is %s', async (_, name) => {
+    expect(await user(['add', name, '--role', 'viewer'])).toMatchObject({ code: 2, out: '' })
+  })
+
+  test('refuses a configuration that cannot be used', async () => {
+    const refused = userCommand(['list', '--config', 'absent.yaml'], {
+      ...{ out: () => {}, err: () => {}, env: {}, cwd: directory, readStdin: async () => '' },
+    })
+
+    await expect(refused).rejects.toMatchObject({ name: 'Invalid' })
+  })
+})

@@ -1,0 +1,58 @@
+import { Invalid, type Problem } from '../../src/errors.ts'
+import { type CompiledPolicies, compile } from '../../src/policy/compile.ts'
+import { formatModel } from '../../src/policy/format.ts'
+import type { Model } from '../../src/policy/model.ts'
+import { type PolicyFile, type PolicySet, parsePolicySet } from '../../src/policy/policy-set.ts'
+
+/** The model that Postern ships: go-admin's. */
+export const shippedModel: Model = {
+  inheritance: false,
+  path: { keyMatch: true, keyMatch2: true },
+  anyMethod: true,
+  effectColumn: false,
+  denyOverrides: false,
+}
+
+/** Everything the covered grammar knows, at once. */
+export const widestModel: Model = {
+  inheritance: true,
+  path: { keyMatch: true, keyMatch2: true },
+  anyMethod: true,
+  effectColumn: true,
+  denyOverrides: true,
+}
+
+export interface PolicyText {
+  readonly model?: Model
+  readonly modelText?: string
+  readonly lines?: readonly string[]
+  readonly exclusions?: string
+}
+
+/** The files of a policy directory, from the pieces a test cares about. */
+export function policyFiles({ model, modelText, lines, exclusions }: PolicyText): PolicyFile[] {
+  return [
+    { name: 'model.conf', text: modelText ?? formatModel(model ?? shippedModel) },
+    { name: 'policy.csv', text: (lines ?? ['p, editor, /api/v1/orders, GET']).join('\n') },
+    { name: 'exclusions.yaml', text: exclusions ?? '' },
+  ]
+}
+
+export function policySet(text: PolicyText): PolicySet {
+  return parsePolicySet(policyFiles(text))
+}
+
+export function policies(text: PolicyText): CompiledPolicies {
+  return compile(policySet(text))
+}
+
+/** What is wrong with these files; nothing when they can be used. Any other error passes through. */
+export function problemsOf(files: readonly PolicyFile[]): readonly Problem[] {
+  try {
+    parsePolicySet(files)
+    return []
+  } catch (error) {
+    if (error instanceof Invalid) return error.problems
+    throw error
+  }
+}

@@ -1,0 +1,518 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { Check } from 'typebox/value'
+import { afterAll, describe, expect, test } from 'vitest'
+import { applySchema } from '../../src/config/apply-schema.ts'
+import { configJsonSchema } from '../../src/config/json-schema.ts'
+import { loadConfig, readConfig } from '../../src/config/load.ts'
+import { modeFacts } from '../../src/config/mode.ts'
+import { createReport } from '../../src/config/report.ts'
+import { type Config, configSchema } from '../../src/config/schema.ts'
+import { rootSetting, type Setting, settingPaths } from '../../src/config/setting.ts'
+import { parseYaml } from '../../src/config/yaml-tree.ts'
+import { formatProblem, Invalid } from '../../src/errors.ts'
+
+const cwd = mkdtempSync(join(tmpdir(), 'postern-config-'))
+afterAll(() => rmSync(cwd, { recursive: true }))
+
+const secret = 'kV7w-2Qz9_mB4tRxP0sLdY6hJnC8fGuE1aWi'
+const good = { POSTERN_JWT__SECRET: secret }
+type Env = Record<string, string>
+
+function write(name: string, text: string | Uint8Array): string {
+  writeFileSync(join(cwd, name), text)
+  return name
+}
+
+function load(yaml: string, env: Env = good): Config {
+  return loadConfig({ file: write('x.yaml', yaml), env, cwd })
+}
+
+function problems(yaml: string, env: Env = good): string[] {
+  return readConfig({ file: write('x.yaml', yaml), env, cwd }).problems.map(formatProblem)
+}
+
+describe('a configuration', () => {
+  test('has a default for everything but the secret', () => {
+    const config = load('')
+
+    expect(config.application).toEqual({
+      mode: 'prod',
+      host: '0.0.0.0',
+      port: 8000,
+      dataDirectory: 'data',
+    })
+    expect(config.jwt).toEqual({
+      secret,
+      timeout: 3600,
+      maxTokenBytes: 4096,
+      clockSkewSeconds: 60,
+    })
+    expect(config.refusals.notPermittedCode).toBe(401)
+    expect(config.routes).toEqual([])
+    expect(Check(configSchema, config)).toBe(true)
+  })
+
+  test('fills in the defaults of each upstream and route', () => {
+    const config = load(
+      'upstreams: { a: { targets: [http://a:1] } }\nroutes: [{ path: /, upstream: a }]',
+    )
+
+    expect(config.upstreams['a']).toMatchObject({ connections: 256, connectTimeoutMs: 3000 })
+    expect(config.routes).toEqual([
+      { path: '/', upstream: 'a', access: 'permitted', forwardCredentials: false },
+    ])
+  })
+
+  test('is frozen all the way down', () => {
+    const config = load('upstreams: { a: { targets: [http://a:1] } }')
+    const unfrozen: unknown[] = []
+    const visit = (value: unknown) => {
+      if (typeof value !== 'object' || value === null) return
+      if (!Object.isFrozen(value)) unfrozen.push(value)
+      Object.values(value).forEach(visit)
+    }
+
+    visit(config)
+
+    expect(unfrozen).toEqual([])
+  })
+
+  test('takes a section without content for one that is left out', () => {
+    expect(load('jwt:\nroutes:\nupstreams:\n# nothing').jwt.timeout).toBe(3600)
+  })
+
+  test('is thrown out with every problem at once', () => {
+    const yaml = 'application: { port: x }\nops: { prt: 1 }\nroutes: [{ path: a, upstream: b }]'
+
+    const attempt = () => load(yaml, {})
+
+    expect(attempt).toThrow(Invalid)
+    expect(problems(yaml, {}).map((it) => it.replace(/: .*/s, ''))).toEqual([
+      'x.yaml:1:1',
+      'x.yaml:1:22',
+      'x.yaml:2:8',
+      'x.yaml:3:18',
+      'x.yaml:3:31',
+    ])
+  })
+
+  test('has a schema file that is what the schema yields', () => {
+    const file = readFileSync(new URL('../../config/schema.json', import.meta.url), 'utf8')
+
+    expect(file).toBe(configJsonSchema())
+  })
+
+  test('explains each setting in one sentence', () => {
+    const mute: string[] = []
+    const visit = (setting: Setting, path: string) => {
+      if (!/^\w.*\.$/.test(setting.description ?? '')) mute.push(path)
+      const below = { ...setting.properties, ...setting.patternProperties }
+      for (const [key, child] of Object.entries(below)) visit(child, `${path}.${key}`)
+      if (setting.items) visit(setting.items, `${path}[]`)
+    }
+
+    visit(rootSetting, 'root')
+
+    expect(mute).toEqual([])
+  })
+})
+
+describe('a file that cannot be used', () => {
+  const upstreams = 'upstreams: { orders: { targets: [http://o:1] } }\n'
+  const route = (fields: string) => `${upstreams}routes: [{ ${fields} }]`
+  const target = (text: string) => `upstreams: { a: { targets: [${text}] } }`
+
+  test.each([
+    ['an unknown section', 'aplication: {}', '1:1', 'did you mean application?'],
+    ['an unknown key', 'jwt:\n  timout: 5', '2:3', 'did you mean jwt.timeout?'],
+    ['a key in the wrong case', 'logger: { enabledDB: true }', '1:11', 'mean logger.enableddb?'],
+    ['a key of a section at the top', 'port: 1', '1:1', 'mean application.port or ops.port?'],
+    ['a key like nothing we know', 'ops:\n  banana: 5', '2:3', 'ops.banana: ops has host, port'],
+    ['a key from the prototype', 'ops: { constructor: 1 }', '1:8', 'unknown setting'],
+    ['__proto__ as a key', '__proto__: { x: 1 }', '1:1', 'unknown setting'],
+    ['text for a number', 'ops:\n  port: "9"', '2:9', 'a whole number from 0 to 65535, not text'],
+    ['a fraction', 'ops: { port: 1.5 }', '1:14', 'a whole number'],
+    ['infinity', 'jwt: { timeout: .inf }', '1:17', 'a whole number from 1 to 315360000'],
+    ['a lifetime of zero', 'jwt: { timeout: 0 }', '1:17', 'a whole number from 1'],
+    ['a duration with a unit', 'jwt: { timeout: 1h }', '1:17', 'jwt.timeout must be a whole'],
+    ['a port beyond ports', 'ops: { port: 65536 }', '1:14', 'from 0 to 65535'],
+    ['yes for true', 'logger: { enableddb: yes }', '1:22', 'must be true or false, not text'],
+    ['a number for text', 'application: { mode: 1 }', '1:22', 'put it in quotes'],
+    ['nothing for a value', 'application:\n  port:\n', '2:3', 'is empty'],
+    ['a name off the list', 'logger: { level: wran }', '1:18', 'did you mean warn?'],
+    ['a number off the list', 'refusals: { notPermittedCode: 404 }', '1:31', 'one of 401, 403'],
+    ['a list for a section', 'jwt: [1]', '1:1', 'jwt must be a mapping'],
+    ['a mapping for a list', 'routes: { a: 1 }', '1:1', 'routes must be a list'],
+    ['a list for a value', 'ops: { port: [1] }', '1:8', 'not a list'],
+    ['a list at the top', '- a', '1:1', 'must be a mapping'],
+    ['a key given twice', 'ops:\n  port: 1\n  port: 2', '3:3', 'first in line 2'],
+    ['an upstream given twice', 'upstreams:\n  a: {}\n  a: {}', '3:3', 'twice'],
+    ['a second document', 'ops: {}\n---\nops: {}', '2:1', 'a second document'],
+    ['a tab', 'ops:\n\tport: 1', '2:1', 'use spaces'],
+    ['an open bracket', 'ops: { port: 1', '1:15', 'bracket'],
+    ['an alias', 'ops: &a { port: 1 }\nlimits: *a', '2:9', 'aliases'],
+    ['a tag', 'ops: { port: !x 1 }', '1:14', 'tags'],
+    ['an upstream without targets', 'upstreams:\n  a: {}', '2:3', 'targets is missing'],
+    ['an upstream with no target', target(''), '1:19', 'must have an entry'],
+    ['an upstream in capitals', 'upstreams: { A: {} }', '1:14', 'small letters'],
+    [
+      'an upstream named gateway',
+      'upstreams: { gateway: { targets: [http://a] } }',
+      '1:14',
+      'name',
+    ],
+    ['a target twice', target('http://a, http://a'), '1:39', 'repeats'],
+    ['a target without a scheme', target('"a:80"'), '1:29', 'scheme, host and port'],
+    ['a target of another scheme', target('ftp://a'), '1:29', 'scheme, host and port'],
+    ['a target with a path', target('http://a/x'), '1:29', 'no path'],
+    ['a target with a slash', target('http://a/'), '1:29', 'no path'],
+    ['a target with a query', target('http://a?x'), '1:29', 'no query'],
+    ['a target with credentials', target('http://u:p@a'), '1:29', 'a user name or a password'],
+    ['a route without a path', route('upstream: orders'), '2:10', 'routes[0].path is missing'],
+    ['a route to nowhere', route('path: /a, upstream: ordes'), '2:32', 'did you mean orders?'],
+    ['a route to a prototype', route('path: /a, upstream: constructor'), '2:32', 'no upstream'],
+    ['a public route', route('path: /a, upstream: orders, access: public'), '2:10', 'a reason'],
+    [
+      'a public route with a blank reason',
+      route('path: /a, upstream: orders, access: public, reason: " "'),
+      '2:64',
+      'does not have the right form',
+    ],
+    ['equal ports', 'ops:\n  port: 8000', '2:9', 'they must differ'],
+    ['a header name with a space', 'headers: { userId: X Y }', '1:20', 'such as X-User-Id'],
+    ['two equal header names', 'headers: { roleId: x_user_id }', '1:20', 'headers.userId'],
+    ['a header with a meaning', 'headers: { roleId: Content-Length }', '1:20', 'another meaning'],
+    ['an alphabet that repeats', 'captcha: { alphabet: "00123456789" }', '1:22', 'repeats'],
+    ['an alphabet as a number', 'captcha: { alphabet: 0123456789 }', '1:22', 'in quotes'],
+    ['headers later than requests', 'limits: { headersTimeoutMs: 300001 }', '1:29', 'not be more'],
+    ['a grace beyond the deadline', 'shutdown: { graceMs: 30001 }', '1:22', 'shutdown.deadlineMs'],
+    ['an endpoint to nowhere', 'endpoints: { logout: nowhere }', '1:22', 'names no upstream'],
+    ['another database', 'database: { url: mysql://x }', '1:18', 'A postgres:// address'],
+    ['a broken database address', 'database: { url: "postgres://u:p#w@h" }', '1:18', 'encode'],
+  ])('with %s is refused, with its place and the cure', (_, yaml, place, fragment) => {
+    const [first, ...rest] = problems(yaml)
+
+    expect(first).toMatch(`x.yaml:${place}: `)
+    expect(first).toContain(fragment)
+    expect(rest).toEqual([])
+  })
+
+  test('does not exist, is a directory or is not text', () => {
+    const reasons = ['none.yaml', '.', write('bytes.yaml', new Uint8Array([0xff, 0xfe, 0]))].map(
+      (file) => readConfig({ file, env: good, cwd }).problems.map(formatProblem).join(),
+    )
+
+    expect(reasons).toEqual([
+      'none.yaml: the file does not exist',
+      '.: the file is a directory',
+      'bytes.yaml: the file is not UTF-8 text',
+    ])
+  })
+})
+
+describe('the path of a route', () => {
+  const withPath = (path: string, extra = '') =>
+    `{ "upstreams": { "a": { "targets": ["http://a"] } }, ${extra}
+      "routes": [{ "path": ${JSON.stringify(path)}, "upstream": "a" }] }`
+
+  test.each([
+    'a',
+    '',
+    '/a/',
+    '//a',
+    '/a//b',
+    '/a/../b',
+    '/./a',
+    '/a%2fb',
+    '/a;b',
+    '/a/*',
+    '/a?b',
+    '/a#b',
+    '/a\\b',
+    '/a b',
+    '/ä',
+    '/a/:id',
+    '/a/{id}',
+    '/a\n',
+    'http://a/b',
+    '/api/v1/login',
+    '/api/v1/login/x',
+    '/api/v1/getCaptcha',
+    '/api/v1/logout',
+    '/api/v1/user/profile',
+    '/api/v1/refresh_token',
+    '/api/v1/Refresh_Token/x',
+  ])('is refused as %j', (path) => {
+    const found = problems(withPath(path))
+
+    expect(found).toHaveLength(1)
+    expect(found[0]).toMatch(/^x\.yaml:2:28: routes\[0\]/)
+  })
+
+  test.each(['/', '/a', '/api/v1', '/api/v1/login-log', '/api/v1/captcha', '/a.b/~c/@d:e/(f)'])(
+    'may be %s',
+    (path) => {
+      expect(problems(withPath(path))).toEqual([])
+    },
+  )
+
+  test('may not be that of the captcha alias once there is one', () => {
+    const yaml = withPath('/api/v1/captcha', '"captcha": { "alias": true },')
+
+    expect(problems(yaml)).toHaveLength(1)
+  })
+
+  test('belongs to one route', () => {
+    const yaml = `upstreams: { a: { targets: [http://a] } }
+routes:
+  - { path: /x, upstream: a }
+  - { path: /x, upstream: a, access: authenticated }`
+
+    expect(problems(yaml)).toEqual(['x.yaml:4:13: routes[1] has the path of routes[0]: keep one'])
+  })
+})
+
+describe('the environment', () => {
+  test('wins over the file, whatever the case of its names', () => {
+    const env = {
+      ...good,
+      POSTERN_APPLICATION__PORT: '1234',
+      postern_logger__EnableDdb: 'true',
+      POSTERN_JWT__MAXTOKENBYTES: '0x200',
+    }
+
+    const config = load('application: { port: 1 }', env)
+
+    expect(config.application.port).toBe(1234)
+    expect(config.logger.enableddb).toBe(true)
+    expect(config.jwt.maxTokenBytes).toBe(512)
+  })
+
+  test('gives lists and sections as YAML or JSON, single settings last', () => {
+    const config = load('upstreams: { old: { targets: [http://old] } }\nroutes: []', {
+      ...good,
+      POSTERN_UPSTREAMS__ORDERS__CONNECTIONS: '7',
+      POSTERN_UPSTREAMS: '{ orders: { targets: [http://o:1], connections: 3 } }',
+      POSTERN_ROUTES: '[{"path":"/o","upstream":"orders"}]',
+    })
+
+    expect(Object.keys(config.upstreams)).toEqual(['orders'])
+    expect(config.upstreams['orders']?.connections).toBe(7)
+    expect(config.routes[0]?.path).toBe('/o')
+  })
+
+  test('is taken as it stands where a setting is text', () => {
+    const digits = '31415926535897932384626433832795028841'
+
+    expect(load('', { POSTERN_JWT__SECRET: digits }).jwt.secret).toBe(digits)
+    expect(load('', { ...good, POSTERN_APPLICATION__MODE: ' dev' }).application.mode).toBe(' dev')
+  })
+
+  test('gives a secret as a file, less the newline at its end', () => {
+    const file = write('secret', `${secret}\n`)
+
+    expect(load('', { POSTERN_JWT__SECRET_FILE: file }).jwt.secret).toBe(secret)
+  })
+
+  test.each([
+    ['POSTERN_JWT_SECRET', 'x', 'did you mean POSTERN_JWT__SECRET?'],
+    ['POSTERN_BANANA', 'x', 'no setting has this name'],
+    ['POSTERN_ROUTES__0__PATH', '/a', 'no setting has this name'],
+    ['POSTERN_LOGGER__LEVEL_FILE', 'x', 'no setting has this name'],
+    ['POSTERN_OPS_PORT', '9100', 'did you mean POSTERN_OPS__PORT?'],
+    ['POSTERN_', 'x', 'no setting has this name'],
+    ['POSTERN_OPS__PORT', 'x', 'ops.port must be a whole number from 0 to 65535'],
+    ['POSTERN_OPS__PORT', '', 'ops.port is empty'],
+    ['POSTERN_ROUTES', '[{', 'routes: not YAML'],
+    ['POSTERN_ROUTES', '/a', 'routes must be a list'],
+    ['POSTERN_DATABASE__URL_FILE', 'no-such-file', 'database.url: no-such-file does not exist'],
+    ['postern_jwt__secret', secret, 'POSTERN_JWT__SECRET gives jwt.secret already'],
+    ['POSTERN_JWT__SECRET_FILE', 'no-such-file', 'POSTERN_JWT__SECRET gives jwt.secret already'],
+  ])('is refused with %s=%s', (name, value, fragment) => {
+    const found = problems('', { ...good, [name]: value })
+
+    expect(found[0]).toContain(`${name}: `)
+    expect(found[0]).toContain(fragment)
+  })
+
+  test('names setting and path, once, when the file of a secret cannot be read', () => {
+    const found = problems('', { POSTERN_JWT__SECRET_FILE: 'no-such-file' })
+
+    expect(found).toEqual(['POSTERN_JWT__SECRET_FILE: jwt.secret: no-such-file does not exist'])
+  })
+
+  test('may hold what Kubernetes adds beside a Service named postern', () => {
+    const env = {
+      ...good,
+      POSTERN_SERVICE_HOST: '10.0.0.7',
+      POSTERN_SERVICE_PORT_HTTP: '8000',
+      POSTERN_PORT: 'tcp://10.0.0.7:8000',
+      POSTERN_PORT_8000_TCP_ADDR: '10.0.0.7',
+      POSTERN_OPS_PORT: 'tcp://10.0.0.8:9100',
+    }
+
+    expect(problems('', env)).toEqual([])
+  })
+
+  test('names the file to read where nobody else does', () => {
+    const env = { ...good, POSTERN_CONFIG: write('named.yaml', 'ops: { port: 77 }') }
+
+    expect(loadConfig({ env, cwd }).ops.port).toBe(77)
+  })
+})
+
+// Specification, Authentication 4.
+describe('the mode', () => {
+  test('dev asks for no captcha and makes tokens last about 100 years', () => {
+    expect(modeFacts('dev', 3600)).toEqual({
+      name: 'dev',
+      captchaRequired: false,
+      tokenLifetimeSeconds: 876_010 * 3600,
+      weakSecretAllowed: true,
+    })
+  })
+
+  test.each([
+    'prod',
+    'test',
+    'DEV',
+    'Dev',
+    ' dev',
+    'dev ',
+    'dev\n',
+    'ｄｅｖ',
+    '',
+    'demo',
+    undefined,
+  ])('%j does neither', (mode) => {
+    expect(modeFacts(mode, 3600)).toMatchObject({
+      captchaRequired: true,
+      tokenLifetimeSeconds: 3600,
+      weakSecretAllowed: false,
+    })
+  })
+
+  test('comes with a warning when nobody is likely to have meant it', () => {
+    expect(modeFacts('Dev', 1).warning).toBe('application.mode "Dev" is treated as prod')
+    expect(modeFacts('prod', 1).warning).toBeUndefined()
+  })
+})
+
+describe('the secret that signs tokens', () => {
+  const weak = [
+    'go-admin',
+    'go-admingo-admingo-admingo-admingo-admin',
+    'a'.repeat(64),
+    'abab'.repeat(16),
+    '0123456789abcdef0123456789abcdef',
+    '01234567890123456789012345678901',
+    'your-256-bit-secret',
+    'a-string-secret-at-least-256-bits-long',
+    'change-me-to-at-least-32-random-bytes',
+    'CHANGE_ME_CHANGE_ME_CHANGE_ME_CHANGE',
+    'please-replace-this-with-your-own-one',
+    'kV7w-2Qz9_mB4tRxP0sLdY6hJnC8fGu',
+    '***',
+  ]
+
+  test.each(weak)('is refused as %s, by the name of the setting', (text) => {
+    const found = problems('', { POSTERN_JWT__SECRET: text })
+
+    expect(found).toHaveLength(1)
+    expect(found[0]).toMatch(/^POSTERN_JWT__SECRET: jwt\.secret /)
+    expect(found[0]).not.toContain(text)
+  })
+
+  test.each(['', 'mode: prod', 'mode: DEV', 'mode: " dev"', 'mode: test'])(
+    'is needed with "%s"',
+    (mode) => {
+      expect(problems(`application: { ${mode} }`, {}).join()).toContain('jwt.secret is missing')
+    },
+  )
+
+  test('may be weak or absent in dev', () => {
+    expect(load('application: { mode: dev }', {}).jwt.secret).toBeUndefined()
+    expect(load('application: { mode: dev }\njwt: { secret: x }', {}).jwt.secret).toBe('x')
+  })
+
+  test('may not be empty, and not the mask of config print, in dev either', () => {
+    expect(problems('application: { mode: dev }\njwt: { secret: "" }', {})).toHaveLength(1)
+    expect(problems('application: { mode: dev }\njwt: { secret: "***" }', {})).toHaveLength(1)
+  })
+
+  test.each([secret, '31415926535897932384626433832795028841', 'žluťoučký kůň úpěl ďábelské ódy'])(
+    'may be %s',
+    (text) => {
+      expect(problems('', { POSTERN_JWT__SECRET: text })).toEqual([])
+    },
+  )
+
+  test('shows up in no problem, however the file is broken', () => {
+    const shapes = fc.constantFrom(
+      (s: string) => `jwt: { secret: ${s}`,
+      (s: string) => `jwt: { secret:${s} }`,
+      (s: string) => `jwt: { ${s} }`,
+      (s: string) => `jwt: ${s}`,
+      (s: string) => `jwt:\n  timeout: 5\n  secret:${s}\n`,
+      (s: string) => `jwt:\n  secret: ${s}\n  secret: ${s}\n  timeout: x`,
+      (s: string) => `jwt:\n  secret: ${s}\n port: 1`,
+      (s: string) => `jwt: { secret: [${JSON.stringify(s)}] }`,
+      (s: string) => `jwt: { secret: { ${JSON.stringify(s)}: 1 } }`,
+      (s: string) => `jwt: { secret: *${s} }`,
+      (s: string) => `jwt: { secret: !${s} x }`,
+      (s: string) => `jwt: { secret: "${s}`,
+      (s: string) => `jwt: { secret: ${JSON.stringify(s)} }\nbad: 1`,
+      (s: string) => `jwt: { secert: ${JSON.stringify(s)} }\nbad: 1`,
+      (s: string) => `database: { url: ${JSON.stringify(`postgres://u:${s}@[`)} }\nbad: 1`,
+      (s: string) => `upstreams: { a: { targets: [${JSON.stringify(`http://u:${s}@a`)}] } }`,
+    )
+    const text = fc.string({ unit: 'grapheme-ascii', maxLength: 40 }).map((it) => `Zq9x${it}`)
+
+    fc.assert(
+      fc.property(shapes, text, (shape, hidden) => {
+        write('hidden', `${hidden}\n`)
+        const found = [
+          ...problems(shape(hidden), {}),
+          ...problems('bad: 1', { POSTERN_JWT__SECRET: hidden, POSTERN_DATABASE__URL: hidden }),
+          ...problems('bad: 1', { POSTERN_JWT__SECRET_FILE: 'hidden' }),
+          ...problems('bad: 1', { POSTERN_JWT: shape(hidden) }),
+        ]
+        expect(found.join('\n')).not.toContain('Zq9x')
+      }),
+    )
+  })
+})
+
+describe('the check of a file', () => {
+  const leaves = settingPaths().filter((path) => path.includes('.'))
+  const value = fc.oneof(
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.boolean(),
+    fc.string(),
+    fc.constantFrom('gateway', 'public', 'warn', 'X-A', 401, 403, 8000, '0123456789', '127.0.0.1'),
+    fc.array(fc.integer(), { maxLength: 2 }),
+    fc.dictionary(fc.string(), fc.integer(), { maxKeys: 2 }),
+  )
+
+  test('agrees with the schema on every value of every setting', () => {
+    const complete = load('')
+
+    fc.assert(
+      fc.property(fc.constantFrom(...leaves), value, (path, given) => {
+        const [section = '', key = ''] = path.split('.')
+        const report = createReport({ file: 'x' })
+        const { tree } = parseYaml(JSON.stringify({ [section]: { [key]: given } }), 'x', true)
+        applySchema(rootSetting, tree, report)
+
+        const around = Object.entries(complete).find(([name]) => name === section)?.[1]
+        const whole = { ...complete, [section]: { ...around, [key]: given } }
+        expect(report.problems().length === 0).toBe(Check(configSchema, whole))
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})

@@ -1,0 +1,237 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAccountChanges } from '../../src/stores/account-changes.ts'
+import { createAccounts } from '../../src/stores/accounts.ts'
+import type { Database } from '../../src/stores/database.ts'
+import { seedAccounts } from '../../src/stores/seed.ts'
+import { laterEra } from './go-admin-tables.ts'
+import { type RunningDatabase, testDatabases } from './test-databases.ts'
+
+const eras = [
+  { era: 'NULL marks a live row', statements: [], deleted: 'now()' },
+  { era: 'zero marks a live row', statements: laterEra, deleted: '1700000000000' },
+] as const
+
+const hash = async (password: string) => `hash of ${password}`
+
+async function run(database: Database, ...statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(database.db)
+}
+
+describe.each(await testDatabases())('accounts in $name', ({ start }) => {
+  let server: RunningDatabase
+  beforeAll(async () => {
+    server = await start()
+  })
+  afterAll(() => server.stop())
+
+  async function seeded(statements: readonly string[] = []): Promise<Database> {
+    const database = await server.fresh(...statements)
+    await seedAccounts(database, hash, () => 'generated')
+    return database
+  }
+
+  describe.each(eras)('where $era', ({ statements, deleted }) => {
+    test('are found by name, with their role', async () => {
+      const accounts = createAccounts(await seeded(statements))
+
+      expect(await accounts.findByUsername('admin')).toEqual({
+        caller: {
+          userId: '1',
+          roleId: '1',
+          roleKey: 'admin',
+          roleName: 'Administrator',
+          username: 'admin',
+          dataScope: '1',
+        },
+        passwordHash: 'hash of generated',
+        enabled: true,
+      })
+    })
+
+    test('are not found once they are deleted', async () => {
+      const database = await seeded(statements)
+      const accounts = createAccounts(database)
+
+      await run(database, `update sys_user set deleted_at = ${deleted} where username = 'admin'`)
+
+      expect(await accounts.findByUsername('admin')).toBeUndefined()
+      expect(await accounts.profile('1')).toBeUndefined()
+      expect(await accounts.findByUsername('editor')).toBeDefined()
+    })
+
+    test('are not found once their role is deleted', async () => {
+      const database = await seeded(statements)
+
+      await run(database, `update sys_role set deleted_at = ${deleted} where role_key = 'admin'`)
+
+      expect(await createAccounts(database).findByUsername('admin')).toBeUndefined()
+    })
+
+    test('are added, given a password, listed and disabled', async () => {
+      const database = await seeded(statements)
+      const changes = createAccountChanges(database)
+      const account = { username: 'zoë 🦊', roleKey: 'viewer', passwordHash: 'first' }
+
+      expect(await changes.add(account)).toBe('added')
+      expect(await changes.add(account)).toBe('name-taken')
+      expect(await changes.add({ ...account, roleKey: 'nothing' })).toBe('no-such-role')
+      expect(await changes.setPassword('zoë 🦊', 'second')).toBe(true)
+      expect(await changes.disable('zoë 🦊')).toBe(true)
+
+      const found = await createAccounts(database).findByUsername('zoë 🦊')
+      expect(found).toMatchObject({ passwordHash: 'second', enabled: false })
+      expect(await changes.list()).toEqual([
+        { userId: '1', username: 'admin', roleKey: 'admin', enabled: true },
+        { userId: '2', username: 'editor', roleKey: 'editor', enabled: true },
+        { userId: '3', username: 'zoë 🦊', roleKey: 'viewer', enabled: false },
+      ])
+    })
+
+    test('can be made anew under a deleted name', async () => {
+      const database = await seeded(statements)
+      await run(database, `update sys_user set deleted_at = ${deleted} where username = 'editor'`)
+
+      const account = { username: 'editor', roleKey: 'viewer', passwordHash: 'new' }
+
+      expect(await createAccountChanges(database).add(account)).toBe('added')
+      expect(await createAccounts(database).findByUsername('editor')).toMatchObject({
+        caller: { userId: '3', roleKey: 'viewer' },
+      })
+    })
+  })
+
+  test('keep ids beyond 2^53 exact, in a caller and in the JSON of a profile', async () => {
+    const database = await seeded()
+    const userId = '9223372036854775807'
+    const roleId = '9007199254740993'
+    await run(
+      database,
+      `insert into sys_role (role_id, role_key, status) values (${roleId}, 'big', '1')`,
+      `insert into sys_user (user_id, username, role_id, status) values (${userId}, 'big', ${roleId}, '2')`,
+    )
+    const accounts = createAccounts(database)
+
+    expect(await accounts.findByUsername('big')).toEqual({
+      caller: { userId, roleId, roleKey: 'big', roleName: '', username: 'big', dataScope: '' },
+      passwordHash: '',
+      enabled: true,
+    })
+    const json = JSON.stringify(await accounts.profile(userId))
+    expect(json).toContain(`"userId":${userId},`)
+    expect(json).toContain(`"roleIds":[${roleId}]`)
+  })
+
+  test('show a profile in the names of existing clients, without password and salt', async () => {
+    const database = await seeded()
+    await run(database, `update sys_user set salt = 'salty', email = 'e@example.org'`)
+
+    const profile = JSON.parse(JSON.stringify(await createAccounts(database).profile('2')))
+
+    expect(profile.user).toEqual({
+      ...{ userId: 2, username: 'editor', nickName: 'editor', phone: '', roleId: 2, avatar: '' },
+      ...{ sex: '', email: 'e@example.org', deptId: 0, postId: 0, remark: '', status: '2' },
+      ...{ deptIds: [0], postIds: [0], roleIds: [2], dept: {}, createBy: 0, updateBy: 0 },
+      ...{ createdAt: expect.any(String), updatedAt: expect.any(String) },
+    })
+    expect(profile.roles).toMatchObject([{ roleId: 2, roleKey: 'editor', dataScope: '5' }])
+    expect(profile.posts).toEqual([])
+    expect(JSON.stringify(profile)).not.toMatch(/salty|generated|password/)
+  })
+
+  test.each(['', '0', '99', '-1', '1 or 1=1', '1.0', '9223372036854775808', '٣'])(
+    'have no profile under the id %j',
+    async (userId) => {
+      expect(await createAccounts(await seeded()).profile(userId)).toBeUndefined()
+    },
+  )
+
+  test.each([
+    ['SQL', `admin' or '1'='1`],
+    ['a comment', `admin'--`],
+    ['a wildcard', '%'],
+    ['a NUL character', 'admin\0'],
+    ['half a surrogate pair', 'admin\ud800'],
+    ['ten thousand characters', 'a'.repeat(10_000)],
+    ['emoji', '👩‍👩‍👧'],
+    ['nothing', ''],
+    ['a space behind it', 'admin '],
+  ])('are not found by a name with %s', async (_, name) => {
+    const database = await seeded()
+    const changes = createAccountChanges(database)
+
+    expect(await createAccounts(database).findByUsername(name)).toBeUndefined()
+    expect(await changes.setPassword(name, 'stolen')).toBe(false)
+    expect(await changes.disable(name)).toBe(false)
+    expect(await createAccounts(database).findByUsername('admin')).toMatchObject({
+      passwordHash: 'hash of generated',
+      enabled: true,
+    })
+  })
+
+  test('of one name are resolved to the lowest that may log in', async () => {
+    const database = await seeded()
+    await run(
+      database,
+      'drop index sys_user_live_username',
+      `update sys_user set username = 'twin', status = '1'`,
+      `insert into sys_user (username, role_id, status, password) values ('twin', 3, '2', 'mine')`,
+      `insert into sys_user (username, role_id, status, password) values ('twin', 3, '2', 'other')`,
+    )
+
+    const found = await createAccounts(database).findByUsername('twin')
+    expect(found).toMatchObject({ caller: { userId: '3' }, passwordHash: 'mine', enabled: true })
+
+    await createAccountChanges(database).setPassword('twin', 'changed')
+    expect(await createAccounts(database).findByUsername('twin')).toMatchObject({
+      caller: { userId: '3' },
+      passwordHash: 'changed',
+    })
+  })
+
+  test('are added once when two add the same name at the same time', async () => {
+    const database = await seeded()
+    await run(database, 'drop index sys_user_live_username')
+    const changes = createAccountChanges(database)
+    const account = { username: 'racer', roleKey: 'viewer', passwordHash: 'x' }
+
+    const outcomes = await Promise.all([1, 2, 3, 4].map(() => changes.add(account)))
+
+    expect(outcomes.sort()).toEqual(['added', 'name-taken', 'name-taken', 'name-taken'])
+  })
+
+  test('are seeded once, even by two at the same time', async () => {
+    const database = await server.fresh()
+
+    const made = await Promise.all([1, 2].map(() => seedAccounts(database, hash)))
+
+    expect(made.map((accounts) => accounts.length).sort()).toEqual([0, 2])
+    expect(await seedAccounts(database, hash)).toEqual([])
+    expect((await createAccountChanges(database).list()).map(({ roleKey }) => roleKey)).toEqual([
+      'admin',
+      'editor',
+    ])
+  })
+
+  test('are not seeded where every account was deleted', async () => {
+    const database = await seeded()
+
+    await run(database, 'update sys_user set deleted_at = now()')
+
+    expect(await seedAccounts(database, hash)).toEqual([])
+  })
+
+  test('report a database that fails as a fault that holds no row', async () => {
+    const database = await seeded()
+    await run(database, `alter table sys_user add check (password <> 'secret hash')`)
+    const account = { username: 'x', roleKey: 'viewer', passwordHash: 'secret hash' }
+
+    const fault = await createAccountChanges(database)
+      .add(account)
+      .catch((error: unknown) => error)
+
+    expect(fault).toMatchObject({ name: 'Fault', part: 'database', cause: { code: '23514' } })
+    const cause = (fault as Error).cause as Error
+    expect(JSON.stringify({ ...cause }) + cause.message).not.toContain('secret hash')
+  })
+})

@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { LoginRecord } from '../../src/login/login-record.ts'
+import type { Database } from '../../src/stores/database.ts'
+import { createLoginLogTable } from '../../src/stores/login-log-table.ts'
+import { type RunningDatabase, testDatabases } from './test-databases.ts'
+
+const at = new Date('2026-03-04T05:06:07.089Z')
+
+function record(change: Partial<LoginRecord> = {}): LoginRecord {
+  return {
+    attemptId: randomUUID(),
+    username: 'alice',
+    status: '2',
+    message: 'login succeeded',
+    address: '192.0.2.7',
+    userAgent: 'curl/8.0',
+    at,
+    ...change,
+  }
+}
+
+function rows({ db }: Database) {
+  return db.selectFrom('sys_login_log').selectAll().orderBy('id').execute()
+}
+
+async function remembered({ db }: Database): Promise<number> {
+  const query = sql<{ many: string }>`select count(*)::text as many from postern_login_attempt`
+  return Number((await query.execute(db)).rows[0]?.many)
+}
+
+describe.each(await testDatabases())('the login log in $name', ({ start }) => {
+  let server: RunningDatabase
+  beforeAll(async () => {
+    server = await start()
+  })
+  afterAll(() => server.stop())
+
+  test('keeps every field of an attempt', async () => {
+    const database = await server.fresh()
+
+    await createLoginLogTable(database).insert([record()])
+
+    expect(await rows(database)).toEqual([
+      {
+        ...{ id: '1', username: 'alice', status: '2', ipaddr: '192.0.2.7', login_location: '' },
+        ...{ browser: '', os: '', platform: '', login_time: at, remark: 'curl/8.0' },
+        ...{ msg: 'login succeeded', create_by: '0', update_by: '0' },
+        ...{ created_at: expect.any(Date), updated_at: expect.any(Date) },
+      },
+    ])
+  })
+
+  test('keeps a batch in its order', async () => {
+    const database = await server.fresh()
+    const names = Array.from({ length: 500 }, (_, at) => `user ${at}`)
+
+    await createLoginLogTable(database).insert(names.map((username) => record({ username })))
+
+    expect((await rows(database)).map(({ username }) => username)).toEqual(names)
+  })
+
+  test('takes an attempt once, within a batch, in a later batch and from two writers', async () => {
+    const database = await server.fresh()
+    const { insert } = createLoginLogTable(database)
+    const batch = Array.from({ length: 50 }, (_, at) => record({ username: `user ${at}` }))
+
+    await insert([...batch, ...batch])
+    await insert([...batch.slice(10, 20), record({ username: 'new' })])
+    const shared = Array.from({ length: 50 }, () => record({ username: 'shared' }))
+    await Promise.all([insert(shared), insert(shared.toReversed()), insert(shared)])
+
+    const names = (await rows(database)).map(({ username }) => username)
+    expect(names).toHaveLength(101)
+    expect(names.slice(0, 51)).toEqual([...batch.map(({ username }) => username), 'new'])
+  })
+
+  test('takes a batch whole or not at all', async () => {
+    const database = await server.fresh()
+    const { insert } = createLoginLogTable(database)
+    const good = record()
+
+    const failed = insert([good, record({ attemptId: 'not a uuid' })])
+
+    await expect(failed).rejects.toMatchObject({ name: 'Fault', part: 'database' })
+    expect(await remembered(database)).toBe(0)
+    await insert([good])
+    expect(await rows(database)).toHaveLength(1)
+  })
+
+  test.each([
+    ['SQL', `'); drop table sys_login_log; --`, `'); drop table sys_login_log; --`],
+    ['JSON', '"},{"username":"x', '"},{"username":"x'],
+    ['NUL characters', 'a\0b\0', 'ab'],
+    ['half a surrogate pair', 'a\ud800b', 'a�b'],
+    ['line ends', 'a\r\nb\u2028c', 'a\r\nb\u2028c'],
+    ['ten thousand letters', 'x'.repeat(10_000), 'x'.repeat(128)],
+    ['ten thousand emoji', '🦊'.repeat(10_000), '🦊'.repeat(128)],
+  ])('holds %s as one row', async (_, username, kept) => {
+    const database = await server.fresh()
+
+    await createLoginLogTable(database).insert([record({ username })])
+
+    expect((await rows(database)).map((row) => row.username)).toEqual([kept])
+  })
+
+  test('cuts a user agent, an address and a message to what their columns hold', async () => {
+    const database = await server.fresh()
+    const long = '🦊'.repeat(300)
+
+    const hostile = record({ userAgent: `\0${long}`, address: long, message: long })
+    await createLoginLogTable(database).insert([hostile])
+
+    const cut = '🦊'.repeat(255)
+    expect(await rows(database)).toMatchObject([{ remark: cut, ipaddr: cut, msg: cut }])
+  })
+
+  test('forgets the ids of attempts after a week', async () => {
+    const database = await server.fresh()
+    const { insert } = createLoginLogTable(database)
+    await insert([record(), record()])
+    await sql`update postern_login_attempt set recorded_at = now() - interval '8 days'`.execute(
+      database.db,
+    )
+
+    await insert([record()])
+
+    expect(await remembered(database)).toBe(1)
+    expect(await rows(database)).toHaveLength(3)
+  })
+
+  test('asks nothing of the database for an empty batch', async () => {
+    const database = await server.fresh()
+    await sql`drop table sys_login_log`.execute(database.db)
+
+    await expect(createLoginLogTable(database).insert([])).resolves.toBeUndefined()
+  })
+})

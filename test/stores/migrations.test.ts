@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../src/stores/database.ts'
+import { migrate } from '../../src/stores/migrations.ts'
+import { laterEra } from './go-admin-tables.ts'
+import { type RunningDatabase, testDatabases } from './test-databases.ts'
+
+async function tables({ db }: Database): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables
+    where table_schema = 'public' order by 1`.execute(db)
+  return rows.map(({ name }) => name)
+}
+
+/** Columns and indexes of the tables whose names are like this. */
+async function definition({ db }: Database, names: string): Promise<unknown> {
+  const columns = await sql`
+    select table_name, column_name, data_type, character_maximum_length, is_nullable, column_default
+    from information_schema.columns
+    where table_schema = 'public' and table_name like ${names} order by 1, 2`.execute(db)
+  const indexes = await sql`
+    select indexdef from pg_indexes
+    where schemaname = 'public' and tablename like ${names} order by 1`.execute(db)
+  return { columns: columns.rows, indexes: indexes.rows }
+}
+
+const ownTables = [
+  'postern_login_attempt',
+  'postern_migration',
+  'sys_login_log',
+  'sys_role',
+  'sys_user',
+]
+
+describe.each(await testDatabases())('the tables in $name', ({ start }) => {
+  let server: RunningDatabase
+  beforeAll(async () => {
+    server = await start()
+  })
+  afterAll(() => server.stop())
+
+  test('are made when they are absent', async () => {
+    const database = await server.fresh()
+
+    expect(await tables(database)).toEqual(ownTables)
+    expect(await database.shapes()).toEqual({ users: 'null-is-live', roles: 'null-is-live' })
+  })
+
+  test('are made once, even by several at the same time', async () => {
+    const database = await server.fresh()
+    await sql`drop schema public cascade`.execute(database.db)
+    await sql`create schema public`.execute(database.db)
+
+    await Promise.all([1, 2, 3, 4].map(() => migrate(database.db)))
+
+    expect(await tables(database)).toEqual(ownTables)
+  })
+
+  test('are left as they are when they are present', async () => {
+    const database = await server.fresh()
+    await sql`drop schema public cascade`.execute(database.db)
+    await sql`create schema public`.execute(database.db)
+    const theirs = [...laterEra, 'create table sys_login_log as select 1 as theirs']
+    for (const statement of theirs) await sql.raw(statement).execute(database.db)
+    const before = await definition(database, 'sys_%')
+
+    await migrate(database.db)
+
+    expect(await definition(database, 'sys_%')).toEqual(before)
+    expect(await tables(database)).toEqual(ownTables)
+  })
+
+  test('tell the later era of deleted rows by the type of their column', async () => {
+    const database = await server.fresh(...laterEra)
+
+    expect(await database.shapes()).toEqual({ users: 'zero-is-live', roles: 'zero-is-live' })
+  })
+
+  test('are each asked for their own era', async () => {
+    const database = await server.fresh(...laterEra.slice(0, 1))
+
+    expect(await database.shapes()).toEqual({ users: 'null-is-live', roles: 'zero-is-live' })
+  })
+
+  test('are refused with every difference when they do not fit', async () => {
+    const database = await server.fresh(
+      ...laterEra,
+      'alter table sys_user drop column role_id',
+      'alter table sys_user alter column status type integer using 0',
+      'alter table sys_role alter column deleted_at type text using null',
+    )
+
+    const refused = await database.shapes().catch((error: unknown) => error)
+
+    expect(refused).toMatchObject({ name: 'Invalid' })
+    expect((refused as Error).message.split('\n')).toEqual([
+      'database: table sys_user has no column role_id (bigint, integer, smallint)',
+      expect.stringMatching(/^database: column status of table sys_user is integer, not /),
+      expect.stringMatching(/^database: column deleted_at of table sys_role is text, not /),
+    ])
+  })
+
+  test('are looked for where queries look, along the search path', async () => {
+    const database = await server.fresh('create schema if not exists elsewhere')
+    await sql`create table if not exists elsewhere.sys_user (odd text)`.execute(database.db)
+
+    await expect(database.shapes()).resolves.toBeDefined()
+  })
+})

@@ -1,0 +1,159 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { inject, onTestFinished } from 'vitest'
+import { stringify } from 'yaml'
+import { loadConfig } from '../../src/config/load.ts'
+import { createLog } from '../../src/log.ts'
+import { drawCaptcha } from '../../src/login/captcha-image.ts'
+import type { VerifyCredentials } from '../../src/login/credentials.ts'
+import { type RunningPostern, serve } from '../../src/serve.ts'
+import { type RawAnswer, request, sendRaw } from './raw-client.ts'
+import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts'
+import { testSecret, tokenOf } from './tokens.ts'
+
+export interface PosternOptions {
+  /** Policy lines without the leading `p, `: role, path, method. */
+  readonly rules?: readonly string[]
+  readonly routes?: readonly Readonly<Record<string, unknown>>[]
+  /** Merged over the test's configuration, section by section. */
+  readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly now?: () => number
+  /** A copy of the seeded database for this gateway alone, instead of the one all share. */
+  readonly ownDatabase?: boolean
+  readonly verifyCredentials?: VerifyCredentials
+}
+
+export interface TestPostern extends RunningPostern {
+  readonly upstream: RecordingUpstream
+  /** Every log line so far, as text. */
+  logText(): string
+  /** One request as somebody in the role `as`, or as nobody; the target goes out as it stands. */
+  call(line: string, options?: CallOptions): Promise<RawAnswer>
+  readonly passwords: Readonly<Record<string, string>>
+  readonly dataDirectory: string
+  /** The texts of the captchas drawn so far: what a person would read off the pictures. */
+  readonly captchaTexts: readonly string[]
+}
+
+export interface CallOptions {
+  readonly as?: string
+  readonly token?: string
+  readonly headers?: readonly string[]
+  readonly body?: string
+}
+
+/** The rules of the attack catalogue's editor. */
+export const catalogueRules = [
+  'editor, /api/v1/public/*, GET',
+  'editor, /api/v1/articles/:id, GET',
+  'editor, /api/v1/articles, POST',
+  'editor, /api/v1/:res/profile, GET',
+]
+
+const exclusions = [
+  { method: 'POST', path: '/api/v1/login', reason: 'how callers get a token' },
+  { method: 'POST', path: '/api/v1/logout', reason: 'everybody may leave' },
+  { method: 'GET', path: '/api/v1/getCaptcha', reason: 'login needs it' },
+  { method: 'GET', path: '/api/v1/user/profile', reason: 'everybody may see themselves' },
+]
+
+/**
+ * A whole gateway in this process, on free ports, with a recording upstream behind it, a policy of
+ * its own and a copy of the seeded embedded database. Closes itself when the test ends.
+ */
+export async function startPostern(options: PosternOptions = {}): Promise<TestPostern> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-'))
+  const upstream = await startRecordingUpstream()
+  await writePolicies(join(directory, 'policies'), options.rules ?? catalogueRules)
+  const dataDirectory = options.ownDatabase ? join(directory, 'data') : inject('sharedData')
+  if (options.ownDatabase) await cp(inject('databaseTemplate'), dataDirectory, { recursive: true })
+  const file = join(directory, 'postern.yaml')
+  await writeFile(file, stringify(configuration({ directory, dataDirectory, upstream, options })))
+
+  const lines: string[] = []
+  const captchaTexts: string[] = []
+  const sink = new Writable({
+    write(chunk, _, done) {
+      lines.push(String(chunk))
+      done()
+    },
+  })
+  const postern = await serve({
+    config: loadConfig({ file, env: {}, cwd: directory }),
+    log: createLog('info', sink),
+    draw(text) {
+      captchaTexts.push(text)
+      return drawCaptcha(text)
+    },
+    ...(options.now && { now: options.now }),
+    ...(options.verifyCredentials && { verifyCredentials: options.verifyCredentials }),
+  })
+  onTestFinished(async () => {
+    await postern.close()
+    await upstream.close()
+    await rm(directory, { recursive: true, force: true })
+  })
+
+  return {
+    ...postern,
+    upstream,
+    logText: () => lines.join(''),
+    passwords: inject('passwords'),
+    captchaTexts,
+    dataDirectory,
+    call: (line, callOptions = {}) => call(postern.publicPort, line, callOptions),
+  }
+}
+
+async function writePolicies(directory: string, rules: readonly string[]): Promise<void> {
+  const csv = rules.length === 0 ? '# postern: empty' : rules.map((rule) => `p, ${rule}`).join('\n')
+  await cp('policies/model.conf', join(directory, 'model.conf'))
+  await writeFile(join(directory, 'policy.csv'), `${csv}\n`)
+  await writeFile(join(directory, 'exclusions.yaml'), stringify(exclusions))
+}
+
+interface ConfigurationParts {
+  readonly directory: string
+  readonly dataDirectory: string
+  readonly upstream: RecordingUpstream
+  readonly options: PosternOptions
+}
+
+function configuration({ directory, dataDirectory, upstream, options }: ConfigurationParts) {
+  const base: Record<string, Record<string, unknown>> = {
+    application: {
+      mode: 'prod',
+      host: '127.0.0.1',
+      port: 0,
+      dataDirectory,
+    },
+    ops: { port: 0 },
+    logger: { enableddb: true },
+    jwt: { secret: testSecret },
+    policy: { directory: join(directory, 'policies') },
+    shutdown: { deadlineMs: 2000 },
+    upstreams: { backend: { targets: [upstream.origin] } },
+  }
+  for (const [section, values] of Object.entries(options.config ?? {})) {
+    base[section] = { ...base[section], ...values }
+  }
+  return { ...base, routes: options.routes ?? [{ path: '/', upstream: 'backend' }] }
+}
+
+async function call(port: number, line: string, options: CallOptions): Promise<RawAnswer> {
+  const token = options.token ?? (options.as === undefined ? undefined : tokenOf(options.as))
+  const headers = [
+    ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+    ...(options.body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(options.body)}`]),
+    ...(options.headers ?? []),
+  ]
+  const bytes = Buffer.from(request(line, headers), 'latin1')
+  const body = Buffer.from(options.body ?? '')
+  const { answers, closed } = await sendRaw(port, Buffer.concat([bytes, body]))
+  const [answer] = answers
+  if (answer === undefined)
+    throw new Error(`no answer to ${line}${closed ? ', connection closed' : ''}`)
+  return answer
+}

@@ -40,6 +40,7 @@ export class Refusal extends Error {
 
 /** The parts that can break under a request that did nothing wrong. */
 export type FaultPart =
+  | 'port'
   | 'redis'
   | 'database'
   | 'policies'

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { type Closing, createClosing } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import { createHeaderReader } from './gateway/arriving-headers.ts'
@@ -58,8 +59,18 @@ export interface RunningPostern {
   close(): Promise<void>
 }
 
-/** Builds every part, in order, and listens; what was opened is closed again in reverse. */
+/** Builds every part, in order, and listens. There is no half start: what fails closes the rest. */
 export async function serve(options: ServeOptions): Promise<RunningPostern> {
+  const closing = createClosing()
+  try {
+    return await start(options, closing)
+  } catch (error) {
+    await closing.close()
+    throw error
+  }
+}
+
+async function start(options: ServeOptions, closing: Closing): Promise<RunningPostern> {
   const { config, log, now = clock } = options
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   if (mode.warning !== undefined) log.warn(mode.warning)
@@ -82,14 +93,14 @@ export async function serve(options: ServeOptions): Promise<RunningPostern> {
     now,
   })
 
-  const login = await buildLogin(options, { tokens, secret, captchaRequired: mode.captchaRequired })
-  const gateway = buildGateway(config, {
-    tokens,
-    policies: policies.current,
-    answers: login.answers,
-  })
+  const facts = { tokens, secret, captchaRequired: mode.captchaRequired }
+  const login = await buildLogin(options, facts, closing)
   const publicServer = createPublicServer({
-    pass: gateway.pass,
+    pass: buildGateway(
+      config,
+      { tokens, policies: policies.current, answers: login.answers },
+      closing,
+    ),
     refusals: refusalEnvelopes(config.refusals.notPermittedCode),
     log,
     limits: config.limits,
@@ -106,20 +117,17 @@ export async function serve(options: ServeOptions): Promise<RunningPostern> {
     ],
   })
 
-  const publicPort = await listen(publicServer, config.application)
   const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
+  closing.add(() => opsServer.close())
+  const publicPort = await listen(publicServer, config.application)
+  closing.add(() => closeServer(publicServer, config.shutdown.deadlineMs))
 
   return {
     publicPort,
     opsPort,
     seeded: login.seeded,
     revision: policies.current().revision,
-    async close() {
-      await closeServer(publicServer, config.shutdown.deadlineMs)
-      await opsServer.close()
-      await gateway.close()
-      await login.close()
-    },
+    close: closing.close,
   }
 }
 
@@ -130,11 +138,15 @@ function clock(): number {
 async function buildLogin(
   { config, log, now = clock, verifyCredentials, draw = drawCaptcha }: ServeOptions,
   facts: { tokens: Tokens; secret: string; captchaRequired: boolean },
+  closing: Closing,
 ) {
   const database = await openDatabase({
     ...config.database,
     directory: config.application.dataDirectory,
+    // Callers with a token do not need the database; only login waits for it to come back.
+    onAway: (fault) => log.warn({ reason: fault.message }, 'the database is away'),
   })
+  closing.add(database.close)
   const passwordHash = createPasswordHash({
     concurrency: config.login.passwordConcurrency,
     queue: config.login.passwordQueue,
@@ -159,6 +171,7 @@ async function buildLogin(
         now: () => new Date(now() * 1000),
       })
     : noLoginLog
+  closing.add(() => loginLog.close(config.shutdown.deadlineMs))
 
   const answers = createOwnAnswers({
     login: createLogin({
@@ -177,14 +190,7 @@ async function buildLogin(
     record: loginLog.record,
   })
 
-  return {
-    answers,
-    seeded,
-    async close() {
-      await loginLog.close(config.shutdown.deadlineMs)
-      await database.close()
-    },
-  }
+  return { answers, seeded }
 }
 
 function buildGateway(
@@ -198,10 +204,12 @@ function buildGateway(
     policies: Parameters<typeof createPipeline>[0]['policies']
     answers: OwnAnswers
   },
+  closing: Closing,
 ) {
   const injectedNames = Object.values(config.headers)
   const upstreams = createUpstreams(config.upstreams)
-  const pass = createPipeline({
+  closing.add(upstreams.close)
+  return createPipeline({
     readHeaders: createHeaderReader(injectedNames),
     findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),
     findRoute: createRoutes(config.routes),
@@ -215,5 +223,4 @@ function buildGateway(
     relayHeaders: createRelayHeaders(injectedNames),
     maxBodyBytes: config.limits.bodyBytes,
   })
-  return { pass, close: upstreams.close }
 }

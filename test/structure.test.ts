@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   'version.ts': [],
+  'closing.ts': [],
   'log.ts': [],
   config: [],
   token: [],
@@ -154,7 +155,7 @@ describe('the architecture', () => {
       /^login\/(?:login|login-log|login-request)\.ts$/,
       /^config\//,
       /^cli\//,
-      /^main\.ts$/,
+      /^(?:main|serve)\.ts$/,
     ]
     const catching = sources.filter(({ text }) => /\bcatch\b\s*[({]/.test(withoutComments(text)))
 

@@ -35,6 +35,8 @@ export function requestBody(request: IncomingMessage, maxBytes: number): Readabl
     if (!request.complete) body.destroy(new Error('the client ended its body early'))
   }
 
+  // undici stops listening once an exchange is over; an error after that must not end the process.
+  body.on('error', () => {})
   request.on('data', take)
   request.on('end', finish)
   request.on('close', cut)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { Invalid } from '../errors.ts'
+import { Fault } from '../errors.ts'
 
 /** Listens and returns the port that was bound. A port in use is said in one line. */
 export async function listen(
@@ -16,8 +16,10 @@ export async function listen(
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error'
     const hint =
-      code === 'EADDRINUSE' ? 'is in use; stop the other program or choose another port' : code
-    throw new Invalid([{ file: `${host}:${port}`, message: `cannot be listened on: ${hint}` }])
+      code === 'EADDRINUSE'
+        ? 'it is in use; stop the other program or choose another port'
+        : `the system says ${code}`
+    throw new Fault('port', { reason: `cannot listen on ${host}:${port}: ${hint}` })
   }
   return (server.address() as AddressInfo).port
 }

@@ -93,7 +93,9 @@ function replyServerWide(reply: ServerResponse): void {
 
 /** What the parser refused before there was a request. The connection cannot be trusted further. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
+  // An answer that has begun would be continued by ours, as far as the client can tell.
+  const begun = (socket as { _httpMessage?: ServerResponse })._httpMessage?.headersSent === true
+  if (!socket.writable || begun || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }

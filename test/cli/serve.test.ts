@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+
+const secret = 'a-secret-for-tests-only-0123456789abcdef'
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** A folder with the shipped policies and this configuration. */
+async function folder(config: string, policy?: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-cli-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  await cp('policies', join(directory, 'policies'), { recursive: true })
+  if (policy !== undefined) await writeFile(join(directory, 'policies', 'policy.csv'), policy)
+  await writeFile(join(directory, 'postern.yaml'), config)
+  return directory
+}
+
+function start(directory: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
+  const main = resolve('src/main.ts')
+  const child = spawn(process.execPath, [main, 'serve', '--config', 'postern.yaml'], {
+    cwd: directory,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+async function ended(child: ChildProcess): Promise<Ended> {
+  let [out, err] = ['', '']
+  child.stdout?.on('data', (chunk) => (out += chunk))
+  child.stderr?.on('data', (chunk) => (err += chunk))
+  const [code] = await once(child, 'close')
+  return { code, out, err }
+}
+
+const data = () => `dataDirectory: ${inject('sharedData')}`
+
+describe('postern serve', () => {
+  // T113
+  test.each([
+    ['no secret', ''],
+    ["the product family's default secret", 'go-admin'],
+    ['a short secret', 'short-secret'],
+    ['one character repeated', 'a'.repeat(64)],
+  ])(
+    'does not start in prod with %s, and names the setting but not the secret',
+    async (_, value) => {
+      const directory = await folder(`application: { mode: prod, port: 0 }\nops: { port: 0 }\n`)
+
+      const { code, out, err } = await ended(
+        start(directory, value === '' ? {} : { POSTERN_JWT__SECRET: value }),
+      )
+
+      expect(code).toBe(3)
+      expect(err).toContain('jwt.secret')
+      if (value !== '') expect(out + err).not.toContain(value)
+      expect(err.trim().split('\n')).toHaveLength(1)
+    },
+  )
+
+  // T242
+  test('says every problem of a configuration, with its line, and exits with 3', async () => {
+    const directory = await folder(
+      'aplication: {}\njwt: { timeout: soon }\nroutes:\n  - { path: /x, upstream: none }\n',
+    )
+
+    const { code, err } = await ended(start(directory, { POSTERN_JWT__SECRET: secret }))
+
+    expect(code).toBe(3)
+    expect(
+      err
+        .split('\n')
+        .map((line) => /^postern\.yaml:(\d+):/.exec(line)?.[1])
+        .filter(Boolean),
+    ).toEqual(['1', '2', '4'])
+  })
+
+  test('does not start on a bad policy, names file and line, and loads nothing of it', async () => {
+    const directory = await folder(
+      'application: { port: 0 }\nops: { port: 0 }\n',
+      'p, editor, /api/v1/a, GET\np, editor, /api/v1/:, GET\n',
+    )
+
+    const { code, err } = await ended(start(directory, { POSTERN_JWT__SECRET: secret }))
+
+    expect(code).toBe(3)
+    expect(err).toMatch(/policies\/policy\.csv:2:\d+: /)
+  })
+
+  test('says in one line that a port is in use, and exits with 1', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    onTestFinished(() => void other.close())
+    const { port } = other.address() as AddressInfo
+    const directory = await folder(
+      `application: { host: 127.0.0.1, port: ${port}, ${data()} }\nops: { port: 0 }\n`,
+    )
+
+    const { code, err } = await ended(start(directory, { POSTERN_JWT__SECRET: secret }))
+
+    expect(code).toBe(1)
+    expect(err).toMatch(
+      new RegExp(`^postern: cannot listen on 127\\.0\\.0\\.1:${port}: it is in use`),
+    )
+    expect(err.trim().split('\n')).toHaveLength(1)
+  })
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('ends on %s with exit code 0', async (signal) => {
+    const directory = await folder(
+      `application: { host: 127.0.0.1, port: 0, ${data()} }\nops: { port: 0 }\n`,
+    )
+    const child = start(directory, { POSTERN_JWT__SECRET: secret })
+    const end = ended(child)
+    for await (const chunk of child.stdout ?? []) if (String(chunk).includes('"listening"')) break
+
+    child.kill(signal)
+
+    expect((await end).code).toBe(0)
+  })
+})
+
+describe('postern', () => {
+  test.each([
+    [['--help'], 0],
+    [['version'], 0],
+    [[], 2],
+    [['nonsense'], 2],
+    [['serve', '--nonsense'], 2],
+    [['user'], 2],
+  ])('%j ends with %i', async (args, code) => {
+    const child = spawn(process.execPath, ['src/main.ts', ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+
+    expect((await ended(child)).code).toBe(code)
+  })
+})

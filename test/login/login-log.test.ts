@@ -1,0 +1,106 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { createLog } from '../../src/log.ts'
+import { createLoginLog } from '../../src/login/login-log.ts'
+import type { LoginRecord } from '../../src/login/login-record.ts'
+
+const log = createLog('silent')
+const now = () => new Date(0)
+const from = { address: '127.0.0.1', userAgent: 'test' }
+
+/** A store that fails as often as it is told to, then keeps what it gets. */
+function createStore(failures = 0) {
+  const batches: string[][] = []
+  let left = failures
+  return {
+    batches,
+    names: () => batches.flat(),
+    async insert(records: readonly LoginRecord[]) {
+      if (left-- > 0) throw new Error('away')
+      batches.push(records.map(({ username }) => username))
+    },
+  }
+}
+
+const names = (count: number) => Array.from({ length: count }, (_, at) => `user-${at}`)
+
+describe('the login log', () => {
+  test('writes records in their order, in batches', async () => {
+    const store = createStore()
+    const loginLog = createLoginLog({ insert: store.insert, log, now })
+
+    for (const name of names(250)) loginLog.record(from, name, 'logged-in')
+    await loginLog.close(2000)
+
+    expect(store.names()).toEqual(names(250))
+    expect(store.batches.length).toBeLessThan(10)
+  })
+
+  test('tries a failed batch again, whole and in order', async () => {
+    const store = createStore(2)
+    const loginLog = createLoginLog({ insert: store.insert, log, now })
+
+    for (const name of names(30)) loginLog.record(from, name, 'wrong-credentials')
+    await loginLog.close(5000)
+
+    expect(store.names()).toEqual(names(30))
+    expect(loginLog.dropped()).toBe(0)
+  })
+
+  test('drops the oldest when its memory is full, and counts them', async () => {
+    const store = createStore(1)
+    const loginLog = createLoginLog({ insert: store.insert, log, now, capacity: 10 })
+
+    for (const name of names(25)) loginLog.record(from, name, 'logged-in')
+    await loginLog.close(5000)
+
+    expect(loginLog.dropped()).toBe(15)
+    expect(store.names()).toEqual(names(25).slice(15))
+  })
+
+  test('writes what comes while it is writing', async () => {
+    const store = createStore()
+    const loginLog = createLoginLog({
+      async insert(records) {
+        await pause(5)
+        await store.insert(records)
+      },
+      log,
+      now,
+    })
+
+    for (const name of names(20)) {
+      loginLog.record(from, name, 'logged-in')
+      await pause(1)
+    }
+    await loginLog.close(2000)
+
+    expect(store.names()).toEqual(names(20))
+  })
+
+  test('gives up at its deadline when the store stays away', async () => {
+    const loginLog = createLoginLog({
+      insert: () => Promise.reject(new Error('away')),
+      log,
+      now,
+    })
+
+    loginLog.record(from, 'ann', 'logged-in')
+
+    await expect(loginLog.close(50)).resolves.toBeUndefined()
+  })
+
+  test('gives every record its own attempt id', async () => {
+    const ids: string[] = []
+    const loginLog = createLoginLog({
+      insert: async (records) => void ids.push(...records.map(({ attemptId }) => attemptId)),
+      log,
+      now,
+    })
+
+    for (const name of names(50)) loginLog.record(from, name, 'logged-in')
+    await loginLog.close(2000)
+
+    expect(new Set(ids).size).toBe(50)
+  })
+})

@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import { Fault } from '../../src/errors.ts'
+import { createPasswordCredentials } from '../../src/login/password-credentials.ts'
+import { createPasswordHash } from '../../src/login/password-hash.ts'
+
+const limits = { concurrency: 2, queue: 64 }
+const passwords = createPasswordHash(limits)
+/** The seeded administrator of the product family: `123456`. */
+const familyHash = '$2a$10$/Glr4g9Svr6O0kvjsRJCXu3f0W8/dsP3XZyVNi1019ratWpSPMyw.'
+
+describe('a stored hash', () => {
+  test('that the product family wrote is verified', async () => {
+    expect(await passwords.verify('123456', familyHash)).toBe(true)
+    expect(await passwords.verify('123457', familyHash)).toBe(false)
+  })
+
+  test.each(['$2a$', '$2b$', '$2y$'])('is good under the prefix %s', async (prefix) => {
+    const hash = (await passwords.hash('right horse')).replace(/^\$2.\$/, prefix)
+
+    expect(await passwords.verify('right horse', hash)).toBe(true)
+    expect(await passwords.verify('wrong horse', hash)).toBe(false)
+  })
+
+  // T148: a hash that cannot be checked belongs to nobody, and does not hold anybody up.
+  test.each([
+    ['empty', ''],
+    ['plain text', 'right horse'],
+    ['cut short', familyHash.slice(0, -1)],
+    ['of another kind', '$argon2id$v=19$m=65536,t=3,p=4$c2FsdA$aGFzaA'],
+    ['of cost 31', familyHash.replace('$10$', '$31$')],
+    ['of cost 3', familyHash.replace('$10$', '$03$')],
+  ])('that is %s verifies no password', async (_, hash) => {
+    expect(await passwords.verify('123456', hash)).toBe(false)
+    expect(await passwords.verify('', hash)).toBe(false)
+  })
+
+  // T146: bcrypt reads 72 bytes, so a longer password would equal its own prefix.
+  test('of 72 bytes does not verify the same bytes and more', async () => {
+    const hash = await passwords.hash('a'.repeat(72))
+
+    expect(await passwords.verify('a'.repeat(72), hash)).toBe(true)
+    expect(await passwords.verify(`${'a'.repeat(72)}b`, hash)).toBe(false)
+  })
+})
+
+describe('checking passwords', () => {
+  test('turns away whom the queue cannot hold, at once and as a fault', async () => {
+    const narrow = createPasswordHash({ concurrency: 1, queue: 1 })
+
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 5 }, () => narrow.verify('123456', familyHash)),
+    )
+
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'rejected',
+    ])
+    const [, , third] = outcomes
+    expect(third?.status === 'rejected' && third.reason).toBeInstanceOf(Fault)
+    expect(await narrow.verify('123456', familyHash)).toBe(true)
+  })
+
+  test('happens off the event loop', async () => {
+    let turns = 0
+    const timer = setInterval(() => turns++, 1)
+
+    await Promise.all(Array.from({ length: 4 }, () => passwords.verify('123456', familyHash)))
+    clearInterval(timer)
+
+    // On the event loop there would have been a turn between two checks at the most.
+    expect(turns).toBeGreaterThan(8)
+  })
+})
+
+describe('credentials by name and password', () => {
+  const caller = {
+    userId: '1',
+    roleId: '1',
+    roleKey: 'editor',
+    roleName: '',
+    username: 'ann',
+    dataScope: '',
+  }
+
+  /** The real hash, and how often it was asked to work. */
+  function counting() {
+    const counts = { verify: 0, waste: 0 }
+    return {
+      counts,
+      hash: {
+        ...passwords,
+        verify(password: string, hash: string) {
+          counts.verify++
+          return passwords.verify(password, hash)
+        },
+        waste(password: string) {
+          counts.waste++
+          return passwords.waste(password)
+        },
+      },
+    }
+  }
+
+  // T144: who exists must not be told by the time an answer takes.
+  test.each([
+    ['an unknown name', undefined, { verify: 0, waste: 1 }],
+    [
+      'a wrong password',
+      { caller, passwordHash: familyHash, enabled: true },
+      { verify: 1, waste: 0 },
+    ],
+    [
+      'a disabled account',
+      { caller, passwordHash: familyHash, enabled: false },
+      { verify: 1, waste: 0 },
+    ],
+  ])('hash once for %s, and say the same', async (_, account, expected) => {
+    const { hash, counts } = counting()
+    const verifyCredentials = createPasswordCredentials(async () => account, hash)
+    const password = account?.enabled === false ? '123456' : 'wrong'
+
+    const outcome = await verifyCredentials({ username: 'ann', password, uuid: '', code: '' })
+
+    expect(outcome).toBeUndefined()
+    expect(counts).toEqual(expected)
+  })
+
+  test('give the account of the right password', async () => {
+    const verifyCredentials = createPasswordCredentials(
+      async () => ({ caller, passwordHash: familyHash, enabled: true }),
+      passwords,
+    )
+
+    expect(
+      await verifyCredentials({ username: 'ann', password: '123456', uuid: '', code: '' }),
+    ).toBe(caller)
+  })
+})

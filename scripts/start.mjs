@@ -1,18 +1,27 @@
-// `npm start`: builds, starts the sample service and the gateway in front of it, and stops both
-// when either ends or the terminal says so.
+// `npm start`: builds what has changed, starts the sample service and the gateway in front of it,
+// and stops both when either ends or the terminal says so.
 import { spawn, spawnSync } from 'node:child_process'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 
 const node = process.execPath
-const build = spawnSync(node, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
-  stdio: 'inherit',
-})
-if (build.status !== 0) process.exit(1)
+const stamp = 'dist/.built'
 
+function changedAt(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+const sources = readdirSync('src', { recursive: true }).map((name) => changedAt(`src/${name}`))
+const newest = Math.max(changedAt('package.json'), changedAt('tsconfig.json'), ...sources)
+if (changedAt(stamp) <= newest) {
+  const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']
+  if (spawnSync(node, tsc, { stdio: 'inherit' }).status !== 0) process.exit(1)
+  writeFileSync(stamp, '')
+}
+
+const stdio = ['ignore', 'inherit', 'inherit']
 const children = [
-  spawn(node, ['samples/orders/main.ts'], { stdio: ['ignore', 'inherit', 'inherit'] }),
-  spawn(node, ['dist/main.js', 'serve', '--tour', ...process.argv.slice(2)], {
-    stdio: ['ignore', 'inherit', 'inherit'],
-  }),
+  spawn(node, ['samples/orders/main.ts'], { stdio }),
+  spawn(node, ['dist/main.js', 'serve', '--tour', ...process.argv.slice(2)], { stdio }),
 ]
 
 let ending = false

@@ -28,8 +28,10 @@ export async function listen(
 export async function closeServer(server: Server, deadlineMs: number): Promise<void> {
   const closed = once(server, 'close')
   server.close()
-  server.closeIdleConnections()
-  const timer = setTimeout(() => server.closeAllConnections(), deadlineMs)
+  // A connection that was busy becomes idle when its answer is out, and would then be kept.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50)
+  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
   await closed
-  clearTimeout(timer)
+  clearInterval(sweep)
+  clearTimeout(deadline)
 }

@@ -99,6 +99,7 @@ describe('step 1, bind and validate', () => {
     ['NUL in the password', { ...good, password: 'a\0b' }],
     ['a username too long', { ...good, username: 'a'.repeat(129) }],
     ['a password over 72 bytes', { ...good, password: 'ä'.repeat(37) }],
+    ['a compressed body', '\x1f\x8b\x08\0\0\0\0\0'],
     ['the fields under __proto__', `{"__proto__":${JSON.stringify(good)}}`],
   ])('refuses %s with code 400', async (_, fields) => {
     const postern = await startPostern({ config: dev })

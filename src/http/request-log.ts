@@ -31,15 +31,15 @@ export function logRequest(log: Log, { request, reply, notes, error, startedAt }
   }
 
   if (error === undefined) {
-    log.info(
+    log.requests.info(
       { ...line, outcome: notes.cut === undefined ? 'passed' : `cut-by-${notes.cut}` },
       'request',
     )
   } else if (error instanceof Refusal) {
-    log.info({ ...line, outcome: error.kind, reason: error.detail.reason }, 'request')
+    log.requests.info({ ...line, outcome: error.kind, reason: error.detail.reason }, 'request')
   } else if (error instanceof Fault) {
-    log.error({ ...line, outcome: error.part, reason: causeText(error) }, 'request')
-  } else log.error({ ...line, outcome: 'bug', err: error }, 'request')
+    log.requests.error({ ...line, outcome: error.part, reason: causeText(error) }, 'request')
+  } else log.requests.error({ ...line, outcome: 'bug', err: error }, 'request')
 }
 
 function causeText({ message, cause }: Fault): string {

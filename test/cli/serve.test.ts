@@ -43,6 +43,12 @@ async function ended(child: ChildProcess): Promise<Ended> {
   return { code, out, err }
 }
 
+function listening(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.stdout?.on('data', (chunk) => String(chunk).includes('"listening"') && resolve())
+  })
+}
+
 const data = () => `dataDirectory: ${inject('sharedData')}`
 
 describe('postern serve', () => {
@@ -121,11 +127,26 @@ describe('postern serve', () => {
     )
     const child = start(directory, { POSTERN_JWT__SECRET: secret })
     const end = ended(child)
-    for await (const chunk of child.stdout ?? []) if (String(chunk).includes('"listening"')) break
+    await listening(child)
 
     child.kill(signal)
 
     expect((await end).code).toBe(0)
+  })
+})
+
+describe('the reader of the log', () => {
+  test('may leave; the gateway goes on, and still ends on SIGTERM', async () => {
+    const directory = await folder(
+      `application: { host: 127.0.0.1, port: 0, ${data()} }\nops: { port: 0 }\n`,
+    )
+    const child = start(directory, { POSTERN_JWT__SECRET: secret })
+    await listening(child)
+    child.stdout?.destroy()
+
+    child.kill('SIGTERM')
+
+    expect(await once(child, 'exit')).toEqual([0, null])
   })
 })
 

@@ -14,19 +14,8 @@ export interface Log extends Logger {
  */
 const redacted = ['authorization', 'cookie', 'set-cookie', 'token', 'password', 'secret', 'code']
 
-/**
- * Structured lines only: whatever a client sends is a JSON string in one line. Lines are written in
- * the background, at the latest after a tenth of a second and at the exit, so that a slow reader of
- * the log does not slow a request.
- */
-export function createLog(
-  level: string,
-  destination: DestinationStream = pino.destination({
-    sync: false,
-    minLength: 4096,
-    periodicFlush: 100,
-  }),
-): Log {
+/** Structured lines only: whatever a client sends is a JSON string in one line. */
+export function createLog(level: string, destination: DestinationStream): Log {
   const options = {
     level,
     base: null,

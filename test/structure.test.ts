@@ -8,6 +8,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'version.ts': [],
   'closing.ts': [],
   'log.ts': [],
+  'log-destination.ts': [],
   config: [],
   token: [],
   policy: [],
@@ -25,7 +26,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   fastify: /^http\//,
   undici: /^gateway\//,
   jose: /^token\//,
-  casbin: /^policy\/compile\.ts$/,
+  casbin: /^policy\/(?:compile|casbin-engine)\.ts$/,
   ioredis: /^stores\//,
   kysely: /^stores\//,
   pg: /^stores\//,
@@ -155,7 +156,7 @@ describe('the architecture', () => {
       /^login\/(?:login|login-log|login-request)\.ts$/,
       /^config\//,
       /^cli\//,
-      /^(?:main|serve)\.ts$/,
+      /^(?:main|serve|log-destination)\.ts$/,
     ]
     const catching = sources.filter(({ text }) => /\bcatch\b\s*[({]/.test(withoutComments(text)))
 

@@ -7,8 +7,8 @@ const adminKey = 'admin'
 
 /**
  * Answers a question by one revision: `admin`, then the exclusion list, then the rules, and without
- * any of them no. Never throws, and hands out decisions that are shared and frozen. The path has to
- * be canonical.
+ * any of them no. Hands out decisions that are shared and frozen; throws only a Fault, when an engine
+ * breaks. The path has to be canonical.
  */
 export function decide(question: Question, policies: CompiledPolicies): Decision {
   // Spec, Authentication 5a, 5b, 5d, in this order.

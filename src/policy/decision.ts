@@ -25,7 +25,9 @@ export interface NearMiss {
 
 /** Answers by the rules alone; `admin` and the exclusion list come before it is asked. */
 export interface Engine {
-  readonly name: 'index'
+  readonly name: 'index' | 'casbin'
+  /** Why this engine answers for the model. */
+  readonly reason: string
   /** The rule that decides, as a decision; `undefined` when no rule matches. */
   readonly decide: (question: Question) => Decision | undefined
   /** At most `most` near misses, found by a walk over all rules: for people who ask, not per request. */

@@ -1,17 +1,40 @@
-/** A condition: a comparison or call in canonical spelling, or several joined by one operator. */
-export type Expression = string | Joined
+/** A condition of a matcher. Operands are fields (`r.sub`, `p.sub`) or texts in double quotes. */
+export type Expression = Joined | Negation | Comparison | Call
 
-interface Joined {
+/** Several conditions, all or any of which have to hold. */
+export interface Joined {
+  readonly kind: 'joined'
   readonly operator: '&&' | '||'
   readonly operands: readonly Expression[]
 }
 
+/** A condition that must not hold. */
+export interface Negation {
+  readonly kind: 'negation'
+  readonly operand: Expression
+}
+
+/** Two operands that have to be equal, or different. */
+export interface Comparison {
+  readonly kind: 'comparison'
+  readonly operator: '==' | '!='
+  readonly operands: readonly [string, string]
+}
+
+/** A function that has to say yes. */
+export interface Call {
+  readonly kind: 'call'
+  readonly name: string
+  readonly operands: readonly string[]
+}
+
 /**
- * Parses the part of casbin's matcher language that compares and joins: names, strings, `==`, calls,
- * `&&`, `||`, brackets. Answers `undefined` for anything else. Spacing, the order of the two sides
- * of `==` and superfluous brackets leave no trace in the result.
+ * Parses the part of casbin's matcher language that compares and joins: names, strings, `==`, `!=`,
+ * calls, `&&`, `||`, `!`, brackets. Answers `undefined` for anything else. Spacing, the order of the
+ * two sides of a comparison and superfluous brackets leave no trace in the result.
  */
 export function parseExpression(text: string): Expression | undefined {
+  if (text.length > longest) return undefined
   const tokens = tokensOf(text)
   let at = 0
   let depth = 0
@@ -26,7 +49,7 @@ export function parseExpression(text: string): Expression | undefined {
       operands.push(...operandsOf(operand, operator))
     } while (accept(operator))
     const [only] = operands
-    return operands.length === 1 ? only : { operator, operands }
+    return operands.length === 1 ? only : ({ kind: 'joined', operator, operands } as const)
   }
 
   function either(): Expression | undefined {
@@ -40,6 +63,7 @@ export function parseExpression(text: string): Expression | undefined {
   const both = () => joined('&&', condition)
 
   function condition(): Expression | undefined {
+    if (accept('!')) return negation()
     if (accept('(')) {
       const inner = either()
       return accept(')') ? inner : undefined
@@ -47,9 +71,19 @@ export function parseExpression(text: string): Expression | undefined {
     const left = tokens[at++]
     if (left === undefined || !isOperand(left)) return undefined
     if (accept('(')) return call(left)
-    if (!accept('==')) return undefined
+    const operator = tokens[at++]
+    if (operator !== '==' && operator !== '!=') return undefined
     const right = tokens[at++]
-    return right === undefined || !isOperand(right) ? undefined : comparison(left, right)
+    if (right === undefined || !isOperand(right)) return undefined
+    return { kind: 'comparison', operator, operands: inOrder(left, right) }
+  }
+
+  /** Of brackets or of a call: `!a == b` is read in two ways. */
+  function negation(): Expression | undefined {
+    const inBrackets = tokens[at] === '('
+    const operand = condition()
+    if (operand === undefined || !(inBrackets || operand.kind === 'call')) return undefined
+    return { kind: 'negation', operand }
   }
 
   function call(name: string): Expression | undefined {
@@ -59,7 +93,7 @@ export function parseExpression(text: string): Expression | undefined {
       if (operand === undefined || !isOperand(operand)) return undefined
       operands.push(operand)
     } while (accept(','))
-    return accept(')') ? `${name}(${operands.join(', ')})` : undefined
+    return accept(')') ? { kind: 'call', name, operands } : undefined
   }
 
   const result = either()
@@ -67,22 +101,43 @@ export function parseExpression(text: string): Expression | undefined {
 }
 
 const deepest = 20
+const longest = 4096
 
 /** The operands that `operator` joins in an expression: itself alone when it is joined otherwise. */
 export function operandsOf(expression: Expression, operator: '&&' | '||'): readonly Expression[] {
-  return typeof expression !== 'string' && expression.operator === operator
+  return expression.kind === 'joined' && expression.operator === operator
     ? expression.operands
     : [expression]
 }
 
-/** The expression in one spelling, for comparing and for messages. */
+/** The expression in one spelling that casbin reads as we do, with every bracket it could need. */
 export function textOf(expression: Expression): string {
-  if (typeof expression === 'string') return expression
-  return `(${expression.operands.map(textOf).join(` ${expression.operator} `)})`
+  switch (expression.kind) {
+    case 'joined':
+      return `(${expression.operands.map(textOf).join(` ${expression.operator} `)})`
+    case 'negation':
+      return `!(${textOf(expression.operand)})`
+    case 'comparison':
+      return expression.operands.join(` ${expression.operator} `)
+    case 'call':
+      return `${expression.name}(${expression.operands.join(', ')})`
+  }
+}
+
+/** The comparisons and calls of an expression, from left to right. */
+export function leavesOf(expression: Expression): readonly (Comparison | Call)[] {
+  switch (expression.kind) {
+    case 'joined':
+      return expression.operands.flatMap(leavesOf)
+    case 'negation':
+      return leavesOf(expression.operand)
+    default:
+      return [expression]
+  }
 }
 
 function tokensOf(text: string): readonly string[] {
-  const token = /\s*(&&|\|\||==|[(),]|"[^"]*"|'[^']*'|[\w.]+|\S)/gy
+  const token = /\s*(&&|\|\||==|!=|[!(),]|"[^"]*"|'[^']*'|[\w.]+|\S)/gy
   return Array.from(text.matchAll(token), ([, found = '']) => found.replace(/^'(.*)'$/, '"$1"'))
 }
 
@@ -91,7 +146,7 @@ function isOperand(token: string): boolean {
 }
 
 /** Request before policy before literal, as most models have it. */
-function comparison(left: string, right: string): string {
+function inOrder(left: string, right: string): readonly [string, string] {
   const rank = (side: string) => (side.startsWith('r.') ? 0 : side.startsWith('p.') ? 1 : 2)
-  return rank(left) <= rank(right) ? `${left} == ${right}` : `${right} == ${left}`
+  return rank(left) <= rank(right) ? [left, right] : [right, left]
 }

@@ -1,3 +1,4 @@
+import type { CasbinEffect, CasbinModel } from './casbin-model.ts'
 import { formatField } from './csv-line.ts'
 import type { Model } from './model.ts'
 import type { PolicyFile } from './policy-set.ts'
@@ -15,10 +16,15 @@ export function formatPolicyFiles({
 }: PolicyContent): readonly PolicyFile[] {
   const lines = [
     ...(rules.length === 0 ? ['# postern: empty'] : []),
-    ...rules.map(({ roleKey, path, method, effect }) =>
-      formatLine(['p', roleKey, path, method, ...(model.effectColumn ? [effect] : [])]),
+    ...rules.map(({ roleKey, path, method, effect, fields }) =>
+      formatLine([
+        'p',
+        ...(fields ?? [roleKey, path, method, ...(model.effectColumn ? [effect] : [])]),
+      ]),
     ),
-    ...inheritances.map(({ roleKey, parentKey }) => formatLine(['g', roleKey, parentKey])),
+    ...inheritances.map(({ relation = 'g', roleKey, parentKey, domain }) =>
+      formatLine([relation, roleKey, parentKey, ...(domain === undefined ? [] : [domain])]),
+    ),
   ]
   const entries = exclusions.flatMap(({ method, path, reason }) => [
     `- method: ${JSON.stringify(method)}`,
@@ -37,13 +43,40 @@ function formatLine(fields: readonly string[]): string {
 }
 
 /** The model as a casbin model file: always the same text for the same meaning. */
-export function formatModel({
-  inheritance,
-  path,
-  anyMethod,
-  effectColumn,
-  denyOverrides,
-}: Model): string {
+export function formatModel(model: Model): string {
+  const { request, columns, relations, effect, matcher } = model.casbin ?? definitionsOf(model)
+  return [
+    '[request_definition]',
+    `r = ${request.join(', ')}`,
+    '',
+    '[policy_definition]',
+    `p = ${columns.map(({ name }) => name).join(', ')}`,
+    '',
+    ...(relations.length > 0 ? ['[role_definition]'] : []),
+    ...relations.map(({ name, places }) => `${name} = ${Array(places).fill('_').join(', ')}`),
+    ...(relations.length > 0 ? [''] : []),
+    '[policy_effect]',
+    `e = ${effectTexts[effect]}`,
+    '',
+    '[matchers]',
+    `m = ${matcher}`,
+    '',
+  ].join('\n')
+}
+
+/** The spellings that casbin knows; it compares them letter by letter. */
+export const effectTexts: Readonly<Record<CasbinEffect, string>> = {
+  allow: 'some(where (p.eft == allow))',
+  'deny-overrides': 'some(where (p.eft == allow)) && !some(where (p.eft == deny))',
+  priority: 'priority(p.eft) || deny',
+}
+
+type Definitions = Pick<CasbinModel, 'request' | 'relations' | 'effect' | 'matcher'> & {
+  readonly columns: readonly { readonly name: string }[]
+}
+
+function definitionsOf(model: Model): Definitions {
+  const { inheritance, path, anyMethod, effectColumn, denyOverrides } = model
   const paths = [
     ...(path.keyMatch2 ? ['keyMatch2(r.obj, p.obj)'] : []),
     ...(path.keyMatch ? ['keyMatch(r.obj, p.obj)'] : []),
@@ -55,19 +88,11 @@ export function formatModel({
     anyOf(paths.length > 0 ? paths : ['r.obj == p.obj']),
     anyOf(anyMethod ? ['r.act == p.act', 'p.act == "*"'] : ['r.act == p.act']),
   ]
-  return [
-    '[request_definition]',
-    'r = sub, obj, act',
-    '',
-    '[policy_definition]',
-    effectColumn ? 'p = sub, obj, act, eft' : 'p = sub, obj, act',
-    '',
-    ...(inheritance ? ['[role_definition]', 'g = _, _', ''] : []),
-    '[policy_effect]',
-    `e = some(where (p.eft == allow))${denyOverrides ? ' && !some(where (p.eft == deny))' : ''}`,
-    '',
-    '[matchers]',
-    `m = ${conditions.join(' && ')}`,
-    '',
-  ].join('\n')
+  return {
+    request: ['sub', 'obj', 'act'],
+    columns: ['sub', 'obj', 'act', ...(effectColumn ? ['eft'] : [])].map((name) => ({ name })),
+    relations: inheritance ? [{ name: 'g', places: 2 }] : [],
+    effect: denyOverrides ? 'deny-overrides' : 'allow',
+    matcher: conditions.join(' && '),
+  }
 }

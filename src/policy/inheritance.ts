@@ -1,22 +1,46 @@
 import type { Problem } from '../errors.ts'
 import { type Inheritance, quote } from './rule.ts'
+import { finish, rowsPerStep, type Steps } from './steps.ts'
 
 /** Casbin follows this many links and ignores the rest in silence; longer chains are refused. */
 const longestChain = 10
 
 /** Reports roles that inherit from themselves, directly or around a circle, and too long chains. */
-export function checkInheritances(
+export function* checkInheritances(
   inheritances: readonly Inheritance[],
   report: (problem: Problem) => void,
-): void {
-  const linksOf = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
+): Steps<void> {
+  for (const group of (yield* scopesInSteps(inheritances)).values()) {
+    yield* checkScope(group, report)
+  }
+}
+
+/** What `g` and `g2`, or two domains, say has nothing to do with each other. */
+export function scopeOf(relation = 'g', domain?: string): string {
+  return domain === undefined ? relation : `${relation}\0${domain}`
+}
+
+/** The inheritances by the scope that they hold in, in steps. */
+export function scopesInSteps(
+  inheritances: readonly Inheritance[],
+): Steps<ReadonlyMap<string, readonly Inheritance[]>> {
+  return groupInSteps(inheritances, ({ relation, domain }) => scopeOf(relation, domain))
+}
+
+function* checkScope(
+  inheritances: readonly Inheritance[],
+  report: (problem: Problem) => void,
+): Steps<void> {
+  const linksOf = yield* groupInSteps(inheritances, ({ roleKey }) => roleKey)
   const heights = new Map<string, number>()
   const open = new Set<string>()
 
   // An explicit stack: a chain as long as a policy file must not exhaust ours.
   const stack = [...linksOf.keys()].map((roleKey) => ({ roleKey, next: 0 }))
   const top = () => stack[stack.length - 1]
+  let visited = 0
   for (let frame = top(); frame !== undefined; frame = top()) {
+    if (++visited % rowsPerStep === 0) yield
     const links = linksOf.get(frame.roleKey) ?? []
     if (frame.next === 0 && heights.has(frame.roleKey)) {
       stack.pop()
@@ -63,16 +87,42 @@ function heightOf(
 export function ancestorsByRole(
   inheritances: readonly Inheritance[],
 ): ReadonlyMap<string, readonly string[]> {
-  const linksOf = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
+  return finish(ancestorsInSteps(inheritances))
+}
+
+/** What `ancestorsByRole` answers, in steps. */
+export function* ancestorsInSteps(
+  inheritances: readonly Inheritance[],
+): Steps<ReadonlyMap<string, readonly string[]>> {
+  const linksOf = yield* groupInSteps(inheritances, ({ roleKey }) => roleKey)
   const ancestors = new Map<string, readonly string[]>()
+  let followed = 0
   for (const roleKey of linksOf.keys()) {
     const reached = new Set([roleKey])
     // A set is walked in the order of insertion, and what is added on the way is walked as well.
     for (const each of reached) {
-      for (const { parentKey } of linksOf.get(each) ?? []) reached.add(parentKey)
+      for (const { parentKey } of linksOf.get(each) ?? []) {
+        reached.add(parentKey)
+        if (++followed % rowsPerStep === 0) yield
+      }
     }
     reached.delete(roleKey)
     ancestors.set(roleKey, [...reached])
   }
   return ancestors
+}
+
+function* groupInSteps(
+  inheritances: readonly Inheritance[],
+  keyOf: (inheritance: Inheritance) => string,
+): Steps<ReadonlyMap<string, readonly Inheritance[]>> {
+  const groups = new Map<string, Inheritance[]>()
+  for (const [index, inheritance] of inheritances.entries()) {
+    if (index % rowsPerStep === 0) yield
+    const key = keyOf(inheritance)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [inheritance])
+    else group.push(inheritance)
+  }
+  return groups
 }

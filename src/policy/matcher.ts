@@ -24,7 +24,7 @@ export function recogniseMatcher(text: string, names: FieldNames): Matcher | rea
   const expression = parseExpression(text)
   if (expression === undefined) return [`the matcher ${quote(text)} is not covered`]
 
-  const leaves = leavesOf(names)
+  const leaves = coveredLeaves(names)
   const found: { [part in Part]?: readonly string[] } = {}
   const problems: string[] = []
   for (const operand of operandsOf(expression, '&&')) {
@@ -54,7 +54,7 @@ export function recogniseMatcher(text: string, names: FieldNames): Matcher | rea
 type Part = 'role' | 'path' | 'method'
 const parts: readonly Part[] = ['role', 'path', 'method']
 
-function leavesOf({ request, policy }: FieldNames): { readonly [part in Part]: Leaves } {
+function coveredLeaves({ request, policy }: FieldNames): { readonly [part in Part]: Leaves } {
   const [role, path, method] = request
   const [policyRole, policyPath, policyMethod] = policy
   const paths = `(r.${path}, p.${policyPath})`

@@ -13,12 +13,13 @@ export interface ModelConf {
   readonly sections: ReadonlyMap<string, number>
 }
 
-const keyOfSection: ReadonlyMap<string, string> = new Map([
-  ['request_definition', 'r'],
-  ['policy_definition', 'p'],
-  ['role_definition', 'g'],
-  ['policy_effect', 'e'],
-  ['matchers', 'm'],
+/** The keys that casbin gives a meaning; a second request, policy or matcher it never asks. */
+const keysOfSection: ReadonlyMap<string, RegExp> = new Map([
+  ['request_definition', /^r$/],
+  ['policy_definition', /^p$/],
+  ['role_definition', /^g(?:[2-9]|[1-9]\d)?$/],
+  ['policy_effect', /^e$/],
+  ['matchers', /^m$/],
 ])
 
 /**
@@ -45,9 +46,8 @@ export function readModelConf(
     }
     if (section === undefined) return complain(line, `${quote(key)} stands before any [section]`)
 
-    const known = keyOfSection.get(section)
-    if (known !== undefined && key !== known) {
-      return complain(line, `${quote(key)} is not covered in [${section}]: only ${quote(known)} is`)
+    if (keysOfSection.get(section)?.test(key) === false) {
+      return complain(line, `${quote(key)} has no meaning in [${section}]`)
     }
     const name = `${section}.${key}`
     if (entries.has(name)) return complain(line, `${quote(key)} is defined twice in [${section}]`)
@@ -63,10 +63,10 @@ export function readModelConf(
       if (pending !== '') take(pending, line - 1)
       pending = ''
       section = text.slice(1, -1).trim()
-      if (!keyOfSection.has(section))
+      if (!keysOfSection.has(section))
         complain(
           line,
-          `unknown section ${quote(section)}: known are ${[...keyOfSection.keys()].join(', ')}`,
+          `unknown section ${quote(section)}: known are ${[...keysOfSection.keys()].join(', ')}`,
         )
       if (sections.has(section)) complain(line, `section [${section}] appears twice`)
       sections.set(section, line)
@@ -79,4 +79,24 @@ export function readModelConf(
   }
   if (pending !== '') take(pending.trim(), lines.length)
   return { entries, sections }
+}
+
+/** The names of a definition, which are separated by commas. */
+export function splitNames(text: string): string[] {
+  return text.split(',').map((name) => name.trim())
+}
+
+/** Three names that casbin's evaluator can tell apart, and none that it gives a meaning. */
+export function threeNames(
+  names: readonly string[],
+): readonly [string, string, string] | undefined {
+  const [role, path, method, ...more] = names
+  if (role === undefined || path === undefined || method === undefined) return undefined
+  if (more.length > 0 || names.includes('eft')) return undefined
+  return areNames(names) ? [role, path, method] : undefined
+}
+
+/** Whether these are names, and all different. */
+export function areNames(names: readonly string[]): boolean {
+  return new Set(names).size === names.length && names.every((name) => /^[A-Za-z]\w*$/.test(name))
 }

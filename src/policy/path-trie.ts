@@ -1,16 +1,19 @@
+import type { Steps } from './steps.ts'
 import {
   addEdge,
   addParam,
   createNodes,
   emptyHash,
   findEdge,
-  flagsOf,
+  flagsAt,
   hasBelow,
   hashNext,
   hasPrefixes,
+  isEnd,
   literal,
+  makeRoom,
   none,
-  paramOf,
+  paramAt,
   prefix,
   root,
   setFlag,
@@ -25,9 +28,8 @@ import {
 export interface PathTrie {
   /**
    * Writes the numbers of the patterns that a path matches to the front of `found` and returns how
-   * many: literal segments before parameters before `*`. Numbers of nodes that only lead on to
-   * longer patterns may be among them. Reads no further into a path than the patterns go, visits
-   * each node at most once, so that nothing backtracks, and allocates nothing.
+   * many: literal segments before parameters before `*`. Reads no further into a path than the
+   * patterns go, visits each node at most once, so that nothing backtracks, and allocates nothing.
    */
   readonly match: (path: string, found: number[]) => number
 }
@@ -35,6 +37,8 @@ export interface PathTrie {
 /** A trie under construction. `add` takes what `patternProblem` has nothing against. */
 export interface PathTrieBuilder {
   readonly add: (pattern: string) => number
+  /** Prepares for the next additions, so that none of them has to stop for it. */
+  readonly makeRoom: () => Steps<void>
   readonly finish: () => PathTrie
 }
 
@@ -51,6 +55,7 @@ export function createPathTrieBuilder(): PathTrieBuilder {
       }
       return addLastSegment(nodes, node, pattern.slice(at))
     },
+    makeRoom: () => makeRoom(nodes),
     finish: () => createPathTrie(trim(nodes)),
   }
 }
@@ -68,7 +73,11 @@ function addLastSegment(nodes: TrieNodes, parent: number, segment: string): numb
     setFlag(nodes, parent, hasBelow)
     return ~parent
   }
-  if (!segment.endsWith('*')) return addSegment(nodes, parent, segment)
+  if (!segment.endsWith('*')) {
+    const node = addSegment(nodes, parent, segment)
+    setFlag(nodes, node, isEnd)
+    return node
+  }
   const text = segment.slice(0, -1)
   setFlag(nodes, parent, hasPrefixes)
   nodes.longestPrefix = Math.max(nodes.longestPrefix, text.length)
@@ -76,63 +85,71 @@ function addLastSegment(nodes: TrieNodes, parent: number, segment: string): numb
 }
 
 function createPathTrie(nodes: TrieNodes): PathTrie {
+  const { words, longestPrefix } = nodes
+
+  function walk(
+    from: number,
+    path: string,
+    start: number,
+    found: number[],
+    before: number,
+  ): number {
+    let node = from
+    let at = start
+    let count = before
+    for (;;) {
+      let end = at
+      let hash = emptyHash
+      for (; end < path.length; end++) {
+        const code = path.charCodeAt(end)
+        if (code === slash) break
+        hash = hashNext(hash, code)
+      }
+      const child = findEdge(nodes, node, literal, hash, path, at, end - at)
+      const param = end > at ? (words[node + paramAt] as number) : none
+      const around = (words[node + flagsAt] as number) & (hasBelow | hasPrefixes)
+      if (end === path.length) {
+        if (child !== none && (words[child + flagsAt] as number) & isEnd) found[count++] = child
+        if (param !== none && (words[param + flagsAt] as number) & isEnd) found[count++] = param
+        return around === 0 ? count : matchAround(node, path, at, found, count)
+      }
+      if (around === 0 && (child === none || param === none)) {
+        // Only one way on: most of a walk, and it needs no stack.
+        node = child === none ? param : child
+        if (node === none) return count
+        at = end + 1
+        continue
+      }
+      if (child !== none) count = walk(child, path, end + 1, found, count)
+      if (param !== none) count = walk(param, path, end + 1, found, count)
+      return around === 0 ? count : matchAround(node, path, at, found, count)
+    }
+  }
+
+  /** The patterns that end in `text*` or `/*` below a node, whatever else the path has. */
+  function matchAround(
+    node: number,
+    path: string,
+    at: number,
+    found: number[],
+    before: number,
+  ): number {
+    const flags = words[node + flagsAt] as number
+    let count = before
+    let hash = emptyHash
+    const end = flags & hasPrefixes ? Math.min(path.length, at + longestPrefix) : at
+    for (let next = at; next < end; next++) {
+      const code = path.charCodeAt(next)
+      if (code === slash) break
+      hash = hashNext(hash, code)
+      const child = findEdge(nodes, node, prefix, hash, path, at, next + 1 - at)
+      if (child !== none) found[count++] = child
+    }
+    if (flags & hasBelow) found[count++] = ~node
+    return count
+  }
+
   return {
-    match: (path, found) =>
-      path.charCodeAt(0) === slash ? walk(nodes, root, path, 1, found, 0) : 0,
+    match: (path, found) => (path.charCodeAt(0) === slash ? walk(root, path, 1, found, 0) : 0),
   }
-}
-
-function walk(
-  nodes: TrieNodes,
-  node: number,
-  path: string,
-  at: number,
-  found: number[],
-  before: number,
-): number {
-  let count = before
-  let end = at
-  let hash = emptyHash
-  for (; end < path.length; end++) {
-    const code = path.charCodeAt(end)
-    if (code === slash) break
-    hash = hashNext(hash, code)
-  }
-  const last = end === path.length
-
-  const child = findEdge(nodes, node, literal, hash, path, at, end - at)
-  if (child !== none) {
-    if (last) found[count++] = child
-    else count = walk(nodes, child, path, end + 1, found, count)
-  }
-  const param = paramOf(nodes, node)
-  if (param !== none && end > at) {
-    if (last) found[count++] = param
-    else count = walk(nodes, param, path, end + 1, found, count)
-  }
-  const flags = flagsOf(nodes, node)
-  if (flags & hasPrefixes) count = matchPrefixes(nodes, node, path, at, found, count)
-  if (flags & hasBelow) found[count++] = ~node
-  return count
-}
-
-function matchPrefixes(
-  nodes: TrieNodes,
-  node: number,
-  path: string,
-  at: number,
-  found: number[],
-  before: number,
-): number {
-  let count = before
-  let hash = emptyHash
-  const end = Math.min(path.length, at + nodes.longestPrefix)
-  for (let next = at; next < end; next++) {
-    const code = path.charCodeAt(next)
-    if (code === slash) break
-    hash = hashNext(hash, code)
-    const child = findEdge(nodes, node, prefix, hash, path, at, next + 1 - at)
-    if (child !== none) found[count++] = child
-  }
-  return count
 }

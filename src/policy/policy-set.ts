@@ -1,5 +1,6 @@
 import { Invalid, type Problem } from '../errors.ts'
-import { createCsvParser, type PolicyLines } from './csv.ts'
+import { createSteppedCsvParser, type PolicyLines } from './csv.ts'
+import { distinct } from './distinct.ts'
 import { parseExclusions } from './exclusions.ts'
 import { checkInheritances } from './inheritance.ts'
 import { type Model, parseModel } from './model.ts'
@@ -7,10 +8,11 @@ import {
   exclusionKey,
   inheritanceKey,
   type PolicyContent,
-  revisionOf,
+  revisionInSteps,
   ruleKey,
 } from './revision.ts'
 import { quote } from './rule.ts'
+import { finish, mapInSteps, type Steps } from './steps.ts'
 
 /** Everything the security team decides, read and checked. Never changes; `revision` names it. */
 export interface PolicySet extends PolicyContent {
@@ -29,35 +31,51 @@ export interface PolicyFile {
  * A directory without rules is refused unless a line `# postern: empty` declares it.
  */
 export function parsePolicySet(files: readonly PolicyFile[]): PolicySet {
+  return finish(parseInSteps(files))
+}
+
+/** What `parsePolicySet` does, in steps. */
+export function* parseInSteps(files: readonly PolicyFile[]): Steps<PolicySet> {
   const problems: Problem[] = []
   const report = (problem: Problem) => problems.push(problem)
 
   const { models, tables, exclusionLists } = sortOut(files, report)
   const [modelFile] = models
   const model = modelFile === undefined ? undefined : parseModel(modelFile, report)
-  const lines = tables.map(createCsvParser(model ?? widestModel, report))
-  const exclusions = exclusionLists.flatMap((file) => parseExclusions(file, report))
-  const rules = unique(
+  const parseCsv = createSteppedCsvParser(model ?? widestModel, report)
+  const lines: PolicyLines[] = []
+  for (const table of tables) lines.push(yield* parseCsv(table))
+  const rules = yield* distinct(
     lines.map((each) => each.rules),
     ruleKey,
   )
-  const inheritances = unique(
+  const inheritances = yield* distinct(
     lines.map((each) => each.inheritances),
     inheritanceKey,
   )
+  const exclusions = yield* distinct(
+    exclusionLists.map((file) => parseExclusions(file, report)),
+    exclusionKey,
+  )
 
-  checkInheritances(inheritances, report)
+  yield* checkInheritances(inheritances.list, report)
   // A table whose every line is bad is not empty.
   if (problems.length === 0) checkEmptiness(tables, lines, report)
   if (problems.length > 0 || model === undefined) throw new Invalid(inOrder(problems))
 
-  const content = Object.freeze({
-    model,
-    rules: Object.freeze(rules),
-    inheritances: Object.freeze(inheritances),
-    exclusions: Object.freeze(unique([exclusions], exclusionKey)),
+  const ordered = model.casbin?.effect === 'priority'
+  const revision = yield* revisionInSteps(model, {
+    rules: ordered ? yield* mapInSteps(rules.list, ruleKey) : rules.keys,
+    inheritances: inheritances.keys,
+    exclusions: exclusions.keys,
   })
-  return Object.freeze({ ...content, revision: revisionOf(content) })
+  return Object.freeze({
+    model,
+    rules: rules.list,
+    inheritances: inheritances.list,
+    exclusions: exclusions.list,
+    revision,
+  })
 }
 
 /** Stands in for a model that could not be read, so that the lines are still checked. */
@@ -119,18 +137,6 @@ function checkEmptiness(
       message: `no rules: nobody but admin could do anything; if that is meant, write ${quote('# postern: empty')} in a *.csv file`,
     })
   }
-}
-
-/** The first of those that say the same. */
-function unique<T>(lists: readonly (readonly T[])[], keyOf: (each: T) => string): T[] {
-  const found = new Map<string, T>()
-  for (const list of lists) {
-    for (const each of list) {
-      const key = keyOf(each)
-      if (!found.has(key)) found.set(key, each)
-    }
-  }
-  return [...found.values()]
 }
 
 function inOrder(problems: readonly Problem[]): readonly Problem[] {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Model } from './model.ts'
 import type { Exclusion, Inheritance, Rule } from './rule.ts'
+import { rowsPerStep, type Steps } from './steps.ts'
 
 /** What a revision is made of: the meaning of a policy, not the files it was written in. */
 export interface PolicyContent {
@@ -10,32 +11,44 @@ export interface PolicyContent {
   readonly exclusions: readonly Exclusion[]
 }
 
-/**
- * The name of a policy's content: `r-` and 12 hex digits. Equal for equal content, however the lines
- * are ordered, commented, spread over files or repeated.
- */
-export function revisionOf({ model, rules, inheritances, exclusions }: PolicyContent): string {
-  const hash = createHash('sha256')
-  const digestAll = (name: string, lines: Iterable<string>) => {
-    hash.update(`${name}\n`)
-    for (const line of [...new Set(lines)].sort()) hash.update(`${line}\n`)
-  }
+/** The keys of what a policy consists of, each once and in the order that names the content. */
+export interface ContentKeys {
+  readonly rules: readonly string[]
+  readonly inheritances: readonly string[]
+  readonly exclusions: readonly string[]
+}
 
+/**
+ * The name of a policy's content: `r-` and 12 hex digits. Equal for equal content: with sorted keys
+ * however the lines are ordered, commented, spread over files or repeated.
+ */
+export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string> {
+  const hash = createHash('sha256')
   hash.update(`model\n${modelKey(model)}\n`)
-  digestAll('rules', rules.map(ruleKey))
-  digestAll('inheritances', inheritances.map(inheritanceKey))
-  digestAll('exclusions', exclusions.map(exclusionKey))
+  for (const part of ['rules', 'inheritances', 'exclusions'] as const) {
+    hash.update(`${part}\n`)
+    let lines = ''
+    for (const [index, key] of keys[part].entries()) {
+      lines += `${key}\n`
+      if (index % rowsPerStep !== 0) continue
+      hash.update(lines)
+      lines = ''
+      yield
+    }
+    hash.update(lines)
+  }
   return `r-${hash.digest('hex').slice(0, 12)}`
 }
 
 /** Equal for rules that say the same. No field holds a control character, so fields cannot mix. */
-export function ruleKey({ roleKey, path, method, effect }: Rule): string {
-  return `${roleKey}\0${path}\0${method}\0${effect}`
+export function ruleKey({ roleKey, path, method, effect, fields }: Rule): string {
+  return (fields ?? [roleKey, path, method, effect]).join('\0')
 }
 
 /** Equal for inheritances that say the same. */
-export function inheritanceKey({ roleKey, parentKey }: Inheritance): string {
-  return `${roleKey}\0${parentKey}`
+export function inheritanceKey({ roleKey, parentKey, relation, domain }: Inheritance): string {
+  if (relation === undefined && domain === undefined) return `${roleKey}\0${parentKey}`
+  return [relation ?? 'g', roleKey, parentKey, ...(domain === undefined ? [] : [domain])].join('\0')
 }
 
 /** Equal for exclusions that say the same, their reason included. */
@@ -43,7 +56,13 @@ export function exclusionKey({ method, path, reason }: Exclusion): string {
   return `${method}\0${path}\0${JSON.stringify(reason)}`
 }
 
-function modelKey({ inheritance, path, anyMethod, effectColumn, denyOverrides }: Model): string {
+function modelKey(model: Model): string {
+  const { inheritance, path, anyMethod, effectColumn, denyOverrides, casbin } = model
+  if (casbin !== undefined) {
+    const { request, columns, relations, effect, matcher } = casbin
+    const names = columns.map(({ name }) => name)
+    return JSON.stringify({ request, names, relations, effect, matcher })
+  }
   const { keyMatch, keyMatch2 } = path
   return JSON.stringify({
     inheritance,

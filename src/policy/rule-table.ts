@@ -1,71 +1,98 @@
 import { ANY_METHOD, type Effect, METHODS, type Rule } from './rule.ts'
 
-/** Finds rules by the numbers of their role, their path pattern, and their method and effect. */
+/** Finds rules by the numbers of their role and their path pattern, and by their kind. */
 export interface RuleTable {
-  /** The position in the list of the rule for this kind, or for the other one; -1 without either. */
-  readonly find: (role: number, pattern: number, kind: number, orKind: number) => number
-  readonly patternOf: (position: number) => number
+  /** The position in the list of a rule of one of these kinds; -1 without any. */
+  readonly find: (role: number, pattern: number, kinds: number) => number
+  /** The positions of all rules for one of these patterns, in the order of the list. */
+  readonly positionsFor: (patterns: ReadonlySet<number>) => readonly number[]
 }
 
-const methodNumbers: ReadonlyMap<string, number> = new Map(
-  [ANY_METHOD, ...METHODS].map((method, index) => [method, index + 1]),
+/** A bit for the rules that allow a method; the next higher one is for those that deny it. */
+const bitOfMethod: ReadonlyMap<string, number> = new Map(
+  [ANY_METHOD, ...METHODS].map((method, index) => [method, 4 ** index]),
 )
+const anyMethod = bitOfMethod.get(ANY_METHOD) ?? 0
 
-/** A method and an effect as one number. All methods that no rule can name share one. */
-export function ruleKind(method: string, effect: Effect): number {
-  return (methodNumbers.get(method) ?? 0) * 2 + (effect === 'deny' ? 1 : 0)
+/** The bits of the rules with this effect that apply to a request with this method. */
+export function kindsFor(method: string, effect: Effect): number {
+  return kindOf(method, effect) | (effect === 'deny' ? anyMethod << 1 : anyMethod)
+}
+
+/** The bit of rules with this method and effect; none for methods that no rule can name. */
+function kindOf(method: string, effect: Effect): number {
+  return (bitOfMethod.get(method) ?? 0) << (effect === 'deny' ? 1 : 0)
 }
 
 const width = 4
 const roleAt = 0
 const patternAt = 1
-const kindAt = 2
-const nextAt = 3
+const kindsAt = 2
+const firstAt = 3
 
 /**
- * A hash table from role and pattern to the rules for them, which are chained. `place` is called
- * once for each rule, `finish` when all are placed.
+ * A hash table from role and pattern to the rules for them. An entry says which kinds of rules there
+ * are, so that a question which none of them answers touches no rule; the rules themselves are
+ * chained. `place` is called once for each rule, `finish` when all are placed.
  */
 export function createRuleTableBuilder(rules: readonly Rule[]) {
-  const rows = new Int32Array(rules.length * width)
-  const table = new Int32Array(2 ** Math.ceil(Math.log2(rules.length * 1.5 + 2)))
-  const mask = table.length - 1
+  const capacity = Math.ceil(rules.length * 1.5) + 1
+  const table = new Int32Array(capacity * width)
+  const kinds = new Int32Array(rules.length)
+  const next = new Int32Array(rules.length)
 
-  /** Where the chain of a role and a pattern hangs, or could hang. Positions are stored plus one. */
-  function slotOf(role: number, pattern: number): number {
+  /** Where the entry of a role and a pattern is, or could be. Positions are stored plus one. */
+  function entryOf(role: number, pattern: number): number {
     const mixed = Math.imul(Math.imul(role, 0x9e3779b1) ^ pattern, 0x85ebca6b)
-    for (let slot = (mixed ^ (mixed >>> 15)) & mask; ; slot = (slot + 1) & mask) {
-      const head = table[slot] ?? 0
-      const row = (head - 1) * width
-      if (head === 0) return slot
-      if (rows[row + roleAt] === role && rows[row + patternAt] === pattern) return slot
+    const spread = (mixed ^ (mixed >>> 15)) >>> 0
+    let entry = Math.floor((spread * capacity) / 2 ** 32) * width
+    for (;;) {
+      if (table[entry + firstAt] === 0) return entry
+      if (table[entry + roleAt] === role && table[entry + patternAt] === pattern) return entry
+      entry += width
+      if (entry === table.length) entry = 0
     }
   }
 
   return {
     place(position: number, role: number, pattern: number): void {
       const { method, effect } = rules[position] as Rule
-      const slot = slotOf(role, pattern)
-      const row = position * width
-      rows[row + roleAt] = role
-      rows[row + patternAt] = pattern
-      rows[row + kindAt] = ruleKind(method, effect)
-      rows[row + nextAt] = table[slot] ?? 0
-      table[slot] = position + 1
+      const entry = entryOf(role, pattern)
+      const kind = kindOf(method, effect)
+      table[entry + roleAt] = role
+      table[entry + patternAt] = pattern
+      table[entry + kindsAt] = (table[entry + kindsAt] ?? 0) | kind
+      next[position] = table[entry + firstAt] ?? 0
+      table[entry + firstAt] = position + 1
+      kinds[position] = kind
     },
 
     finish(): RuleTable {
       return {
-        find(role, pattern, kind, orKind) {
-          let position = (table[slotOf(role, pattern)] ?? 0) - 1
-          while (position !== -1) {
-            const row = position * width
-            if (rows[row + kindAt] === kind || rows[row + kindAt] === orKind) break
-            position = (rows[row + nextAt] ?? 0) - 1
+        find(role, pattern, wanted) {
+          const entry = entryOf(role, pattern)
+          const present = table[entry + kindsAt] as number
+          if ((present & wanted) === 0) return -1
+          let position = (table[entry + firstAt] as number) - 1
+          // Nothing but what is wanted: saves a visit to a part of memory that is mostly cold.
+          if ((present & ~wanted) === 0) return position
+          while (((kinds[position] as number) & wanted) === 0) {
+            position = (next[position] as number) - 1
           }
           return position
         },
-        patternOf: (position) => rows[position * width + patternAt] ?? 0,
+
+        positionsFor(patterns) {
+          const positions: number[] = []
+          for (let entry = 0; entry < table.length; entry += width) {
+            if (!patterns.has(table[entry + patternAt] as number)) continue
+            let position = (table[entry + firstAt] as number) - 1
+            for (; position !== -1; position = (next[position] as number) - 1) {
+              positions.push(position)
+            }
+          }
+          return positions.sort((a, b) => a - b)
+        },
       }
     },
   }

@@ -14,6 +14,11 @@ export interface Rule {
   readonly method: string
   readonly effect: Effect
   readonly origin: Origin
+  /**
+   * Only under a model that casbin answers: all columns, in the order of the model. Role, path and
+   * method are then those columns that have the name of a field of the request, or empty.
+   */
+  readonly fields?: readonly string[]
 }
 
 /** One `g` line: what `parentKey` may do, `roleKey` may do too. */
@@ -21,6 +26,10 @@ export interface Inheritance {
   readonly roleKey: string
   readonly parentKey: string
   readonly origin: Origin
+  /** Only under a model that casbin answers: `g2` and so on, when it is not `g`. */
+  readonly relation?: string
+  /** Only under a model that casbin answers: the domain in which it holds, if the model has them. */
+  readonly domain?: string
 }
 
 /** One entry of the permission exclusion list: any caller with a valid token may make this call. */
@@ -54,6 +63,19 @@ export function methodProblem(method: string): string | undefined {
     return `method ${quote(method)} never matches: methods are case-sensitive, write ${method.toUpperCase()}`
   }
   return `unknown method ${quote(method)}: write one of ${METHODS.join(', ')}`
+}
+
+/** What is wrong with a role key or another name in a line, or `undefined`. */
+export function nameProblem(what: string, text: string): string | undefined {
+  // What a reviewer cannot see must not make two names out of one.
+  if (/[\p{C}\p{Zl}\p{Zp}]/u.test(text)) {
+    return `${what} ${quote(text)} has control or invisible characters: take them out`
+  }
+  // Casbin joins fields until brackets balance, and would read other columns than we do.
+  if (text.split('(').length !== text.split(')').length) {
+    return `${what} ${quote(text)} has a bracket without its partner`
+  }
+  return undefined
 }
 
 /** A piece of someone's text, short and on one line, as it may stand in a message. */

@@ -4,7 +4,7 @@ import { createLog } from '../../src/log.ts'
 import { createLoginLog } from '../../src/login/login-log.ts'
 import type { LoginRecord } from '../../src/login/login-record.ts'
 
-const log = createLog('silent')
+const log = createLog('silent', { write: () => {} })
 const now = () => new Date(0)
 const from = { address: '127.0.0.1', userAgent: 'test' }
 

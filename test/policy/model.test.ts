@@ -86,20 +86,6 @@ describe('a model that is refused', () => {
       'a matcher that evaluates policy rows',
       withMatcher('eval(p.sub) && keyMatch(r.obj, p.obj) && r.act == p.act'),
     ],
-    [
-      'a regular expression on the method',
-      withMatcher('r.sub == p.sub && keyMatch(r.obj, p.obj) && regexMatch(r.act, p.act)'),
-    ],
-    [
-      'a superuser in the matcher',
-      withMatcher('r.sub == p.sub && keyMatch(r.obj, p.obj) && r.act == p.act || r.sub == "root"'),
-    ],
-    [
-      'two conditions on the path',
-      withMatcher(
-        'r.sub == p.sub && keyMatch(r.obj, p.obj) && keyMatch2(r.obj, p.obj) && r.act == p.act',
-      ),
-    ],
     ['no condition on the role', withMatcher('keyMatch(r.obj, p.obj) && r.act == p.act')],
     ['no condition on the path', withMatcher('r.sub == p.sub && r.act == p.act')],
     ['no condition on the method', withMatcher('r.sub == p.sub && keyMatch(r.obj, p.obj)')],
@@ -107,8 +93,6 @@ describe('a model that is refused', () => {
       'only a star for the method',
       withMatcher('r.sub == p.sub && keyMatch(r.obj, p.obj) && p.act == "*"'),
     ],
-    ['fields mixed up', withMatcher('r.sub == p.obj && keyMatch(r.obj, p.sub) && r.act == p.act')],
-    ['a negation', withMatcher('!(r.sub == p.sub) && keyMatch(r.obj, p.obj) && r.act == p.act')],
     ['an unfinished matcher', withMatcher('r.sub == p.sub && (keyMatch(r.obj, p.obj) && r.act ==')],
     ['brackets without end', withMatcher('('.repeat(50_000))],
     [
@@ -125,7 +109,6 @@ describe('a model that is refused', () => {
       withEffect('some(where (p.eft == allow)) && !some(where (p.eft == deny))'),
     ],
     ['two request fields', shipped.replace('r = sub, obj, act', 'r = sub, obj')],
-    ['a fourth policy field', shipped.replace('p = sub, obj, act', 'p = sub, obj, act, priority')],
     [
       'a second policy definition',
       shipped.replace('p = sub, obj, act', 'p = sub, obj, act\np2 = sub, obj'),
@@ -145,19 +128,17 @@ describe('a model that is refused', () => {
     expect(linesOf(modelText).every((place) => place.startsWith('model.conf:'))).toBe(true)
   })
 
-  test('is told every piece that is not covered', () => {
+  test('is told every piece that cannot be used', () => {
     const modelText = withMatcher(
-      'ipMatch(r.sub, p.sub) && keyMatch3(r.obj, p.obj) && r.act == p.act',
+      'ipMatch(r.sub, p.sub) && globMatch(r.obj, p.obj) && r.act == p.act',
     )
 
     const messages = problemsOf(policyFiles({ modelText })).map(({ message }) => message)
 
-    expect(messages).toEqual(
-      expect.arrayContaining([
-        expect.stringContaining('ipMatch(r.sub, p.sub)'),
-        expect.stringContaining('keyMatch3(r.obj, p.obj)'),
-      ]),
-    )
+    expect(messages).toEqual([
+      expect.stringContaining('ipMatch()'),
+      expect.stringContaining('globMatch()'),
+    ])
   })
 
   test('is told about its fields, its effect and its matcher at once', () => {

@@ -26,7 +26,7 @@ describe('a policy set', () => {
     const files = [
       {
         name: 'model.conf',
-        text: policyFiles({})[0]?.text.replace('keyMatch2(', 'keyMatch5(') ?? '',
+        text: policyFiles({})[0]?.text.replace('keyMatch2(', 'keyMatch4(') ?? '',
       },
       { name: 'b.csv', text: 'p, editor, /x, get\n\nq, editor\n' },
       { name: 'a.csv', text: 'p, editor, x, GET' },

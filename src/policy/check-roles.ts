@@ -1,0 +1,68 @@
+import { type Finding, type Locate, placeOf } from './finding.ts'
+import { createGrants } from './grants.ts'
+import type { PolicySet } from './policy-set.ts'
+import { type Origin, quote } from './rule.ts'
+
+/** A role that the policy's tests speak of. */
+export interface MentionedRole {
+  readonly roleKey: string
+  /** Where, with the column. */
+  readonly at: { readonly file: string; readonly line: number; readonly column: number }
+  /** Whether the test says that no rule is meant to name the role. */
+  readonly withoutRules: boolean
+}
+
+/**
+ * Finds roles that nothing grants anything to although a `g` line or a test names them, which is
+ * how a mistyped role key looks, and roles that differ from another one only in the case of letters.
+ */
+export function checkRoles(
+  set: PolicySet,
+  mentioned: readonly MentionedRole[],
+  locate: Locate,
+): Finding[] {
+  const { lineage, rulesOf } = createGrants(set)
+  const isGranted = (roleKey: string) => lineage(roleKey).some((each) => rulesOf(each).length > 0)
+  const findings: Finding[] = []
+  const seen = new Set<string>()
+  const isNew = (roleKey: string) => !seen.has(roleKey) && seen.add(roleKey).size > 0
+
+  for (const { roleKey, parentKey, origin } of set.inheritances) {
+    for (const [each, field] of [
+      [roleKey, 'role'],
+      [parentKey, 'path'],
+    ] as const) {
+      if (isGranted(each) || !isNew(each)) continue
+      findings.push({ ...locate(origin, field), code: 'role-without-rules', message: empty(each) })
+    }
+  }
+  for (const { roleKey, at, withoutRules } of mentioned) {
+    if (roleKey === 'admin' || withoutRules === !isGranted(roleKey) || !isNew(roleKey)) continue
+    const message = withoutRules
+      ? `role ${quote(roleKey)} has rules, so "withoutRules: true" is not so`
+      : `${empty(roleKey)}; if that is meant, write "withoutRules: true"`
+    findings.push({ ...at, code: 'role-without-rules', message })
+  }
+  return [...findings, ...twins(set, locate)]
+}
+
+function empty(roleKey: string): string {
+  return `nothing is granted to role ${quote(roleKey)}: no rule names it, nor a role it inherits from`
+}
+
+function twins({ rules, inheritances }: PolicySet, locate: Locate): Finding[] {
+  const firsts = new Map<string, { roleKey: string; origin: Origin }>()
+  const known = new Set<string>()
+  return [...rules, ...inheritances].flatMap(({ roleKey, origin }): Finding[] => {
+    if (known.has(roleKey)) return []
+    known.add(roleKey)
+    const folded = roleKey.toLowerCase()
+    const first = firsts.get(folded)
+    if (first === undefined) {
+      firsts.set(folded, { roleKey, origin })
+      return []
+    }
+    const message = `role ${quote(roleKey)} is another role than ${quote(first.roleKey)} (${placeOf(first.origin)}): role keys are case-sensitive`
+    return [{ ...locate(origin, 'role'), code: 'role-spelling', message }]
+  })
+}

@@ -1,0 +1,20 @@
+import type { Model } from './model.ts'
+
+/** Which engine answers for a model, and why. */
+export interface EngineChoice {
+  readonly name: 'index' | 'casbin'
+  readonly reason: string
+}
+
+/** The index for models of the covered grammar, casbin for any other one. */
+export function engineFor({ casbin }: Model): EngineChoice {
+  if (casbin === undefined) {
+    return {
+      name: 'index',
+      reason:
+        'the model is of the covered grammar: a decision takes the same time for any number of rules',
+    }
+  }
+  const why = casbin.notCovered.join('; ')
+  return { name: 'casbin', reason: `${why}: a decision takes time with every rule` }
+}

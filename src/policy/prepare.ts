@@ -1,0 +1,23 @@
+import { setImmediate } from 'node:timers/promises'
+import { type CompiledPolicies, compileInSteps } from './compile.ts'
+import { type PolicyFile, parseInSteps } from './policy-set.ts'
+import { finishInSlices, type Slicing, type Steps } from './steps.ts'
+
+/** Short enough that a request which arrives in the middle of a slice does not notice. */
+const usualSliceMs = 8
+
+/**
+ * Reads, checks and compiles the files of a policy directory, as `parsePolicySet` and `compile` do,
+ * without keeping the event loop for longer than a slice. Rejects with `Invalid` for files that
+ * cannot be used.
+ */
+export async function preparePolicies(
+  files: readonly PolicyFile[],
+  { pause = setImmediate<void>, sliceMs = usualSliceMs }: Partial<Slicing> = {},
+): Promise<CompiledPolicies> {
+  return finishInSlices(prepareInSteps(files), { pause, sliceMs })
+}
+
+function* prepareInSteps(files: readonly PolicyFile[]): Steps<CompiledPolicies> {
+  return yield* compileInSteps(yield* parseInSteps(files))
+}

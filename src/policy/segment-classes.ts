@@ -1,0 +1,66 @@
+import type { PatternNode } from './pattern-tree.ts'
+
+/**
+ * One kind of segment, as far as some patterns can tell segments apart: the one with exactly this
+ * text, or all that begin with it and that no longer text or prefix of those patterns speaks of.
+ */
+export interface SegmentClass {
+  readonly text: string
+  readonly isText: boolean
+}
+
+/**
+ * The kinds of segment that the patterns at these nodes tell apart, of those that begin with
+ * `prefix`. Segments that nobody speaks of come first: they show a difference soonest.
+ */
+export function* segmentClasses(
+  nodes: readonly PatternNode<unknown>[],
+  { prefix, mayBeEmpty }: { readonly prefix: string; readonly mayBeEmpty: boolean },
+): Generator<SegmentClass> {
+  yield { text: prefix, isText: false }
+  if (mayBeEmpty) yield { text: '', isText: true }
+  if (prefix !== '') yield { text: prefix, isText: true }
+
+  const texts = new Set(['', prefix])
+  const beginnings = new Set([prefix])
+  for (const { literals, prefixes } of nodes) {
+    for (const text of literals.keys()) {
+      if (texts.has(text) || !text.startsWith(prefix)) continue
+      texts.add(text)
+      yield { text, isText: true }
+    }
+    for (const text of prefixes.keys()) {
+      if (beginnings.has(text) || !text.startsWith(prefix)) continue
+      beginnings.add(text)
+      yield { text, isText: false }
+    }
+  }
+}
+
+/**
+ * A segment that begins with `text` and that no longer text or prefix of these nodes speaks of, so
+ * that it can stand for all such segments. `undefined` when a short one cannot be found.
+ */
+export function freshSegment(
+  text: string,
+  ...sides: readonly (readonly PatternNode<unknown>[])[]
+): string | undefined {
+  const isSpokenOf = (segment: string) =>
+    sides.some((nodes) =>
+      nodes.some(({ literals, prefixes }) => {
+        if (literals.has(segment)) return true
+        for (let length = text.length + 1; length <= segment.length; length++) {
+          if (prefixes.has(segment.slice(0, length))) return true
+        }
+        return false
+      }),
+    )
+  for (const ending of endings) if (!isSpokenOf(text + ending)) return text + ending
+  return undefined
+}
+
+const characters = "x7yzabcdefghijklmnopqrstuvw012345689XYZABCDEFGHIJKLMNOPQRSTUVW-_~!$&'()+,=@"
+const endings: readonly string[] = [
+  ...characters,
+  ...Array.from(characters, (character) => `${character}${character}`),
+]

@@ -1,0 +1,64 @@
+import { decide } from './decide.ts'
+import type { CompiledPolicies, Decision } from './decision.ts'
+import type { Tick } from './tick.ts'
+
+/** One line of a test file: what must be answered to one question. */
+export interface Expectation {
+  readonly role: string
+  readonly method: string
+  /** Canonical. */
+  readonly path: string
+  readonly expect: 'allow' | 'deny'
+  /** The step that has to decide, if the author cares. */
+  readonly step?: Decision['step']
+  /** For whoever reads a failure. */
+  readonly reason?: string
+  /** The author knows that no rule names the role. */
+  readonly withoutRules: boolean
+  readonly at: { readonly file: string; readonly line: number; readonly column: number }
+}
+
+/** What came of an expectation. */
+export interface Outcome {
+  readonly expectation: Expectation
+  readonly decision: Decision
+  readonly passed: boolean
+}
+
+/** Asks the deciding code itself, one expectation after the other. */
+export function runExpectations(
+  expectations: readonly Expectation[],
+  policies: CompiledPolicies,
+  tick: Tick = () => {},
+): readonly Outcome[] {
+  return expectations.map((expectation, index) => {
+    if (index % 1000 === 0) tick(index, expectations.length)
+    const { role: roleKey, method, path, expect, step } = expectation
+    const decision = decide({ roleKey, method, path }, policies)
+    const asExpected = (decision.allowed ? 'allow' : 'deny') === expect
+    return {
+      expectation,
+      decision,
+      passed: asExpected && (step ?? decision.step) === decision.step,
+    }
+  })
+}
+
+/** `deny viewer PUT /api/v1/orders/7`. */
+export function describeExpectation({ expectation }: Outcome): string {
+  const { expect, role, method, path } = expectation
+  return `${expect} ${role} ${method} ${path}`
+}
+
+/** What was expected, what was decided instead, and by what. */
+export function describeFailure({ expectation, decision }: Outcome): string {
+  const { expect, role, method, path, step, reason } = expectation
+  const wanted = step === undefined ? expect : `${expect} by ${step}`
+  const { rule, exclusion } = decision
+  const by = rule ?? exclusion
+  const said = rule?.fields?.join(', ') ?? `${by?.method} ${by?.path}`
+  const place = by === undefined ? '' : ` (${by.origin.file}:${by.origin.line}: ${said})`
+  const verdict = `${decision.allowed ? 'allow' : 'deny'} by ${decision.step}${place}`
+  const why = reason === undefined ? '' : `; ${reason}`
+  return `${role} ${method} ${path}: expected ${wanted}, got ${verdict}${why}`
+}

@@ -1,0 +1,210 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { checkPolicySet, type Finding } from '../../src/policy/check.ts'
+import type { MentionedRole } from '../../src/policy/check-roles.ts'
+import { diffPolicies } from '../../src/policy/diff.ts'
+import { formatModel } from '../../src/policy/format.ts'
+import { parsePolicySet } from '../../src/policy/policy-set.ts'
+import { type PolicyText, policyFiles, policySet, widestModel } from './policy-text.ts'
+
+function check(text: PolicyText, mentioned: readonly MentionedRole[] = []): readonly Finding[] {
+  const files = policyFiles({ model: widestModel, ...text })
+  return checkPolicySet(parsePolicySet(files), files, { mentioned })
+}
+
+function inShort({ file, line, column, code }: Finding): string {
+  return `${file}:${line}:${column} ${code}`
+}
+
+describe('checking a policy', () => {
+  test('finds nothing in one where every line counts', () => {
+    const findings = check({
+      lines: [
+        'p, clerk, /orders, GET',
+        'p, clerk, /orders/:id, GET',
+        'p, lead, /orders/:id, DELETE',
+        'p, lead, /orders/7, DELETE, deny',
+        'g, lead, clerk',
+      ],
+      exclusions: '- { method: GET, path: /api/v1/user/profile, reason: ones own }',
+    })
+
+    expect(findings).toEqual([])
+  })
+
+  test.each<[string, string[], string]>([
+    ['a wider pattern', ['p, c, /o/:id, GET', 'p, c, /o/*, GET'], 'policy.csv:1:1 useless-rule'],
+    ['a wider method', ['p, c, /o, *', 'p, c, /o, GET'], 'policy.csv:2:1 useless-rule'],
+    ['a prefix', ['p, c, /o*, GET', 'p, c, /order, GET'], 'policy.csv:2:1 useless-rule'],
+    ['a twin', ['p, c, /o/:id, GET', 'p, c, /o/:key, GET'], 'policy.csv:2:1 useless-rule'],
+    [
+      'a rule of the grandparent',
+      ['p, a, /x, GET', 'g, c, b', 'g, b, a', 'p, c, /x, GET', 'p, b, /y, GET'],
+      'policy.csv:4:1 useless-rule',
+    ],
+    [
+      'a deny, which stays',
+      ['p, c, /o/:id, GET', 'p, c, /o/*, *, deny', 'p, c, /x, GET'],
+      'policy.csv:1:1 useless-rule',
+    ],
+    [
+      'a wider deny',
+      ['p, c, /*, *', 'p, c, /o, GET, deny', 'p, c, /o*, GET, deny'],
+      'policy.csv:2:1 useless-rule',
+    ],
+  ])('finds a rule that is useless because of %s', (_, lines, expected) => {
+    expect(check({ lines }).map(inShort)).toEqual([expected])
+  })
+
+  test('finds a rule that is useless because of an exclusion', () => {
+    const exclusions = '- { method: GET, path: /api/v1/user/profile, reason: ones own }'
+
+    const [first, ...rest] = check({ lines: ['p, c, /api/v1/user/profile, GET'], exclusions })
+
+    expect(first).toMatchObject({ code: 'useless-rule', file: 'policy.csv', line: 1 })
+    expect(first?.message).toContain('exclusions.yaml:1')
+    expect(rest).toEqual([])
+  })
+
+  test.each([
+    ['of admin', 'p, admin, /x, GET', 4],
+    ['for the removed endpoint', 'p, c, /api/v1/Refresh_Token/, GET', 7],
+    ['for what the gateway answers itself', 'p, c, /api/v1/login, POST', 7],
+    ['for a method that the gateway refuses', 'p, c, /x, TRACE', 11],
+  ])('finds a rule that never applies %s', (_, line, column) => {
+    expect(check({ lines: [line] })).toMatchObject([{ code: 'never-applies', line: 1, column }])
+  })
+
+  test('knows that a rule of admin counts for a role that inherits from it', () => {
+    expect(check({ lines: ['p, admin, /x, GET', 'g, deputy, admin'] })).toEqual([])
+  })
+
+  test('does not look into rules and roles when casbin answers', () => {
+    const model = formatModel(widestModel).replace('r.act == p.act', 'regexMatch(r.act, p.act)')
+    const lines = ['p, c, /x/*, GET, allow', 'p, c, /x/:id, GET, allow', 'g, a, b']
+    const exclusions = '- { method: PUT, path: /x/y, reason: why }'
+
+    const findings = check({ modelText: model, lines: [...lines, 'p, c, /x/*, GET'], exclusions })
+
+    expect(findings.map(({ code }) => code)).toEqual([
+      'exclusion-business',
+      'exclusion-changes',
+      'duplicate',
+    ])
+  })
+
+  test('finds lines and exclusions that are repeated', () => {
+    const entry = '- { method: GET, path: /api/v1/user/profile, reason: ones own }'
+    const other = entry.replace('ones own', 'again')
+
+    const findings = check({
+      lines: ['p, c, /x, GET', 'p, c, /y, GET', '  p,c,"/x",GET , allow'],
+      exclusions: `${entry}\n${other}`,
+    })
+
+    expect(findings.map(inShort)).toEqual([
+      'exclusions.yaml:2:1 duplicate',
+      'policy.csv:3:3 duplicate',
+    ])
+    expect(findings.at(-1)?.message).toContain('policy.csv:1')
+  })
+
+  test('finds roles that nothing is granted to', () => {
+    const lines = ['p, clerk, /x, GET', 'g, lead, clerk', 'g, ghost, phantom', 'g, clerk, ghost']
+    const at = { file: 'x_test.yaml', line: 3, column: 9 }
+
+    const findings = check({ lines }, [
+      { roleKey: 'lead', at, withoutRules: false },
+      { roleKey: 'clrek', at, withoutRules: false },
+      { roleKey: 'nobody', at, withoutRules: true },
+      { roleKey: 'clerk', at: { ...at, line: 9 }, withoutRules: true },
+      { roleKey: 'admin', at, withoutRules: false },
+    ])
+
+    expect(findings.map(inShort)).toEqual([
+      'policy.csv:3:4 role-without-rules',
+      'policy.csv:3:11 role-without-rules',
+      'x_test.yaml:3:9 role-without-rules',
+      'x_test.yaml:9:9 role-without-rules',
+    ])
+    expect(findings[2]?.message).toContain('"clrek"')
+  })
+
+  test('finds role keys that differ only in case', () => {
+    const findings = check({ lines: ['p, clerk, /x, GET', 'p, Clerk, /y, GET'] })
+
+    expect(findings.map(inShort)).toEqual(['policy.csv:2:4 role-spelling'])
+  })
+
+  test.each([
+    ['beside rules', 'GET', '/api/v1/orders/export', ['exclusion-business']],
+    ['with a parameter', 'GET', '/api/v1/config/:key', ['exclusion-wide']],
+    ['that changes something', 'PUT', '/api/v1/sys-user', ['exclusion-changes']],
+    [
+      'that does all of it',
+      'DELETE',
+      '/api/v1/orders/:id',
+      ['exclusion-business', 'exclusion-wide', 'exclusion-changes'],
+    ],
+    ['of the specification', 'POST', '/api/v1/logout', []],
+    ['that is only read', 'GET', '/api/v1/health', []],
+  ])('looks at an exclusion %s', (_, method, path, codes) => {
+    const exclusions = `- { method: ${method}, path: '${path}', reason: because }`
+
+    const findings = check({ lines: ['p, c, /api/v1/orders, GET'], exclusions })
+
+    expect(findings.map(({ code }) => code)).toEqual(codes)
+  })
+})
+
+const pattern = fc
+  .tuple(
+    fc.array(fc.constantFrom('a', 'b', 'ab', ':id', ':k'), { minLength: 1, maxLength: 3 }),
+    fc.constantFrom('', '', '/*', '*'),
+  )
+  .map(([segments, tail]) => {
+    const path = `/${segments.join('/')}`
+    return tail === '*' && path.includes(':') ? path : path + tail
+  })
+const ruleLine = fc
+  .tuple(
+    fc.constantFrom('a', 'b', 'c'),
+    pattern,
+    fc.constantFrom('GET', 'PUT', '*'),
+    fc.constantFrom('allow', 'allow', 'deny'),
+  )
+  .map(([role, path, method, effect]) => `p, ${role}, ${path}, ${method}, ${effect}`)
+
+describe('whatever a policy says', () => {
+  test('taking all useless rules out changes no access', () => {
+    let useless = 0
+
+    fc.assert(
+      fc.property(
+        fc.array(ruleLine, { minLength: 1, maxLength: 14 }),
+        fc.subarray(['g, a, b', 'g, b, c', 'g, a, c']),
+        fc.constantFrom('', '- { method: GET, path: /a/:id, reason: why }'),
+        (rules, heirs, exclusions) => {
+          const lines = [...new Set(rules)]
+          const found = check({ lines: [...lines, ...heirs], exclusions })
+          const dropped = new Set(
+            found.filter(({ code }) => code === 'useless-rule').map(({ line }) => line),
+          )
+          useless += dropped.size
+          const kept = lines.filter((_, index) => !dropped.has(index + 1))
+          const spare = kept.length === 0 ? ['p, spare, /spare, GET'] : []
+
+          const { gains, losses } = diffPolicies(
+            policySet({ model: widestModel, lines: [...lines, ...heirs, ...spare], exclusions }),
+            policySet({ model: widestModel, lines: [...kept, ...heirs, ...spare], exclusions }),
+          )
+
+          expect({ gains, losses }).toEqual({ gains: [], losses: [] })
+        },
+      ),
+      { numRuns: 1000 },
+    )
+
+    expect(useless).toBeGreaterThan(500)
+  })
+})

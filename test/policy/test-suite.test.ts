@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import type { Problem } from '../../src/errors.ts'
+import { coverageOf } from '../../src/policy/coverage.ts'
+import { formatJunit } from '../../src/policy/junit.ts'
+import { parseTestFile } from '../../src/policy/test-file.ts'
+import { describeFailure, runExpectations } from '../../src/policy/test-suite.ts'
+import { policies } from './policy-text.ts'
+
+function parse(text: string) {
+  const problems: Problem[] = []
+  const expectations = parseTestFile({ name: 'x_test.yaml', text }, (each) => problems.push(each))
+  return { expectations, problems }
+}
+
+const sound = '- { role: no, method: GET, path: /x, expect: allow }\n'
+
+describe('a test file', () => {
+  test('is a list of expectations, read as text', () => {
+    const { expectations, problems } = parse(
+      `# why\n${sound}- role: clerk\n  method: PUT\n  path: /y/7\n  expect: deny\n  step: none\n  reason: they only read\n  withoutRules: true\n`,
+    )
+
+    expect(problems).toEqual([])
+    expect(expectations).toEqual([
+      {
+        ...{ role: 'no', method: 'GET', path: '/x', expect: 'allow', withoutRules: false },
+        at: { file: 'x_test.yaml', line: 2, column: 3 },
+      },
+      {
+        ...{ role: 'clerk', method: 'PUT', path: '/y/7', expect: 'deny', withoutRules: true },
+        ...{ step: 'none', reason: 'they only read' },
+        at: { file: 'x_test.yaml', line: 3, column: 3 },
+      },
+    ])
+  })
+
+  test.each([
+    ['nothing in it', '# later\n', 1, 1],
+    ['no list', 'role: x', 1, 1],
+    ['an entry that is none', '- hello', 1, 3],
+    ['YAML that is none', '- { role: x', 1, 12],
+    ['an unknown key', sound.replace('expect', 'expects'), 1, 38],
+    ['a value that is no text', sound.replace('no,', '[no],'), 1, 5],
+    ['no role', sound.replace('role: no, ', ''), 1, 3],
+    ['a method in small letters', sound.replace('GET', 'get'), 1, 23],
+    ['a path that is not canonical', sound.replace('/x', '/%41'), 1, 34],
+    ['a path that is refused', sound.replace('/x', '/a/../b'), 1, 34],
+    ['a path with a query', sound.replace('/x', '/x?y=1'), 1, 34],
+    ['an expectation that is neither', sound.replace('allow', 'allowed'), 1, 46],
+    ['an unknown step', sound.replace(' }', ', step: rules }'), 1, 59],
+    ['a flag that is none', sound.replace(' }', ', withoutRules: yes }'), 1, 67],
+  ])('with %s is refused, with the place', (_, text, line, column) => {
+    const { expectations, problems } = parse(text)
+
+    expect(expectations).toEqual([])
+    expect(problems).toMatchObject([{ file: 'x_test.yaml', line, column }])
+  })
+
+  test('says what the canonical form of a path is', () => {
+    const [problem] = parse(sound.replace('/x', '/%41')).problems
+
+    expect(problem?.message).toContain('"/A"')
+  })
+})
+
+const compiled = policies({
+  lines: ['p, clerk, /x, GET', 'p, clerk, /y/:id, GET', 'p, clerk, /z, GET'],
+  exclusions: '- { method: GET, path: /me, reason: ones own }',
+})
+
+function run(...lines: readonly string[]) {
+  const { expectations, problems } = parse(lines.map((line) => `- { ${line} }`).join('\n'))
+  expect(problems).toEqual([])
+  return runExpectations(expectations, compiled)
+}
+
+describe('running expectations', () => {
+  test.each([
+    [true, 'role: clerk, method: GET, path: /x, expect: allow'],
+    [true, 'role: clerk, method: GET, path: /x, expect: allow, step: rule'],
+    [true, 'role: clerk, method: PUT, path: /x, expect: deny, step: none'],
+    [true, 'role: any, method: GET, path: /me, expect: allow, step: exclusion'],
+    [true, 'role: admin, method: PUT, path: /x, expect: allow, step: admin'],
+    [false, 'role: clerk, method: GET, path: /x, expect: deny'],
+    [false, 'role: clerk, method: PUT, path: /x, expect: allow'],
+    [false, 'role: clerk, method: GET, path: /me, expect: allow, step: rule'],
+  ])('answers %s to %s', (passed, line) => {
+    expect(run(line)).toMatchObject([{ passed }])
+  })
+
+  test('describes a failure with what decided instead, and why it matters', () => {
+    const [outcome] = run('role: clerk, method: GET, path: /y/7, expect: deny, reason: secret')
+
+    expect(outcome && describeFailure(outcome)).toBe(
+      'clerk GET /y/7: expected deny, got allow by rule (policy.csv:2: GET /y/:id); secret',
+    )
+  })
+})
+
+describe('the coverage of a policy by its tests', () => {
+  test('counts what decided a passing test, and lists the rest', () => {
+    const outcomes = run(
+      'role: clerk, method: GET, path: /x, expect: allow',
+      'role: clerk, method: GET, path: /x, expect: allow',
+      'role: clerk, method: GET, path: /z, expect: deny',
+      'role: clerk, method: GET, path: /me, expect: allow',
+    )
+
+    const { rules, exclusions, percent } = coverageOf(compiled.set, outcomes)
+
+    expect({ ...rules, undecided: rules.undecided.map(({ path }) => path) }).toEqual({
+      ...{ total: 3, decided: 1, undecided: ['/y/:id', '/z'] },
+    })
+    expect(exclusions).toEqual({ total: 1, decided: 1, undecided: [] })
+    expect(percent).toBe(50)
+  })
+})
+
+describe('a JUnit report', () => {
+  test('has a case for each expectation, and survives any text', () => {
+    const outcomes = run(
+      'role: clerk, method: GET, path: /x, expect: allow',
+      'role: "<a&\\"b\\u0007\\ud800>", method: GET, path: /x, expect: allow',
+    )
+
+    const report = formatJunit(outcomes)
+
+    expect(report).toContain('<testsuite name="x_test.yaml" tests="2" failures="1" errors="0">')
+    expect(report).toContain('name="allow clerk GET /x (line 1)" file="x_test.yaml" line="1"/>')
+    expect(report).toContain('name="allow &lt;a&amp;&quot;b?')
+    expect(report).not.toMatch(/[\u0007\ud800]/)
+    expect(report.match(/<failure /g)).toHaveLength(1)
+  })
+})

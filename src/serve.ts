@@ -23,16 +23,14 @@ import { createLoginLog, noLoginLog } from './login/login-log.ts'
 import { createPasswordCredentials } from './login/password-credentials.ts'
 import { createPasswordHash } from './login/password-hash.ts'
 import { createThrottle } from './login/throttle.ts'
-import { compile } from './policy/compile.ts'
 import { createLivePolicies } from './policy/live.ts'
-import { parsePolicySet } from './policy/policy-set.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { openDatabase } from './stores/database.ts'
 import { generatedSecret } from './stores/generated-secret.ts'
 import { createLoginLogTable } from './stores/login-log-table.ts'
 import { createMemoryCaptchas } from './stores/memory-captchas.ts'
 import { createMemoryCounters } from './stores/memory-counters.ts'
-import { readPolicyFiles } from './stores/policy-files.ts'
+import { openPolicySource } from './stores/open-policy-source.ts'
 import { type SeededAccount, seedAccounts } from './stores/seed.ts'
 import { secretKey } from './token/keys.ts'
 import { createRevocations } from './token/revocations.ts'
@@ -55,7 +53,8 @@ export interface RunningPostern {
   readonly opsPort: number
   /** Accounts made at the first start of the embedded database, with their passwords. */
   readonly seeded: readonly SeededAccount[]
-  readonly revision: string
+  /** The policy that was in force when it began to listen, if there was one. */
+  readonly revision: string | undefined
   close(): Promise<void>
 }
 
@@ -78,8 +77,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     log.warn('MODE DEV: no captcha, tokens last 100 years. Never put this in front of real data.')
   }
 
-  const policies = createLivePolicies()
-  policies.swap(compile(parsePolicySet(await readPolicyFiles(config.policy.directory))))
+  const policies = await openPolicySource({ ...config, live: createLivePolicies(), log, version })
+  closing.add(policies.close)
 
   const secret = config.jwt.secret ?? (await generatedSecret(config.application.dataDirectory))
   const key = await secretKey(secret, mode.weakSecretAllowed ? 1 : 32)
@@ -109,12 +108,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     version,
     mode: mode.name,
     revision: policies.revision,
-    checks: [
-      {
-        name: 'policy',
-        problem: () => (policies.revision() === undefined ? 'no policy is loaded' : undefined),
-      },
-    ],
+    checks: [{ name: 'policy', problem: policies.problem }],
+    details: { policy: policies.state },
   })
 
   const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
@@ -126,7 +121,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     publicPort,
     opsPort,
     seeded: login.seeded,
-    revision: policies.current().revision,
+    revision: policies.revision(),
     close: closing.close,
   }
 }

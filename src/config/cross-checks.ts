@@ -14,6 +14,7 @@ const TAKEN =
 export function crossCheck(draft: Draft, report: Report): void {
   checkSecret(draft, report)
   checkDatabase(draft, report)
+  checkPolicySource(draft, report)
   checkPorts(draft, report)
   checkHeaders(draft, report)
   checkAlphabet(draft, report)
@@ -48,6 +49,21 @@ function checkDatabase({ database }: Draft, report: Report): void {
     'database.url',
     'database.url is no address: percent-encode what is special in the user name and password',
   )
+}
+
+function checkPolicySource({ policy, redis }: Draft, report: Report): void {
+  const url = redis?.url
+  if (policy?.source === 'redis' && url === undefined && !report.isBroken('redis.url')) {
+    report.problem('policy.source', 'policy.source is redis: say where that is, with redis.url')
+  }
+  if (policy?.source === 'files' && policy.snapshot !== undefined) {
+    report.problem('policy.snapshot', 'policy.snapshot is for policy.source redis: take it out')
+  }
+  // Else the keys of one script would lie on several nodes, and every publication would fail.
+  const prefix = redis?.prefix
+  if (url?.includes('+cluster:') && prefix !== undefined && !/^[^{]*\{[^}]+\}/.test(prefix)) {
+    report.problem('redis.prefix', 'redis.prefix needs braces on a cluster, such as {postern}:')
+  }
 }
 
 function checkPorts({ application, ops }: Draft, report: Report): void {

@@ -18,6 +18,12 @@ const text = (value: string, description: string, pattern?: string) =>
 const form = (pattern: string | undefined) => (pattern === undefined ? {} : { pattern })
 
 const HOST = '^[0-9A-Za-z.:%_-]+$'
+const REDIS_HOST = '(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z._-]+)(:[0-9]{1,5})?'
+const REDIS_URL = [
+  `^rediss?://([^@/]*@)?${REDIS_HOST}(/[0-9]{0,5})?$`,
+  `^rediss?\\+sentinel://([^@/]*@)?${REDIS_HOST}(,${REDIS_HOST})*/[^/?#]+(/[0-9]{0,5})?(\\?[^#]*)?$`,
+  `^rediss?\\+cluster://([^@/]*@)?${REDIS_HOST}(,${REDIS_HOST})*/?$`,
+].join('|')
 const UPSTREAM_NAME = '^[a-z][a-z0-9-]{0,62}$'
 // RFC 9110 5.6.2.
 const HEADER_NAME = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$"
@@ -174,8 +180,58 @@ export const configSchema = section('The configuration of Postern.', {
         'The code in the body when the role lacks permission; the HTTP status stays 200.',
     }),
   }),
+  redis: section('Where policies are published, and what replicas share.', {
+    url: Type.Optional(
+      Type.String({
+        maxLength: 4096,
+        pattern: REDIS_URL,
+        writeOnly: true,
+        description:
+          'redis://host:6379/0, redis+sentinel://h1,h2/master or redis+cluster://h1,h2; rediss is the same with TLS.',
+      }),
+    ),
+    prefix: Type.String({
+      default: '{postern}:',
+      minLength: 1,
+      maxLength: 128,
+      pattern: '^[!-~]+$',
+      description: 'What every key begins with; its braces keep the keys together on a cluster.',
+    }),
+    commandTimeoutMs: integer(
+      300,
+      10,
+      60_000,
+      'How long one command may take; a whole policy may take ten times as long.',
+    ),
+    connectTimeoutMs: integer(1500, 10, DAY_MS, 'How long connecting to Redis may take.'),
+  }),
   policy: section('What each role may do.', {
+    source: Type.Enum(['files', 'redis'], {
+      default: 'files',
+      description: 'Where the policy comes from: a directory, or what was published to Redis.',
+    }),
     directory: text('policies', 'The directory with model.conf, the rules and exclusions.yaml.'),
+    pollSeconds: integer(
+      3,
+      1,
+      5,
+      'How long a change may go unnoticed when no message tells of it.',
+    ),
+    snapshot: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description: 'A file for the last good policy, to start with while Redis is away.',
+      }),
+    ),
+    maxAge: Type.Optional(
+      Type.Integer({
+        minimum: 10,
+        maximum: TEN_YEARS_SECONDS,
+        description:
+          'After how many seconds without confirmation by its source a policy is no longer used; without it, never.',
+      }),
+    ),
   }),
   headers: section('The names under which an upstream learns who calls.', {
     userId: headerName('X-User-Id', 'the user ID'),

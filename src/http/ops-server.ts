@@ -13,6 +13,8 @@ export interface OpsServerParts {
   readonly mode: string
   readonly revision: () => string | undefined
   readonly checks: readonly ReadinessCheck[]
+  /** What `/readyz?verbose` shows besides, by name. */
+  readonly details?: Readonly<Record<string, () => unknown>>
 }
 
 /** The operators' port: nothing here is on the public one, and nothing here changes anything. */
@@ -21,6 +23,7 @@ export function createOpsServer({
   mode,
   revision,
   checks,
+  details = {},
 }: OpsServerParts): FastifyInstance {
   const server = fastify({ logger: false, requestTimeout: 5_000, forceCloseConnections: true })
 
@@ -28,15 +31,21 @@ export function createOpsServer({
 
   server.get('/version', async () => ({ version, mode, node: versions.node }))
 
-  server.get('/readyz', async (_, reply) => {
+  server.get('/readyz', async (request, reply) => {
     const problems = checks.flatMap(({ name, problem }) => {
       const text = problem()
       return text === undefined ? [] : [{ name, problem: text }]
     })
     reply.code(problems.length === 0 ? 200 : 503)
-    return { ready: problems.length === 0, revision: revision() ?? null, problems }
+    const verdict = { ready: problems.length === 0, revision: revision() ?? null, problems }
+    const verbose = Object.hasOwn(request.query as object, 'verbose')
+    return verbose ? { ...verdict, ...inFull(details) } : verdict
   })
 
   server.setNotFoundHandler((_, reply) => reply.code(404).send({ code: 404, msg: 'not found' }))
   return server
+}
+
+function inFull(details: Readonly<Record<string, () => unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(details).map(([name, read]) => [name, read()]))
 }

@@ -1,22 +1,20 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Invalid } from '../errors.ts'
+import type { PolicyFile } from '../policy/policy-set.ts'
 
-export interface PolicyFile {
-  readonly name: string
-  readonly text: string
-}
+export type { PolicyFile } from '../policy/policy-set.ts'
 
-/** Reads the files of a policy directory that make up a policy set, in name order. */
+/**
+ * Reads every file of a policy directory in name order, whatever its name: it is for the parser to
+ * refuse one that is mistyped. Left out are directories such as `tests`, names that begin with a
+ * dot, and README files. Throws `Invalid` when the directory cannot be read.
+ */
 export async function readPolicyFiles(directory: string): Promise<PolicyFile[]> {
   try {
-    const names = (await readdir(directory)).filter(isPolicyFile).sort()
-    return await Promise.all(
-      names.map(async (name) => {
-        const path = join(directory, name)
-        return { name: path, text: await readFile(path, 'utf8') }
-      }),
-    )
+    const names = (await readdir(directory)).filter(mayCount).sort()
+    const files = await Promise.all(names.map((name) => readIfFile(join(directory, name))))
+    return files.filter((file) => file !== undefined)
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable'
     throw new Invalid([
@@ -28,6 +26,12 @@ export async function readPolicyFiles(directory: string): Promise<PolicyFile[]> 
   }
 }
 
-function isPolicyFile(name: string): boolean {
-  return name === 'model.conf' || name === 'exclusions.yaml' || name.endsWith('.csv')
+function mayCount(name: string): boolean {
+  return !name.startsWith('.') && !name.startsWith('README')
+}
+
+async function readIfFile(path: string): Promise<PolicyFile | undefined> {
+  // Follows links: Kubernetes mounts each file as one.
+  if ((await stat(path)).isDirectory()) return undefined
+  return { name: path, text: await readFile(path, 'utf8') }
 }

@@ -1,0 +1,148 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fault } from '../errors.ts'
+import { formatDocument, type PolicyDocument, parseDocument } from './policy-document.ts'
+import { type Head, type Move, parseHead, parseMove, policyKeys } from './policy-keys.ts'
+import { publishScript } from './publish-script.ts'
+import { createRedis, type RedisClient, type RedisSettings } from './redis.ts'
+import { createReplicas, type ReplicaReport } from './replicas.ts'
+
+export { createDocument, type PolicyDocument } from './policy-document.ts'
+export type { Head, Move } from './policy-keys.ts'
+export type { ReplicaReport } from './replicas.ts'
+
+/** What came of a publication: the head moved, or somebody else had moved it before. */
+export type Published =
+  | { readonly moved: true; readonly head: Head }
+  | { readonly moved: false; readonly head: Head | undefined }
+
+/** The policies as they are published in Redis. Every method throws a Fault when Redis fails. */
+export interface PolicyStore {
+  /** What is in force; `undefined` when nothing was ever published, or Redis lost its data. */
+  head(): Promise<Head | undefined>
+  /** A document, verified; `undefined` when there is none. A broken one is a Fault. */
+  read(revision: string): Promise<PolicyDocument | undefined>
+  /** Puts a document in force, unless the head is no longer the revision that was expected. */
+  publish(
+    document: PolicyDocument,
+    expected: string | undefined,
+    kind: Move['kind'],
+  ): Promise<Published>
+  /** The last moves, newest first. */
+  history(most: number): Promise<readonly Move[]>
+  replicas(): Promise<readonly ReplicaReport[]>
+  close(): Promise<void>
+}
+
+/** How many moves are remembered. Documents that none of them names are deleted. */
+const HISTORY = 500
+
+/** Opens the store, or throws a Fault in no more than `connectTimeoutMs`. */
+export async function openPolicyStore(settings: RedisSettings): Promise<PolicyStore> {
+  const redis = createRedis(settings)
+  try {
+    await redis.connect()
+  } catch (error) {
+    await redis.close()
+    throw error
+  }
+  return createPolicyStore(redis)
+}
+
+/** The store on a connection that may also be down at the moment. */
+export function createPolicyStore(redis: RedisClient): PolicyStore {
+  const keys = policyKeys(redis.prefix)
+
+  async function head(): Promise<Head | undefined> {
+    const text = await redis.run((commands) => commands.get(keys.head))
+    return text === null ? undefined : parseHead(text, keys.head)
+  }
+
+  async function read(revision: string): Promise<PolicyDocument | undefined> {
+    const text = await redis.runBulk((commands) => commands.get(keys.document(revision)))
+    return text === null ? undefined : parseDocument(text, revision)
+  }
+
+  async function history(most: number): Promise<readonly Move[]> {
+    const texts = await redis.run((commands) => commands.lrange(keys.history, 0, most - 1))
+    return texts.flatMap((text) => parseMove(text) ?? [])
+  }
+
+  /** A document that is there but broken must not stay for being there first. */
+  async function isBroken(revision: string): Promise<boolean> {
+    try {
+      await read(revision)
+      return false
+    } catch (error) {
+      // Without a cause it is the content that is at fault; WRONGTYPE says the same.
+      const cause = error instanceof Fault ? error.cause : error
+      if (cause === undefined || String(cause).includes('WRONGTYPE')) return true
+      throw error
+    }
+  }
+
+  /** Tries for a second or so: after a lost answer the connection may have to be opened again. */
+  async function lastMove(): Promise<Move | undefined> {
+    for (let left = 10; left > 0; left--) {
+      const found = await history(1).catch(() => undefined)
+      if (found !== undefined) return found[0]
+      await pause(100)
+    }
+    return undefined
+  }
+
+  async function publish(
+    document: PolicyDocument,
+    expected: string | undefined,
+    kind: Move['kind'],
+  ): Promise<Published> {
+    const { revision, author, message } = document
+    const broken = await isBroken(revision)
+    const moves = await history(HISTORY)
+    const forgotten = fallingOut(moves, [revision, expected]).map(keys.document)
+    const move = { revision, author, message, at: new Date().toISOString(), kind }
+    const touched = [keys.head, keys.document(revision), keys.history, keys.highest, ...forgotten]
+    const values = [
+      expected ?? '',
+      revision,
+      formatDocument(document),
+      broken ? '1' : '0',
+      JSON.stringify(move),
+      keys.channel,
+      HISTORY,
+    ]
+
+    try {
+      const [moved, text] = (await redis.runBulk((commands) =>
+        commands.eval(publishScript, touched.length, ...touched, ...values),
+      )) as [number, string]
+      const found = text === '' ? undefined : parseHead(text, keys.head)
+      return moved === 1 && found !== undefined
+        ? { moved: true, head: found }
+        : { moved: false, head: found }
+    } catch (error) {
+      // The answer was lost, not necessarily the publication.
+      const last = await lastMove()
+      if (last?.revision !== revision || last.at !== move.at || last.author !== author) throw error
+      return { moved: true, head: { revision, sequence: last.sequence } }
+    }
+  }
+
+  return {
+    head,
+    read,
+    publish,
+    history,
+    replicas: createReplicas(redis).list,
+    close: redis.close,
+  }
+}
+
+/** The revisions that no remembered move will name once there is one more. */
+function fallingOut(
+  moves: readonly Move[],
+  needed: readonly (string | undefined)[],
+): readonly string[] {
+  const kept = new Set([...moves.slice(0, HISTORY - 1).map(({ revision }) => revision), ...needed])
+  const oldest = moves.slice(HISTORY - 1).map(({ revision }) => revision)
+  return [...new Set(oldest)].filter((revision) => !kept.has(revision))
+}

@@ -1,0 +1,113 @@
+import { hash } from 'node:crypto'
+import { basename } from 'node:path'
+import { Fault } from '../errors.ts'
+import { type PolicyFile, parsePolicySet } from '../policy/policy-set.ts'
+
+/** One revision of the policies as it is kept: whole, signed off by its checksum, never changed. */
+export interface PolicyDocument {
+  readonly revision: string
+  /** `model.conf`, `*.csv` and `exclusions.yaml`, by base name. */
+  readonly files: readonly PolicyFile[]
+  readonly author: string
+  readonly message: string
+  /** RFC 3339. */
+  readonly at: string
+  /** The revision that was in force when this one was made. */
+  readonly parent: string | undefined
+  /** SHA-256, in hexadecimal, over the canonical JSON of the rest. */
+  readonly checksum: string
+}
+
+/** Who publishes, why, after what and when. */
+export interface Authorship {
+  readonly author: string
+  readonly message: string
+  readonly parent: string | undefined
+  readonly now: Date
+}
+
+/** Makes a document of policy files. Throws `Invalid` when they are no usable policy. */
+export function createDocument(
+  files: readonly PolicyFile[],
+  { author, message, parent, now }: Authorship,
+): PolicyDocument {
+  const { revision } = parsePolicySet(files)
+  const content = {
+    revision,
+    files: files
+      .filter(({ name }) => /(?:\.conf|\.csv|\.yaml)$/.test(name))
+      .map(({ name, text }) => ({ name: basename(name), text })),
+    author,
+    message,
+    at: now.toISOString(),
+    parent,
+  }
+  return { ...content, checksum: checksumOf(content) }
+}
+
+/** The text under which a document is stored. */
+export function formatDocument(document: PolicyDocument): string {
+  return JSON.stringify(document)
+}
+
+/**
+ * Reads a stored document and verifies it. Throws a Fault on anything that is cut short, altered,
+ * or filed under the wrong revision.
+ */
+export function parseDocument(text: string, revision: string): PolicyDocument {
+  const document = readJson(text)
+  if (!isDocument(document)) throw broken(revision, 'it does not have the form of a document')
+  const { checksum, ...content } = document
+  if (checksumOf(content) !== checksum) throw broken(revision, 'its checksum is wrong')
+  if (document.revision !== revision) throw broken(revision, `it is that of ${document.revision}`)
+  return document
+}
+
+/** Whether this is the name of a revision, as `policy-set.ts` gives them. */
+export function isRevision(value: unknown): value is string {
+  return typeof value === 'string' && /^r-[0-9a-f]{12,64}$/.test(value)
+}
+
+/** The value of a JSON text, or `undefined` when it is none. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function checksumOf(content: Omit<PolicyDocument, 'checksum'>): string {
+  return hash('sha256', canonical(content))
+}
+
+/** JSON in one form only: keys in order, nothing between. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`)
+  return `{${fields.join(',')}}`
+}
+
+function isDocument(value: unknown): value is PolicyDocument {
+  if (!hasTexts(value, ['author', 'message', 'at', 'checksum'])) return false
+  const { revision, parent, files } = value
+  if (!isRevision(revision) || !(parent === undefined || typeof parent === 'string')) return false
+  return Array.isArray(files) && files.every((file) => hasTexts(file, ['name', 'text']))
+}
+
+/** Whether this is an object that has text under each of these names. */
+export function hasTexts(
+  value: unknown,
+  names: readonly string[],
+): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'string')
+}
+
+function broken(revision: string, why: string): Fault {
+  return new Fault('redis', { reason: `the document of ${revision} cannot be used: ${why}` })
+}

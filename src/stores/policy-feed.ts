@@ -1,0 +1,193 @@
+import { Fault, formatProblem, Invalid } from '../errors.ts'
+import type { CompiledPolicies } from '../policy/decision.ts'
+import type { LivePolicies } from '../policy/live.ts'
+import { preparePolicies } from '../policy/prepare.ts'
+import type { Keep, Known, Offer, PolicyLog, PolicySource, PolicyState } from './policy-source.ts'
+import { createPolling } from './polling.ts'
+
+/**
+ * Brings what a source has into force. Its states:
+ *
+ * - waiting: nothing is in force. `current` throws, `problem` says why. Left by the first policy
+ *   that can be used, from the source or, when that does not answer, from what was kept on disk.
+ * - confirmed: the source said at the last attempt that what is in force is the newest.
+ * - stale: the last attempt failed, for whatever reason: the source is away, has nothing, has
+ *   something older, or something that cannot be used. What is in force stays in force. Left by an
+ *   attempt that succeeds.
+ * - expired: stale for longer than `maxAgeMs`, when that is set. `current` throws. Left likewise.
+ */
+export interface PolicyFeed {
+  /** The policies to decide by, or a Fault. */
+  readonly current: () => CompiledPolicies
+  readonly state: () => PolicyState
+  /** Why no traffic should come here, if so. */
+  readonly problem: () => string | undefined
+  /** The first attempt; then goes on by itself. Does not throw: `failure` has what went wrong. */
+  readonly start: () => Promise<void>
+  readonly failure: () => unknown
+  readonly close: () => Promise<void>
+}
+
+export interface FeedParts {
+  readonly source: PolicySource
+  readonly live: LivePolicies
+  readonly log: PolicyLog
+  readonly pollMs: number
+  readonly maxAgeMs?: number | undefined
+  readonly keep?: Keep | undefined
+  /** Called when what `state` says may have changed. */
+  readonly onChange?: () => void
+}
+
+const REMIND_MS = 60_000
+
+export function createPolicyFeed(parts: FeedParts): PolicyFeed {
+  const { source, live, log, maxAgeMs, keep, onChange = () => {} } = parts
+  const prepare = createPrepare()
+  const polling = createPolling(attempt, parts.pollMs)
+  const reloads = { ok: 0, failed: 0 }
+  let known: Known | undefined
+  let kept: Offer | undefined
+  let failure: { readonly error: unknown; readonly text: string; toldAt: number } | undefined
+  let confirmedAt: number | undefined
+
+  async function attempt(): Promise<void> {
+    try {
+      const offer = await source.read(known)
+      if (offer !== undefined) {
+        await take(offer)
+        keep?.write(offer)
+      } else if (kept !== undefined) await take(kept)
+      succeeded()
+    } catch (error) {
+      failed(error)
+    }
+    onChange()
+    await source.check()
+  }
+
+  async function take(offer: Offer): Promise<void> {
+    const compiled = await prepare(offer)
+    const { checksum, sequence } = offer
+    const { revision } = compiled
+    const previous = live.revision()
+    if (!live.swap(compiled, sequence)) {
+      throw new Fault('policies', { reason: `${revision} is older than what is in force` })
+    }
+    known = { checksum, revision, ...(sequence !== undefined && { sequence }) }
+    kept = undefined
+    reloads.ok++
+    const rules = compiled.set.rules.length
+    log.info({ revision, previous, sequence, rules, source: source.name }, 'policy in force')
+  }
+
+  function succeeded(): void {
+    confirmedAt = Date.now()
+    keep?.confirm()
+    if (failure !== undefined) {
+      log.info({ revision: live.revision() }, 'the policy source is well again')
+    }
+    failure = undefined
+  }
+
+  function failed(error: unknown): void {
+    reloads.failed++
+    const text = describe(error)
+    const toldAt = failure?.text === text ? failure.toldAt : Number.NEGATIVE_INFINITY
+    const isNews = Date.now() - toldAt >= REMIND_MS
+    failure = { error, text, toldAt: isNews ? Date.now() : toldAt }
+    if (!isNews) return
+    const fields = { reason: text, revision: live.revision(), ageSeconds: ageSeconds() }
+    log.warn(fields, 'no new policy was taken in; the last good one stays')
+  }
+
+  /** Serves on what was kept, and stays stale: the source has not confirmed it. */
+  async function fallBack(offer: Offer): Promise<void> {
+    try {
+      await take(offer)
+      log.warn({ ageSeconds: ageSeconds() }, 'started on the policy snapshot')
+    } catch (error) {
+      log.warn({ reason: describe(error) }, 'the policy snapshot cannot be used')
+    }
+    onChange()
+  }
+
+  function ageSeconds(): number | undefined {
+    return confirmedAt === undefined ? undefined : Math.round((Date.now() - confirmedAt) / 1000)
+  }
+
+  function expired(): string | undefined {
+    if (maxAgeMs === undefined || confirmedAt === undefined) return undefined
+    if (Date.now() - confirmedAt <= maxAgeMs) return undefined
+    return `the policy was last confirmed ${ageSeconds()} s ago, which is more than policy.maxAge`
+  }
+
+  return {
+    current() {
+      const reason = expired()
+      if (reason !== undefined) throw new Fault('policies', { reason })
+      return live.current()
+    },
+    state: () => ({
+      source: source.name,
+      revision: live.revision(),
+      sequence: live.revision() === undefined ? undefined : known?.sequence,
+      since: timeText(live.since()),
+      stale: failure !== undefined,
+      confirmedAt: timeText(confirmedAt),
+      lastError: failure?.text,
+      reloads: { ...reloads },
+    }),
+    problem() {
+      if (live.revision() !== undefined) return expired()
+      return `no policy is loaded: ${failure?.text ?? 'not read yet'}`
+    },
+    async start() {
+      const found = await keep?.read()
+      if (found !== undefined) {
+        kept = found.offer
+        const { files: _, ...rest } = found.offer
+        known = rest
+        confirmedAt = found.confirmedAt
+      }
+      source.watch(() => void polling.now())
+      await polling.now()
+      if (kept !== undefined) await fallBack(kept)
+    },
+    failure: () => failure?.error,
+    async close() {
+      await polling.close()
+      await source.close()
+      await keep?.close()
+    },
+  }
+}
+
+/** Compiles aside. What was found bad is not parsed again at every poll. */
+function createPrepare() {
+  let refused: { readonly checksum: string; readonly error: unknown } | undefined
+
+  return async function prepare({ files, checksum, revision }: Offer): Promise<CompiledPolicies> {
+    if (refused?.checksum === checksum) throw refused.error
+    try {
+      const compiled = await preparePolicies(files)
+      if (revision === undefined || revision === compiled.revision) return compiled
+      throw new Fault('policies', { reason: `${revision} is in truth ${compiled.revision}` })
+    } catch (error) {
+      refused = { checksum, error }
+      throw error
+    }
+  }
+}
+
+/** The first few problems in full; a policy with ten thousand of them is still one line. */
+function describe(error: unknown): string {
+  if (!(error instanceof Invalid)) return error instanceof Error ? error.message : String(error)
+  const shown = error.problems.slice(0, 3).map(formatProblem)
+  const more = error.problems.length - shown.length
+  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '')
+}
+
+function timeText(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString()
+}

@@ -1,0 +1,56 @@
+import type { PolicyFile } from '../policy/policy-set.ts'
+
+/** What a source has: files, how to tell them from others, and what they claim to be. */
+export interface Offer {
+  readonly files: readonly PolicyFile[]
+  /** Equal for equal files. */
+  readonly checksum: string
+  readonly revision?: string
+  readonly sequence?: number
+}
+
+/** What was taken from the source last. */
+export type Known = Omit<Offer, 'files'>
+
+/** Where policies come from. */
+export interface PolicySource {
+  readonly name: 'files' | 'redis'
+  /** The newest there is, or `undefined` when that is what is known. Throws when it cannot tell. */
+  read(known: Known | undefined): Promise<Offer | undefined>
+  /** From now on, calls back when something may be new. A hint too many does no harm. */
+  watch(onHint: () => void): void
+  /** To be called every few seconds, so that hints keep coming. Never throws. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The last good offer, kept where a restart finds it. Nothing here throws. */
+export interface Keep {
+  /** What was kept, verified, and when the source last said that it was the newest. */
+  read(): Promise<{ readonly offer: Offer; readonly confirmedAt: number } | undefined>
+  write(offer: Offer): void
+  /** The source still says the same. */
+  confirm(): void
+  close(): Promise<void>
+}
+
+/** The lines that are written about policies. */
+export interface PolicyLog {
+  info(fields: object, text: string): void
+  warn(fields: object, text: string): void
+}
+
+/** What operators see of the policies. */
+export interface PolicyState {
+  readonly source: PolicySource['name']
+  readonly revision: string | undefined
+  readonly sequence: number | undefined
+  /** When this revision came into force. */
+  readonly since: string | undefined
+  /** Whether the source, when last asked, could not confirm that this is the newest. */
+  readonly stale: boolean
+  /** When it last could. */
+  readonly confirmedAt: string | undefined
+  readonly lastError: string | undefined
+  readonly reloads: { readonly ok: number; readonly failed: number }
+}

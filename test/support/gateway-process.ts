@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { stringify } from 'yaml'
+
+export type LogLine = Readonly<Record<string, unknown>>
+
+/** A gateway in a process of its own, as an operator runs it. */
+export interface GatewayProcess {
+  readonly publicPort: number
+  readonly opsPort: number
+  /** Every line of its log so far. */
+  readonly log: readonly LogLine[]
+  /** Waits for a line from now on. */
+  logged(isIt: (line: LogLine) => boolean): Promise<void>
+  /** Ends it in order, and returns its exit code. */
+  stop(): Promise<number | null>
+}
+
+const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+
+/**
+ * Writes the configuration to `file`, runs `postern serve` on it and waits until it listens. Throws
+ * with what it said when it ends instead.
+ */
+export async function startGatewayProcess(
+  file: string,
+  config: Readonly<Record<string, unknown>>,
+): Promise<GatewayProcess> {
+  await writeFile(file, stringify(config))
+  const child = spawn(process.execPath, [main, 'serve', '--config', file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // What configures the tests would be refused as an unknown setting of the gateway.
+    env: Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^POSTERN_/.test(name)),
+    ),
+  })
+  const kill = () => void child.kill('SIGKILL')
+  process.once('exit', kill)
+  const ended = once(child, 'exit')
+  const log: LogLine[] = []
+  const listeners = new Set<(line: LogLine) => void>()
+  const complaints: string[] = []
+  child.stderr.on('data', (chunk) => complaints.push(String(chunk)))
+
+  const ports = await new Promise<{ port: number; opsPort: number }>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (text) => {
+      if (!text.startsWith('{')) return
+      const line = JSON.parse(text)
+      log.push(line)
+      for (const listener of listeners) listener(line)
+      if (line.msg === 'listening') resolve(line)
+    })
+    ended.then(() => reject(new Error(`the gateway ended: ${complaints.join('')}`)), reject)
+  })
+
+  return {
+    publicPort: ports.port,
+    opsPort: ports.opsPort,
+    log,
+    logged: (isIt) =>
+      new Promise((resolve) => {
+        const listener = (line: LogLine) => {
+          if (!isIt(line)) return
+          listeners.delete(listener)
+          resolve()
+        }
+        listeners.add(listener)
+      }),
+    async stop() {
+      child.kill('SIGTERM')
+      await ended
+      process.off('exit', kill)
+      return child.exitCode
+    },
+  }
+}

@@ -1,0 +1,140 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+
+/** A Redis of the test's own: on a free port, nothing on disk, gone when stopped. */
+export interface RedisServer {
+  readonly port: number
+  readonly url: string
+  /** Does what somebody with redis-cli could do. */
+  readonly client: Redis
+  /** Hangs it: connections stay open and nothing is answered. */
+  pause(): void
+  resume(): void
+  /** As a crash does. */
+  kill(): Promise<void>
+  /** Starts it again on the same port, empty. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+const program = findProgram()
+
+export interface RedisServerOptions {
+  /** Further options of redis-server. */
+  readonly args?: readonly string[]
+  /** Makes it a sentinel that watches the server on this port under the name `postern`. */
+  readonly sentinelOf?: number
+}
+
+/** Starts one and waits until it answers. */
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-redis-'))
+  const port = await freePort()
+  const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, protocol: 2 })
+  client.on('error', () => {})
+  let server: ChildProcess | undefined
+
+  async function start(): Promise<void> {
+    server = spawn(program, await argumentsFor(port, directory, options))
+    const output: string[] = []
+    server.stdout?.on('data', (chunk) => output.push(String(chunk)))
+    await answering(port, server, () => output.join(''))
+  }
+
+  async function kill(): Promise<void> {
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+    const ended = once(server, 'exit')
+    server.kill('SIGKILL')
+    await ended
+  }
+
+  const leave = () => void server?.kill('SIGKILL')
+  process.once('exit', leave)
+  await start()
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    client,
+    pause: () => void server?.kill('SIGSTOP'),
+    resume: () => void server?.kill('SIGCONT'),
+    kill,
+    start,
+    async stop() {
+      client.disconnect()
+      process.off('exit', leave)
+      await kill()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function argumentsFor(
+  port: number,
+  directory: string,
+  { args = [], sentinelOf }: RedisServerOptions,
+): Promise<string[]> {
+  const plain = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory]
+  if (sentinelOf === undefined) return [...plain, '--save', '', '--appendonly', 'no', ...args]
+  const file = join(directory, 'sentinel.conf')
+  await writeFile(file, `sentinel monitor postern 127.0.0.1 ${sentinelOf} 1\n`)
+  return [file, '--sentinel', ...plain, ...args]
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function answering(port: number, server: ChildProcess, output: () => string) {
+  for (let turn = 0; turn < 200 && server.exitCode === null; turn++) {
+    const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: null })
+    client.on('error', () => {})
+    const answered = await client.ping().then(
+      () => true,
+      () => false,
+    )
+    client.disconnect()
+    if (answered) return
+    await pause(25)
+  }
+  throw new Error(`redis-server does not start:\n${output()}`)
+}
+
+/** What POSTERN_TEST_REDIS names, else redis-server on the path, else one that is installed now. */
+function findProgram(): string {
+  const named = process.env['POSTERN_TEST_REDIS']
+  if (named !== undefined) return named
+  if (runs('redis-server')) return 'redis-server'
+  if (userInfo().uid === 0 && existsSync('/etc/debian_version')) {
+    console.warn('redis-server is missing: installing it with apt-get')
+    execFileSync('apt-get', ['update'], { stdio: 'ignore' })
+    const wait = ['-o', 'DPkg::Lock::Timeout=120']
+    execFileSync('apt-get', [...wait, 'install', '-y', 'redis-server'], { stdio: 'ignore' })
+    if (runs('redis-server')) return 'redis-server'
+  }
+  throw new Error(
+    'the tests need redis-server: install it, or name the program in POSTERN_TEST_REDIS',
+  )
+}
+
+function runs(name: string): boolean {
+  try {
+    execFileSync(name, ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}

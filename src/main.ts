@@ -1,16 +1,20 @@
 #!/usr/bin/env node
 import { once } from 'node:events'
+import { userInfo } from 'node:os'
+import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { configCheck } from './cli/config-check.ts'
 import { configPrint } from './cli/config-print.ts'
 import { configSchema } from './cli/config-schema.ts'
 import type { Command, Io } from './cli/io.ts'
+import { policyCommands, policyUsage } from './cli/policy-commands.ts'
+import { reportError } from './cli/report-error.ts'
 import { tour } from './cli/tour.ts'
 import { userCommand } from './cli/user.ts'
 import { loadConfig } from './config/load.ts'
-import { Fault, Invalid } from './errors.ts'
 import { createLog } from './log.ts'
+import { createLogDestination } from './log-destination.ts'
 import { serve } from './serve.ts'
 import { version } from './version.ts'
 
@@ -20,14 +24,15 @@ const usage = `postern: an API gateway that checks who calls and whether they ma
   postern config check [FILE]            is this configuration usable? exit 3 if not
   postern config print [FILE]            the configuration in force, defaults included
   postern config schema                  the JSON Schema of the configuration
-  postern user add NAME --role KEY       make an account; prints its password once
+${policyUsage}  postern user add NAME --role KEY       make an account; prints its password once
   postern user passwd NAME               give an account a new password
   postern user list                      who has an account
   postern user disable NAME              close an account
   postern version                        which Postern this is
 
 FILE defaults to POSTERN_CONFIG, else config/postern.yaml.
-Exit codes: 0 yes, 1 no or fault, 2 bad arguments, 3 configuration or policy invalid.
+Exit codes: 0 yes, 1 no or fault, 2 bad arguments, 3 configuration or policy invalid, 4 policy tests
+failed.
 `
 
 /** Runs the gateway until a signal ends it. */
@@ -39,7 +44,9 @@ const serveCommand: Command = async (args, io) => {
   }
 
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
-  const log = createLog(config.logger.level)
+  const destination = createLogDestination(process.stdout.fd)
+  process.on('exit', destination.flushSync)
+  const log = createLog(config.logger.level, destination)
   const signal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
   const postern = await serve({ config, log })
   const { publicPort, opsPort, revision, seeded } = postern
@@ -72,6 +79,7 @@ const commands: Readonly<Record<string, Command>> = {
   'config check': configCheck,
   'config print': configPrint,
   'config schema': configSchema,
+  ...policyCommands,
   user: userCommand,
   version: async (_, io) => {
     io.out(`${version}\n`)
@@ -87,28 +95,14 @@ async function main(argv: readonly string[], io: Io): Promise<number> {
   const [first = '', second = ''] = argv
   if (first === '--help' || first === '-h') return main(['help'], io)
 
-  const two = commands[`${first} ${second}`]
+  const find = (name: string) => (Object.hasOwn(commands, name) ? commands[name] : undefined)
+  const two = find(`${first} ${second}`)
   if (two !== undefined) return two(argv.slice(2), io)
-  const one = commands[first]
+  const one = find(first)
   if (one !== undefined) return one(argv.slice(1), io)
 
   io.err(first === '' ? usage : `postern: no such command: ${argv.join(' ')}\n\n${usage}`)
   return 2
-}
-
-/** One clear line for what a person can mend, a stack only for what is our mistake. */
-function report(error: unknown, io: Io): number {
-  if (error instanceof Invalid) {
-    io.err(`${error.message}\n`)
-    return 3
-  }
-  if (error instanceof Fault) {
-    const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
-    io.err(`postern: ${error.message}${cause}\n`)
-    return 1
-  }
-  io.err(`${error instanceof Error ? error.stack : String(error)}\n`)
-  return 1
 }
 
 const io: Io = {
@@ -117,6 +111,31 @@ const io: Io = {
   env: process.env,
   cwd: process.cwd(),
   readStdin: () => text(process.stdin),
+  isTerminal: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  async ask(question) {
+    const lines = createInterface({ input: process.stdin, output: process.stderr })
+    try {
+      return await lines.question(question)
+    } catch {
+      // An input that ends, or Ctrl-C, is an answer as well, and not a yes.
+      return ''
+    } finally {
+      lines.close()
+    }
+  },
+  get userName() {
+    return userName()
+  },
 }
 
-process.exitCode = await main(process.argv.slice(2), io).catch((error) => report(error, io))
+/** A container may run under a number that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return ''
+  }
+}
+
+// Outright: nothing that is still open, such as a log whose reader left, may keep us here.
+process.exit(await main(process.argv.slice(2), io).catch((error) => reportError(error, io)))

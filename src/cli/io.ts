@@ -6,6 +6,12 @@ export interface Io {
   readonly cwd: string
   /** All of standard input, as text. */
   readStdin(): Promise<string>
+  /** Whether a person watches `err` and can be asked; absent: nobody does. */
+  readonly isTerminal?: boolean
+  /** Asks that person for one line. */
+  ask?(question: string): Promise<string>
+  /** Who runs the command, by the operating system. */
+  readonly userName?: string
 }
 
 /** A command: arguments in, exit code out. 0 yes, 1 no or fault, 2 bad arguments, 3 invalid. */

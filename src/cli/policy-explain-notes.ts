@@ -1,0 +1,35 @@
+import type { Config } from '../config/schema.ts'
+import type { Question } from '../policy/decision.ts'
+
+/** What the gateway does with a call before, or instead of, asking the policy. */
+export function notesOn({ method, path }: Question, config: Config | undefined): readonly string[] {
+  const notes: string[] = []
+  const bare = path.toLowerCase().replace(/\/$/, '')
+  // Spec, Removed endpoint.
+  if (bare === '/api/v1/refresh_token') {
+    notes.push('the endpoint is removed for good: the gateway answers 404 to everybody')
+  }
+  if (method === 'TRACE' || method === 'CONNECT') notes.push(`the gateway refuses ${method}`)
+  if (path === '/api/v1/login' || path === '/api/v1/getCaptcha') {
+    notes.push('the gateway answers this path itself, before it asks the policy')
+  }
+  const route = routeOf(path, config)
+  if (route !== undefined && route.access !== 'permitted') {
+    const who = route.access === 'public' ? 'anybody' : 'whoever is logged in'
+    notes.push(
+      `the policy is not asked: route ${route.path} of the configuration lets ${who} pass (access ${route.access})`,
+    )
+  }
+  return notes
+}
+
+/** The longest path that is this one or begins it, on segment borders. */
+function routeOf(path: string, config: Config | undefined) {
+  return (config?.routes ?? [])
+    .filter((route) => {
+      const below = route.path.endsWith('/') ? route.path : `${route.path}/`
+      return path === route.path || path.startsWith(below)
+    })
+    .toSorted((a, b) => b.path.length - a.path.length)
+    .at(0)
+}

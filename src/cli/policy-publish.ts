@@ -1,0 +1,128 @@
+import { Fault } from '../errors.ts'
+import type { AccessDiff } from '../policy/diff.ts'
+import { type PolicyFile, type PolicySet, parsePolicySet } from '../policy/policy-set.ts'
+import { createDocument, type Head, type Move, type PolicyStore } from '../stores/policies.ts'
+import type { Io } from './io.ts'
+import { compareAccess, formatAccess } from './policy-access.ts'
+import { awaitConvergence, type Convergence, formatBehind, inShort } from './policy-convergence.ts'
+import { refuse } from './policy-settings.ts'
+import { printable } from './policy-table.ts'
+
+/** What is to be put in force, by whom and why. */
+export interface Publication {
+  readonly files: readonly PolicyFile[]
+  readonly set: PolicySet
+  readonly kind: Move['kind']
+  readonly author: string
+  readonly message: string
+  /** Publish without asking. */
+  readonly yes: boolean
+  readonly waitSeconds: number
+}
+
+/** What came of it. */
+export interface PublicationReport {
+  readonly head: Head
+  /** What was in force before; the same revision when there was nothing to publish. */
+  readonly parent: string | undefined
+  /** `undefined` when nothing could be compared with. */
+  readonly diff: AccessDiff | undefined
+  readonly convergence: Convergence
+}
+
+/**
+ * Shows what a policy changes against what is live, asks, publishes it over the revision that was
+ * seen, and waits for the replicas. `undefined`: the person said no. Throws a Fault that says what
+ * happened when somebody else published in between.
+ */
+export async function publishPolicy(
+  publication: Publication,
+  { store, io }: { readonly store: PolicyStore; readonly io: Io },
+): Promise<PublicationReport | undefined> {
+  const { set, yes, kind, waitSeconds } = publication
+  const seen = await store.head()
+  if (seen?.revision === set.revision) {
+    io.err(`${set.revision} is live already: nothing to publish\n`)
+    const convergence = await awaitConvergence(seen, waitSeconds, { store, io })
+    return { head: seen, parent: seen.revision, diff: undefined, convergence }
+  }
+
+  const diff = await compareWithLive(set, seen, { store, io })
+  if (!yes && !(await confirm(set, io))) return undefined
+
+  const document = createDocument(publication.files, {
+    author: publication.author,
+    message: publication.message,
+    parent: seen?.revision,
+    now: new Date(),
+  })
+  const published = await store.publish(document, seen?.revision, kind)
+  if (!published.moved) return refuse(await whatHappened(seen, published.head, store))
+
+  io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)
+  const convergence = await awaitConvergence(published.head, waitSeconds, { store, io })
+  return { head: published.head, parent: seen?.revision, diff, convergence }
+}
+
+async function compareWithLive(
+  set: PolicySet,
+  seen: Head | undefined,
+  { store, io }: { readonly store: PolicyStore; readonly io: Io },
+): Promise<AccessDiff | undefined> {
+  const live = await readLive(seen, store)
+  if (typeof live === 'string') {
+    io.err(
+      `${live}: all ${set.rules.length} rules and ${set.exclusions.length} exclusions are new\n`,
+    )
+    return undefined
+  }
+  const diff = compareAccess(live, set, io)
+  io.err(formatAccess(diff))
+  return diff
+}
+
+/** What is live, or why there is nothing to compare with: then a push is how to mend it. */
+async function readLive(seen: Head | undefined, store: PolicyStore): Promise<PolicySet | string> {
+  if (seen === undefined) return 'nothing is published yet'
+  try {
+    const document = await store.read(seen.revision)
+    if (document === undefined) return `${seen.revision} is live, but its document is lost`
+    return parsePolicySet(document.files)
+  } catch (error) {
+    // With a cause it is Redis that fails, and not what it holds.
+    if (error instanceof Fault && error.cause === undefined) return error.message
+    throw error
+  }
+}
+
+async function confirm({ revision }: PolicySet, io: Io): Promise<boolean> {
+  if (io.isTerminal !== true || io.ask === undefined) {
+    return refuse('nobody can be asked here: read the difference above and add --yes')
+  }
+  const answer = await io.ask(`Publish ${revision} to every replica? Type yes: `)
+  return /^y(?:es)?$/i.test(answer.trim())
+}
+
+async function whatHappened(
+  seen: Head | undefined,
+  found: Head | undefined,
+  store: PolicyStore,
+): Promise<string> {
+  const saw = seen?.revision ?? 'nothing'
+  if (found === undefined) return `refused: ${saw} was live, and now nothing is; look again`
+  const moves = await store.history(20)
+  const move = moves.find(({ sequence }) => sequence === found.sequence)
+  const by =
+    move === undefined ? '' : ` (${move.kind} by ${move.author} at ${move.at}: ${move.message})`
+  return printable(
+    `refused: ${saw} was live when you looked, now it is ${found.revision}${by}; nothing was published. See: postern policy diff`,
+  )
+}
+
+/** Prints who decides by it now; exit code 1 when some do not. */
+export function reportConvergence(convergence: Convergence, io: Io): number {
+  if (convergence.replicas.length === 0) io.err('no replica reports: nobody to wait for\n')
+  io.err(formatBehind(convergence))
+  io.out(`${inShort(convergence)}\n`)
+  return convergence.behind.length === 0 ? 0 : 1
+}

@@ -1,0 +1,53 @@
+import { json, policyCommand } from './policy-command.ts'
+import { publishPolicy, reportConvergence } from './policy-publish.ts'
+import { authorOf, defaultWaitSeconds } from './policy-push.ts'
+import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
+import { isRevisionName, readPublished } from './policy-versions.ts'
+
+const help = `usage: postern policy rollback REVISION [-m WHY] [--yes] [--author NAME] [--wait SECONDS] [--output text|json] [--config FILE]
+
+Puts a revision that was published before in force again, as a new entry of the history. Shows what
+that changes against what is live, asks, and waits until every replica decides by it.
+
+  postern policy history                             which revisions there are
+  postern policy rollback r-3f2a9c81d604
+  postern policy rollback r-3f2a9c81d604 -m 'incident 12' --yes --author oncall
+
+Exit codes: 0 in force everywhere, 1 not, or some replica does not decide by it yet, 2 bad arguments.
+`
+
+/** Publishes an old revision again. */
+export const policyRollback = policyCommand(
+  {
+    help,
+    options: {
+      message: { type: 'string', short: 'm' },
+      author: { type: 'string' },
+      yes: { type: 'boolean', short: 'y' },
+      wait: { type: 'string' },
+    },
+    positionals: [1, 1],
+  },
+  async ({ values, positionals: [revision = ''], output }, io) => {
+    const waitSeconds = Number(values.wait ?? defaultWaitSeconds)
+    if (!isRevisionName(revision) || !(waitSeconds >= 0 && waitSeconds <= 3600)) {
+      io.err(help)
+      return 2
+    }
+    const { message = `back to ${revision}`, yes = false } = values
+    const author = authorOf(values.author, io)
+    return withPolicyStore(policySettings(values.config, io), async (store) => {
+      const { files, set } = await readPublished(revision, store)
+      const report = await publishPolicy(
+        { files, set, kind: 'rollback', author, message, yes, waitSeconds },
+        { store, io },
+      )
+      if (report === undefined) return refuse('not published')
+      if (output === 'json') {
+        io.out(json(report))
+        return report.convergence.behind.length === 0 ? 0 : 1
+      }
+      return reportConvergence(report.convergence, io)
+    })
+  },
+)

@@ -1,0 +1,21 @@
+/** Rows with their columns under each other, indented, without blanks at the ends of lines. */
+export function formatTable(rows: readonly (readonly string[])[], indent = ''): string {
+  const shown = rows.map((row) => row.map(printable))
+  const widths: number[] = []
+  for (const row of shown) {
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)
+  }
+  return shown
+    .map((row) => {
+      const cells = row.map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      return `${indent}${cells.join('  ').trimEnd()}\n`
+    })
+    .join('')
+}
+
+/** Text of others can hold a terminal's escape sequences; shown, they must not be obeyed. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
+    return `\\u{${character.codePointAt(0)?.toString(16)}}`
+  })
+}

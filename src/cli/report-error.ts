@@ -1,0 +1,20 @@
+import { Fault, Invalid } from '../errors.ts'
+import type { Io } from './io.ts'
+
+/**
+ * One clear line for what a person can mend, a stack only for what is our mistake. Returns the exit
+ * code: 3 for what cannot be used, 1 for the rest.
+ */
+export function reportError(error: unknown, io: Io): number {
+  if (error instanceof Invalid) {
+    io.err(`${error.message}\n`)
+    return 3
+  }
+  if (error instanceof Fault) {
+    const why = error.cause instanceof Error ? error.cause.message : ''
+    io.err(`postern: ${error.message}${error.message.includes(why) ? '' : `: ${why}`}\n`)
+    return 1
+  }
+  io.err(`${error instanceof Error ? error.stack : String(error)}\n`)
+  return 1
+}

@@ -1,0 +1,420 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { policyCommands } from '../../src/cli/policy-commands.ts'
+import { folder, policy } from './policy-runner.ts'
+
+const model = readFileSync('policies/model.conf', 'utf8')
+const sound = {
+  'policies/model.conf': model,
+  'policies/policy.csv': 'p, clerk, /orders/:id, GET\n',
+}
+const expectation = (path: string, expect: string) =>
+  `- { role: clerk, method: GET, path: ${path}, expect: ${expect} }\n`
+
+describe('postern policy check', () => {
+  test('says in two lines that a directory can be used, and by which engine', async () => {
+    const cwd = await folder(sound)
+
+    const { code, out, err } = await policy(['check'], { cwd })
+
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(
+      /^policies: usable, r-[0-9a-f]{12} \(1 rule, 1 role, 0 exclusions, 0 warnings\)\nengine: index, because .+\n$/,
+    )
+  })
+
+  test('puts errors on stderr with file, line and column, and exits with 3', async () => {
+    const cwd = await folder({
+      ...sound,
+      'policies/policy.csv': 'p, clerk, /a/../b, GET\np, clerk, /x, get\np, clerk, /y\n',
+      'policies/exclusions.yaml': '- { method: GET, path: "/api/*", reason: all }\n',
+      'policies/tests/x_test.yaml': expectation('/a//b', 'deny'),
+    })
+
+    const { code, out, err } = await policy(['check'], { cwd })
+
+    expect({ code, out }).toEqual({ code: 3, out: '' })
+    expect(err.split('\n').map((line) => line.split(': ').slice(0, 2).join(': '))).toEqual([
+      'policies/exclusions.yaml:1:3: error',
+      'policies/policy.csv:1:11: error',
+      'policies/policy.csv:2:15: error',
+      'policies/policy.csv:3:1: error',
+      'policies/tests/x_test.yaml:1:37: error',
+      '',
+    ])
+  })
+
+  test('names one bad row among ten thousand, and refuses the whole', async () => {
+    const rows = Array.from({ length: 10_000 }, (_, at) => `p, clerk, /orders/${at}, GET`)
+    rows[6_789] = 'p, clerk, /orders/6789'
+    const cwd = await folder({ ...sound, 'policies/policy.csv': rows.join('\n') })
+
+    const { code, out, err } = await policy(['check'], { cwd })
+
+    expect({ code, out }).toEqual({ code: 3, out: '' })
+    expect(err).toMatch(/^policies\/policy\.csv:6790:\d+: error: 3 columns: .+\n$/)
+  })
+
+  const doubtful = { ...sound, 'policies/more.csv': 'p, clerk, /orders/*, GET\n' }
+  test('puts warnings on stderr, and fails for them only with --strict', async () => {
+    const cwd = await folder(doubtful)
+
+    const lax = await policy(['check'], { cwd })
+    const strict = await policy(['check', '--strict'], { cwd })
+
+    expect(lax).toMatchObject({ code: 0, out: expect.stringContaining('1 warning)') })
+    expect(lax.err).toMatch(/^policies\/policy\.csv:1:1: warning: useless: .+more\.csv:1.+\n$/)
+    expect(strict.code).toBe(3)
+  })
+
+  test('answers in JSON, errors and warnings apart', async () => {
+    const cwd = await folder(doubtful)
+
+    const { code, out, err } = await policy(['check', '--output', 'json', 'policies'], { cwd })
+
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(JSON.parse(out)).toMatchObject({
+      ok: true,
+      directory: 'policies',
+      engine: { name: 'index' },
+      rules: 2,
+      errors: [],
+      warnings: [{ code: 'useless-rule', file: 'policies/policy.csv', line: 1, column: 1 }],
+    })
+  })
+
+  test('shows a hundred warnings and says how many more there are', async () => {
+    const rows = Array.from({ length: 150 }, (_, at) => `p, clerk, /orders/${at}, GET`)
+    const cwd = await folder({ ...doubtful, 'policies/policy.csv': rows.join('\n') })
+
+    const { err } = await policy(['check'], { cwd })
+
+    expect(err.split('\n')).toHaveLength(102)
+    expect(err).toContain('… and 50 more warnings')
+  })
+
+  test('refuses a directory that is not there', async () => {
+    const { code, out, err } = await policy(['check', 'nowhere'], { cwd: await folder() })
+
+    expect({ code, out }).toEqual({ code: 3, out: '' })
+    expect(err).toContain('nowhere')
+  })
+
+  test('takes the directory from the configuration', async () => {
+    const config = 'application: { mode: dev }\npolicy: { directory: elsewhere }\n'
+    const cwd = await folder({
+      'x.yaml': config,
+      'elsewhere/model.conf': model,
+      'elsewhere/a.csv': 'p, a, /x, GET',
+    })
+
+    const named = await policy(['check', '--config', 'x.yaml'], { cwd })
+    const broken = await policy(['check', '--config', 'y.yaml'], { cwd })
+
+    expect(named).toMatchObject({ code: 0, out: expect.stringMatching(/^elsewhere: usable/) })
+    expect(broken.code).toBe(3)
+  })
+})
+
+describe('postern policy test', () => {
+  const tested = {
+    ...sound,
+    'policies/tests/a_test.yaml':
+      expectation('/orders/7', 'allow') + expectation('/orders', 'deny'),
+  }
+
+  test('says what passed and how much of the policy that covers', async () => {
+    expect(await policy(['test'], { cwd: await folder(tested) })).toEqual({
+      code: 0,
+      out: 'policies: 2 tests, 2 passed, 0 failed\ncoverage: 100 % (1/1 rules, 0/0 exclusions)\n',
+      err: '',
+    })
+  })
+
+  test('names a failure with its place and what decided, and exits with 4', async () => {
+    const cwd = await folder({
+      ...tested,
+      'policies/tests/b_test.yaml': expectation('/orders/7', 'deny'),
+    })
+
+    const { code, out } = await policy(['test'], { cwd })
+
+    expect(code).toBe(4)
+    expect(out).toContain(
+      'policies/tests/b_test.yaml:1:3: failed: clerk GET /orders/7: expected deny, got allow by rule (policies/policy.csv:1: GET /orders/:id)\n',
+    )
+    expect(out).toContain('policies: 3 tests, 2 passed, 1 failed\n')
+  })
+
+  test.each([
+    ['there is no test', [], {}],
+    [
+      'less is covered than was asked for',
+      ['--coverage', '100'],
+      { 'policies/a.csv': 'p, b, /x, GET' },
+    ],
+  ])('exits with 4 when %s', async (_, options, more) => {
+    const tests = options.length === 0 ? { ...sound } : tested
+
+    const { code } = await policy(['test', ...options], {
+      cwd: await folder({ ...tests, ...more }),
+    })
+
+    expect(code).toBe(4)
+  })
+
+  test('lists rules that no test decides by', async () => {
+    const cwd = await folder({ ...tested, 'policies/a.csv': 'p, b, /x, GET' })
+
+    const { code, out } = await policy(['test'], { cwd })
+
+    expect(code).toBe(0)
+    expect(out).toContain(
+      'coverage: 50 % (1/2 rules, 0/0 exclusions)\n  no test decides by policies/a.csv:1: b GET /x\n',
+    )
+  })
+
+  test('exits with 3 when policy or tests cannot be used', async () => {
+    const cwd = await folder({
+      ...tested,
+      'policies/tests/b_test.yaml': expectation('/a//b', 'deny'),
+    })
+
+    const text = await policy(['test'], { cwd })
+    const json = await policy(['test', '--output', 'json'], { cwd })
+
+    expect(text).toMatchObject({ code: 3, out: '' })
+    expect(text.err).toMatch(/^policies\/tests\/b_test\.yaml:1:37: error: /)
+    expect(json.code).toBe(3)
+    expect(JSON.parse(json.out)).toMatchObject({ ok: false, errors: [{ line: 1, column: 37 }] })
+  })
+
+  test('warns of tests that are not read, and of roles that only tests know', async () => {
+    const cwd = await folder({
+      ...tested,
+      'policies/tests/b.yaml': '',
+      'policies/tests/c_test.yaml': expectation('/x', 'deny').replace('clerk', 'clrek'),
+    })
+
+    const { code, err } = await policy(['test'], { cwd })
+
+    expect(code).toBe(0)
+    expect(err).toMatch(/c_test\.yaml:1:3: warning: nothing is granted to role "clrek"/)
+    expect(err).toMatch(/policies\/tests\/b\.yaml: warning: is not read/)
+  })
+
+  test('answers in JSON and in JUnit', async () => {
+    const cwd = await folder({
+      ...tested,
+      'policies/tests/b_test.yaml': expectation('/x', 'allow'),
+    })
+
+    const json = await policy(['test', '--output', 'json'], { cwd })
+    const junit = await policy(['test', '--output=junit'], { cwd })
+
+    expect([json.code, junit.code]).toEqual([4, 4])
+    expect(JSON.parse(json.out)).toMatchObject({
+      ok: false,
+      tests: 3,
+      failures: [{ file: 'policies/tests/b_test.yaml', line: 1, decision: { step: 'none' } }],
+      coverage: { percent: 100 },
+    })
+    expect(junit.out).toContain('<testsuites name="postern policy test" tests="3" failures="1"')
+  })
+})
+
+describe('postern policy explain', () => {
+  test('allows with step, rule, place and revision, and exits with 0', async () => {
+    const { code, out, err } = await policy(['explain', 'clerk', 'GET', '/orders/%37?x=1'], {
+      cwd: await folder(sound),
+    })
+
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(
+      /^allowed: clerk may GET \/orders\/7\n {2}path {6}\/orders\/7 \(asked: \/orders\/%37\)\n {2}step {6}rule\n {2}rule {6}policies\/policy\.csv:1: p, clerk, \/orders\/:id, GET\n {2}revision {2}r-[0-9a-f]{12}\n$/,
+    )
+  })
+
+  test('denies with the rules that came close, and exits with 1', async () => {
+    const lines = 'p, clerk, /orders/:id, GET\np, lead, /orders/:id, DELETE\n'
+    const cwd = await folder({ ...sound, 'policies/policy.csv': lines })
+
+    const { code, out } = await policy(['explain', 'clerk', 'DELETE', '/orders/7'], { cwd })
+
+    expect(code).toBe(1)
+    expect(out).toContain('denied: clerk may not DELETE /orders/7\n  step      none: ')
+    expect(out).toMatch(/policy\.csv:1: p, clerk, .+ for another method\n/)
+    expect(out).toMatch(/policy\.csv:2: p, lead, .+ for another role\n/)
+  })
+
+  test('names the exclusion and its reason', async () => {
+    const exclusions = '- { method: GET, path: /me, reason: ones own }'
+    const cwd = await folder({ ...sound, 'policies/exclusions.yaml': exclusions })
+
+    const { code, out } = await policy(['explain', 'anybody', 'GET', '/me'], { cwd })
+
+    expect(code).toBe(0)
+    expect(out).toMatch(/entry +policies\/exclusions\.yaml:1: GET \/me\n +reason +ones own\n/)
+  })
+
+  test('says that the gateway refuses a path that two parsers read differently', async () => {
+    const { code, out } = await policy(['explain', 'clerk', 'GET', '/orders/../x'], {
+      cwd: await folder(sound),
+    })
+
+    expect({ code, out }).toEqual({
+      code: 1,
+      out: expect.stringContaining('refuses this path with 400'),
+    })
+  })
+
+  test('answers in JSON', async () => {
+    const args = ['explain', 'clerk', 'PUT', '/orders/7', '--output', 'json']
+
+    const { code, out } = await policy(args, { cwd: await folder(sound) })
+
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      ...{ allowed: false, step: 'none', roleKey: 'clerk', path: '/orders/7' },
+      nearMisses: [
+        { differs: 'method', rule: { origin: { file: 'policies/policy.csv', line: 1 } } },
+      ],
+    })
+  })
+
+  test.each([
+    ['the removed endpoint', 'GET', '/api/v1/Refresh_Token', 'answers 404'],
+    ['what the gateway answers itself', 'POST', '/api/v1/login', 'itself'],
+    ['a refused method', 'TRACE', '/orders/7', 'refuses TRACE'],
+    ['a method in small letters', 'get', '/orders/7', 'case-sensitive'],
+    ['a route that asks nobody', 'GET', '/open/x', 'access public'],
+  ])('notes that the policy is not all there is to %s', async (_, method, path, words) => {
+    const config = `application: { mode: dev }
+upstreams: { a: { targets: [http://127.0.0.1:1] } }
+routes: [{ path: /, upstream: a }, { path: /open, upstream: a, access: public, reason: open }]
+`
+    const cwd = await folder({ ...sound, 'x.yaml': config })
+
+    const { err } = await policy(['explain', 'clerk', method, path, '--config', 'x.yaml'], { cwd })
+
+    expect(err).toMatch(/^note: /)
+    expect(err).toContain(words)
+  })
+
+  test('does not obey an escape sequence in what it was asked', async () => {
+    const { out } = await policy(['explain', 'a\u001b[2J', 'GET', '/x'], {
+      cwd: await folder(sound),
+    })
+
+    expect(out).not.toContain('\u001b')
+  })
+})
+
+describe('postern policy diff', () => {
+  const twoPolicies = async (before: string, after: string, exclusions = '') =>
+    folder({
+      ...{ 'a/model.conf': model, 'a/policy.csv': before },
+      ...{ 'b/model.conf': model, 'b/policy.csv': after, 'b/exclusions.yaml': exclusions },
+    })
+
+  test('shows gains and losses as access, and exits with 1 when it widens', async () => {
+    const cwd = await twoPolicies(
+      'p, clerk, /orders/*, GET\np, clerk, /stock, PUT\n',
+      'p, clerk, /orders/*, GET\np, clerk, /orders/:id, GET\np, clerk, /orders/:id, DELETE\n',
+      '- { method: GET, path: /export, reason: why not }',
+    )
+
+    const { code, out, err } = await policy(['diff', 'a', 'b'], { cwd })
+
+    expect({ code, err }).toEqual({ code: 1, err: '' })
+    expect(out.replaceAll(/r-[0-9a-f]{12}/g, 'r')).toBe(
+      `r -> r: access widens (2 gains, 1 loss)
+  +  EVERYBODY  GET     /export      b/exclusions.yaml:1  NEWLY WITHOUT PERMISSION CHECK
+  +  clerk      DELETE  /orders/:id  b/policy.csv:3       such as DELETE /orders/x
+  -  clerk  PUT  /stock  a/policy.csv:2
+`,
+    )
+  })
+
+  test.each([
+    ['narrows', 'p, c, /x, *', 'p, c, /x, GET', 'access narrows'],
+    ['stays', 'p, c, /x, *', 'p, c, /x, *\np, c, /x, GET', 'access stays the same'],
+    ['is the same', 'p, c, /x, *', '# same\np, c, /x, *', 'no difference'],
+  ])('exits with 0 when access %s', async (_, before, after, words) => {
+    const { code, out } = await policy(['diff', 'a', 'b'], {
+      cwd: await twoPolicies(before, after),
+    })
+
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(words) })
+  })
+
+  test('answers in JSON', async () => {
+    const cwd = await twoPolicies('p, c, /x, GET', 'p, c, /x, GET\np, c, /y, GET')
+
+    const { code, out } = await policy(['diff', 'a', 'b', '--output', 'json'], { cwd })
+
+    expect(code).toBe(1)
+    expect(JSON.parse(out)).toMatchObject({
+      widened: true,
+      gains: [
+        { roleKey: 'c', methods: ['GET'], path: '/y', example: { method: 'GET', path: '/y' } },
+      ],
+      losses: [],
+    })
+  })
+
+  test('exits with 3 when one of the two cannot be used', async () => {
+    const { code, err } = await policy(['diff', 'a', 'b'], {
+      cwd: await twoPolicies('p, c, /x, GET', 'p, c'),
+    })
+
+    expect(code).toBe(3)
+    expect(err).toContain('b/policy.csv:1')
+  })
+
+  test('says what is missing when live is asked for and nobody knows where that is', async () => {
+    const cwd = await twoPolicies('p, c, /x, GET', 'p, c, /x, GET')
+
+    const { code, err } = await policy(['diff', 'live', 'b', '--config', 'x.yaml'], { cwd })
+
+    expect(code).toBe(3)
+    expect(err).toContain('x.yaml')
+  })
+})
+
+describe('a policy command', () => {
+  const names = Object.keys(policyCommands).filter((name) => name.includes(' '))
+
+  test.each(names)('%s shows examples for --help', async (name) => {
+    const { code, out, err } = await policy([name.replace('policy ', ''), '--help'])
+
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(new RegExp(`^usage: postern ${name}`))
+    expect(out.match(new RegExp(`^ .*postern ${name}`, 'gm'))?.length).toBeGreaterThan(1)
+    expect(out).toContain('Exit codes: ')
+  })
+
+  test.each([
+    ['check', 'a', 'b'],
+    ['check', '--yes'],
+    ['check', '--output', 'junit'],
+    ['test', '--coverage', 'all'],
+    ['test', '--coverage', '101'],
+    ['explain', 'a', 'GET'],
+    ['diff', 'a', 'b', 'c'],
+    ['push'],
+    ['push', '-m', '  '],
+    ['push', '-m', 'x', '--wait', 'long'],
+    ['pull', 'a', 'b'],
+    ['history', '--limit', '0'],
+    ['rollback'],
+    ['rollback', 'live'],
+    ['import', 'elsewhere', 'x'],
+    ['import', 'redis', 'x', '--table', 'y'],
+  ])('%s %s %s %s does not understand that, and exits with 2', async (...args) => {
+    const { code, out, err } = await policy(args.filter((arg) => arg !== undefined))
+
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^usage: postern policy /)
+  })
+})

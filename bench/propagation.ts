@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -21,23 +21,36 @@ const { values } = parseArgs({
     rules: { type: 'string', default: '10000' },
     replicas: { type: 'string', default: '5' },
     publishes: { type: 'string', default: '60' },
+    /** How many different calls the rules are about: every role has rules for all of them. */
+    endpoints: { type: 'string', default: '250' },
   },
 })
 const rules = Number(values.rules)
 const replicas = Number(values.replicas)
 const publishes = Number(values.publishes)
+const endpoints = Number(values.endpoints)
 const warmUps = 5
 const prefix = '{bench}:'
 
 const headers = { Authorization: `Bearer ${tokenOf('probe')}` }
 const agent = new Agent({ keepAlive: true, maxSockets: replicas })
 
-/** Realistic in size: as many roles, paths and methods as the rules give. */
+const actions = [
+  ['', 'GET'],
+  ['', 'POST'],
+  ['/:id', 'GET'],
+  ['/:id', 'PUT'],
+  ['/:id', 'DELETE'],
+] as const
+
+/** Roles times endpoints, as an admin product has them, and one rule that is in no other revision. */
 function revisionWith(probe: number, parent: string | undefined): PolicyDocument {
-  const lines = Array.from(
-    { length: rules - 1 },
-    (_, at) => `role-${at % 50}, /api/v1/service-${at % 200}/things/:id/part-${at}, GET`,
-  )
+  const lines = Array.from({ length: rules - 1 }, (_, at) => {
+    const endpoint = at % endpoints
+    const [suffix, method] = actions[endpoint % actions.length] ?? actions[0]
+    const path = `/api/v1/service-${Math.floor(endpoint / actions.length)}/things${suffix}`
+    return `role-${Math.floor(at / endpoints)}, ${path}, ${method}`
+  })
   const files = policyFiles([...lines, `probe, /probe/${probe}, GET`])
   return createDocument(files, { author: 'bench', message: '', parent, now: new Date() })
 }
@@ -113,8 +126,11 @@ try {
   const result = {
     benchmark: 'propagation',
     rules,
+    endpoints,
     replicas,
     publishes,
+    cpus: availableParallelism(),
+    load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
     milliseconds: {
       p50: percentile(sorted, 0.5),
       p90: percentile(sorted, 0.9),

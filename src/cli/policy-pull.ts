@@ -1,10 +1,11 @@
 import { basename, join, resolve } from 'node:path'
 import type { PolicyFile } from '../policy/policy-set.ts'
+import { isRevision } from '../stores/policy-document.ts'
 import { readPolicyFiles } from '../stores/policy-files.ts'
 import { count, json, policyCommand } from './policy-command.ts'
 import { createPolicyDirectory, namesIn, replacePolicyFiles } from './policy-directory.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
-import { isRevisionName, readPublished } from './policy-versions.ts'
+import { readPublished } from './policy-versions.ts'
 
 const help = `usage: postern policy pull [REVISION|live] [DIR] [--force] [--output text|json] [--config FILE]
 
@@ -24,7 +25,7 @@ export const policyPull = policyCommand(
   { help, options: { force: { type: 'boolean' } }, positionals: [0, 2] },
   async ({ values, positionals, output }, io) => {
     const [first, second] = positionals
-    const isName = first === 'live' || (first !== undefined && isRevisionName(first))
+    const isName = first === 'live' || (first !== undefined && isRevision(first))
     if (!isName && second !== undefined) {
       io.err(help)
       return 2
@@ -64,11 +65,13 @@ export const policyPull = policyCommand(
   },
 )
 
-/** The policy files of a directory by base name; nothing when it is empty or not there. */
+/** The policy files of a directory by base name, notes left out; nothing when it is not there. */
 async function presentFiles(directory: string): Promise<readonly PolicyFile[] | undefined> {
   if ((await namesIn(directory)).length === 0) return undefined
   const files = await readPolicyFiles(directory)
-  return files.map(({ name, text }) => ({ name: basename(name), text }))
+  return files
+    .map(({ name, text }) => ({ name: basename(name), text }))
+    .filter(({ name }) => !name.endsWith('.md'))
 }
 
 function isSame(present: readonly PolicyFile[], files: readonly PolicyFile[]): boolean {

@@ -1,8 +1,9 @@
+import { isRevision } from '../stores/policy-document.ts'
 import { json, policyCommand } from './policy-command.ts'
 import { publishPolicy, reportConvergence } from './policy-publish.ts'
 import { authorOf, defaultWaitSeconds } from './policy-push.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
-import { isRevisionName, readPublished } from './policy-versions.ts'
+import { readPublished } from './policy-versions.ts'
 
 const help = `usage: postern policy rollback REVISION [-m WHY] [--yes] [--author NAME] [--wait SECONDS] [--output text|json] [--config FILE]
 
@@ -30,7 +31,7 @@ export const policyRollback = policyCommand(
   },
   async ({ values, positionals: [revision = ''], output }, io) => {
     const waitSeconds = Number(values.wait ?? defaultWaitSeconds)
-    if (!isRevisionName(revision) || !(waitSeconds >= 0 && waitSeconds <= 3600)) {
+    if (!isRevision(revision) || !(waitSeconds >= 0 && waitSeconds <= 3600)) {
       io.err(help)
       return 2
     }

@@ -8,6 +8,7 @@ import { count, json, policyCommand } from './policy-command.ts'
 import { createProgress, percentOf } from './policy-progress.ts'
 import { formatFindings, type Review, reviewDirectory } from './policy-review.ts'
 import { policySettings } from './policy-settings.ts'
+import { printable } from './policy-table.ts'
 
 const help = `usage: postern policy test [DIR] [--coverage PERCENT] [--output text|json|junit] [--config FILE]
 
@@ -92,7 +93,7 @@ export function formatReport(name: string, { outcomes, failures, coverage }: Tes
   const { rules, exclusions, percent } = coverage
   const failed = failures.map((outcome) => {
     const { file, line, column } = outcome.expectation.at
-    return `${file}:${line}:${column}: failed: ${describeFailure(outcome)}\n`
+    return `${printable(`${file}:${line}:${column}: failed: ${describeFailure(outcome)}`)}\n`
   })
   const untested = [...rules.undecided, ...exclusions.undecided]
   const passed = outcomes.length - failures.length
@@ -100,7 +101,9 @@ export function formatReport(name: string, { outcomes, failures, coverage }: Tes
     ...failed,
     `${name}: ${count(outcomes.length, 'test')}, ${passed} passed, ${failures.length} failed\n`,
     `coverage: ${percent} % (${rules.decided}/${rules.total} rules, ${exclusions.decided}/${exclusions.total} exclusions)\n`,
-    ...untested.slice(0, mostShown).map((each) => `  no test decides by ${inOneLine(each)}\n`),
+    ...untested
+      .slice(0, mostShown)
+      .map((each) => `  no test decides by ${printable(inOneLine(each))}\n`),
     untested.length > mostShown ? `  … and ${untested.length - mostShown} more\n` : '',
   ].join('')
 }

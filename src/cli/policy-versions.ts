@@ -1,6 +1,6 @@
-import type { PolicyFile, PolicySet } from '../policy/policy-set.ts'
-import { parsePolicySet } from '../policy/policy-set.ts'
+import { type PolicyFile, type PolicySet, parsePolicySet } from '../policy/policy-set.ts'
 import type { PolicyStore } from '../stores/policies.ts'
+import { isRevision } from '../stores/policy-document.ts'
 import type { Io } from './io.ts'
 import { readPolicyDirectory } from './policy-directory.ts'
 import { type PolicySettings, refuse, withPolicyStore } from './policy-settings.ts'
@@ -13,18 +13,15 @@ export interface PolicyVersion {
   readonly files: readonly PolicyFile[]
 }
 
-/** Whether a name is that of a revision. A directory of such a name is `./r-…`. */
-export function isRevisionName(name: string): boolean {
-  return /^r-[0-9a-f]{12,64}$/.test(name)
-}
-
-/** Reads `live` or a revision from Redis, and anything else from a directory. */
+/**
+ * Reads `live` or a revision from Redis, and anything else from a directory: `./live` is one.
+ */
 export async function readVersion(
   name: string,
   settings: PolicySettings,
   io: Io,
 ): Promise<PolicyVersion> {
-  if (name !== 'live' && !isRevisionName(name)) {
+  if (name !== 'live' && !isRevision(name)) {
     const { files } = await readPolicyDirectory(name, io.cwd)
     return { name, files, set: parsePolicySet(files) }
   }

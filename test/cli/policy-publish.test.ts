@@ -236,6 +236,7 @@ describe('postern policy pull', () => {
       ...filesOf(...second),
       'policies/more.csv': 'p, a, /a, GET',
       'policies/tests/x_test.yaml': 'x',
+      'policies/notes.md': 'mine',
     })
 
     const refused = await run(['pull', revision], { cwd })
@@ -247,6 +248,7 @@ describe('postern policy pull', () => {
     expect(forced.code).toBe(0)
     expect((await readdir(join(cwd, 'policies'))).sort()).toEqual([
       'model.conf',
+      'notes.md',
       'policy.csv',
       'tests',
     ])

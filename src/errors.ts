@@ -23,6 +23,8 @@ export type RefusalKind =
 export interface RefusalDetail {
   readonly reason?: string
   readonly retryAfterSeconds?: number
+  /** The methods that would have been answered, for the Allow header. */
+  readonly allow?: string
 }
 
 /** We said no, and meant it. The kind reaches the client as an answer, the detail only the log. */

@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { once } from 'node:events'
 import { userInfo } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
@@ -47,7 +46,7 @@ const serveCommand: Command = async (args, io) => {
   const destination = createLogDestination(process.stdout.fd)
   process.on('exit', destination.flushSync)
   const log = createLog(config.logger.level, destination)
-  const signal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+  const signal = anySignal()
   const postern = await serve({ config, log })
   const { publicPort, opsPort, revision, seeded } = postern
   log.info({ port: publicPort, opsPort, revision }, 'listening')
@@ -63,6 +62,13 @@ const serveCommand: Command = async (args, io) => {
   log.info('closing')
   await postern.close()
   return 0
+}
+
+/** The first signal. Later ones change nothing: a terminal sends one, and what runs us another. */
+function anySignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => resolve())
+  })
 }
 
 function serveOptions(args: readonly string[]) {

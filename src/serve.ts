@@ -9,8 +9,9 @@ import { createRelayHeaders } from './gateway/relayed-headers.ts'
 import { createRoutes } from './gateway/routes.ts'
 import { createUpstreamHeaders } from './gateway/upstream-headers.ts'
 import { createUpstreams } from './gateway/upstreams.ts'
+import { createDrain } from './http/drain.ts'
 import { refusalEnvelopes } from './http/envelope.ts'
-import { closeServer, listen } from './http/listen.ts'
+import { listen } from './http/listen.ts'
 import { createOpsServer } from './http/ops-server.ts'
 import { createOwnAnswers } from './http/own-answers.ts'
 import { createPublicServer } from './http/public-server.ts'
@@ -104,18 +105,22 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     log,
     limits: config.limits,
   })
+  const drain = createDrain(publicServer, config.shutdown)
   const opsServer = createOpsServer({
     version,
     mode: mode.name,
     revision: policies.revision,
-    checks: [{ name: 'policy', problem: policies.problem }],
+    checks: [
+      { name: 'policy', problem: policies.problem },
+      { name: 'life', problem: () => (drain.isDraining() ? 'closing' : undefined) },
+    ],
     details: { policy: policies.state },
   })
 
   const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
   closing.add(() => opsServer.close())
   const publicPort = await listen(publicServer, config.application)
-  closing.add(() => closeServer(publicServer, config.shutdown.deadlineMs))
+  closing.add(drain.close)
 
   return {
     publicPort,
@@ -125,6 +130,9 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     close: closing.close,
   }
 }
+
+/** What the login log may add to the deadline: a store that is away does not come back by waiting. */
+const longestFlushMs = 2000
 
 function clock(): number {
   return Date.now() / 1000
@@ -166,7 +174,7 @@ async function buildLogin(
         now: () => new Date(now() * 1000),
       })
     : noLoginLog
-  closing.add(() => loginLog.close(config.shutdown.deadlineMs))
+  closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, longestFlushMs)))
 
   const answers = createOwnAnswers({
     login: createLogin({
@@ -217,5 +225,6 @@ function buildGateway(
     upstreamHeaders: createUpstreamHeaders(config.headers),
     relayHeaders: createRelayHeaders(injectedNames),
     maxBodyBytes: config.limits.bodyBytes,
+    maxStallMs: config.limits.stallTimeoutMs,
   })
 }

@@ -7,6 +7,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   'version.ts': [],
   'closing.ts': [],
+  'endpoints.ts': [],
   'log.ts': [],
   'log-destination.ts': [],
   config: [],
@@ -78,6 +79,7 @@ describe('the architecture', () => {
           return (
             target !== own &&
             target !== 'errors.ts' &&
+            target !== 'endpoints.ts' &&
             !allowed.includes('*') &&
             !allowed.includes(target)
           )

@@ -1,19 +1,13 @@
+import { captchaAlias, ownPaths, removedPaths } from '../endpoints.ts'
 import type { Draft } from './draft.ts'
 import type { Report } from './report.ts'
 import { didYouMean } from './suggest.ts'
 
-const OWN_ENDPOINTS = [
-  '/api/v1/login',
-  '/api/v1/getCaptcha',
-  '/api/v1/logout',
-  '/api/v1/user/profile',
-  '/api/v1/refresh_token',
-]
-const CAPTCHA_ALIAS = '/api/v1/captcha'
+const OWN_ENDPOINTS: readonly string[] = [...Object.values(ownPaths), ...removedPaths]
 
 /** Every route leads to an upstream that exists, and to no path that is Postern's own. */
 export function checkRoutes(draft: Draft, report: Report): void {
-  const own = draft.captcha?.alias ? [...OWN_ENDPOINTS, CAPTCHA_ALIAS] : OWN_ENDPOINTS
+  const own = draft.captcha?.alias ? [...OWN_ENDPOINTS, captchaAlias] : OWN_ENDPOINTS
   const firstAt = new Map<string, string>()
 
   draft.routes?.forEach((route, index) => {

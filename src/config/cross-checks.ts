@@ -8,7 +8,7 @@ import { MASK, secretWeakness } from './secret-strength.ts'
 // Names that HTTP or Postern gives a meaning of its own; identity under one of them would be lost
 // or would change how the message is read.
 const TAKEN =
-  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|date|authorization|cookie|set-cookie|forwarded|traceparent|tracestate|(content|proxy|x-forwarded|sec|if)-.*)$/
+  /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|date|origin|referer|user-agent|via|authorization|cookie|set-cookie|forwarded|traceparent|tracestate|(content|proxy|x-forwarded|sec|if)-.*)$/
 
 /** The rules that no single setting can tell. Reports every one that does not hold. */
 export function crossCheck(draft: Draft, report: Report): void {

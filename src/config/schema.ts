@@ -62,6 +62,7 @@ const upstream = Type.Object(
     connectTimeoutMs: integer(3000, 1, DAY_MS, 'How long connecting to a target may take.'),
     headersTimeoutMs: integer(30_000, 1, DAY_MS, 'How long a target may take to begin its answer.'),
     bodyTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a target may pause within its answer.'),
+    queueTimeoutMs: integer(5000, 1, DAY_MS, 'How long a request may wait for a free connection.'),
   },
   { additionalProperties: false, description: 'A service that calls are forwarded to.' },
 )
@@ -111,7 +112,7 @@ export const configSchema = section('The configuration of Postern.', {
     port: integer(8000, 0, 65_535, 'The public port; 0 takes a free one.'),
     dataDirectory: text('data', 'Where the embedded database and a generated key are kept.'),
   }),
-  ops: section('The second port: health, readiness, metrics.', {
+  ops: section('The second port: health, readiness, version.', {
     host: text('127.0.0.1', 'The address or host name the ops port listens on.', HOST),
     port: integer(9100, 0, 65_535, 'The ops port; 0 takes a free one.'),
   }),
@@ -248,6 +249,7 @@ export const configSchema = section('The configuration of Postern.', {
     bodyBytes: integer(104_857_600, 0, TIB, 'The longest request body.'),
     headersTimeoutMs: integer(15_000, 1, DAY_MS, 'How long the headers of a request may take.'),
     requestTimeoutMs: integer(300_000, 1, DAY_MS, 'How long a whole request may take to arrive.'),
+    stallTimeoutMs: integer(30_000, 1, DAY_MS, 'How long a client may leave an answer unread.'),
     keepAliveTimeoutMs: integer(65_000, 1, DAY_MS, 'How long an idle connection is kept.'),
     connections: integer(10_000, 1, 1_000_000, 'The most connections at the same time.'),
   }),

@@ -148,11 +148,11 @@ function take(seen: Seen, treatment: Treatment, name: string, value: string): vo
       seen.passable.push(name, withoutTokenQuery(value))
       return
     case 'origin':
-      seen.origin = value
+      seen.origin = only(seen.origin, value, 'two Origin headers')
       seen.passable.push(name, value)
       return
     case 'fetch-site':
-      seen.fetchSite = value
+      seen.fetchSite = only(seen.fetchSite, value, 'two Sec-Fetch-Site headers')
       seen.passable.push(name, value)
       return
     case 'user-agent':
@@ -192,7 +192,7 @@ function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
     contentType: seen.contentType,
     contentLength: seen.contentLength,
     chunked,
-    expectsContinue: expectsContinue(seen.expect),
+    expectsContinue: expectsContinue(seen.expect, httpVersion),
   }
 }
 
@@ -205,8 +205,9 @@ function isChunked(transferEncoding: string | undefined, httpVersion: string): b
   return true
 }
 
-function expectsContinue(expect: string | undefined): boolean {
-  if (expect === undefined) return false
+/** RFC 9110 10.1.1: to be ignored in an HTTP/1.0 request. */
+function expectsContinue(expect: string | undefined, httpVersion: string): boolean {
+  if (expect === undefined || httpVersion === '1.0') return false
   if (expect.toLowerCase() !== '100-continue') throw new Refusal('expectation-failed')
   return true
 }

@@ -2,16 +2,15 @@ import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { Fault, Refusal } from '../errors.ts'
 import { queryWithoutToken } from './carriers.ts'
-import type { RelayHeaders } from './relayed-headers.ts'
+import { type Exchange, exchange } from './exchange.ts'
 import { requestBody } from './request-body.ts'
 import type { Authorized } from './stages.ts'
-import type { UpstreamHeaders } from './upstream-headers.ts'
-import type { Upstream, Upstreams } from './upstreams.ts'
+import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
+import type { Upstreams } from './upstreams.ts'
 
-export interface ForwardParts {
+export interface ForwardParts extends Pick<Exchange, 'relayHeaders' | 'maxStallMs'> {
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
-  readonly relayHeaders: RelayHeaders
   readonly maxBodyBytes: number
 }
 
@@ -25,14 +24,25 @@ export async function forward(
   reply: ServerResponse,
   parts: ForwardParts,
 ): Promise<void> {
-  const { received } = authorized
+  const { received, carrier } = authorized
+  const { notes } = received.arrival
   const upstreamName = received.endpoint?.upstream ?? received.route?.upstream
   if (upstreamName === undefined) throw new Refusal('no-such-route')
-  received.arrival.notes.upstream = upstreamName
+  notes.upstream = upstreamName
 
   const upstream = parts.upstreams.get(upstreamName)
   const options = departure(authorized, reply, parts)
-  await exchange(authorized, { reply, upstream, options, relayHeaders: parts.relayHeaders })
+  const { relayHeaders, maxStallMs } = parts
+  const fault = await exchange({
+    reply,
+    upstream,
+    options,
+    relayHeaders,
+    maxStallMs,
+    carrier,
+    notes,
+  })
+  if (fault !== undefined) throw fault instanceof Refusal ? fault : upstreamFault(fault)
 }
 
 function departure(
@@ -41,8 +51,8 @@ function departure(
   { upstreamHeaders, maxBodyBytes }: ForwardParts,
 ): Dispatcher.DispatchOptions {
   const { received } = authorized
-  const { call, headers, arrival, route } = received
-  const query = route?.forwardCredentials ? received.query : queryWithoutToken(received.query)
+  const { call, headers, arrival } = received
+  const query = passesCredentials(received) ? received.query : queryWithoutToken(received.query)
   const hasBody = headers.chunked || Number(headers.contentLength ?? 0) > 0
 
   if (Number(headers.contentLength ?? 0) > maxBodyBytes) throw new Refusal('body-too-large')
@@ -55,68 +65,6 @@ function departure(
     headers: upstreamHeaders(authorized),
     body: hasBody ? requestBody(arrival.body, maxBodyBytes) : null,
   }
-}
-
-interface Exchange {
-  readonly reply: ServerResponse
-  readonly upstream: Upstream
-  readonly options: Dispatcher.DispatchOptions
-  readonly relayHeaders: RelayHeaders
-}
-
-function exchange(authorized: Authorized, parts: Exchange): Promise<void> {
-  const { reply, upstream, options, relayHeaders } = parts
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const { notes } = authorized.received.arrival
-  let controller: Dispatcher.DispatchController | undefined
-  let over = false
-
-  function end(error?: unknown): void {
-    if (over) return
-    over = true
-    upstream.done()
-    reply.off('close', leave)
-    reply.off('drain', goOn)
-    if (error === undefined) resolve()
-    else if (reply.headersSent) {
-      // The client has part of an answer: ending the connection is the only way left to say so.
-      notes.cut = 'upstream'
-      reply.destroy()
-      resolve()
-    } else reject(error instanceof Refusal ? error : upstreamFault(error))
-  }
-  function leave(): void {
-    notes.cut = 'client'
-    controller?.abort(new Error('the client left'))
-    end()
-  }
-  function goOn(): void {
-    controller?.resume()
-  }
-
-  upstream.dispatch(options, {
-    onRequestStart(started) {
-      controller = started
-      if (over) started.abort(new Error('the client left'))
-    },
-    onResponseStart(_, status, headers) {
-      if (status < 200 || over) return
-      reply.writeHead(status, relayHeaders(headers, status, authorized.carrier))
-    },
-    onResponseData(active, chunk) {
-      if (!reply.write(chunk)) active.pause()
-    },
-    onResponseEnd() {
-      reply.end()
-      end()
-    },
-    onResponseError(_, error) {
-      end(error)
-    },
-  })
-  reply.on('close', leave)
-  reply.on('drain', goOn)
-  return promise
 }
 
 const timeouts = new Set([
@@ -133,8 +81,9 @@ const unreachable = new Set([
   'ENETUNREACH',
 ])
 
-function upstreamFault(cause: unknown): Fault {
-  const code = String((cause as { code?: unknown })?.code)
+function upstreamFault(cause: Error): Fault {
+  if (cause instanceof Fault) return cause
+  const code = String((cause as NodeJS.ErrnoException).code)
   if (timeouts.has(code)) return new Fault('upstream-timeout', { cause })
   if (unreachable.has(code)) return new Fault('upstream-unreachable', { cause })
   return new Fault('upstream-broken', { cause })

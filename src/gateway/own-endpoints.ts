@@ -1,10 +1,12 @@
+import { captchaAlias, ownPaths } from '../endpoints.ts'
+
 /**
  * The endpoints that Postern answers itself. `open` ones come before the identity check; the
- * others walk the whole line first. A path on this list never reaches an upstream under another
- * method, so that no upstream can offer a second login.
+ * others walk the whole line first. A path that Postern answers reaches no upstream under another
+ * method either, so that no upstream can offer a second login.
  */
 export interface OwnEndpoint {
-  readonly name: 'login' | 'captcha' | 'logout' | 'profile' | 'wrong-method'
+  readonly name: 'login' | 'captcha' | 'logout' | 'profile' | 'server' | 'wrong-method'
   readonly open: boolean
   /** Methods that the path does answer. */
   readonly allow: string
@@ -21,17 +23,21 @@ export interface OwnEndpointOptions {
 
 export type FindOwnEndpoint = (method: string, path: string) => OwnEndpoint | undefined
 
+/** `OPTIONS *` asks about the server, not about a path (RFC 9110 9.3.7): it is ours to answer. */
+export const serverWide = '*'
+
 /** Look-up on the canonical path, by equality: `/api/v1/login/` and `/api/v1/Login` are not login. */
 export function createOwnEndpoints(options: OwnEndpointOptions): FindOwnEndpoint {
   const login = endpoint('login', 'POST', true)
   const captcha = endpoint('captcha', 'GET', true)
   const byPath = new Map<string, OwnEndpoint>([
-    ['/api/v1/login', login],
-    ['/api/v1/getCaptcha', captcha],
-    ['/api/v1/logout', handedTo(options.logout, endpoint('logout', 'POST', false))],
-    ['/api/v1/user/profile', handedTo(options.profile, endpoint('profile', 'GET', false))],
+    [serverWide, endpoint('server', 'OPTIONS', true)],
+    [ownPaths.login, login],
+    [ownPaths.captcha, captcha],
+    [ownPaths.logout, handedTo(options.logout, endpoint('logout', 'POST', false))],
+    [ownPaths.profile, handedTo(options.profile, endpoint('profile', 'GET', false))],
   ])
-  if (options.captchaAlias) byPath.set('/api/v1/captcha', captcha)
+  if (options.captchaAlias) byPath.set(captchaAlias, captcha)
 
   return (method, path) => {
     const found = byPath.get(path)

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { removedPaths } from '../endpoints.ts'
 import { Refusal } from '../errors.ts'
 import { canonicalPath } from '../policy/canonical-path.ts'
 import type { ReadHeaders } from './arriving-headers.ts'
-import type { FindOwnEndpoint } from './own-endpoints.ts'
+import { type FindOwnEndpoint, serverWide } from './own-endpoints.ts'
 import type { FindRoute } from './routes.ts'
 import type { Arrival, Received } from './stages.ts'
 
@@ -22,7 +23,7 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   arrival.notes.requestId = requestId
 
   refuseForeignProtocol(arrival)
-  const { path, query } = splitTarget(arrival.target, parts.maxTargetBytes)
+  const { path, query } = splitTarget(arrival, parts.maxTargetBytes)
   arrival.notes.path = path
   refuseRemovedEndpoint(path)
   const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
@@ -48,7 +49,8 @@ function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
   if (refusedMethods.has(method)) throw new Refusal('method-not-allowed')
 }
 
-function splitTarget(target: string, maxBytes: number): { path: string; query: string } {
+function splitTarget({ method, target }: Arrival, maxBytes: number) {
+  if (target === serverWide && method === 'OPTIONS') return { path: serverWide, query: '' }
   if (target.length > maxBytes) throw new Refusal('target-too-long')
 
   const mark = target.indexOf('?')
@@ -64,9 +66,9 @@ function isPlainQuery(query: string): boolean {
   return /^[\x21\x22\x24-\x7e]*$/.test(query)
 }
 
-/** Removed for good (specification, Removed endpoint), in every case and with a slash behind it. */
-const removedEndpoints = new Set(['/api/v1/refresh_token'])
+const removedEndpoints = new Set<string>(removedPaths)
 
+/** In every case of letters, and with a slash behind it: some servers take both for the same. */
 function refuseRemovedEndpoint(path: string): void {
   const spelled = path.toLowerCase()
   const bare = spelled.endsWith('/') ? spelled.slice(0, -1) : spelled

@@ -41,5 +41,7 @@ export function requestBody(request: IncomingMessage, maxBytes: number): Readabl
   request.on('end', finish)
   request.on('close', cut)
   request.on('error', cut)
+  // The client may have left while its token was being checked.
+  if (request.destroyed) cut()
   return body
 }

@@ -26,7 +26,7 @@ export interface Notes {
   carrier?: Carrier
   decision?: Decision
   upstream?: string
-  /** Who cut the exchange short after the answer had begun. */
+  /** Who cut the exchange with the upstream short. */
   cut?: 'client' | 'upstream'
 }
 

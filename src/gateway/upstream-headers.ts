@@ -1,6 +1,6 @@
 import type { VerifiedToken } from '../token/tokens.ts'
 import { cookieWithoutToken } from './carriers.ts'
-import type { Authorized } from './stages.ts'
+import type { Authorized, Received } from './stages.ts'
 
 /** The names under which an upstream learns who calls. Each can be configured. */
 export interface InjectedNames {
@@ -38,9 +38,9 @@ export function createUpstreamHeaders(names: InjectedNames): UpstreamHeaders {
   }
 
   return ({ received, token }) => {
-    const { arrival, headers, route, requestId } = received
+    const { arrival, headers, requestId } = received
     const out = [...headers.passable]
-    pushCredentials(out, received, route?.forwardCredentials === true)
+    pushCredentials(out, received, passesCredentials(received))
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
 
     if (token !== undefined) out.push(...identity(token))
@@ -63,11 +63,13 @@ export function headerValue(value: string): string {
   return encodeURIComponent(value.toWellFormed())
 }
 
-function pushCredentials(
-  out: string[],
-  { headers }: Authorized['received'],
-  forwardCredentials: boolean,
-): void {
+/** A route speaks for its own upstream only, not for one that an endpoint is handed to. */
+export function passesCredentials({ route, endpoint }: Received): boolean {
+  if (route?.forwardCredentials !== true) return false
+  return endpoint?.upstream === undefined || endpoint.upstream === route.upstream
+}
+
+function pushCredentials(out: string[], { headers }: Received, forwardCredentials: boolean): void {
   if (forwardCredentials && headers.authorization !== undefined) {
     out.push('Authorization', headers.authorization)
   }

@@ -7,15 +7,21 @@ export interface UpstreamSettings {
   readonly connectTimeoutMs: number
   readonly headersTimeoutMs: number
   readonly bodyTimeoutMs: number
+  readonly queueTimeoutMs: number
 }
 
 /** A business service: one or several targets that are asked in turn. */
 export interface Upstream {
-  readonly name: string
-  /** Sends one request; throws a Fault at once when too many are already waiting. */
+  /** How long a request may wait for a connection. */
+  readonly queueTimeoutMs: number
+  /**
+   * Takes a place, and says whether there is a connection for it or it has to wait. Throws a Fault
+   * at once when too many are already waiting.
+   */
+  enter(): 'free' | 'queued'
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void
-  /** To be called once for each `dispatch`, when its response has ended in whatever way. */
-  done(): void
+  /** Gives the place back, once, when the response has ended in whatever way. */
+  leave(): void
 }
 
 export interface Upstreams {
@@ -31,7 +37,7 @@ export function createUpstreams(settings: Readonly<Record<string, UpstreamSettin
   for (const [name, one] of Object.entries(settings)) {
     const own = one.targets.map((target) => createPool(target, one))
     pools.push(...own)
-    upstreams.set(name, createUpstream(name, own, one.connections))
+    upstreams.set(name, createUpstream(own, one))
   }
 
   return {
@@ -60,20 +66,22 @@ function createPool(target: string, settings: UpstreamSettings): Pool {
   })
 }
 
-function createUpstream(name: string, pools: readonly Pool[], connections: number): Upstream {
-  const mostOutstanding = connections * pools.length * 2
+function createUpstream(pools: readonly Pool[], settings: UpstreamSettings): Upstream {
+  const connections = settings.connections * pools.length
   let outstanding = 0
   let turn = 0
 
   return {
-    name,
+    queueTimeoutMs: settings.queueTimeoutMs,
+    enter() {
+      if (outstanding >= connections * 2) throw new Fault('upstream-busy')
+      return ++outstanding > connections ? 'queued' : 'free'
+    },
     dispatch(options, handler) {
-      if (outstanding >= mostOutstanding) throw new Fault('upstream-busy')
       const pool = pools[turn++ % pools.length] as Pool
       pool.dispatch(options, handler)
-      outstanding++
     },
-    done() {
+    leave() {
       outstanding--
     },
   }

@@ -23,15 +23,3 @@ export async function listen(
   }
   return (server.address() as AddressInfo).port
 }
-
-/** Stops accepting, lets requests in flight finish until the deadline, then cuts what is left. */
-export async function closeServer(server: Server, deadlineMs: number): Promise<void> {
-  const closed = once(server, 'close')
-  server.close()
-  // A connection that was busy becomes idle when its answer is out, and would then be kept.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50)
-  const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs)
-  await closed
-  clearInterval(sweep)
-  clearTimeout(deadline)
-}

@@ -23,8 +23,9 @@ const mostLoginBytes = 16_384
 /** The endpoints that Postern answers itself, in the forms that existing clients read. */
 export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
   async function login({ arrival, headers }: Received, reply: ServerResponse): Promise<void> {
-    if (headers.expectsContinue) reply.writeContinue()
-    const bytes = await readBody(arrival.body, mostLoginBytes)
+    const tooLarge = Number(headers.contentLength ?? 0) > mostLoginBytes
+    if (headers.expectsContinue && !tooLarge) reply.writeContinue()
+    const bytes = tooLarge ? undefined : await readBody(arrival.body, mostLoginBytes)
     const issued = await parts.login({
       body: { contentType: headers.contentType, bytes },
       address: arrival.remoteAddress,
@@ -66,8 +67,10 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
           return login(received, reply)
         case 'captcha':
           return captcha(received, reply)
+        case 'server':
+          return replyJson(reply, 200, { code: 200, msg: 'ok' })
         default:
-          throw new Refusal('method-not-allowed')
+          throw wrongMethod(received)
       }
     },
     async toCaller(authorized, reply) {
@@ -77,10 +80,14 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
         case 'profile':
           return profile(authorized, reply)
         default:
-          throw new Refusal('method-not-allowed')
+          throw wrongMethod(authorized.received)
       }
     },
   }
+}
+
+function wrongMethod({ endpoint }: Received): Refusal {
+  return new Refusal('method-not-allowed', endpoint === undefined ? {} : { allow: endpoint.allow })
 }
 
 /** RFC 3339 with second precision, as existing clients parse it. */

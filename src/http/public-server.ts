@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type { Arrival, Notes } from '../gateway/stages.ts'
 import type { Log } from '../log.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
-import { replyJson } from './json-reply.ts'
 import { errorReply, replyError } from './reply-error.ts'
 import { logRequest } from './request-log.ts'
 import { createTurns } from './turns.ts'
@@ -45,8 +45,7 @@ export function createPublicServer({ pass, refusals, log, limits }: PublicServer
     const notes: Notes = {}
     let error: unknown
     try {
-      if (isServerWide(request)) replyServerWide(reply)
-      else await pass(toArrival(request, notes), reply)
+      await pass(toArrival(request, notes), reply)
     } catch (thrown) {
       error = thrown
       const answer = errorReply(thrown, refusals)
@@ -60,6 +59,7 @@ export function createPublicServer({ pass, refusals, log, limits }: PublicServer
   server.on('checkContinue', inTurn)
   server.on('checkExpectation', inTurn)
   server.on('clientError', answerClientError)
+  server.on('upgrade', refuseUpgrade)
   return server
 }
 
@@ -82,28 +82,36 @@ function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address
 }
 
-/** `OPTIONS *` asks about the server, not about a path (RFC 9110 9.3.7): it is ours to answer. */
-function isServerWide(request: IncomingMessage): boolean {
-  return request.method === 'OPTIONS' && request.url === '*'
-}
-
-function replyServerWide(reply: ServerResponse): void {
-  replyJson(reply, 200, { code: 200, msg: 'ok' })
-}
-
 /** What the parser refused before there was a request. The connection cannot be trusted further. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // An answer that has begun would be continued by ours, as far as the client can tell.
-  const begun = (socket as { _httpMessage?: ServerResponse })._httpMessage?.headersSent === true
-  if (!socket.writable || begun || error.code === 'ECONNRESET') {
+  // An answer to the request before would be taken for one to that request.
+  const busy = (socket as { _httpMessage?: ServerResponse })._httpMessage !== undefined
+  // The request before asked for the end of the connection and will have its answer.
+  if (busy && error.code === 'HPE_CLOSED_CONNECTION') return
+  if (!socket.writable || busy || error.code === 'ECONNRESET') {
     socket.destroy()
     return
   }
-  const status = parserStatuses[error.code ?? ''] ?? '400 Bad Request'
+  refuseOnSocket(socket, parserStatuses[error.code ?? ''] ?? '400 Bad Request')
+}
+
+/**
+ * Tunnels are not offered. Treated as plain requests, they would leave Node's parser unsure where
+ * the next request begins.
+ */
+function refuseUpgrade(_: IncomingMessage, socket: Duplex): void {
+  refuseOnSocket(socket, '501 Not Implemented')
+}
+
+/** Answers where there is no reply object, and ends the connection whatever the client does. */
+function refuseOnSocket(socket: Duplex, status: string): void {
   const body = JSON.stringify({ code: Number(status.slice(0, 3)), msg: 'malformed request' })
+  socket.on('error', () => {})
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    // A client that keeps its side open would keep the connection for ever.
+    () => socket.destroy(),
   )
 }
 

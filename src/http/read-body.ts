@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 
-/** The whole body, or `undefined` when it is larger than `maxBytes`; the rest is then not kept. */
+/** The whole body; `undefined` when it is larger than `maxBytes` or the client left within it. */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let length = 0
     request.on('data', (chunk: Buffer) => {
@@ -14,7 +14,8 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bu
       }
     })
     request.on('end', () => resolve(Buffer.concat(chunks)))
-    request.on('error', reject)
-    request.on('close', () => reject(new Error('the client left')))
+    request.on('error', () => resolve(undefined))
+    request.on('close', () => resolve(undefined))
+    if (request.destroyed) resolve(undefined)
   })
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Fault, Refusal } from '../errors.ts'
+import { Fault, Refusal, type RefusalDetail } from '../errors.ts'
 import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'
 import { replyJson } from './json-reply.ts'
 
@@ -41,11 +41,16 @@ export function replyError(
   // Specification, Errors: the body of a refusal has exactly `code` and `msg`.
   const body = status === 200 ? { code, msg } : { code, msg, requestId }
   const extra: string[] = []
-  if (error instanceof Refusal && error.detail.retryAfterSeconds !== undefined) {
-    extra.push('Retry-After', String(error.detail.retryAfterSeconds))
-  }
-  if (!isSafeToReuse(request, status)) extra.push('Connection', 'close')
+  if (error instanceof Refusal) extra.push(...detailHeaders(error.detail))
+  if (!isSafeToReuse(request, status)) reply.shouldKeepAlive = false
   replyJson(reply, status, body, extra)
+}
+
+function detailHeaders({ retryAfterSeconds, allow }: RefusalDetail): string[] {
+  return [
+    ...(retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]),
+    ...(allow === undefined ? [] : ['Allow', allow]),
+  ]
 }
 
 /** A body that small is read and thrown away; a larger one is not worth keeping a connection for. */

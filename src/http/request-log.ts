@@ -20,7 +20,8 @@ export function logRequest(log: Log, { request, reply, notes, error, startedAt }
     requestId: notes.requestId,
     method: request.method,
     path: notes.path,
-    status: reply.statusCode,
+    // What operators know from other proxies for a client that did not wait.
+    status: notes.cut === 'client' && !reply.headersSent ? 499 : reply.statusCode,
     ms: Math.round((performance.now() - startedAt) * 10) / 10,
     caller: notes.caller?.userId,
     role: notes.caller?.roleKey,

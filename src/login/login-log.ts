@@ -37,6 +37,7 @@ export const noLoginLog: LoginLog = {
 const batchSize = 100
 const firstPauseMs = 200
 const longestPauseMs = 10_000
+const breathMs = 20
 
 /**
  * Records wait in memory, in order, and are written in batches by one writer:
@@ -53,16 +54,19 @@ export function createLoginLog({ insert, log, now, capacity = 10_000 }: LoginLog
   let writer: Promise<void> | undefined
   let droppedCount = 0
   let closing = false
+  let gaveUp = false
   let endPause: (() => void) | undefined
 
   async function write(): Promise<void> {
     let pauseMs = firstPauseMs
-    while (waiting.length > 0) {
+    while (waiting.length > 0 && !gaveUp) {
       const batch = waiting.slice(0, batchSize)
       try {
         await insert(batch)
         for (const record of batch) if (waiting[0] === record) waiting.shift()
         pauseMs = firstPauseMs
+        // Writing is work too: on the embedded store, requests wait while it is done.
+        if (waiting.length > 0 && !closing) await pause(breathMs)
       } catch (error) {
         log.warn({ err: error, waiting: waiting.length }, 'login log: the store is away')
         await pause(closing ? firstPauseMs : pauseMs)
@@ -84,7 +88,7 @@ export function createLoginLog({ insert, log, now, capacity = 10_000 }: LoginLog
   function start(): void {
     writer ??= write().finally(() => {
       writer = undefined
-      if (waiting.length > 0) start()
+      if (waiting.length > 0 && !gaveUp) start()
     })
   }
 
@@ -106,6 +110,8 @@ export function createLoginLog({ insert, log, now, capacity = 10_000 }: LoginLog
         if (ended !== 'written') break
       }
       await Promise.race([writer, deadline])
+      gaveUp = true
+      endPause?.()
       if (waiting.length > 0)
         log.error({ lost: waiting.length }, 'login log: records were not written')
     },

@@ -11,7 +11,7 @@ export interface LoginRequest {
 /** What came over the wire, before anything is believed of it. */
 export interface LoginBody {
   readonly contentType: string | undefined
-  /** `undefined` when the body was larger than a login can be. */
+  /** `undefined` when the body was larger than a login can be, or ended too early. */
   readonly bytes: Uint8Array | undefined
 }
 
@@ -24,7 +24,7 @@ export const maxPasswordBytes = 72
  */
 export function bindLoginRequest({ contentType, bytes }: LoginBody): LoginRequest {
   if (!isJson(contentType)) throw bad('the content type is not application/json')
-  if (bytes === undefined) throw bad('the body is too large')
+  if (bytes === undefined) throw bad('the body is too large, or was cut short')
   const fields = parseFields(bytes)
 
   const username = field(fields, 'username', 128)

@@ -53,7 +53,10 @@ export function createLogin(parts: LoginParts) {
     if (!(await checkCaptcha(request))) throw new Refusal('wrong-captcha')
 
     await throttle.account(request.username)
-    const caller = await verifyCredentials(request)
+    const caller = await verifyCredentials(request).catch(async (error: unknown) => {
+      await throttle.accountNotAsked(request.username)
+      throw error
+    })
     if (caller === undefined) throw new Refusal('wrong-credentials')
     await throttle.accountSucceeded(request.username)
 

@@ -9,6 +9,8 @@ export interface Limit {
 export interface Counters {
   hit(key: string, limit: Limit): Promise<{ allowed: boolean; retryAfterSeconds: number }>
   reset(key: string): Promise<void>
+  /** Takes one hit back. */
+  takeBack(key: string, limit: Limit): Promise<void>
 }
 
 export interface ThrottleLimits {
@@ -22,21 +24,28 @@ export interface ThrottleLimits {
  * hashed. An account's count starts anew with a right password.
  */
 export function createThrottle(counters: Counters, limits: ThrottleLimits) {
-  async function count(key: string, perMinute: number): Promise<void> {
-    const { allowed, retryAfterSeconds } = await counters.hit(key, {
-      points: perMinute,
-      seconds: 60,
-    })
+  const perAccount = { points: limits.perAccountFailuresPerMinute, seconds: 60 }
+
+  async function count(key: string, limit: Limit): Promise<void> {
+    const { allowed, retryAfterSeconds } = await counters.hit(key, limit)
     if (!allowed) throw new Refusal('too-many-requests', { retryAfterSeconds })
   }
 
   return {
-    address: (address: string) => count(`login:address:${address}`, limits.perAddressPerMinute),
-    account: (username: string) =>
-      count(`login:account:${username}`, limits.perAccountFailuresPerMinute),
-    accountSucceeded: (username: string) => counters.reset(`login:account:${username}`),
-    captcha: (address: string) => count(`captcha:${address}`, limits.captchaPerAddressPerMinute),
+    address: (address: string) =>
+      count(`login:address:${address}`, { points: limits.perAddressPerMinute, seconds: 60 }),
+    account: (username: string) => count(accountKey(username), perAccount),
+    accountSucceeded: (username: string) => counters.reset(accountKey(username)),
+    /** The password was not checked, so it was not wrong. */
+    accountNotAsked: (username: string) => counters.takeBack(accountKey(username), perAccount),
+    captcha: (address: string) =>
+      count(`captcha:${address}`, { points: limits.captchaPerAddressPerMinute, seconds: 60 }),
   }
+}
+
+/** Spellings that a database can take for one name share one count. */
+function accountKey(username: string): string {
+  return `login:account:${username.normalize('NFKC').trimEnd().toLowerCase()}`
 }
 
 export type Throttle = ReturnType<typeof createThrottle>

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Invalid } from '../errors.ts'
 
 /**
  * A signing secret for a machine where nobody configured one: made at the first start, kept for
@@ -10,9 +11,13 @@ import { join } from 'node:path'
 export async function generatedSecret(directory: string): Promise<string> {
   const file = join(directory, 'jwt-secret')
   try {
-    return (await readFile(file, 'utf8')).trim()
+    const kept = (await readFile(file, 'utf8')).trim()
+    if (kept.length >= 32) return kept
+    throw new Invalid([{ file, message: 'holds no secret; delete it, and a new one is made' }])
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (error instanceof Invalid) throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT') throw new Invalid([{ file, message: `cannot be read (${code})` }])
   }
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const secret = randomBytes(32).toString('hex')

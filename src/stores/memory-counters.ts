@@ -40,6 +40,9 @@ export function createMemoryCounters({ maxKeys = 50_000 } = {}): Counters {
         return { allowed: false, retryAfterSeconds: Math.ceil(refused.msBeforeNext / 1000) }
       }
     },
+    async takeBack(key, limit) {
+      await limiterFor(limit).limiter.reward(key)
+    },
     async reset(key) {
       for (const [id, limiter] of limiters) {
         kept.delete(`${id} ${key}`)

@@ -90,6 +90,26 @@ describe('the login log', () => {
     await expect(loginLog.close(50)).resolves.toBeUndefined()
   })
 
+  test('leaves nothing behind that would keep the process, once it has given up', async () => {
+    let attempts = 0
+    const loginLog = createLoginLog({
+      async insert() {
+        attempts++
+        throw new Error('away')
+      },
+      log,
+      now,
+    })
+    loginLog.record(from, 'ann', 'logged-in')
+    await loginLog.close(50)
+    await pause(50)
+    const before = attempts
+
+    await pause(600)
+
+    expect(attempts).toBe(before)
+  })
+
   test('gives every record its own attempt id', async () => {
     const ids: string[] = []
     const loginLog = createLoginLog({

@@ -149,6 +149,28 @@ describe('step 1, bind and validate', () => {
     expect(claims((answer.json() as { token: string }).token)).toMatchObject({ rolekey: 'editor' })
   })
 
+  test('takes the last of two fields with one name, and gives no more for it', async () => {
+    const postern = await startPostern({ config: dev })
+    const { password } = goodLogin(postern)
+
+    const answer = await postLogin(
+      postern,
+      `{"username":"admin","username":"editor","password":${JSON.stringify(password)},"uuid":"-","code":"-"}`,
+    )
+
+    expect(claims((answer.json() as { token: string }).token)).toMatchObject({ rolekey: 'editor' })
+  })
+
+  test('comes before the captcha: a malformed login does not use one up', async () => {
+    const postern = await startPostern()
+    const captcha = await takeCaptcha(postern)
+
+    await postLogin(postern, { ...goodLogin(postern), ...captcha, password: '' })
+    const answer = await postLogin(postern, { ...goodLogin(postern), ...captcha })
+
+    expect(answer.json()).toMatchObject({ code: 200 })
+  })
+
   test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
     'is not offered with %s, nor by an upstream',
     async (method) => {
@@ -157,6 +179,7 @@ describe('step 1, bind and validate', () => {
       const answer = await postern.call(`${method} /api/v1/login`, { as: 'admin', body: '' })
 
       expect(answer.status).toBe(405)
+      expect(answer.header('allow')).toBe('POST')
       expect(postern.upstream.bytes()).toBe(0)
     },
   )

@@ -133,7 +133,7 @@ function configuration({ directory, dataDirectory, upstream, options }: Configur
     logger: { enableddb: true },
     jwt: { secret: testSecret },
     policy: { directory: join(directory, 'policies') },
-    shutdown: { deadlineMs: 2000 },
+    shutdown: { graceMs: 0, deadlineMs: 2000 },
     upstreams: { backend: { targets: [upstream.origin] } },
   }
   for (const [section, values] of Object.entries(options.config ?? {})) {

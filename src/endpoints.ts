@@ -1,0 +1,13 @@
+/** The paths that are Postern's own. Routes, policies and upstreams have no say over them. */
+export const ownPaths = {
+  login: '/api/v1/login',
+  captcha: '/api/v1/getCaptcha',
+  logout: '/api/v1/logout',
+  profile: '/api/v1/user/profile',
+} as const
+
+/** Where clients of later versions of the product family look for the captcha. */
+export const captchaAlias = '/api/v1/captcha'
+
+/** Removed for good: they must not exist, whatever an upstream offers (specification). */
+export const removedPaths = ['/api/v1/refresh_token'] as const

@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+
+export interface DrainTimes {
+  /** How long new requests are still taken, so that a balancer can notice. */
+  readonly graceMs: number
+  /** When what is then still open is cut, counted from the beginning. */
+  readonly deadlineMs: number
+}
+
+/**
+ * The end of a server, once it is asked for:
+ *
+ *   serving   as ever
+ *   grace     told to be not ready, still taking requests, each answer the last of its connection
+ *   closing   takes no connection; idle ones and those that never asked anything are closed
+ *   closed    nothing is open: everything was answered, or the deadline cut what was left
+ */
+export function createDrain(server: Server, { graceMs, deadlineMs }: DrainTimes) {
+  const silent = new Set<Socket>()
+  let draining = false
+
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+  })
+  server.prependListener('request', (request, reply) => {
+    silent.delete(request.socket)
+    if (draining) reply.shouldKeepAlive = false
+  })
+
+  async function close(): Promise<void> {
+    draining = true
+    await pause(graceMs)
+    const closed = once(server, 'close')
+    server.close()
+    for (const socket of silent) socket.destroy()
+    // A connection that was busy becomes idle when its answer is out, and would then be kept.
+    const sweep = setInterval(() => server.closeIdleConnections(), 50)
+    const cut = setTimeout(() => server.closeAllConnections(), Math.max(0, deadlineMs - graceMs))
+    await closed
+    clearInterval(sweep)
+    clearTimeout(cut)
+  }
+
+  return { close, isDraining: () => draining }
+}

@@ -79,7 +79,7 @@ function checkHeaders({ headers }: Draft, report: Report): void {
   for (const [key, name] of Object.entries(headers ?? {})) {
     const at = `headers.${key}`
     // Upstreams that hand headers on as variables read - and _ as one.
-    const folded = name.toLowerCase().replaceAll('_', '-')
+    const folded = name.toLowerCase().replace(/[^a-z0-9]/g, '-')
     const owner = owners.get(folded)
     if (owner !== undefined) report.problem(at, `${at} has the name of ${owner}: they must differ`)
     else if (TAKEN.test(folded)) report.problem(at, `${at} is a name with another meaning`)

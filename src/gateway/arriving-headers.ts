@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts'
+import { createTreatments, type Treatment } from './header-treatments.ts'
 
 /**
  * The headers of a request after the one pass over them. `passable` may travel on as it stands:
@@ -23,35 +24,18 @@ export type ReadHeaders = (rawHeaders: readonly string[], httpVersion: string) =
 
 /** Makes the reader for a set of injected names; those are reserved besides the constant ones. */
 export function createHeaderReader(injectedNames: readonly string[]): ReadHeaders {
-  const treatments = new Map<string, Treatment>(fixedTreatments)
-  for (const name of injectedNames) treatments.set(foldName(name.toLowerCase()), 'drop')
+  const treatmentOf = createTreatments(injectedNames)
 
   return (rawHeaders, httpVersion) => {
     const seen: Seen = { passable: [], cookies: [] }
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at] as string
       const value = rawHeaders[at + 1] as string
-      take(seen, treatmentOf(name.toLowerCase(), treatments), name, value)
+      take(seen, treatmentOf(name), name, value)
     }
     return settle(seen, httpVersion)
   }
 }
-
-type Treatment =
-  | 'pass'
-  | 'drop'
-  | 'host'
-  | 'authorization'
-  | 'cookie'
-  | 'connection'
-  | 'content-length'
-  | 'transfer-encoding'
-  | 'expect'
-  | 'referer'
-  | 'origin'
-  | 'fetch-site'
-  | 'user-agent'
-  | 'content-type'
 
 interface Seen {
   readonly passable: string[]
@@ -66,54 +50,6 @@ interface Seen {
   fetchSite?: string
   userAgent?: string
   contentType?: string
-}
-
-/**
- * Dropped: hop-by-hop names (RFC 9110 7.6.1); names under which proxies tell upstreams where a
- * request came from, which only we may say; and names by which a client could change method or
- * path behind the check (X-HTTP-Method-Override, X-Original-URL).
- */
-const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatment>([
-  ['host', 'host'],
-  ['authorization', 'authorization'],
-  ['cookie', 'cookie'],
-  ['connection', 'connection'],
-  ['content-length', 'content-length'],
-  ['transfer-encoding', 'transfer-encoding'],
-  ['expect', 'expect'],
-  ['referer', 'referer'],
-  ['origin', 'origin'],
-  ['sec-fetch-site', 'fetch-site'],
-  ['user-agent', 'user-agent'],
-  ['content-type', 'content-type'],
-  ...dropped(
-    'keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer upgrade',
-    'http2-settings forwarded via x-real-ip x-client-ip true-client-ip cf-connecting-ip',
-    'x-cluster-client-ip x-http-method x-http-method-override x-method-override',
-  ),
-])
-
-const reservedPrefixes = ['x-forwarded-', 'x-postern-', 'x-original-', 'x-rewrite-']
-
-function dropped(...names: readonly string[]): [string, Treatment][] {
-  return names.flatMap((line) => line.split(' ').map((name): [string, Treatment] => [name, 'drop']))
-}
-
-function treatmentOf(lower: string, treatments: ReadonlyMap<string, Treatment>): Treatment {
-  const exact = treatments.get(lower)
-  if (exact !== undefined) return exact
-
-  const folded = foldName(lower)
-  // CGI, WSGI and PHP fold X_User_Id and X-User-Id into one variable (CVE-2025-64484).
-  if (folded !== lower && treatments.has(folded)) return 'drop'
-  if (folded.startsWith('x-') && reservedPrefixes.some((prefix) => folded.startsWith(prefix))) {
-    return 'drop'
-  }
-  return 'pass'
-}
-
-function foldName(lower: string): string {
-  return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
 }
 
 function take(seen: Seen, treatment: Treatment, name: string, value: string): void {

@@ -33,7 +33,7 @@ export function createRelayHeaders(injectedNames: readonly string[]): RelayHeade
 }
 
 /** For every answer to a request whose token stood in its address. */
-export const tokenInAddress = [
+const tokenInAddress = [
   'Cache-Control',
   'no-store',
   'Referrer-Policy',

@@ -10,7 +10,7 @@ export interface LogDestination {
 }
 
 const mostWaiting = 4 * 1024 * 1024
-const gatherMs = 50
+const gatherMs = 10
 const gatherBytes = 8192
 
 /**

@@ -1,4 +1,4 @@
-import { sortInSteps } from './sorted-texts.ts'
+import { sortInSteps } from './sorting.ts'
 import { rowsPerStep, type Steps } from './steps.ts'
 
 /** What is left of lists when of those that say the same only the first is kept. */
@@ -6,13 +6,10 @@ export interface Distinct<T> {
   /** In the order of the lists; frozen. */
   readonly list: readonly T[]
   /** The key of each, sorted. */
-  readonly keys: readonly string[]
+  readonly keys: Iterable<string>
 }
 
-/**
- * Finds what says the same by sorting the keys, which the revision needs anyway: a set of a million
- * keys stands still for a tenth of a second when it grows.
- */
+/** Finds what says the same by sorting the keys, which the revision needs anyway. */
 export function* distinct<T>(
   lists: readonly (readonly T[])[],
   keyOf: (each: T) => string,

@@ -1,6 +1,7 @@
 import { Invalid, type Problem } from '../errors.ts'
 import { createSteppedCsvParser, type PolicyLines } from './csv.ts'
 import { distinct } from './distinct.ts'
+import { distinctRules } from './distinct-rules.ts'
 import { parseExclusions } from './exclusions.ts'
 import { checkInheritances } from './inheritance.ts'
 import { type Model, parseModel } from './model.ts'
@@ -45,10 +46,10 @@ export function* parseInSteps(files: readonly PolicyFile[]): Steps<PolicySet> {
   const parseCsv = createSteppedCsvParser(model ?? widestModel, report)
   const lines: PolicyLines[] = []
   for (const table of tables) lines.push(yield* parseCsv(table))
-  const rules = yield* distinct(
-    lines.map((each) => each.rules),
-    ruleKey,
-  )
+  const ruleLists = lines.map((each) => each.rules)
+  const rules = yield* model?.casbin === undefined
+    ? distinctRules(ruleLists)
+    : distinct(ruleLists, ruleKey)
   const inheritances = yield* distinct(
     lines.map((each) => each.inheritances),
     inheritanceKey,

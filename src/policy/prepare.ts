@@ -4,7 +4,7 @@ import { type PolicyFile, parseInSteps } from './policy-set.ts'
 import { finishInSlices, type Slicing, type Steps } from './steps.ts'
 
 /** Short enough that a request which arrives in the middle of a slice does not notice. */
-const usualSliceMs = 8
+const usualSliceMs = 5
 
 /**
  * Reads, checks and compiles the files of a policy directory, as `parsePolicySet` and `compile` do,

@@ -13,9 +13,9 @@ export interface PolicyContent {
 
 /** The keys of what a policy consists of, each once and in the order that names the content. */
 export interface ContentKeys {
-  readonly rules: readonly string[]
-  readonly inheritances: readonly string[]
-  readonly exclusions: readonly string[]
+  readonly rules: Iterable<string>
+  readonly inheritances: Iterable<string>
+  readonly exclusions: Iterable<string>
 }
 
 /**
@@ -28,9 +28,10 @@ export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string>
   for (const part of ['rules', 'inheritances', 'exclusions'] as const) {
     hash.update(`${part}\n`)
     let lines = ''
-    for (const [index, key] of keys[part].entries()) {
+    let count = 0
+    for (const key of keys[part]) {
       lines += `${key}\n`
-      if (index % rowsPerStep !== 0) continue
+      if (++count % rowsPerStep !== 0) continue
       hash.update(lines)
       lines = ''
       yield
@@ -41,7 +42,8 @@ export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string>
 }
 
 /** Equal for rules that say the same. No field holds a control character, so fields cannot mix. */
-export function ruleKey({ roleKey, path, method, effect, fields }: Rule): string {
+export function ruleKey(rule: Omit<Rule, 'origin'>): string {
+  const { roleKey, path, method, effect, fields } = rule
   return (fields ?? [roleKey, path, method, effect]).join('\0')
 }
 

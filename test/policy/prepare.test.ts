@@ -5,7 +5,7 @@ import { compile } from '../../src/policy/compile.ts'
 import { decide } from '../../src/policy/decide.ts'
 import { parsePolicySet } from '../../src/policy/policy-set.ts'
 import { preparePolicies } from '../../src/policy/prepare.ts'
-import { sortInSteps } from '../../src/policy/sorted-texts.ts'
+import { sortInSteps, sortNumbersInSteps } from '../../src/policy/sorting.ts'
 import { finish } from '../../src/policy/steps.ts'
 import { casbinModels } from './casbin-models.ts'
 import { policyFiles, widestModel } from './policy-text.ts'
@@ -108,5 +108,11 @@ describe('sorting in steps', () => {
     const texts = Array.from({ length: count }, (_, at) => `t${(at * 7_919) % 10_007}`)
 
     expect(finish(sortInSteps(texts))).toEqual(texts.toSorted())
+  })
+
+  test.each([0, 1, 1_024, 1_025, 10_001])('keeps all of %d numbers', (count) => {
+    const numbers = Float64Array.from({ length: count }, (_, at) => (at * 7_919) % 10_007)
+
+    expect(finish(sortNumbersInSteps(numbers.slice()))).toEqual(numbers.toSorted())
   })
 })

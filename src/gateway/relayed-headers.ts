@@ -33,12 +33,7 @@ export function createRelayHeaders(injectedNames: readonly string[]): RelayHeade
 }
 
 /** For every answer to a request whose token stood in its address. */
-const tokenInAddress = [
-  'Cache-Control',
-  'no-store',
-  'Referrer-Policy',
-  'no-referrer',
-] as const
+const tokenInAddress = ['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'] as const
 
 const hopByHop = [
   'connection',

@@ -13,7 +13,8 @@ function changedAt(path) {
 const sources = readdirSync('src', { recursive: true }).map((name) => changedAt(`src/${name}`))
 const newest = Math.max(changedAt('package.json'), changedAt('tsconfig.json'), ...sources)
 if (changedAt(stamp) <= newest) {
-  const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json']
+  // Types are checked by `npm test` and `npm run build`; here they would take most of the wait.
+  const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck']
   if (spawnSync(node, tsc, { stdio: 'inherit' }).status !== 0) process.exit(1)
   writeFileSync(stamp, '')
 }

@@ -78,7 +78,12 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     kept = undefined
     reloads.ok++
     const rules = compiled.set.rules.length
-    log.info({ revision, previous, sequence, rules, source: source.name }, 'policy in force')
+    // A slip in the model can move a policy to the engine that is slower by orders of magnitude.
+    const engine = compiled.engine.name
+    log.info(
+      { revision, previous, sequence, rules, engine, source: source.name },
+      'policy in force',
+    )
   }
 
   function succeeded(): void {

@@ -10,4 +10,15 @@ export const ownPaths = {
 export const captchaAlias = '/api/v1/captcha'
 
 /** Removed for good: they must not exist, whatever an upstream offers (specification). */
-export const removedPaths = ['/api/v1/refresh_token'] as const
+export const removedPaths: readonly string[] = ['/api/v1/refresh_token']
+
+/** In every case of letters, and with a slash behind it: some servers take both for the same. */
+export function isRemoved(path: string): boolean {
+  const spelled = path.toLowerCase()
+  return removedPaths.includes(spelled.endsWith('/') ? spelled.slice(0, -1) : spelled)
+}
+
+/** Answered before anybody is asked who they are, so no policy is asked either. */
+export function isOpen(path: string): boolean {
+  return path === ownPaths.login || path === ownPaths.captcha
+}

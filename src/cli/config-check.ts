@@ -1,19 +1,15 @@
 import { configFile, readConfig } from '../config/load.ts'
 import { modeFacts } from '../config/mode.ts'
 import { formatProblem } from '../errors.ts'
-
-/** What a command may touch: answers go to `out`, talk to `err`. */
-export interface ConfigCommandIo {
-  out(text: string): void
-  err(text: string): void
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly cwd: string
-}
+import type { Io } from './io.ts'
 
 const USAGE = 'usage: postern config check [FILE] [--output text|json]\n'
 
 /** Says whether a configuration can be started with. Exit code 0 yes, 2 bad arguments, 3 no. */
-export async function configCheck(args: readonly string[], io: ConfigCommandIo): Promise<number> {
+export async function configCheck(
+  args: readonly string[],
+  io: Pick<Io, 'out' | 'err' | 'env' | 'cwd'>,
+): Promise<number> {
   const wanted = readFileArguments(args)
   if (wanted === undefined) {
     io.err(USAGE)

@@ -2,7 +2,8 @@ import { stringify } from 'yaml'
 import { readConfig } from '../config/load.ts'
 import { redacted } from '../config/redacted.ts'
 import { formatProblem } from '../errors.ts'
-import { type ConfigCommandIo, readFileArguments } from './config-check.ts'
+import { readFileArguments } from './config-check.ts'
+import type { Io } from './io.ts'
 
 const USAGE = 'usage: postern config print [FILE] [--output text|json]\n'
 
@@ -10,7 +11,10 @@ const USAGE = 'usage: postern config print [FILE] [--output text|json]\n'
  * Prints what a start would really use: file, environment and defaults in one, secrets masked.
  * Exit code 0, 2 bad arguments, 3 when the configuration is invalid.
  */
-export async function configPrint(args: readonly string[], io: ConfigCommandIo): Promise<number> {
+export async function configPrint(
+  args: readonly string[],
+  io: Pick<Io, 'out' | 'err' | 'env' | 'cwd'>,
+): Promise<number> {
   const wanted = readFileArguments(args)
   if (wanted === undefined) {
     io.err(USAGE)

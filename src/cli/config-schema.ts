@@ -1,10 +1,13 @@
 import { configJsonSchema } from '../config/json-schema.ts'
-import type { ConfigCommandIo } from './config-check.ts'
+import type { Io } from './io.ts'
 
 const USAGE = 'usage: postern config schema\n'
 
 /** Prints the JSON Schema of a configuration file: the content of `config/schema.json`. */
-export async function configSchema(args: readonly string[], io: ConfigCommandIo): Promise<number> {
+export async function configSchema(
+  args: readonly string[],
+  io: Pick<Io, 'out' | 'err' | 'env' | 'cwd'>,
+): Promise<number> {
   if (args.length > 0) {
     io.err(USAGE)
     return 2

@@ -3,7 +3,7 @@ import type { PolicySet } from '../policy/policy-set.ts'
 import type { Io } from './io.ts'
 import { count } from './policy-command.ts'
 import { createProgress, percentOf } from './policy-progress.ts'
-import { formatTable } from './policy-table.ts'
+import { formatTable } from './table.ts'
 
 /** Compares two policies, and tells a person who waits how far it is. */
 export function compareAccess(from: PolicySet, to: PolicySet, io: Io): AccessDiff {

@@ -1,16 +1,15 @@
 import type { Config } from '../config/schema.ts'
+import { isOpen, isRemoved } from '../endpoints.ts'
 import type { Question } from '../policy/decision.ts'
 
 /** What the gateway does with a call before, or instead of, asking the policy. */
 export function notesOn({ method, path }: Question, config: Config | undefined): readonly string[] {
   const notes: string[] = []
-  const bare = path.toLowerCase().replace(/\/$/, '')
-  // Spec, Removed endpoint.
-  if (bare === '/api/v1/refresh_token') {
+  if (isRemoved(path)) {
     notes.push('the endpoint is removed for good: the gateway answers 404 to everybody')
   }
   if (method === 'TRACE' || method === 'CONNECT') notes.push(`the gateway refuses ${method}`)
-  if (path === '/api/v1/login' || path === '/api/v1/getCaptcha') {
+  if (isOpen(path)) {
     notes.push('the gateway answers this path itself, before it asks the policy')
   }
   const route = routeOf(path, config)

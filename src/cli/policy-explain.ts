@@ -5,8 +5,8 @@ import { type Exclusion, methodProblem, type Rule } from '../policy/rule.ts'
 import { count, json, policyCommand } from './policy-command.ts'
 import { notesOn } from './policy-explain-notes.ts'
 import { policySettings } from './policy-settings.ts'
-import { formatTable, printable } from './policy-table.ts'
 import { readVersion } from './policy-versions.ts'
+import { formatTable, printable } from './table.ts'
 
 const help = `usage: postern policy explain ROLE METHOD PATH [--policies DIR|REVISION|live] [--output text|json] [--config FILE]
 

@@ -1,6 +1,6 @@
 import { json, policyCommand } from './policy-command.ts'
 import { policySettings, withPolicyStore } from './policy-settings.ts'
-import { formatTable } from './policy-table.ts'
+import { formatTable } from './table.ts'
 
 const help = `usage: postern policy history [--limit N] [--output text|json] [--config FILE]
 

@@ -15,7 +15,7 @@ import type { Io } from './io.ts'
 import { count, json, policyCommand } from './policy-command.ts'
 import { createPolicyDirectory } from './policy-directory.ts'
 import { policySettings, refuse } from './policy-settings.ts'
-import { printable } from './policy-table.ts'
+import { printable } from './table.ts'
 
 const help = `usage: postern policy import database DIR [--table NAME] [--all-exclusions] [--output text|json] [--config FILE]
        postern policy import redis DIR [--key NAME] [--output text|json] [--config FILE]

@@ -6,7 +6,7 @@ import type { Io } from './io.ts'
 import { compareAccess, formatAccess } from './policy-access.ts'
 import { awaitConvergence, type Convergence, formatBehind, inShort } from './policy-convergence.ts'
 import { refuse } from './policy-settings.ts'
-import { printable } from './policy-table.ts'
+import { printable } from './table.ts'
 
 /** What is to be put in force, by whom and why. */
 export interface Publication {

@@ -1,7 +1,7 @@
 import { json, policyCommand } from './policy-command.ts'
 import { convergenceOf, inShort } from './policy-convergence.ts'
 import { policySettings, withPolicyStore } from './policy-settings.ts'
-import { formatTable } from './policy-table.ts'
+import { formatTable } from './table.ts'
 
 const help = `usage: postern policy status [--output text|json] [--config FILE]
 

@@ -8,7 +8,7 @@ import { count, json, policyCommand } from './policy-command.ts'
 import { createProgress, percentOf } from './policy-progress.ts'
 import { formatFindings, type Review, reviewDirectory } from './policy-review.ts'
 import { policySettings } from './policy-settings.ts'
-import { printable } from './policy-table.ts'
+import { printable } from './table.ts'
 
 const help = `usage: postern policy test [DIR] [--coverage PERCENT] [--output text|json|junit] [--config FILE]
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { removedPaths } from '../endpoints.ts'
+import { isRemoved } from '../endpoints.ts'
 import { Refusal } from '../errors.ts'
 import { canonicalPath } from '../policy/canonical-path.ts'
 import type { ReadHeaders } from './arriving-headers.ts'
@@ -25,7 +25,8 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   refuseForeignProtocol(arrival)
   const { path, query } = splitTarget(arrival, parts.maxTargetBytes)
   arrival.notes.path = path
-  refuseRemovedEndpoint(path)
+  // Specification, Removed endpoint.
+  if (isRemoved(path)) throw new Refusal('no-such-endpoint')
   const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
 
   return {
@@ -64,13 +65,4 @@ function splitTarget({ method, target }: Arrival, maxBytes: number) {
 /** Printable ASCII without `#`: a fragment has no place in a request target (RFC 9112 3.2.1). */
 function isPlainQuery(query: string): boolean {
   return /^[\x21\x22\x24-\x7e]*$/.test(query)
-}
-
-const removedEndpoints = new Set<string>(removedPaths)
-
-/** In every case of letters, and with a slash behind it: some servers take both for the same. */
-function refuseRemovedEndpoint(path: string): void {
-  const spelled = path.toLowerCase()
-  const bare = spelled.endsWith('/') ? spelled.slice(0, -1) : spelled
-  if (removedEndpoints.has(bare)) throw new Refusal('no-such-endpoint')
 }

@@ -1,3 +1,4 @@
+import { isOpen, isRemoved } from '../endpoints.ts'
 import { type Finding, type Locate, placeOf } from './finding.ts'
 import { createGrants, methodBits } from './grants.ts'
 import { createNode, type PatternNode, place, shapeOf, visitCovering } from './pattern-tree.ts'
@@ -33,12 +34,11 @@ function idleBecause({ roleKey, path, method }: Rule, adminIsInherited: boolean)
     const message = 'admin passes without a permission check: the line has no effect'
     return { field: 'role', message } as const
   }
-  // Spec, Removed endpoint; the receive stage refuses it in any case and with a slash behind it.
-  if (path.toLowerCase().replace(/\/$/, '') === '/api/v1/refresh_token') {
+  if (isRemoved(path)) {
     const message = 'no request gets this far: the endpoint is removed for good and answers 404'
     return { field: 'path', message } as const
   }
-  if (path === '/api/v1/login' || path === '/api/v1/getCaptcha') {
+  if (isOpen(path)) {
     const message = 'the gateway answers this path itself, before it asks the policy'
     return { field: 'path', message } as const
   }

@@ -3,9 +3,16 @@
  * may hold commas. Answers with a sentence for quotes that it would guess about.
  */
 export function splitLine(line: string): readonly string[] | string {
-  if (!line.includes('"')) return line.split(',').map((field) => field.trim())
-
   const fields: string[] = []
+  if (!line.includes('"')) {
+    let start = 0
+    for (let end = line.indexOf(','); end !== -1; end = line.indexOf(',', start)) {
+      fields.push(line.slice(start, end).trim())
+      start = end + 1
+    }
+    fields.push(line.slice(start).trim())
+    return fields
+  }
   for (const { start, end } of fieldsOf(line)) {
     const text = line.slice(start, end).trim()
     if (!text.includes('"')) {

@@ -2,6 +2,7 @@ import type { Problem } from '../errors.ts'
 import { createCasbinLineReader } from './casbin-lines.ts'
 import { createCoveredLineReader } from './covered-lines.ts'
 import { columnOf, splitLine } from './csv-line.ts'
+import { type KnownFile, type Line, sameLines } from './line-memory.ts'
 import { type BadLine, badLine } from './line-reader.ts'
 import type { Model } from './model.ts'
 import { type Inheritance, type Origin, quote, type Rule } from './rule.ts'
@@ -13,6 +14,8 @@ export interface PolicyLines {
   readonly inheritances: readonly Inheritance[]
   /** The line of `# postern: empty`, by which a file says that there are no rules on purpose. */
   readonly declaredEmpty: number | undefined
+  /** Each line of the file, whatever it says. */
+  readonly lines: readonly Line[]
 }
 
 /**
@@ -24,34 +27,61 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
   return (file: PolicyTable): PolicyLines => finish(parseInSteps(file))
 }
 
-/** What `createCsvParser` makes, in steps. */
+/**
+ * What `createCsvParser` makes, in steps. Lines that are known under the same model, and were good,
+ * are not read again.
+ */
 export function createSteppedCsvParser(model: Model, report: (problem: Problem) => void) {
   const readLine = createLineReader(model)
 
-  return function* parseInSteps(file: PolicyTable): Steps<PolicyLines> {
+  return function* parseInSteps(file: PolicyTable, known?: KnownFile): Steps<PolicyLines> {
+    const lines: Line[] = []
     const rules: Rule[] = []
     const inheritances: Inheritance[] = []
     let declaredEmpty: number | undefined
 
-    let line = 0
-    for (const raw of linesOf(file.text)) {
-      const text = raw.trim()
-      if (++line % rowsPerStep === 0) yield
-      if (text === '') continue
-      if (text.startsWith('#')) {
-        if (/^#\s*postern:\s*empty$/.test(text)) declaredEmpty ??= line
+    function take(line: Line): void {
+      lines.push(line)
+      if (line === undefined) return
+      if ('path' in line) rules.push(line)
+      else inheritances.push(line)
+    }
+
+    const same = sameLines(file.text, known)
+    for (const line of same.head) {
+      take(line)
+      if (lines.length % rowsPerStep === 0) yield
+    }
+    for (const raw of linesOf(file.text, same)) {
+      const line = lines.length + 1
+      if (line % rowsPerStep === 0) yield
+      const first = raw.trimStart()[0]
+      if (first === '#' && /^#\s*postern:\s*empty$/.test(raw.trim())) declaredEmpty ??= line
+      if (first === undefined || first === '#') {
+        take(undefined)
         continue
       }
       const result = readLine(raw, Object.freeze({ file: file.name, line }))
-      if ('problems' in result) {
-        for (const { field, message } of result.problems) {
-          report({ file: file.name, line, column: columnOf(raw, field), message })
-        }
-      } else if ('path' in result) rules.push(result)
-      else inheritances.push(result)
+      if (!('problems' in result)) {
+        take(result)
+        continue
+      }
+      take(undefined)
+      for (const { field, message } of result.problems) {
+        report({ file: file.name, line, column: columnOf(raw, field), message })
+      }
     }
-    return { rules, inheritances, declaredEmpty }
+    for (const line of same.tail) {
+      take(movedTo(lines.length + 1, line))
+      if (lines.length % rowsPerStep === 0) yield
+    }
+    return { rules, inheritances, declaredEmpty, lines }
   }
+}
+
+function movedTo(line: number, known: Line): Line {
+  if (known === undefined || known.origin.line === line) return known
+  return Object.freeze({ ...known, origin: Object.freeze({ file: known.origin.file, line }) })
 }
 
 interface PolicyTable {
@@ -59,14 +89,19 @@ interface PolicyTable {
   readonly text: string
 }
 
-/** The lines one by one: all at once they would be a second copy of a large file. */
-function* linesOf(text: string): Generator<string> {
-  let start = text.startsWith('\uFEFF') ? 1 : 0
-  for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
+/** The lines between, one by one: all at once they would be a second copy of a large file. */
+function* linesOf(
+  text: string,
+  { headEnd, tailStart }: { readonly headEnd: number; readonly tailStart: number },
+): Generator<string> {
+  let start = headEnd === 0 && text.startsWith('\uFEFF') ? 1 : headEnd
+  while (start < tailStart) {
+    const end = text.indexOf('\n', start)
+    if (end === -1) break
     yield text.slice(start, end)
     start = end + 1
   }
-  yield text.slice(start)
+  if (tailStart === text.length) yield text.slice(start)
 }
 
 function createLineReader(model: Model) {
@@ -79,7 +114,8 @@ function createLineReader(model: Model) {
     const fields = splitLine(line)
     if (typeof fields === 'string') return badLine(fields)
     const type = fields[0] ?? ''
-    if (!/^(?:p|g\d*)$/.test(type)) return badLine(`unknown line type ${quote(type)}: ${forms}`)
+    if (type !== 'p' && !/^g\d*$/.test(type))
+      return badLine(`unknown line type ${quote(type)}: ${forms}`)
     const empty = fields.indexOf('', 1)
     if (empty > 0) return badLine('empty field: fill it or take the comma away', empty)
     return type === 'p' ? readRule(fields, origin) : readInheritance(fields, origin)

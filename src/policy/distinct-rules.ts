@@ -18,8 +18,9 @@ export function* distinctRules(lists: readonly (readonly Rule[])[]): Steps<Disti
   const methods = yield* rank(all, ({ method }) => method)
 
   const numbers = new Float64Array(all.length)
-  for (const [index, { roleKey, path, method, effect }] of all.entries()) {
+  for (let index = 0; index < all.length; index++) {
     if (index % rowsPerStep === 0) yield
+    const { roleKey, path, method, effect } = all[index] as Rule
     const place = roles.placeOf(roleKey) * paths.texts.length + paths.placeOf(path)
     const kind = methods.placeOf(method) * effects.length + effects.indexOf(effect)
     numbers[index] = place * methods.texts.length * effects.length + kind
@@ -27,15 +28,16 @@ export function* distinctRules(lists: readonly (readonly Rule[])[]): Steps<Disti
   const sorted = yield* sortNumbersInSteps(numbers.slice())
 
   const repeated = new Set<number>()
-  for (const [index, number] of sorted.entries()) {
+  for (let index = 1; index < sorted.length; index++) {
     if (index % (rowsPerStep * 8) === 0) yield
-    if (number === sorted[index - 1]) repeated.add(number)
+    if (sorted[index] === sorted[index - 1]) repeated.add(sorted[index] as number)
   }
   const list = repeated.size === 0 ? all : yield* firstOnly(all, numbers, repeated)
 
   function* keys(): Generator<string> {
     const kinds = methods.texts.length * effects.length
-    for (const [index, number] of sorted.entries()) {
+    for (let index = 0; index < sorted.length; index++) {
+      const number = sorted[index] as number
       if (number === sorted[index - 1]) continue
       const place = Math.floor(number / kinds)
       const kind = number % kinds
@@ -64,9 +66,9 @@ function* joinInSteps(lists: readonly (readonly Rule[])[]): Steps<Rule[]> {
 function* rank(rules: readonly Rule[], textOf: (rule: Rule) => string) {
   const places = createTextMap<number>()
   const found: string[] = []
-  for (const [index, rule] of rules.entries()) {
+  for (let index = 0; index < rules.length; index++) {
     if (index % rowsPerStep === 0) yield
-    const text = textOf(rule)
+    const text = textOf(rules[index] as Rule)
     if (places.get(text) !== undefined) continue
     places.set(text, 0)
     found.push(text)

@@ -5,6 +5,7 @@ import type { PolicySet } from './policy-set.ts'
 import { ANY_METHOD, type Rule } from './rule.ts'
 import { createRuleTableBuilder, kindsFor } from './rule-table.ts'
 import { rowsPerStep, type Steps } from './steps.ts'
+import { createTextMap } from './text-map.ts'
 
 /**
  * The engine for models of the covered grammar: one trie of all path patterns, and a table from
@@ -17,14 +18,22 @@ export function* createIndexEngine(
 ): Steps<Engine> {
   const roles = createNumbers()
   const trieBuilder = createPathTrieBuilder()
+  // Roles share their paths: most rules name one that another rule has named before.
+  const patterns = createTextMap<number>()
   const tableBuilder = createRuleTableBuilder(rules)
   let anyDeny = false
-  for (const [position, { roleKey, path, effect }] of rules.entries()) {
+  for (let position = 0; position < rules.length; position++) {
     if (position % rowsPerStep === 0) {
       yield
       yield* trieBuilder.makeRoom()
     }
-    tableBuilder.place(position, roles.of(roleKey), trieBuilder.add(path))
+    const { roleKey, path, effect } = rules[position] as Rule
+    let pattern = patterns.get(path)
+    if (pattern === undefined) {
+      pattern = trieBuilder.add(path)
+      patterns.set(path, pattern)
+    }
+    tableBuilder.place(position, roles.of(roleKey), pattern)
     anyDeny ||= effect === 'deny'
   }
   const lineages = new Map<number, readonly number[]>()

@@ -4,6 +4,7 @@ import { distinct } from './distinct.ts'
 import { distinctRules } from './distinct-rules.ts'
 import { parseExclusions } from './exclusions.ts'
 import { checkInheritances } from './inheritance.ts'
+import type { LineMemory } from './line-memory.ts'
 import { type Model, parseModel } from './model.ts'
 import {
   exclusionKey,
@@ -35,8 +36,8 @@ export function parsePolicySet(files: readonly PolicyFile[]): PolicySet {
   return finish(parseInSteps(files))
 }
 
-/** What `parsePolicySet` does, in steps. */
-export function* parseInSteps(files: readonly PolicyFile[]): Steps<PolicySet> {
+/** What `parsePolicySet` does, in steps. What `memory` has is not read again. */
+export function* parseInSteps(files: readonly PolicyFile[], memory?: LineMemory): Steps<PolicySet> {
   const problems: Problem[] = []
   const report = (problem: Problem) => problems.push(problem)
 
@@ -45,7 +46,9 @@ export function* parseInSteps(files: readonly PolicyFile[]): Steps<PolicySet> {
   const model = modelFile === undefined ? undefined : parseModel(modelFile, report)
   const parseCsv = createSteppedCsvParser(model ?? widestModel, report)
   const lines: PolicyLines[] = []
-  for (const table of tables) lines.push(yield* parseCsv(table))
+  for (const table of tables) {
+    lines.push(yield* parseCsv(table, memory?.recall(table.name, modelFile?.text ?? '')))
+  }
   const ruleLists = lines.map((each) => each.rules)
   const rules = yield* model?.casbin === undefined
     ? distinctRules(ruleLists)
@@ -63,6 +66,12 @@ export function* parseInSteps(files: readonly PolicyFile[]): Steps<PolicySet> {
   // A table whose every line is bad is not empty.
   if (problems.length === 0) checkEmptiness(tables, lines, report)
   if (problems.length > 0 || model === undefined) throw new Invalid(inOrder(problems))
+  if (lines.every(({ declaredEmpty }) => declaredEmpty === undefined)) {
+    const known = tables.map(({ name, text }, at) => {
+      return [name, { text, lines: lines[at]?.lines ?? [] }] as const
+    })
+    memory?.remember(modelFile?.text ?? '', new Map(known))
+  }
 
   const ordered = model.casbin?.effect === 'priority'
   const revision = yield* revisionInSteps(model, {

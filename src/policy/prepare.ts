@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { type CompiledPolicies, compileInSteps } from './compile.ts'
+import type { LineMemory } from './line-memory.ts'
 import { type PolicyFile, parseInSteps } from './policy-set.ts'
 import { finishInSlices, type Slicing, type Steps } from './steps.ts'
 
@@ -13,11 +14,19 @@ const usualSliceMs = 5
  */
 export async function preparePolicies(
   files: readonly PolicyFile[],
-  { pause = setImmediate<void>, sliceMs = usualSliceMs }: Partial<Slicing> = {},
+  { pause = setImmediate<void>, sliceMs = usualSliceMs, memory }: Partial<Preparation> = {},
 ): Promise<CompiledPolicies> {
-  return finishInSlices(prepareInSteps(files), { pause, sliceMs })
+  return finishInSlices(prepareInSteps(files, memory), { pause, sliceMs })
 }
 
-function* prepareInSteps(files: readonly PolicyFile[]): Steps<CompiledPolicies> {
-  return yield* compileInSteps(yield* parseInSteps(files))
+/** How policies are prepared: in which slices, and with what memory of the revision before. */
+export interface Preparation extends Slicing {
+  readonly memory: LineMemory
+}
+
+function* prepareInSteps(
+  files: readonly PolicyFile[],
+  memory: LineMemory | undefined,
+): Steps<CompiledPolicies> {
+  return yield* compileInSteps(yield* parseInSteps(files, memory))
 }

@@ -44,7 +44,8 @@ export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string>
 /** Equal for rules that say the same. No field holds a control character, so fields cannot mix. */
 export function ruleKey(rule: Omit<Rule, 'origin'>): string {
   const { roleKey, path, method, effect, fields } = rule
-  return (fields ?? [roleKey, path, method, effect]).join('\0')
+  if (fields !== undefined) return fields.join('\0')
+  return `${roleKey}\0${path}\0${method}\0${effect}`
 }
 
 /** Equal for inheritances that say the same. */

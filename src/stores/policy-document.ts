@@ -14,7 +14,7 @@ export interface PolicyDocument {
   readonly at: string
   /** The revision that was in force when this one was made. */
   readonly parent: string | undefined
-  /** SHA-256, in hexadecimal, over the canonical JSON of the rest. */
+  /** SHA-256, in hexadecimal, over the JSON text of the rest. */
   readonly checksum: string
 }
 
@@ -42,12 +42,12 @@ export function createDocument(
     at: now.toISOString(),
     parent,
   }
-  return { ...content, checksum: checksumOf(content) }
+  return { ...content, checksum: checksumOf(JSON.stringify(content)) }
 }
 
-/** The text under which a document is stored. */
-export function formatDocument(document: PolicyDocument): string {
-  return JSON.stringify(document)
+/** The text under which a document is stored; its checksum, over all that precedes, comes last. */
+export function formatDocument({ checksum, ...content }: PolicyDocument): string {
+  return JSON.stringify({ ...content, checksum })
 }
 
 /**
@@ -57,8 +57,11 @@ export function formatDocument(document: PolicyDocument): string {
 export function parseDocument(text: string, revision: string): PolicyDocument {
   const document = readJson(text)
   if (!isDocument(document)) throw broken(revision, 'it does not have the form of a document')
-  const { checksum, ...content } = document
-  if (checksumOf(content) !== checksum) throw broken(revision, 'its checksum is wrong')
+  const ending = `,"checksum":"${document.checksum}"}`
+  const content = `${text.slice(0, -ending.length)}}`
+  if (!text.endsWith(ending) || checksumOf(content) !== document.checksum) {
+    throw broken(revision, 'its checksum is wrong')
+  }
   if (document.revision !== revision) throw broken(revision, `it is that of ${document.revision}`)
   return document
 }
@@ -77,19 +80,8 @@ export function readJson(text: string): unknown {
   }
 }
 
-function checksumOf(content: Omit<PolicyDocument, 'checksum'>): string {
-  return hash('sha256', canonical(content))
-}
-
-/** JSON in one form only: keys in order, nothing between. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const fields = Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`)
-  return `{${fields.join(',')}}`
+function checksumOf(content: string): string {
+  return hash('sha256', content)
 }
 
 function isDocument(value: unknown): value is PolicyDocument {

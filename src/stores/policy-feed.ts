@@ -1,5 +1,6 @@
 import { Fault, formatProblem, Invalid } from '../errors.ts'
 import type { CompiledPolicies } from '../policy/decision.ts'
+import { createLineMemory } from '../policy/line-memory.ts'
 import type { LivePolicies } from '../policy/live.ts'
 import { preparePolicies } from '../policy/prepare.ts'
 import type { Keep, Known, Offer, PolicyLog, PolicySource, PolicyState } from './policy-source.ts'
@@ -168,14 +169,18 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   }
 }
 
-/** Compiles aside. What was found bad is not parsed again at every poll. */
+/**
+ * Compiles aside. What was found bad is not parsed again at every poll, and what was found good and
+ * has not changed is not parsed again at the next revision.
+ */
 function createPrepare() {
+  const memory = createLineMemory()
   let refused: { readonly checksum: string; readonly error: unknown } | undefined
 
   return async function prepare({ files, checksum, revision }: Offer): Promise<CompiledPolicies> {
     if (refused?.checksum === checksum) throw refused.error
     try {
-      const compiled = await preparePolicies(files)
+      const compiled = await preparePolicies(files, { memory })
       if (revision === undefined || revision === compiled.revision) return compiled
       throw new Fault('policies', { reason: `${revision} is in truth ${compiled.revision}` })
     } catch (error) {

@@ -24,6 +24,9 @@ import { createLoginLog, noLoginLog } from './login/login-log.ts'
 import { createPasswordCredentials } from './login/password-credentials.ts'
 import { createPasswordHash } from './login/password-hash.ts'
 import { createThrottle } from './login/throttle.ts'
+import { addPolicyMetrics } from './metrics/policy-metrics.ts'
+import { createFigures, type Figures } from './metrics/registry.ts'
+import { createRequestMetrics } from './metrics/request-metrics.ts'
 import { createLivePolicies } from './policy/live.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { openDatabase } from './stores/database.ts'
@@ -31,7 +34,7 @@ import { generatedSecret } from './stores/generated-secret.ts'
 import { createLoginLogTable } from './stores/login-log-table.ts'
 import { createMemoryCaptchas } from './stores/memory-captchas.ts'
 import { createMemoryCounters } from './stores/memory-counters.ts'
-import { openPolicySource } from './stores/open-policy-source.ts'
+import { type OpenPolicySource, openPolicySource } from './stores/open-policy-source.ts'
 import { type SeededAccount, seedAccounts } from './stores/seed.ts'
 import { secretKey } from './token/keys.ts'
 import { createRevocations } from './token/revocations.ts'
@@ -78,6 +81,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     log.warn('MODE DEV: no captcha, tokens last 100 years. Never put this in front of real data.')
   }
 
+  const figures = createFigures()
   const policies = await openPolicySource({ ...config, live: createLivePolicies(), log, version })
   closing.add(policies.close)
 
@@ -103,8 +107,10 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     ),
     refusals: refusalEnvelopes(config.refusals.notPermittedCode),
     log,
+    metrics: createRequestMetrics(figures),
     limits: config.limits,
   })
+  addMetrics(figures, mode.name, policies)
   const drain = createDrain(publicServer, config.shutdown)
   const opsServer = createOpsServer({
     version,
@@ -115,6 +121,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       { name: 'life', problem: () => (drain.isDraining() ? 'closing' : undefined) },
     ],
     details: { policy: policies.state },
+    metrics: figures,
   })
 
   const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
@@ -129,6 +136,18 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     revision: policies.revision(),
     close: closing.close,
   }
+}
+
+function addMetrics(figures: Figures, mode: string, policies: OpenPolicySource): void {
+  addPolicyMetrics(figures, policies.state)
+  figures.readGauge(
+    {
+      name: 'postern_mode_info',
+      help: 'Always 1; the label says in which mode it runs.',
+      labels: ['mode', 'version'],
+    },
+    () => [{ value: 1, labels: { mode, version } }],
+  )
 }
 
 /** What the login log may add to the deadline: a store that is away does not come back by waiting. */

@@ -13,10 +13,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: [],
   token: [],
   policy: [],
+  metrics: [],
   login: ['token', 'log.ts'],
   gateway: ['token', 'policy'],
   stores: ['policy', 'token', 'login'],
-  http: ['gateway', 'login', 'policy', 'log.ts'],
+  http: ['gateway', 'login', 'policy', 'metrics', 'log.ts'],
   cli: ['policy', 'stores', 'config', 'token', 'login'],
   'serve.ts': ['*'],
   'main.ts': ['*'],
@@ -37,6 +38,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   'svg-captcha': /^login\//,
   'rate-limiter-flexible': /^stores\//,
   typebox: /^config\//,
+  '@prometheus-io/client': /^metrics\/registry\.ts$/,
 }
 
 interface Source {

@@ -27,6 +27,9 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   arrival.notes.path = path
   // Specification, Removed endpoint.
   if (isRemoved(path)) throw new Refusal('no-such-endpoint')
+  const route = parts.findRoute(path)
+  const endpoint = parts.findEndpoint(arrival.method, path)
+  arrival.notes.route = endpoint?.name ?? route?.path ?? 'none'
   const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
 
   return {
@@ -34,8 +37,8 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
     call: { method: arrival.method, path },
     query,
     headers,
-    route: parts.findRoute(path),
-    endpoint: parts.findEndpoint(arrival.method, path),
+    route,
+    endpoint,
     requestId,
   } as Received
 }

@@ -22,6 +22,8 @@ export interface Arrival {
 export interface Notes {
   requestId?: string
   path?: string
+  /** The path of the route in the configuration, or the name of an endpoint of ours. */
+  route?: string
   caller?: Caller
   carrier?: Carrier
   decision?: Decision

@@ -15,6 +15,7 @@ export interface OpsServerParts {
   readonly checks: readonly ReadinessCheck[]
   /** What `/readyz?verbose` shows besides, by name. */
   readonly details?: Readonly<Record<string, () => unknown>>
+  readonly metrics: { readonly contentType: string; text(): Promise<string> }
 }
 
 /** The operators' port: nothing here is on the public one, and nothing here changes anything. */
@@ -24,12 +25,18 @@ export function createOpsServer({
   revision,
   checks,
   details = {},
+  metrics,
 }: OpsServerParts): FastifyInstance {
   const server = fastify({ logger: false, requestTimeout: 5_000, forceCloseConnections: true })
 
   server.get('/healthz', async () => ({ status: 'alive' }))
 
   server.get('/version', async () => ({ version, mode, node: versions.node }))
+
+  server.get('/metrics', async (_, reply) => {
+    reply.type(metrics.contentType)
+    return metrics.text()
+  })
 
   server.get('/readyz', async (request, reply) => {
     const problems = checks.flatMap(({ name, problem }) => {

@@ -3,6 +3,8 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Arrival, Notes } from '../gateway/stages.ts'
 import type { Log } from '../log.ts'
+import type { RequestMetrics } from '../metrics/request-metrics.ts'
+import { endedRequest } from './ended-request.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
 import { errorReply, replyError } from './reply-error.ts'
 import { logRequest } from './request-log.ts'
@@ -12,6 +14,7 @@ export interface PublicServerParts {
   readonly pass: (arrival: Arrival, reply: ServerResponse) => Promise<void>
   readonly refusals: RefusalEnvelopes
   readonly log: Log
+  readonly metrics: RequestMetrics
   readonly limits: {
     readonly headerBytes: number
     readonly headerCount: number
@@ -26,7 +29,8 @@ export interface PublicServerParts {
  * The public port: every request, whatever its path, goes into the line. There is no router and no
  * other handler here, so there is no second reading of a path that could let one past the checks.
  */
-export function createPublicServer({ pass, refusals, log, limits }: PublicServerParts): Server {
+export function createPublicServer(parts: PublicServerParts): Server {
+  const { pass, refusals, log, metrics, limits } = parts
   const server = createServer({
     insecureHTTPParser: false,
     requireHostHeader: false, // we refuse a missing Host ourselves, with our own answer
@@ -44,6 +48,7 @@ export function createPublicServer({ pass, refusals, log, limits }: PublicServer
     const startedAt = performance.now()
     const notes: Notes = {}
     let error: unknown
+    metrics.began()
     try {
       await pass(toArrival(request, notes), reply)
     } catch (thrown) {
@@ -51,7 +56,16 @@ export function createPublicServer({ pass, refusals, log, limits }: PublicServer
       const answer = errorReply(thrown, refusals)
       replyError(thrown, answer, { request, reply, requestId: notes.requestId })
     }
-    logRequest(log, { request, reply, notes, error, startedAt })
+    const ended = endedRequest(request, reply, { notes, error, startedAt })
+    logRequest(log, ended)
+    metrics.ended({
+      ...ended,
+      route: notes.route,
+      seconds: ended.milliseconds / 1000,
+      carrier: notes.carrier,
+      identified: notes.caller !== undefined,
+      decision: notes.decision,
+    })
   }
 
   const inTurn = createTurns(handle)

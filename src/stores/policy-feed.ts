@@ -49,6 +49,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   const reloads = { ok: 0, failed: 0 }
   let known: Known | undefined
   let kept: Offer | undefined
+  let inForce: CompiledPolicies | undefined
   let failure: { readonly error: unknown; readonly text: string; toldAt: number } | undefined
   let confirmedAt: number | undefined
 
@@ -75,6 +76,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     if (!live.swap(compiled, sequence)) {
       throw new Fault('policies', { reason: `${revision} is older than what is in force` })
     }
+    inForce = compiled
     known = { checksum, revision, ...(sequence !== undefined && { sequence }) }
     kept = undefined
     reloads.ok++
@@ -142,6 +144,8 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       stale: failure !== undefined,
       confirmedAt: timeText(confirmedAt),
       lastError: failure?.text,
+      rules: inForce?.set.rules.length,
+      engine: inForce?.engine.name,
       reloads: { ...reloads },
     }),
     problem() {

@@ -52,5 +52,7 @@ export interface PolicyState {
   /** When it last could. */
   readonly confirmedAt: string | undefined
   readonly lastError: string | undefined
+  readonly rules: number | undefined
+  readonly engine: string | undefined
   readonly reloads: { readonly ok: number; readonly failed: number }
 }

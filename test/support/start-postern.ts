@@ -33,6 +33,7 @@ export interface TestPostern extends RunningPostern {
   call(line: string, options?: CallOptions): Promise<RawAnswer>
   readonly passwords: Readonly<Record<string, string>>
   readonly dataDirectory: string
+  readonly policyDirectory: string
   /** The texts of the captchas drawn so far: what a person would read off the pictures. */
   readonly captchaTexts: readonly string[]
 }
@@ -103,6 +104,7 @@ export async function startPostern(options: PosternOptions = {}): Promise<TestPo
     passwords: inject('passwords'),
     captchaTexts,
     dataDirectory,
+    policyDirectory: join(directory, 'policies'),
     call: (line, callOptions = {}) => call(postern.publicPort, line, callOptions),
   }
 }

@@ -1,0 +1,116 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+
+/** What a figure is called and what it says. Labels take values from closed lists only. */
+export interface Figure<Label extends string> {
+  readonly name: string
+  readonly help: string
+  readonly labels?: readonly Label[]
+}
+
+/** One value that is read when somebody asks. */
+export interface Reading<Label extends string> {
+  readonly value: number
+  readonly labels?: Readonly<Record<Label, string>>
+}
+
+/** All figures of one gateway, in the form that Prometheus reads. */
+export interface Figures {
+  /** Something that is counted as it happens; the returned function counts one. */
+  counter<Label extends string>(figure: Figure<Label>): (...labels: string[]) => void
+  /** Something that took time, in seconds. */
+  duration<Label extends string>(
+    figure: Figure<Label>,
+  ): (seconds: number, ...labels: string[]) => void
+  /** Something that another part counts, read when it is asked for. */
+  readCounter<Label extends string>(
+    figure: Figure<Label>,
+    read: () => readonly Reading<Label>[],
+  ): void
+  /** Something that goes up and down, read when it is asked for. */
+  readGauge<Label extends string>(
+    figure: Figure<Label>,
+    read: () => readonly Reading<Label>[],
+  ): void
+  /** Every figure, those of the process included. */
+  text(): Promise<string>
+  readonly contentType: string
+}
+
+/** From a cached answer to the default limit of an upstream. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** Figures without values yet. */
+export function createFigures(): Figures {
+  const registry = new Registry()
+  const registers = [registry]
+
+  return {
+    counter({ name, help, labels = [] }) {
+      const counter = new Counter<string>({ name, help, labelNames: [...labels], registers })
+      return remembered((values) => {
+        const { inc } = counter.labels(...values)
+        return () => inc()
+      })
+    },
+    duration({ name, help, labels = [] }) {
+      const histogram = new Histogram({ name, help, labelNames: [...labels], registers, buckets })
+      const childOf = rememberedChildren((values) => histogram.labels(...values))
+      return (seconds, ...values) => childOf(values).observe(seconds)
+    },
+    readCounter({ name, help, labels = [] }, read) {
+      new Counter<string>({
+        name,
+        help,
+        labelNames: [...labels],
+        registers,
+        collect() {
+          this.reset()
+          for (const { labels = {}, value } of read()) this.inc(labels, value)
+        },
+      })
+    },
+    readGauge({ name, help, labels = [] }, read) {
+      new Gauge<string>({
+        name,
+        help,
+        labelNames: [...labels],
+        registers,
+        collect() {
+          // A revision that is no longer in force must not stay in the list.
+          this.reset()
+          for (const { labels = {}, value } of read()) this.set(labels, value)
+        },
+      })
+    },
+    text: async () => `${await registry.metrics()}${await ofProcess().metrics()}`,
+    contentType: registry.contentType,
+  }
+}
+
+/** Finding the child for its labels is dearer in the library than counting is. */
+function rememberedChildren<T>(make: (values: readonly string[]) => T) {
+  const children = new Map<string, T>()
+  return (values: readonly string[]): T => {
+    const key = values.join('\n')
+    const known = children.get(key)
+    if (known !== undefined) return known
+    const made = make(values)
+    children.set(key, made)
+    return made
+  }
+}
+
+function remembered(make: (values: readonly string[]) => () => void) {
+  const childOf = rememberedChildren(make)
+  return (...values: string[]): void => childOf(values)()
+}
+
+let processRegistry: Registry | undefined
+
+/** Memory, CPU and event loop: of the process, however many gateways it runs. */
+function ofProcess(): Registry {
+  if (processRegistry !== undefined) return processRegistry
+  processRegistry = new Registry()
+  collectDefaultMetrics({ register: processRegistry })
+  return processRegistry
+}

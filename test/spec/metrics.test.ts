@@ -1,0 +1,121 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { dev, logIn, postLogin } from '../support/log-in.ts'
+import { startPostern, type TestPostern } from '../support/start-postern.ts'
+import { tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
+
+async function scrape({ opsPort }: TestPostern): Promise<string> {
+  const answer = await fetch(`http://127.0.0.1:${opsPort}/metrics`)
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  return answer.text()
+}
+
+/** The lines of our own figures, without their explanations. */
+async function samples(postern: TestPostern): Promise<readonly string[]> {
+  const text = await scrape(postern)
+  return text.split('\n').filter((line) => line.startsWith('postern_'))
+}
+
+describe('/metrics', () => {
+  test('counts requests by their true outcome, also where HTTP says 200', async () => {
+    const postern = await startPostern()
+    await postern.call('GET /api/v1/articles/7', { as: 'editor' })
+    await postern.call('GET /api/v1/sys-user', { as: 'editor' })
+    await postern.call('GET /api/v1/articles/7')
+    await postern.call('GET /api/v1/articles/7', { token: `${tokenOf('editor')}x` })
+    await postern.call('GET /%2e%2e/etc', { as: 'editor' })
+
+    const requests = (outcome: string, status: number, route = '/') =>
+      `postern_requests_total{route="${route}",method="GET",status="${status}",outcome="${outcome}"} 1`
+    await until(async () => (await scrape(postern)).includes('ambiguous-path'))
+    expect(await samples(postern)).toEqual(
+      expect.arrayContaining([
+        requests('passed', 200),
+        requests('not-permitted', 200),
+        requests('token-missing', 200),
+        requests('token-invalid', 200),
+        requests('ambiguous-path', 400, 'none'),
+        'postern_authn_total{result="ok",carrier="header"} 2',
+        'postern_authn_total{result="token-missing",carrier="none"} 1',
+        'postern_authz_total{result="allowed",step="rule"} 1',
+        'postern_authz_total{result="denied",step="none"} 1',
+        'postern_request_duration_seconds_count{route="/"} 4',
+        'postern_open_requests 0',
+        'postern_mode_info{mode="prod",version="0.1.0"} 1',
+      ]),
+    )
+  })
+
+  test('counts logins and captchas by result', async () => {
+    const postern = await startPostern({ config: dev })
+    await logIn(postern)
+    await postLogin(postern, { username: 'editor', password: 'wrong', uuid: '-', code: '-' })
+    await postern.call('GET /api/v1/getCaptcha')
+
+    await until(async () => (await scrape(postern)).includes('captcha_total{'))
+    expect(await samples(postern)).toEqual(
+      expect.arrayContaining([
+        'postern_login_total{result="ok"} 1',
+        'postern_login_total{result="wrong-credentials"} 1',
+        'postern_captcha_total{result="ok"} 1',
+      ]),
+    )
+  })
+
+  test('has no user, token, raw path or method of a client in a label', async () => {
+    const postern = await startPostern()
+    const token = tokenOf('editor', { identity: 987654, nice: 'ada-lovelace' })
+    await postern.call('GET /api/v1/articles/secret-4711', { token })
+    await postern.call('PROPFIND /api/v1/articles/secret-4711', { token })
+    await postern.call(`GET /api/v1/public/x?token=${token}`)
+
+    const text = await scrape(postern)
+
+    expect(text).toContain('method="other"')
+    for (const own of ['987654', 'ada-lovelace', 'secret-4711', 'PROPFIND', token.slice(-24)]) {
+      expect(text).not.toContain(own)
+    }
+  })
+
+  test('shows which policy is in force, and that a bad edit was not taken in', async () => {
+    const postern = await startPostern()
+    const before = await samples(postern)
+
+    expect(before).toEqual(
+      expect.arrayContaining([
+        `postern_policy_info{revision="${postern.revision}",source="files",engine="index"} 1`,
+        'postern_policy_rules 4',
+        'postern_policy_reloads_total{result="ok"} 1',
+        'postern_policy_reloads_total{result="failed"} 0',
+        'postern_policy_last_reload_success 1',
+      ]),
+    )
+
+    await writeFile(join(postern.policyDirectory, 'policy.csv'), 'p, editor, no-slash, GET\n')
+    await until(async () =>
+      (await samples(postern)).includes('postern_policy_last_reload_success 0'),
+    )
+    const after = await samples(postern)
+
+    expect(after).toContain(
+      `postern_policy_info{revision="${postern.revision}",source="files",engine="index"} 1`,
+    )
+    expect(after).not.toContain('postern_policy_reloads_total{result="failed"} 0')
+  })
+
+  test('shows the process it runs in', async () => {
+    const postern = await startPostern()
+
+    expect(await scrape(postern)).toMatch(/^process_resident_memory_bytes \d+/m)
+  })
+
+  test('is not on the public port', async () => {
+    const postern = await startPostern()
+
+    const answer = await postern.call('GET /metrics')
+
+    expect(answer.json()).toMatchObject({ code: 401 })
+  })
+})

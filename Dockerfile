@@ -1,0 +1,47 @@
+# syntax=docker/dockerfile:1
+#
+#   docker build -t postern .
+#   docker run --rm -p 8000:8000 -v ./postern.yaml:/etc/postern/postern.yaml:ro postern
+#
+# The last stage has what the gateway runs on and nothing else: no compiler, no tests, no npm.
+# No package runs a script of its own in any stage.
+
+FROM node:24-bookworm-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
+
+FROM node:24-bookworm-slim AS packages
+WORKDIR /packages
+COPY package.json package-lock.json .npmrc ./
+# The image brings its own Node: the packaged runtime, an optional package, is left out.
+RUN npm ci --ignore-scripts --omit=dev --omit=optional
+
+FROM node:24-bookworm-slim
+# What is not there cannot be used by whoever gets in.
+RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
+      /opt/yarn-* /usr/local/bin/yarn /usr/local/bin/yarnpkg \
+ && install -d -o 65532 -g 65532 /var/lib/postern \
+ && printf '#!/bin/sh\nexec node /app/dist/main.js "$@"\n' > /usr/local/bin/postern \
+ && chmod 0755 /usr/local/bin/postern
+COPY --from=packages /packages/node_modules /app/node_modules
+COPY --from=build /build/dist /app/dist
+COPY package.json /app/
+COPY config /app/config
+COPY policies /app/policies
+COPY samples /app/samples
+ENV NODE_ENV=production \
+    POSTERN_CONFIG=/etc/postern/postern.yaml
+# Everything that is written is written below here; the rest may be mounted read-only.
+WORKDIR /var/lib/postern
+# A number, so that Kubernetes can see that it is not root.
+USER 65532:65532
+EXPOSE 8000 9100
+# Alive, not ready: a gateway that waits for its policy must not be restarted for it.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:9100/healthz').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+ENTRYPOINT ["postern"]
+CMD ["serve"]

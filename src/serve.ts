@@ -3,6 +3,7 @@ import { type Closing, createClosing } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import { createHeaderReader } from './gateway/arriving-headers.ts'
+import { createOriginFinder } from './gateway/client-origin.ts'
 import { createOwnEndpoints } from './gateway/own-endpoints.ts'
 import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
 import { createRelayHeaders } from './gateway/relayed-headers.ts'
@@ -232,7 +233,8 @@ function buildGateway(
   const upstreams = createUpstreams(config.upstreams)
   closing.add(upstreams.close)
   return createPipeline({
-    readHeaders: createHeaderReader(injectedNames),
+    readHeaders: createHeaderReader(injectedNames, config.headers.requestId),
+    findOrigin: createOriginFinder(config.application.trustedProxies),
     findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),
     findRoute: createRoutes(config.routes),
     maxTargetBytes: config.limits.targetBytes,

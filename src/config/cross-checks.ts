@@ -1,3 +1,4 @@
+import { checkProxies } from './check-proxies.ts'
 import { checkEndpoints, checkRoutes } from './check-routes.ts'
 import { checkUpstreams } from './check-upstreams.ts'
 import type { Draft } from './draft.ts'
@@ -16,6 +17,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkDatabase(draft, report)
   checkPolicySource(draft, report)
   checkPorts(draft, report)
+  checkProxies(draft, report)
   checkHeaders(draft, report)
   checkAlphabet(draft, report)
   checkOrder(draft, report)

@@ -111,6 +111,19 @@ export const configSchema = section('The configuration of Postern.', {
     host: text('0.0.0.0', 'The address or host name the public port listens on.', HOST),
     port: integer(8000, 0, 65_535, 'The public port; 0 takes a free one.'),
     dataDirectory: text('data', 'Where the embedded database and a generated key are kept.'),
+    trustedProxies: Type.Array(
+      Type.String({
+        maxLength: 64,
+        description: 'An address, or a range such as 10.0.0.0/8.',
+      }),
+      {
+        default: [],
+        maxItems: 256,
+        uniqueItems: true,
+        description:
+          'The proxies in front of Postern, by address or range, whose X-Forwarded-For, -Proto and -Host are believed.',
+      },
+    ),
   }),
   ops: section('The second port: health, readiness, version.', {
     host: text('127.0.0.1', 'The address or host name the ops port listens on.', HOST),

@@ -15,6 +15,11 @@ export interface ArrivingHeaders {
   readonly fetchSite: string | undefined
   readonly userAgent: string
   readonly contentType: string | undefined
+  /** What the peer says about where the request came from: to be believed of trusted proxies only. */
+  readonly forwardedFor: string | undefined
+  readonly forwardedProto: string | undefined
+  readonly forwardedHost: string | undefined
+  readonly requestId: string | undefined
   readonly contentLength: string | undefined
   readonly chunked: boolean
   readonly expectsContinue: boolean
@@ -23,8 +28,11 @@ export interface ArrivingHeaders {
 export type ReadHeaders = (rawHeaders: readonly string[], httpVersion: string) => ArrivingHeaders
 
 /** Makes the reader for a set of injected names; those are reserved besides the constant ones. */
-export function createHeaderReader(injectedNames: readonly string[]): ReadHeaders {
-  const treatmentOf = createTreatments(injectedNames)
+export function createHeaderReader(
+  injectedNames: readonly string[],
+  requestIdName: string,
+): ReadHeaders {
+  const treatmentOf = createTreatments(injectedNames, requestIdName)
 
   return (rawHeaders, httpVersion) => {
     const seen: Seen = { passable: [], cookies: [] }
@@ -50,6 +58,10 @@ interface Seen {
   fetchSite?: string
   userAgent?: string
   contentType?: string
+  forwardedFor?: string
+  forwardedProto?: string
+  forwardedHost?: string
+  requestId?: string
 }
 
 function take(seen: Seen, treatment: Treatment, name: string, value: string): void {
@@ -69,7 +81,19 @@ function take(seen: Seen, treatment: Treatment, name: string, value: string): vo
       seen.cookies.push(value)
       return
     case 'connection':
-      seen.connection = seen.connection === undefined ? value : `${seen.connection},${value}`
+      seen.connection = listed(seen.connection, value)
+      return
+    case 'forwarded-for':
+      seen.forwardedFor = listed(seen.forwardedFor, value)
+      return
+    case 'forwarded-proto':
+      seen.forwardedProto = listed(seen.forwardedProto, value)
+      return
+    case 'forwarded-host':
+      seen.forwardedHost = listed(seen.forwardedHost, value)
+      return
+    case 'request-id':
+      seen.requestId = value
       return
     case 'content-length':
       seen.contentLength = only(seen.contentLength, value, 'two Content-Length headers')
@@ -102,6 +126,11 @@ function take(seen: Seen, treatment: Treatment, name: string, value: string): vo
   }
 }
 
+/** RFC 9110 5.3: several lines of a list are one list. */
+function listed(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before},${value}`
+}
+
 /** A check that saw one value and an upstream that takes the other is how smuggling starts. */
 function only(before: string | undefined, value: string, reason: string): string {
   if (before !== undefined) throw new Refusal('bad-request', { reason })
@@ -126,6 +155,10 @@ function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
     fetchSite: seen.fetchSite,
     userAgent: seen.userAgent ?? '',
     contentType: seen.contentType,
+    forwardedFor: seen.forwardedFor,
+    forwardedProto: seen.forwardedProto,
+    forwardedHost: seen.forwardedHost,
+    requestId: seen.requestId,
     contentLength: seen.contentLength,
     chunked,
     expectsContinue: expectsContinue(seen.expect, httpVersion),

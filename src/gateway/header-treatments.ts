@@ -14,14 +14,22 @@ export type Treatment =
   | 'fetch-site'
   | 'user-agent'
   | 'content-type'
+  | 'forwarded-for'
+  | 'forwarded-proto'
+  | 'forwarded-host'
+  | 'request-id'
 
 /**
  * The treatment of every name a client can send. Names that only Postern may set are dropped in
  * each spelling that a backend folds to the same name.
  */
-export function createTreatments(injectedNames: readonly string[]): (name: string) => Treatment {
+export function createTreatments(
+  injectedNames: readonly string[],
+  requestIdName: string,
+): (name: string) => Treatment {
   const treatments = new Map(fixedTreatments)
   for (const name of injectedNames) treatments.set(foldName(name.toLowerCase()), 'drop')
+  treatments.set(requestIdName.toLowerCase(), 'request-id')
 
   return (name) => {
     const lower = name.toLowerCase()
@@ -53,6 +61,9 @@ const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatmen
   ['sec-fetch-site', 'fetch-site'],
   ['user-agent', 'user-agent'],
   ['content-type', 'content-type'],
+  ['x-forwarded-for', 'forwarded-for'],
+  ['x-forwarded-proto', 'forwarded-proto'],
+  ['x-forwarded-host', 'forwarded-host'],
   ...dropped(
     'keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer upgrade',
     'http2-settings forwarded via x-real-ip x-client-ip true-client-ip cf-connecting-ip',

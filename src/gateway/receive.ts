@@ -3,12 +3,14 @@ import { isRemoved } from '../endpoints.ts'
 import { Refusal } from '../errors.ts'
 import { canonicalPath } from '../policy/canonical-path.ts'
 import type { ReadHeaders } from './arriving-headers.ts'
+import type { FindOrigin } from './client-origin.ts'
 import { type FindOwnEndpoint, serverWide } from './own-endpoints.ts'
 import type { FindRoute } from './routes.ts'
 import type { Arrival, Received } from './stages.ts'
 
 export interface ReceiveParts {
   readonly readHeaders: ReadHeaders
+  readonly findOrigin: FindOrigin
   readonly findEndpoint: FindOwnEndpoint
   readonly findRoute: FindRoute
   readonly maxTargetBytes: number
@@ -19,8 +21,8 @@ export interface ReceiveParts {
  * no header that only Postern may set. What could be read in two ways is refused here.
  */
 export function receive(arrival: Arrival, parts: ReceiveParts): Received {
-  const requestId = randomUUID()
-  arrival.notes.requestId = requestId
+  const ownId = randomUUID()
+  arrival.notes.requestId = ownId
 
   refuseForeignProtocol(arrival)
   const { path, query } = splitTarget(arrival, parts.maxTargetBytes)
@@ -31,12 +33,18 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   const endpoint = parts.findEndpoint(arrival.method, path)
   arrival.notes.route = endpoint?.name ?? route?.path ?? 'none'
   const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
+  const origin = parts.findOrigin(arrival, headers)
+  arrival.notes.address = origin.address
+  // A request that a trusted proxy has named keeps its name all the way.
+  const requestId = origin.requestId ?? ownId
+  arrival.notes.requestId = requestId
 
   return {
     arrival,
     call: { method: arrival.method, path },
     query,
     headers,
+    origin,
     route,
     endpoint,
     requestId,

@@ -3,6 +3,7 @@ import type { Decision } from '../policy/decide.ts'
 import type { Caller } from '../token/caller.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import type { ArrivingHeaders } from './arriving-headers.ts'
+import type { ClientOrigin } from './client-origin.ts'
 import type { OwnEndpoint } from './own-endpoints.ts'
 import type { Route } from './routes.ts'
 
@@ -22,6 +23,8 @@ export interface Arrival {
 export interface Notes {
   requestId?: string
   path?: string
+  /** The address of the client, as far as it can be believed. */
+  address?: string
   /** The path of the route in the configuration, or the name of an endpoint of ours. */
   route?: string
   caller?: Caller
@@ -50,6 +53,7 @@ interface Reception {
   /** Raw text after `?`, without it; empty when there is none. */
   readonly query: string
   readonly headers: ArrivingHeaders
+  readonly origin: ClientOrigin
   readonly route: Route | undefined
   readonly endpoint: OwnEndpoint | undefined
   readonly requestId: string

@@ -38,15 +38,15 @@ export function createUpstreamHeaders(names: InjectedNames): UpstreamHeaders {
   }
 
   return ({ received, token }) => {
-    const { arrival, headers, requestId } = received
+    const { headers, origin, requestId } = received
     const out = [...headers.passable]
     pushCredentials(out, received, passesCredentials(received))
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
 
     if (token !== undefined) out.push(...identity(token))
-    out.push(names.requestId, requestId, 'X-Forwarded-For', arrival.remoteAddress)
-    out.push('X-Forwarded-Proto', arrival.encrypted ? 'https' : 'http')
-    if (headers.host !== undefined) out.push('X-Forwarded-Host', headers.host)
+    out.push(names.requestId, requestId, 'X-Forwarded-For', origin.chain)
+    out.push('X-Forwarded-Proto', origin.scheme)
+    if (origin.host !== undefined) out.push('X-Forwarded-Host', origin.host)
     return out
   }
 }

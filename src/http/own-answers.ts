@@ -22,13 +22,14 @@ const mostLoginBytes = 16_384
 
 /** The endpoints that Postern answers itself, in the forms that existing clients read. */
 export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
-  async function login({ arrival, headers }: Received, reply: ServerResponse): Promise<void> {
+  async function login(received: Received, reply: ServerResponse): Promise<void> {
+    const { arrival, headers, origin } = received
     const tooLarge = Number(headers.contentLength ?? 0) > mostLoginBytes
     if (headers.expectsContinue && !tooLarge) reply.writeContinue()
     const bytes = tooLarge ? undefined : await readBody(arrival.body, mostLoginBytes)
     const issued = await parts.login({
       body: { contentType: headers.contentType, bytes },
-      address: arrival.remoteAddress,
+      address: origin.address,
       userAgent: headers.userAgent,
     })
     replyJson(reply, 200, {
@@ -41,14 +42,14 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
   }
 
   async function captcha(received: Received, reply: ServerResponse): Promise<void> {
-    await parts.throttle.captcha(received.arrival.remoteAddress)
+    await parts.throttle.captcha(received.origin.address)
     const { id, png } = await parts.issueCaptcha()
     const data = `data:image/png;base64,${png.toString('base64')}`
     replyJson(reply, 200, { code: 200, data, id, msg: 'success', requestId: received.requestId })
   }
 
   function logout({ received, token }: Authorized, reply: ServerResponse): void {
-    const from = { address: received.arrival.remoteAddress, userAgent: received.headers.userAgent }
+    const from = { address: received.origin.address, userAgent: received.headers.userAgent }
     parts.record(from, token?.caller.username ?? '', 'logged-out')
     replyJson(reply, 200, { code: 200, msg: 'logged out' })
   }

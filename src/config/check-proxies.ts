@@ -1,0 +1,26 @@
+import { isIP } from 'node:net'
+import type { Draft } from './draft.ts'
+import type { Report } from './report.ts'
+
+/** Every trusted proxy is an address or a range of them. */
+export function checkProxies({ application }: Draft, report: Report): void {
+  application?.trustedProxies?.forEach((range, index) => {
+    const at = `application.trustedProxies[${index}]`
+    if (range === undefined || report.isBroken(at)) return
+    const complaint = rangeComplaint(range)
+    if (complaint !== undefined) report.problem(at, `${at} ${complaint}`)
+  })
+}
+
+function rangeComplaint(range: string): string | undefined {
+  const [address = '', prefix] = range.split('/', 2)
+  const most = { 4: 32, 6: 128 }[isIP(address)]
+  if (most === undefined || range.split('/').length > 2) {
+    return 'is no address and no range such as 10.0.0.0/8'
+  }
+  if (prefix === undefined) return undefined
+  const bits = /^\d{1,3}$/.test(prefix) ? Number(prefix) : most + 1
+  if (bits > most) return `must have a number from 0 to ${most} after the /`
+  // Whoever is anywhere would be believed about who they are.
+  return bits === 0 ? 'is every address there is: name the proxies' : undefined
+}

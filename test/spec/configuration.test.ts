@@ -43,6 +43,7 @@ describe('a configuration', () => {
       host: '0.0.0.0',
       port: 8000,
       dataDirectory: 'data',
+      trustedProxies: [],
     })
     expect(config.jwt).toEqual({
       secret,

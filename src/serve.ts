@@ -24,7 +24,7 @@ import { createLogin } from './login/login.ts'
 import { createLoginLog, noLoginLog } from './login/login-log.ts'
 import { createPasswordCredentials } from './login/password-credentials.ts'
 import { createPasswordHash } from './login/password-hash.ts'
-import { createThrottle } from './login/throttle.ts'
+import { type Counters, createThrottle } from './login/throttle.ts'
 import { addPolicyMetrics } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
@@ -36,6 +36,10 @@ import { createLoginLogTable } from './stores/login-log-table.ts'
 import { createMemoryCaptchas } from './stores/memory-captchas.ts'
 import { createMemoryCounters } from './stores/memory-counters.ts'
 import { type OpenPolicySource, openPolicySource } from './stores/open-policy-source.ts'
+import { openRedis } from './stores/open-redis.ts'
+import type { RedisClient } from './stores/redis.ts'
+import { createRedisCaptchas } from './stores/redis-captchas.ts'
+import { createRedisCounters } from './stores/redis-counters.ts'
 import { type SeededAccount, seedAccounts } from './stores/seed.ts'
 import { secretKey } from './token/keys.ts'
 import { createRevocations } from './token/revocations.ts'
@@ -83,6 +87,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   }
 
   const figures = createFigures()
+  const redis = await openRedis(config.redis)
+  if (redis !== undefined) closing.add(redis.close)
   const policies = await openPolicySource({ ...config, live: createLivePolicies(), log, version })
   closing.add(policies.close)
 
@@ -98,7 +104,9 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     now,
   })
 
-  const facts = { tokens, secret, captchaRequired: mode.captchaRequired }
+  // Replicas that share a Redis must share this too: what it keys is there for all of them.
+  const digestKey = hash('sha256', `captcha:${secret}`)
+  const facts = { tokens, redis, digestKey, captchaRequired: mode.captchaRequired }
   const login = await buildLogin(options, facts, closing)
   const publicServer = createPublicServer({
     pass: buildGateway(
@@ -160,7 +168,12 @@ function clock(): number {
 
 async function buildLogin(
   { config, log, now = clock, verifyCredentials, draw = drawCaptcha }: ServeOptions,
-  facts: { tokens: Tokens; secret: string; captchaRequired: boolean },
+  facts: {
+    tokens: Tokens
+    redis: RedisClient | undefined
+    digestKey: string
+    captchaRequired: boolean
+  },
   closing: Closing,
 ) {
   const database = await openDatabase({
@@ -177,16 +190,21 @@ async function buildLogin(
   const accounts = createAccounts(database)
   const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
 
+  const { redis, digestKey } = facts
   const captchas = createCaptchas({
     ...config.captcha,
-    store: createMemoryCaptchas({
-      maxOutstanding: config.captcha.maxOutstanding,
-      now: () => now() * 1000,
-    }),
+    store:
+      redis === undefined
+        ? createMemoryCaptchas({ ...config.captcha, now: () => now() * 1000 })
+        : createRedisCaptchas(redis, config.captcha),
     draw,
-    digestKey: hash('sha256', `captcha:${facts.secret}`),
+    digestKey,
   })
-  const throttle = createThrottle(createMemoryCounters(), config.login)
+  const throttle = createThrottle({
+    counters: buildCounters(redis, log),
+    limits: config.login,
+    digestKey,
+  })
   const loginLog = config.logger.enableddb
     ? createLoginLog({
         insert: createLoginLogTable(database).insert,
@@ -214,6 +232,19 @@ async function buildLogin(
   })
 
   return { answers, seeded }
+}
+
+function buildCounters(redis: RedisClient | undefined, log: Log): Counters {
+  const local = createMemoryCounters()
+  if (redis === undefined) return local
+  return createRedisCounters({
+    redis,
+    local,
+    onAway(reason) {
+      if (reason === undefined) log.info('login attempts are counted in Redis again')
+      else log.warn({ reason }, 'login attempts are counted by this process alone')
+    },
+  })
 }
 
 function buildGateway(

@@ -36,7 +36,6 @@ const homes: Readonly<Record<string, RegExp>> = {
   pino: /^log\.ts$/,
   bcrypt: /^login\/password-hash\.ts$/,
   'svg-captcha': /^login\//,
-  'rate-limiter-flexible': /^stores\//,
   typebox: /^config\//,
   '@prometheus-io/client': /^metrics\/registry\.ts$/,
 }

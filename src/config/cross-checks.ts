@@ -95,7 +95,7 @@ function checkAlphabet({ captcha }: Draft, report: Report): void {
   report.problem('captcha.alphabet', 'captcha.alphabet repeats a character: keep each one once')
 }
 
-function checkOrder({ limits, shutdown }: Draft, report: Report): void {
+function checkOrder({ limits, login, shutdown }: Draft, report: Report): void {
   const pairs = [
     [
       'limits.headersTimeoutMs',
@@ -104,6 +104,12 @@ function checkOrder({ limits, shutdown }: Draft, report: Report): void {
       limits?.requestTimeoutMs,
     ],
     ['limits.targetBytes', limits?.targetBytes, 'limits.headerBytes', limits?.headerBytes],
+    [
+      'login.waitSeconds',
+      login?.waitSeconds,
+      'login.longestWaitSeconds',
+      login?.longestWaitSeconds,
+    ],
     ['shutdown.graceMs', shutdown?.graceMs, 'shutdown.deadlineMs', shutdown?.deadlineMs],
   ] as const
 

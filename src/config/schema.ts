@@ -184,7 +184,32 @@ export const configSchema = section('The configuration of Postern.', {
     passwordConcurrency: integer(2, 1, 64, 'How many passwords are checked at the same time.'),
     passwordQueue: integer(64, 0, 100_000, 'How many more logins may wait for that.'),
     perAddressPerMinute: integer(30, 1, 1_000_000, 'Login attempts a minute from one address.'),
-    perAccountFailuresPerMinute: integer(5, 1, 1_000_000, 'Failed logins a minute on one account.'),
+    failuresPerAccount: integer(
+      5,
+      1,
+      1_000_000,
+      'Failed logins on one account from addresses it is not known at, before those have to wait.',
+    ),
+    failuresPerPair: integer(
+      5,
+      1,
+      1_000_000,
+      'Failed logins on one account from one address, before that address has to wait.',
+    ),
+    failureWindowSeconds: integer(900, 1, 86_400, 'For how many seconds a failed login counts.'),
+    waitSeconds: integer(60, 1, 86_400, 'The first wait; each further one is twice as long.'),
+    longestWaitSeconds: integer(
+      900,
+      1,
+      86_400,
+      'The longest wait, and how long one is remembered.',
+    ),
+    knownAddressDays: integer(
+      30,
+      0,
+      365,
+      'How many days an address from which an account logged in stays known for it.',
+    ),
     captchaPerAddressPerMinute: integer(60, 1, 1_000_000, 'Captchas a minute for one address.'),
   }),
   refusals: section('What a refused caller is told.', {

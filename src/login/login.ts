@@ -52,13 +52,13 @@ export function createLogin(parts: LoginParts) {
 
     if (!(await checkCaptcha(request))) throw new Refusal('wrong-captcha')
 
-    await throttle.account(request.username)
+    const guess = await throttle.password(request.username, address)
     const caller = await verifyCredentials(request).catch(async (error: unknown) => {
-      await throttle.accountNotAsked(request.username)
+      await guess.notAsked()
       throw error
     })
     if (caller === undefined) throw new Refusal('wrong-credentials')
-    await throttle.accountSucceeded(request.username)
+    await guess.succeeded()
 
     return issueToken(caller)
   }

@@ -217,7 +217,7 @@ describe('a login while the accounts are away', () => {
   test('does not count against the account', async () => {
     let away = true
     const postern = await startPostern({
-      config: { ...dev, login: { perAccountFailuresPerMinute: 3 } },
+      config: { ...dev, login: { failuresPerAccount: 3 } },
       verifyCredentials: async ({ username }) => {
         if (away) throw new Fault('database')
         return {
@@ -241,7 +241,7 @@ describe('a login while the accounts are away', () => {
 
   test('and spellings that a database takes for one name share one count', async () => {
     const postern = await startPostern({
-      config: { ...dev, login: { perAccountFailuresPerMinute: 3 } },
+      config: { ...dev, login: { failuresPerAccount: 3 } },
       verifyCredentials: async () => undefined,
     })
 

@@ -102,7 +102,7 @@ describe('step 2 of login, the captcha', () => {
   // T140
   test('lets one of 50 concurrent attempts pass', async () => {
     const postern = await startPostern({
-      config: { login: { perAddressPerMinute: 1000, perAccountFailuresPerMinute: 1000 } },
+      config: { login: { perAddressPerMinute: 1000, failuresPerAccount: 1000 } },
     })
     const fields = { ...goodLogin(postern), ...(await takeCaptcha(postern)) }
 

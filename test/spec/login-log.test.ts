@@ -8,7 +8,7 @@ describe('the login log', () => {
   test('records every attempt, successful or failed, with the name that was tried', async () => {
     const postern = await startPostern({
       ownDatabase: true,
-      config: { ...dev, login: { perAccountFailuresPerMinute: 2, perAddressPerMinute: 100 } },
+      config: { ...dev, login: { failuresPerPair: 2, perAddressPerMinute: 100 } },
     })
 
     await postLogin(postern, goodLogin(postern))

@@ -22,7 +22,7 @@ describe('the rate-limit rejection', () => {
   test('holds for an account even with the right password, and hashes nothing', async () => {
     let asked = 0
     const postern = await startPostern({
-      config: { ...dev, login: { perAccountFailuresPerMinute: 5 } },
+      config: { ...dev, login: { failuresPerAccount: 5 } },
       verifyCredentials: async () => {
         asked++
         return undefined
@@ -41,7 +41,7 @@ describe('the rate-limit rejection', () => {
 
   test('starts anew for an account after a success', async () => {
     const postern = await startPostern({
-      config: { ...dev, login: { perAccountFailuresPerMinute: 2 } },
+      config: { ...dev, login: { failuresPerAccount: 2 } },
     })
 
     for (let turn = 0; turn < 4; turn++) {

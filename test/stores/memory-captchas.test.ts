@@ -1,7 +1,6 @@
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createMemoryCaptchas } from '../../src/stores/memory-captchas.ts'
-import { createMemoryCounters } from '../../src/stores/memory-counters.ts'
 
 describe('captchas in memory', () => {
   function captchas({ maxOutstanding = 100, start = 0 } = {}) {
@@ -61,59 +60,5 @@ describe('captchas in memory', () => {
         expect(left.filter((digest) => digest !== undefined).length).toBeLessThanOrEqual(5)
       }),
     )
-  })
-})
-
-describe('counters in memory', () => {
-  beforeEach(() => {
-    vi.useFakeTimers()
-  })
-  afterEach(() => {
-    vi.useRealTimers()
-  })
-
-  const limit = { points: 2, seconds: 60 }
-
-  test('allow as many hits as the limit has points, then say how long to wait', async () => {
-    const { hit } = createMemoryCounters()
-
-    expect(await hit('key', limit)).toEqual({ allowed: true, retryAfterSeconds: 0 })
-    expect(await hit('key', limit)).toEqual({ allowed: true, retryAfterSeconds: 0 })
-    vi.advanceTimersByTime(10_500)
-    expect(await hit('key', limit)).toEqual({ allowed: false, retryAfterSeconds: 50 })
-    expect(await hit('another key', limit)).toEqual({ allowed: true, retryAfterSeconds: 0 })
-  })
-
-  test('start anew when their time is over', async () => {
-    const { hit } = createMemoryCounters()
-    for (let turn = 0; turn < 3; turn++) await hit('key', limit)
-
-    vi.advanceTimersByTime(60_000)
-
-    expect(await hit('key', limit)).toEqual({ allowed: true, retryAfterSeconds: 0 })
-  })
-
-  test('are reset under every limit at once', async () => {
-    const { hit, reset } = createMemoryCounters()
-    const strict = { points: 1, seconds: 600 }
-    for (let turn = 0; turn < 3; turn++) await Promise.all([hit('key', limit), hit('key', strict)])
-
-    await reset('key')
-
-    expect(await hit('key', limit)).toMatchObject({ allowed: true })
-    expect(await hit('key', strict)).toMatchObject({ allowed: true })
-  })
-
-  test('keep no more keys than they may, and keep the one that is being hit', async () => {
-    const { hit } = createMemoryCounters({ maxKeys: 100 })
-    for (let turn = 0; turn < 2; turn++) await hit('attacked', limit)
-
-    for (let other = 0; other < 1000; other++) {
-      await hit(`other ${other}`, limit)
-      if (other % 50 === 0) await hit('attacked', limit)
-    }
-
-    expect(vi.getTimerCount()).toBeLessThanOrEqual(100)
-    expect(await hit('attacked', limit)).toMatchObject({ allowed: false })
   })
 })

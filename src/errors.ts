@@ -23,6 +23,8 @@ export type RefusalKind =
 export interface RefusalDetail {
   readonly reason?: string
   readonly retryAfterSeconds?: number
+  /** How many requests there would have been room for. */
+  readonly limit?: number
   /** The methods that would have been answered, for the Allow header. */
   readonly allow?: string
 }

@@ -7,6 +7,7 @@ import { createOriginFinder } from './gateway/client-origin.ts'
 import { createOwnEndpoints } from './gateway/own-endpoints.ts'
 import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
 import { createRelayHeaders } from './gateway/relayed-headers.ts'
+import { createRouteLimits } from './gateway/route-limits.ts'
 import { createRoutes } from './gateway/routes.ts'
 import { createUpstreamHeaders } from './gateway/upstream-headers.ts'
 import { createUpstreams } from './gateway/upstreams.ts'
@@ -17,6 +18,7 @@ import { createOpsServer } from './http/ops-server.ts'
 import { createOwnAnswers } from './http/own-answers.ts'
 import { createPublicServer } from './http/public-server.ts'
 import type { Log } from './log.ts'
+import { addressBlock } from './login/address-block.ts'
 import { createCaptchas } from './login/captcha.ts'
 import { drawCaptcha } from './login/captcha-image.ts'
 import type { VerifyCredentials } from './login/credentials.ts'
@@ -40,6 +42,7 @@ import { openRedis } from './stores/open-redis.ts'
 import type { RedisClient } from './stores/redis.ts'
 import { createRedisCaptchas } from './stores/redis-captchas.ts'
 import { createRedisCounters } from './stores/redis-counters.ts'
+import { createRedisTallies } from './stores/redis-tallies.ts'
 import { type SeededAccount, seedAccounts } from './stores/seed.ts'
 import { secretKey } from './token/keys.ts'
 import { createRevocations } from './token/revocations.ts'
@@ -111,7 +114,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const publicServer = createPublicServer({
     pass: buildGateway(
       config,
-      { tokens, policies: policies.current, answers: login.answers },
+      { tokens, policies: policies.current, answers: login.answers, redis, now },
       closing,
     ),
     refusals: refusalEnvelopes(config.refusals.notPermittedCode),
@@ -253,22 +256,33 @@ function buildGateway(
     tokens,
     policies,
     answers,
+    redis,
+    now,
   }: {
     tokens: Tokens
     policies: Parameters<typeof createPipeline>[0]['policies']
     answers: OwnAnswers
+    redis: RedisClient | undefined
+    now: () => number
   },
   closing: Closing,
 ) {
   const injectedNames = Object.values(config.headers)
   const upstreams = createUpstreams(config.upstreams)
   closing.add(upstreams.close)
+  const limits = createRouteLimits({
+    addressBlock,
+    now: () => now() * 1000,
+    share: redis && createRedisTallies(redis),
+  })
+  closing.add(async () => limits.close())
   return createPipeline({
     readHeaders: createHeaderReader(injectedNames, config.headers.requestId),
     findOrigin: createOriginFinder(config.application.trustedProxies),
     findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),
     findRoute: createRoutes(config.routes),
     maxTargetBytes: config.limits.targetBytes,
+    limits,
     verifyToken: tokens.verify,
     policies,
     endToken: tokens.revoke,

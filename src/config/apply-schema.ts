@@ -55,6 +55,8 @@ function applyMap(setting: Setting, tree: Tree | undefined, report: Report, path
       }
       continue
     }
+    // A part that may be absent as a whole has no defaults of its own until somebody begins it.
+    if (entry === undefined && child.type === 'object' && child.default === undefined) continue
     const childValue = applySchema(child, entry?.tree, report, childPath)
     if (childValue !== undefined) value[key] = childValue
   }

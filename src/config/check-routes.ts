@@ -20,6 +20,9 @@ export function checkRoutes(draft: Draft, report: Report): void {
     if (route?.access === 'public' && route.reason === undefined) {
       say('reason', 'is public and needs a reason: say why nobody has to log in')
     }
+    if (route?.access === 'public' && route.limit?.by === 'caller') {
+      say('limit.by', 'is public and knows no caller: set limit.by to address')
+    }
     if (route?.path === undefined) return
 
     const first = firstAt.get(route.path)

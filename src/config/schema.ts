@@ -92,6 +92,27 @@ const route = Type.Object(
       }),
     ),
     forwardCredentials: flag(false, "Whether the caller's own token is passed on to the upstream."),
+    limit: Type.Optional(
+      Type.Object(
+        {
+          requests: Type.Integer({
+            minimum: 1,
+            maximum: 1_000_000_000,
+            description: 'The most requests from one caller or address in that time.',
+          }),
+          seconds: integer(60, 1, 86_400, 'The length of the time in which they are counted.'),
+          by: Type.Enum(['caller', 'address'], {
+            default: 'caller',
+            description:
+              'Whose requests are counted together; a public route knows addresses only.',
+          }),
+        },
+        {
+          additionalProperties: false,
+          description: 'How many requests the route takes; without it, as many as come.',
+        },
+      ),
+    ),
   },
   { additionalProperties: false, description: 'A path and the upstream behind it.' },
 )

@@ -5,6 +5,7 @@ import { authorize } from './authorize.ts'
 import { type ForwardParts, forward } from './forward.ts'
 import { identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
+import type { RouteLimits } from './route-limits.ts'
 import type { Arrival, Authorized, Received } from './stages.ts'
 
 /** Answers to the endpoints that are ours: login and captcha to anybody, the rest to a caller. */
@@ -14,6 +15,7 @@ export interface OwnAnswers {
 }
 
 export interface PipelineParts extends ReceiveParts, ForwardParts {
+  readonly limits: RouteLimits
   readonly verifyToken: VerifyToken
   readonly policies: () => CompiledPolicies
   readonly endToken: (token: VerifiedToken) => void
@@ -30,7 +32,9 @@ export function createPipeline(parts: PipelineParts) {
     const received = receive(arrival, parts)
     if (received.endpoint?.open) return parts.answers.toAnybody(received, reply)
 
+    parts.limits.byAddress(received)
     const identified = await identify(received, parts.verifyToken)
+    parts.limits.byCaller(identified)
     const authorized = authorize(identified, parts.policies)
 
     const own = received.endpoint

@@ -1,3 +1,5 @@
+import type { RouteLimit } from './route-limits.ts'
+
 /** What a route asks for before a request may pass: both checks, identity only, or neither. */
 export type Access = 'permitted' | 'authenticated' | 'public'
 
@@ -7,6 +9,7 @@ export interface Route {
   readonly upstream: string
   readonly access: Access
   readonly forwardCredentials: boolean
+  readonly limit?: RouteLimit
 }
 
 export type FindRoute = (path: string) => Route | undefined

@@ -46,9 +46,12 @@ export function replyError(
   replyJson(reply, status, body, extra)
 }
 
-function detailHeaders({ retryAfterSeconds, allow }: RefusalDetail): string[] {
+function detailHeaders({ retryAfterSeconds, limit, allow }: RefusalDetail): string[] {
   return [
     ...(retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]),
+    ...(limit === undefined
+      ? []
+      : ['X-RateLimit-Limit', String(limit), 'X-RateLimit-Remaining', '0']),
     ...(allow === undefined ? [] : ['Allow', allow]),
   ]
 }

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { RawAnswer } from '../support/raw-client.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import { startPostern } from '../support/start-postern.ts'
+import { nowSeconds, tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
+
+const route = (limit: object, more: object = {}) => [
+  { path: '/', upstream: 'backend' },
+  { path: '/api/v1/public', upstream: 'backend', limit, ...more },
+]
+const open = { access: 'public', reason: 'a test' }
+const code = (answer: RawAnswer) => (answer.json() as { readonly code?: number }).code ?? 'passed'
+
+describe('the limit of a route', () => {
+  test('refuses a caller what is too much, with HTTP 200, code 429 and when to come back', async () => {
+    const now = Math.floor(nowSeconds() / 60) * 60 + 18
+    const postern = await startPostern({ routes: route({ requests: 2 }), now: () => now })
+    const call = () => postern.call('GET /api/v1/public/a', { as: 'editor' })
+
+    await call()
+    await call()
+    const answer = await call()
+
+    expect([answer.status, answer.json()]).toEqual([200, { code: 429, msg: expect.any(String) }])
+    expect(answer.header('retry-after')).toBe('42')
+    expect(answer.header('x-ratelimit-limit')).toBe('2')
+    expect(answer.header('x-ratelimit-remaining')).toBe('0')
+    expect(postern.upstream.requests).toHaveLength(2)
+  })
+
+  test('counts each caller alone, under whatever path below the route', async () => {
+    const postern = await startPostern({ routes: route({ requests: 2 }) })
+    const call = (path: string, identity: number) =>
+      postern.call(`GET /api/v1/public/${path}`, { token: tokenOf('editor', { identity }) })
+
+    await call('a', 1)
+    await call('b', 1)
+
+    expect(code(await call('c', 1))).toBe(429)
+    expect(code(await call('c', 2))).toBe('passed')
+  })
+
+  test('leaves other routes and the own endpoints alone', async () => {
+    const postern = await startPostern({
+      routes: [{ path: '/', upstream: 'backend', limit: { requests: 1, by: 'address' } }],
+    })
+
+    for (let turn = 0; turn < 3; turn++) {
+      expect(code(await postern.call('GET /api/v1/getCaptcha'))).toBe(200)
+    }
+    expect(code(await postern.call('GET /api/v1/public/a', { as: 'editor' }))).toBe('passed')
+    expect(code(await postern.call('GET /api/v1/public/a', { as: 'editor' }))).toBe(429)
+  })
+
+  test('by address covers a public route, and counts before anybody is identified', async () => {
+    const limit = { requests: 1, by: 'address' }
+    const known = await startPostern({ routes: route(limit) })
+    const anybody = await startPostern({ routes: route(limit, open) })
+
+    expect(code(await known.call('GET /api/v1/public/a'))).toBe(401)
+    expect(code(await known.call('GET /api/v1/public/a', { as: 'editor' }))).toBe(429)
+    expect(code(await anybody.call('GET /api/v1/public/a'))).toBe('passed')
+    expect(code(await anybody.call('GET /api/v1/public/a'))).toBe(429)
+  })
+
+  test('by caller counts what is not permitted too', async () => {
+    const postern = await startPostern({ routes: route({ requests: 1 }) })
+
+    expect(code(await postern.call('POST /api/v1/public/a', { as: 'editor' }))).toBe(401)
+    expect(code(await postern.call('POST /api/v1/public/a', { as: 'editor' }))).toBe(429)
+  })
+
+  test('by caller is refused on a public route, which knows none', async () => {
+    await expect(startPostern({ routes: route({ requests: 1 }, open) })).rejects.toThrow(
+      /routes\[1\] is public and knows no caller/,
+    )
+  })
+
+  test('without a number of requests is refused', async () => {
+    await expect(startPostern({ routes: route({ seconds: 1 }) })).rejects.toThrow(
+      /routes\[1\]\.limit\.requests is missing/,
+    )
+  })
+})
+
+describe('the limit of a route over two replicas', () => {
+  let redis: RedisServer
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  test('is one limit, and holds at each replica alone while Redis is away', async () => {
+    // Time stands still, so that no window ends while the test runs.
+    const now = nowSeconds()
+    const options = {
+      routes: route({ requests: 4, seconds: 3600 }),
+      config: { redis: { url: redis.url } },
+      now: () => now,
+    }
+    const [here, there] = [await startPostern(options), await startPostern(options)]
+    const call = ({ call: ask }: typeof here, identity: number) =>
+      ask('GET /api/v1/public/a', { token: tokenOf('editor', { identity }) }).then(code)
+
+    for (let turn = 0; turn < 4; turn++) expect(await call(here, 1)).toBe('passed')
+    await until(async () => (await redis.client.keys('*:limit:*')).length === 1)
+    for (const key of await redis.client.keys('*')) {
+      expect(await redis.client.pttl(key)).toBeGreaterThan(0)
+    }
+    // The first call makes the other replica ask; from then on it knows.
+    await until(async () => (await call(there, 1)) === 429)
+    expect(there.upstream.requests.length).toBeLessThan(4)
+
+    await redis.kill()
+    for (let turn = 0; turn < 4; turn++) expect(await call(there, 2)).toBe('passed')
+    expect(await call(there, 2)).toBe(429)
+  })
+})

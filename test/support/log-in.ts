@@ -15,6 +15,18 @@ export function postLogin(
   return postern.call('POST /api/v1/login', { headers, body })
 }
 
+/** The same from another loopback address. Returns the code in the answer. */
+export async function logInFrom(
+  postern: TestPostern,
+  from: string,
+  fields: LoginFields,
+): Promise<number> {
+  const headers = ['Content-Type: application/json']
+  const body = JSON.stringify(fields)
+  const answer = await postern.call('POST /api/v1/login', { headers, body, from })
+  return (answer.json() as { code: number }).code
+}
+
 /** The fields of a good login in dev mode, where any captcha fields do. */
 export function goodLogin(postern: TestPostern, username = 'editor'): LoginFields {
   return { username, password: postern.passwords[username], uuid: '-', code: '-' }

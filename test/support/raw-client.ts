@@ -24,9 +24,13 @@ export interface RawExchange {
 export async function sendRaw(
   port: number,
   bytes: string | Buffer | readonly (string | Buffer)[],
-  { expected = 1, quietMs = 1500 }: { expected?: number; quietMs?: number } = {},
+  {
+    expected = 1,
+    quietMs = 1500,
+    localAddress = '127.0.0.1',
+  }: { expected?: number; quietMs?: number; localAddress?: string } = {},
 ): Promise<RawExchange> {
-  const socket = connect(port, '127.0.0.1')
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
   const chunks: Buffer[] = []
   let closed = false
   socket.on('error', () => {})

@@ -43,6 +43,8 @@ export interface CallOptions {
   readonly token?: string
   readonly headers?: readonly string[]
   readonly body?: string
+  /** The loopback address to call from, such as 127.0.0.9. */
+  readonly from?: string
 }
 
 /** The rules of the attack catalogue's editor. */
@@ -153,7 +155,9 @@ async function call(port: number, line: string, options: CallOptions): Promise<R
   ]
   const bytes = Buffer.from(request(line, headers), 'latin1')
   const body = Buffer.from(options.body ?? '')
-  const { answers, closed } = await sendRaw(port, Buffer.concat([bytes, body]))
+  const { answers, closed } = await sendRaw(port, Buffer.concat([bytes, body]), {
+    ...(options.from !== undefined && { localAddress: options.from }),
+  })
   const [answer] = answers
   if (answer === undefined)
     throw new Error(`no answer to ${line}${closed ? ', connection closed' : ''}`)

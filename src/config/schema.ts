@@ -198,7 +198,12 @@ export const configSchema = section('The configuration of Postern.', {
       pattern: '^[0-9A-Za-z]+$',
       description: 'The letters and digits that captchas are made of, each one once.',
     }),
-    maxOutstanding: integer(10_000, 100, 10_000_000, 'The most unanswered captchas kept at once.'),
+    maxOutstanding: integer(
+      10_000,
+      100,
+      10_000_000,
+      'The most unanswered captchas kept at once, by all replicas together.',
+    ),
     alias: flag(false, 'Whether GET /api/v1/captcha answers as GET /api/v1/getCaptcha does.'),
   }),
   login: section('How much login work is accepted.', {

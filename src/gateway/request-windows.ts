@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 /** What this process let through under one name since it last told the others. */
 export interface Tally {
   readonly name: string
@@ -39,22 +41,17 @@ const mostShared = 1000
  */
 export function createRequestWindows(parts: RequestWindowParts) {
   const { now, share, shareEveryMs = 500, maxNames = 100_000 } = parts
-  const windows = new Map<string, Window>()
+  const windows = new LRUCache<string, Window>({ max: maxNames })
   const unshared = new Set<Window>()
   let isSharing = false
 
   function windowOf(name: string, seconds: number): Window {
     const number = Math.floor(now() / (seconds * 1000))
     const found = windows.get(name)
-    windows.delete(name)
-    const current =
-      found?.window === number ? found : { name, window: number, seconds, count: 0, unshared: 0 }
-    for (const oldest of windows.keys()) {
-      if (windows.size < maxNames) break
-      windows.delete(oldest)
-    }
-    windows.set(name, current)
-    return current
+    if (found?.window === number) return found
+    const fresh = { name, window: number, seconds, count: 0, unshared: 0 }
+    windows.set(name, fresh)
+    return fresh
   }
 
   /** Counts one request. Returns 0, or for how many seconds there is no room for another. */

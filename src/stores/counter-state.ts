@@ -12,8 +12,6 @@ export interface CountedHit {
   /** 0 when the hit is within the limit; `state` then includes it. */
   readonly waitMs: number
   readonly state: CounterState
-  /** For how long the state matters. */
-  readonly keepMs: number
 }
 
 const nothing: CounterState = { hits: 0, windowEnds: 0, waits: 0, waitEnds: 0 }
@@ -28,8 +26,7 @@ export function countHit(state: CounterState | undefined, limit: Limit, now: num
   const windowMs = limit.windowSeconds * 1000
 
   if (isAhead(before.waitEnds, now, longestMs)) {
-    const waitMs = before.waitEnds - now
-    return { waitMs, state: before, keepMs: waitMs + longestMs }
+    return { waitMs: before.waitEnds - now, state: before }
   }
   const waits = now < before.waitEnds + longestMs ? before.waits : 0
   const isOpen = isAhead(before.windowEnds, now, windowMs)
@@ -39,16 +36,11 @@ export function countHit(state: CounterState | undefined, limit: Limit, now: num
     // Beyond thirty doublings a number would lose its meaning; the longest wait is far below that.
     const waitMs = Math.min(limit.waitSeconds * 1000 * 2 ** Math.min(waits, 30), longestMs)
     const after = { hits: 0, windowEnds: 0, waits: waits + 1, waitEnds: now + waitMs }
-    return { waitMs, state: after, keepMs: waitMs + longestMs }
+    return { waitMs, state: after }
   }
 
   const windowEnds = isOpen ? before.windowEnds : now + windowMs
-  const forgottenAt = waits > 0 ? before.waitEnds + longestMs : 0
-  return {
-    waitMs: 0,
-    state: { hits: hits + 1, windowEnds, waits, waitEnds: before.waitEnds },
-    keepMs: Math.max(windowEnds, forgottenAt) - now,
-  }
+  return { waitMs: 0, state: { hits: hits + 1, windowEnds, waits, waitEnds: before.waitEnds } }
 }
 
 /** A moment further ahead than any can be comes from a clock that was set back: it is over. */

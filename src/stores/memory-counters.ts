@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { AlsoDone, Counted, Counters, Hit } from '../login/throttle.ts'
 import { type CounterState, countHit } from './counter-state.ts'
 
@@ -19,21 +20,23 @@ export interface MemoryCounters extends Counters {
  */
 export function createMemoryCounters(options: MemoryCounterOptions = {}): MemoryCounters {
   const { maxKeys = 50_000, now = () => performance.now() } = options
-  const counters = createBoundedMap<CounterState>(maxKeys)
-  const marks = createBoundedMap<true>(maxKeys)
+  // A Map would do, but to find its oldest entry V8 walks over all that were deleted before it.
+  const counters = new LRUCache<string, CounterState>({ max: maxKeys })
+  /** Until when each mark stands. */
+  const marks = new LRUCache<string, number>({ max: maxKeys })
 
   function isMarked(key: string): boolean {
-    return marks.get(key, now()) === true
+    return now() < (marks.get(key) ?? 0)
   }
 
   function mark(key: string, seconds: number): void {
-    marks.set(key, true, now() + seconds * 1000)
+    marks.set(key, now() + seconds * 1000)
   }
 
   function takeBack(hits: readonly Hit[], also: AlsoDone | undefined): void {
     for (const { key } of hits) {
-      const state = counters.get(key, now())
-      if (state !== undefined) counters.change(key, { ...state, hits: Math.max(0, state.hits - 1) })
+      const state = counters.get(key)
+      if (state !== undefined) counters.set(key, { ...state, hits: Math.max(0, state.hits - 1) })
     }
     if (also === undefined) return
     counters.delete(also.clear)
@@ -48,11 +51,11 @@ export function createMemoryCounters(options: MemoryCounterOptions = {}): Memory
       const asked = hits.filter(({ unless }) => unless === undefined || !isMarked(unless))
       const found = asked.map(({ key, limit }) => ({
         key,
-        ...countHit(counters.get(key, at), limit, at),
+        ...countHit(counters.get(key), limit, at),
       }))
       const waitMs = Math.max(0, ...found.map((one) => one.waitMs))
-      for (const { key, state, keepMs, waitMs: own } of found) {
-        if (waitMs === 0 || own > 0) counters.set(key, state, at + keepMs)
+      for (const { key, state, waitMs: own } of found) {
+        if (waitMs === 0 || own > 0) counters.set(key, state)
       }
       const counted = waitMs === 0 ? asked : []
       return {
@@ -60,32 +63,5 @@ export function createMemoryCounters(options: MemoryCounterOptions = {}): Memory
         takeBack: async (also) => takeBack(counted, also),
       }
     },
-  }
-}
-
-/** Entries with an end, the least recently set first; beyond the bound those go. */
-function createBoundedMap<Value>(maxEntries: number) {
-  const entries = new Map<string, { readonly value: Value; readonly endsAt: number }>()
-
-  function set(key: string, value: Value, endsAt: number): void {
-    entries.delete(key)
-    for (const oldest of entries.keys()) {
-      if (entries.size < maxEntries) break
-      entries.delete(oldest)
-    }
-    entries.set(key, { value, endsAt })
-  }
-
-  return {
-    set,
-    get(key: string, now: number): Value | undefined {
-      const entry = entries.get(key)
-      return entry !== undefined && now < entry.endsAt ? entry.value : undefined
-    },
-    change(key: string, value: Value): void {
-      const entry = entries.get(key)
-      if (entry !== undefined) set(key, value, entry.endsAt)
-    },
-    delete: (key: string) => entries.delete(key),
   }
 }

@@ -234,4 +234,39 @@ describe('counters in Redis', () => {
 
     expect(await waits(counters, 'key', 3)).toEqual([0, 0, 10])
   })
+
+  test('ask a Redis that hangs once, and count alone for a while', async () => {
+    const own = await startRedis()
+    const client = await connectRedis(own, { commandTimeoutMs: 100 })
+    const told: (string | undefined)[] = []
+    let asked = 0
+    let time = 0
+    const counters = createRedisCounters({
+      redis: {
+        ...client,
+        run(command) {
+          asked++
+          // The time that the command takes, and no real one.
+          return client.run(command).finally(() => {
+            time += 100
+          })
+        },
+      },
+      local: createMemoryCounters(),
+      onAway: (reason) => told.push(reason),
+      now: () => time,
+    })
+    own.pause()
+
+    expect(await waits(counters, 'key', 4)).toEqual([0, 0, 10, 10])
+    expect(asked).toBe(1)
+    own.resume()
+    time += 1000
+    await until(async () => {
+      time += 1000
+      return (await waits(counters, 'key', 1))[0] === 0
+    })
+    expect(told).toEqual([expect.stringContaining('no answer within 100 ms'), undefined])
+    await own.stop()
+  })
 })

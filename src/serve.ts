@@ -109,7 +109,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
 
   // Replicas that share a Redis must share this too: what it keys is there for all of them.
   const digestKey = hash('sha256', `captcha:${secret}`)
-  const facts = { tokens, redis, digestKey, captchaRequired: mode.captchaRequired }
+  const facts = { tokens, redis, digestKey, figures, captchaRequired: mode.captchaRequired }
   const login = await buildLogin(options, facts, closing)
   const publicServer = createPublicServer({
     pass: buildGateway(
@@ -175,6 +175,7 @@ async function buildLogin(
     tokens: Tokens
     redis: RedisClient | undefined
     digestKey: string
+    figures: Figures
     captchaRequired: boolean
   },
   closing: Closing,
@@ -204,7 +205,7 @@ async function buildLogin(
     digestKey,
   })
   const throttle = createThrottle({
-    counters: buildCounters(redis, log),
+    counters: buildCounters(redis, log, facts.figures),
     limits: config.login,
     digestKey,
   })
@@ -237,13 +238,22 @@ async function buildLogin(
   return { answers, seeded }
 }
 
-function buildCounters(redis: RedisClient | undefined, log: Log): Counters {
+function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figures): Counters {
   const local = createMemoryCounters()
   if (redis === undefined) return local
+  let isAlone = false
+  figures.readGauge(
+    {
+      name: 'postern_login_counted_alone',
+      help: '1 while Redis is away and login attempts are counted by this process alone.',
+    },
+    () => [{ value: Number(isAlone) }],
+  )
   return createRedisCounters({
     redis,
     local,
     onAway(reason) {
+      isAlone = reason !== undefined
       if (reason === undefined) log.info('login attempts are counted in Redis again')
       else log.warn({ reason }, 'login attempts are counted by this process alone')
     },

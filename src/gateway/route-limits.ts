@@ -40,9 +40,9 @@ export function createRouteLimits({ addressBlock, ...parts }: RouteLimitParts): 
   }
 
   return {
-    byAddress({ route, endpoint, arrival }) {
+    byAddress({ route, endpoint, origin }) {
       if (route?.limit?.by !== 'address' || endpoint !== undefined) return
-      count(route, addressBlock(arrival.remoteAddress))
+      count(route, addressBlock(origin.address))
     },
     byCaller({ received: { route, endpoint }, token }) {
       if (route?.limit?.by !== 'caller' || endpoint !== undefined || token === undefined) return

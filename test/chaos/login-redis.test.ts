@@ -23,6 +23,10 @@ async function logInWithCaptcha(postern: TestPostern): Promise<number> {
   return (answer.json() as { code: number }).code
 }
 
+async function metrics({ opsPort }: TestPostern): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
+}
+
 describe('login while Redis is away', () => {
   test('says so, forwarding goes on, and login is back when Redis is', async () => {
     const redis = await ownRedis()
@@ -152,6 +156,7 @@ describe('limits on guessing while Redis cannot count', () => {
 
     expect(asked()).toBe(1 + 5)
     expect(postern.logText()).toContain('counted by this process alone')
+    expect(await metrics(postern)).toContain('postern_login_counted_alone 1')
   })
 
   test('are those of Redis again as soon as it is back', async () => {
@@ -167,5 +172,6 @@ describe('limits on guessing while Redis cannot count', () => {
     })
 
     expect((await redis.client.keys('{postern}:login:*')).length).toBeGreaterThan(0)
+    expect(await metrics(postern)).toContain('postern_login_counted_alone 0')
   })
 })

@@ -64,6 +64,21 @@ describe('the limit of a route', () => {
     expect(code(await anybody.call('GET /api/v1/public/a'))).toBe(429)
   })
 
+  test('by address counts the client that a trusted proxy names, by 64 bits of IPv6', async () => {
+    const postern = await startPostern({
+      routes: route({ requests: 1, by: 'address' }, open),
+      config: { application: { trustedProxies: ['127.0.0.1'] } },
+    })
+    const from = (address: string) =>
+      postern.call('GET /api/v1/public/a', { headers: [`X-Forwarded-For: ${address}`] }).then(code)
+
+    expect(await from('2001:db8::1')).toBe('passed')
+    expect(await from('2001:db8::2')).toBe(429)
+    expect(await from('2001:db8:0:1::1')).toBe('passed')
+    expect(await from('192.0.2.1')).toBe('passed')
+    expect(await from('::ffff:192.0.2.1')).toBe(429)
+  })
+
   test('by caller counts what is not permitted too', async () => {
     const postern = await startPostern({ routes: route({ requests: 1 }) })
 

@@ -38,10 +38,13 @@ function scratchFile(text: string) {
   return { cwd: scratch }
 }
 
+/** What production.yaml says that the environment has to give. */
+const production = { POSTERN_JWT__SECRET: secret, POSTERN_REDIS__URL: 'redis://u:hidden@redis' }
+
 describe('postern config check', () => {
   test.each([
     ['config/postern.yaml', {}, 'mode dev, 1 route, 1 upstream'],
-    ['config/production.yaml', { POSTERN_JWT__SECRET: secret }, 'mode prod, 3 routes, 2 upstreams'],
+    ['config/production.yaml', production, 'mode prod, 3 routes, 2 upstreams'],
     ['config/go-admin.yaml', { POSTERN_JWT__SECRET: secret }, 'mode prod, 18 routes, 1 upstream'],
   ])('passes the shipped %s', async (file, env, facts) => {
     const answer = await run(configCheck, [file], { env })
@@ -58,7 +61,8 @@ describe('postern config check', () => {
   test.each(['config/production.yaml', 'config/go-admin.yaml'])(
     'refuses %s as long as nobody gives the secret',
     async (file) => {
-      const { code, stderr } = await run(configCheck, [file])
+      const env = { POSTERN_REDIS__URL: production.POSTERN_REDIS__URL }
+      const { code, stderr } = await run(configCheck, [file], { env })
 
       expect(code).toBe(3)
       expect(stderr).toMatch(new RegExp(`^${file}:\\d+:1: jwt\\.secret is missing`))
@@ -104,7 +108,7 @@ describe('postern config check', () => {
 
 describe('postern config print', () => {
   test('shows every default, and no secret', async () => {
-    const env = { POSTERN_JWT__SECRET: secret, POSTERN_DATABASE__URL: 'postgres://u:hidden@h/d' }
+    const env = { ...production, POSTERN_DATABASE__URL: 'postgres://u:hidden@h/d' }
 
     const { code, stdout } = await run(configPrint, ['config/production.yaml'], { env })
 

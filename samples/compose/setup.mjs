@@ -1,0 +1,22 @@
+// Prepares what the gateways of docker-compose.yml share: tables, an account, a policy.
+import { spawnSync } from 'node:child_process'
+
+function postern(...args) {
+  const { status, stdout, stderr } = spawnSync('postern', args, { encoding: 'utf8' })
+  process.stdout.write(stdout ?? '')
+  process.stderr.write(stderr ?? '')
+  return { status: status ?? 1, stdout: stdout ?? '' }
+}
+
+function must(...args) {
+  const { status, stdout } = postern(...args)
+  if (status !== 0) process.exit(status)
+  return stdout
+}
+
+must('db', 'migrate')
+const accounts = JSON.parse(must('user', 'list', '--output', 'json'))
+if (accounts.length === 0) must('user', 'add', 'admin', '--role', 'admin')
+if (postern('policy', 'history').stdout.trim() === '') {
+  must('policy', 'push', '--yes', '-m', 'the first policy', '/etc/postern/policies')
+}

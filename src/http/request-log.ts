@@ -23,6 +23,7 @@ export function logRequest(log: Log, ended: EndedRequest): void {
     outcome,
     reason,
     err: outcome === 'bug' ? error : undefined,
+    ended: notes.ended,
   }
   if (error === undefined) log.requests.info(line, 'request')
   else log.requests.error(line, 'request')

@@ -2,6 +2,10 @@ import { type Static, Type } from 'typebox'
 
 const DAY_MS = 86_400_000
 const TEN_YEARS_SECONDS = 315_360_000
+
+/** The longest `jwt.timeout` that can be configured. */
+export const LONGEST_TIMEOUT_SECONDS = TEN_YEARS_SECONDS
+
 const TIB = 1_099_511_627_776
 
 const section = <P extends Type.TProperties>(description: string, properties: P) =>

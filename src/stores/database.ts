@@ -18,6 +18,8 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs: number
   /** Whether absent tables are made. Without it, they are. */
   readonly migrate?: 'auto' | 'never'
+  /** `later`: nothing is made or checked before `shapes` is asked. */
+  readonly prepare?: 'later'
   /**
    * Told whenever the server turns out to be away. With it, a server that is away at the start is
    * no reason not to start: the first query that finds it does what is left to do.
@@ -51,7 +53,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 
   try {
-    await shapes()
+    if (options.prepare !== 'later') await shapes()
   } catch (error) {
     if (options.onAway === undefined || !isAway(error)) {
       await db.destroy()

@@ -82,7 +82,10 @@ describe('postern user', () => {
 
     const changed = await user(['passwd', 'carol'])
 
-    expect(changed).toMatchObject({ code: 0, err: 'postern: user carol has a new password\n' })
+    expect(changed).toMatchObject({
+      code: 0,
+      err: 'postern: user carol has a new password; every token until now has ended\n',
+    })
     expect(await logIn('carol', before)).toBeUndefined()
     expect(await logIn('carol', changed.out.trim())).toMatchObject({ username: 'carol' })
   })
@@ -93,7 +96,7 @@ describe('postern user', () => {
     expect(await user(['disable', 'dave'])).toEqual({
       code: 0,
       out: '',
-      err: 'postern: user dave is disabled\n',
+      err: 'postern: user dave is disabled; every token until now has ended\n',
     })
     expect(await logIn('dave', password)).toBeUndefined()
   })
@@ -139,7 +142,11 @@ describe('postern user', () => {
     ['an unknown name', ['passwd', 'nobody'], 'postern: no such user: "nobody"\n'],
     ['an unknown name to disable', ['disable', 'a\nb'], 'postern: no such user: "a\\nb"\n'],
     ['a taken name', ['add', 'admin', '--role', 'viewer'], 'postern: the name is taken: admin\n'],
-    ['an unknown role', ['add', 'eve', '--role', 'king'], 'postern: no such role: "king"\n'],
+    [
+      'an unknown role',
+      ['add', 'eve', '--role', 'king'],
+      'postern: no such role: "king"; there are admin, editor, viewer\n',
+    ],
   ])('says no to %s, in one line and with exit code 1', async (_, args, err) => {
     expect(await user(args)).toEqual({ code: 1, out: '', err })
   })

@@ -61,7 +61,8 @@ async function judge({ token, problem }: Inspection, settings: TokenConfig): Pro
   if (token === undefined) return { verdict: 'not ours', reason: problem }
   const at = Date.now() / 1000
   if (token.expiresAt <= at) return { verdict: 'expired', reason: undefined }
-  if (token.notBefore !== undefined && at < token.notBefore) {
+  const earliest = token.issuedAt / 1000 - settings.config.jwt.clockSkewSeconds
+  if (at < Math.max(earliest, token.notBefore ?? 0)) {
     return { verdict: 'not valid yet', reason: undefined }
   }
   try {

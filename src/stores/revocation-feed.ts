@@ -1,3 +1,4 @@
+import { Fault } from '../errors.ts'
 import type { Revocation, Revocations } from '../token/revocations.ts'
 import { createPolling } from './polling.ts'
 import { PAGE, type Place, type RevocationStore, toRow } from './revocation-store.ts'
@@ -96,6 +97,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
         await store.append(lost.slice(at, at + PAGE), 'before')
       }
     }
+    if (place === undefined) throw new Fault('revocations', { reason: 'the list keeps changing' })
     begunAt = performance.now()
   }
 

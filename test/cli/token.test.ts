@@ -8,13 +8,13 @@ const signatureOf = (token: string) => token.split('.')[2] ?? ''
 describe('postern token inspect', () => {
   test('shows everything about a token but its signature', async () => {
     const { postern } = await startReplicas({})
-    const token = tokenOf('clerk', { identity: 42, orig_iat: 1_900_000_000, exp: 4_000_000_000 })
+    const token = tokenOf('clerk', { identity: 42, orig_iat: 1_700_000_000, exp: 4_000_000_000 })
 
     const { code, out, err } = await postern('token inspect -', `Bearer ${token}\n`)
 
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toMatch(/^verdict +good\nkey +HS256, without kid\nuser +42 clerk-user\n/)
-    expect(out).toMatch(/issued +2030-03-17T17:46:40\.000Z\nexpires +2096-10-02T07:06:40\.000Z\n/)
+    expect(out).toMatch(/issued +2023-11-14T22:13:20\.000Z\nexpires +2096-10-02T07:06:40\.000Z\n/)
     expect(out).not.toContain(signatureOf(token))
   })
 
@@ -38,6 +38,7 @@ describe('postern token inspect', () => {
   test.each([
     ['expired', tokenOf('clerk', { exp: nowSeconds() - 1 })],
     ['not valid yet', tokenOf('clerk', { nbf: nowSeconds() + 600 })],
+    ['not valid yet', tokenOf('clerk', { orig_iat: nowSeconds() + 600 })],
     ['not ours', forge({ secret: 'another secret that is long enough too' })],
     ['not ours', forge({ header: { alg: 'none', typ: 'JWT' } })],
     ['not ours', tokenOf('clerk', { identity: 'forty-two' })],

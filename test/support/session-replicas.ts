@@ -18,6 +18,7 @@ export interface ReplicaOptions {
   readonly databaseUrl?: string
   /** An embedded database for these gateways alone, which ends when they do. */
   readonly ownDatabase?: boolean
+  readonly migrate?: 'auto' | 'never'
   readonly revocation?: Readonly<Record<string, unknown>>
 }
 
@@ -45,7 +46,7 @@ export interface User {
 
 /** Everything ends with the test. */
 export async function startReplicas(options: ReplicaOptions): Promise<Replicas> {
-  const { redis, databaseUrl, ownDatabase = false, revocation } = options
+  const { redis, databaseUrl, ownDatabase = false, migrate, revocation } = options
   const directory = await mkdtemp(join(tmpdir(), 'postern-replicas-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const file = join(directory, 'postern.yaml')
@@ -55,7 +56,7 @@ export async function startReplicas(options: ReplicaOptions): Promise<Replicas> 
   const shared = {
     application: { mode: 'dev', dataDirectory },
     ...(redis && { redis: { url: redis.url, prefix } }),
-    ...(databaseUrl && { database: { url: databaseUrl } }),
+    ...(databaseUrl && { database: { url: databaseUrl, ...(migrate && { migrate }) } }),
     ...(revocation && { revocation }),
   }
   await writeFile(file, stringify({ ...shared, jwt: { secret: testSecret } }))

@@ -55,8 +55,8 @@ export interface RevocationFeedParts extends RevocationSettings {
   readonly now: () => number
 }
 
-/** A lost message costs this long at most, with what an answer takes still below a second. */
-const POLL_MS = 700
+/** A lost message costs this long at most, and what an answer takes: below a second even so. */
+const POLL_MS = 500
 const BEGIN_AGAIN_MS = 300_000
 const MOST_BEGINNINGS = 3
 

@@ -41,7 +41,8 @@ export async function forward(
     relayHeaders,
     maxStallMs,
     carrier,
-    token,
+    // The call that ends a token is to have its answer.
+    token: received.endpoint?.name === 'logout' ? undefined : token,
     openExchanges,
     notes,
   })

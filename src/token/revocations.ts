@@ -81,7 +81,11 @@ export function createRevocations(
   function mark(userId: string, before: number, until: number): void {
     const known = marks.get(userId)
     if (known !== undefined && known.before >= before) return
-    marks.set(userId, { before, until: Math.max(until, known?.until ?? 0), learnedAt: now() })
+    marks.set(userId, {
+      before,
+      until: Math.max(until, known?.until ?? 0),
+      learnedAt: Math.floor(now()),
+    })
   }
 
   /** Replaces the tokens of whoever has most of them, until a quarter of the room is free. */

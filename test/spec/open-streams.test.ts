@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { request } from '../support/raw-client.ts'
+import { ok } from '../support/recording-upstream.ts'
 import { type CallOptions, startPostern, type TestPostern } from '../support/start-postern.ts'
 import { nowSeconds, tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
@@ -96,6 +97,19 @@ describe('an open stream', () => {
     await until(() => bound.closed)
 
     expect(free.closed).toBe(false)
+  })
+})
+
+describe('a logout that an upstream answers', () => {
+  test('has its answer although its token is over', async () => {
+    const postern = await startPostern({
+      config: { revocation: { sweepMs: 50 }, endpoints: { logout: 'backend' } },
+    })
+    postern.upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 300))
+
+    const answer = await postern.call(...logOut(tokenOf('editor')))
+
+    expect(answer.json()).toEqual({ ok: true })
   })
 })
 

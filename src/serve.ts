@@ -31,6 +31,7 @@ import { type Counters, createThrottle } from './login/throttle.ts'
 import { addPolicyMetrics } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
+import { addRevocationMetrics } from './metrics/revocation-metrics.ts'
 import { createLivePolicies } from './policy/live.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { openDatabase } from './stores/database.ts'
@@ -137,6 +138,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     limits: config.limits,
   })
   addMetrics(figures, mode.name, policies)
+  addRevocationMetrics(figures, ended.state)
   const drain = createDrain(publicServer, config.shutdown)
   const opsServer = createOpsServer({
     version,

@@ -20,10 +20,10 @@ export function logRequest(log: Log, ended: EndedRequest): void {
     step: notes.decision?.step,
     revision: notes.decision?.revision,
     upstream: notes.upstream,
+    ended: notes.ended,
     outcome,
     reason,
     err: outcome === 'bug' ? error : undefined,
-    ended: notes.ended,
   }
   if (error === undefined) log.requests.info(line, 'request')
   else log.requests.error(line, 'request')

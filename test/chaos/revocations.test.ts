@@ -192,6 +192,10 @@ describe('a gateway whose Redis hangs for longer than revocation.maxAgeMs', () =
       lastError: expect.stringContaining('Redis'),
     })
     expect(gateways[1].logText()).toContain('older than revocation.maxAgeMs')
+    const metrics = await fetch(`http://127.0.0.1:${gateways[1].opsPort}/metrics`)
+    const figures = await metrics.text()
+    expect(figures).toContain('postern_revocations_stale 1\n')
+    expect(figures).toContain('postern_revocations{kind="token"} 1\n')
     redis.resume()
     await until(async () => !(await revocationState(gateways[1])).stale)
   })

@@ -48,6 +48,7 @@ export type FaultPart =
   | 'redis'
   | 'database'
   | 'policies'
+  | 'revocations'
   | 'password-check'
   | 'upstream-unreachable'
   | 'upstream-broken'

@@ -3,6 +3,7 @@ import { userInfo } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
+import { accountCommands, accountUsage } from './cli/account-commands.ts'
 import { configCheck } from './cli/config-check.ts'
 import { configPrint } from './cli/config-print.ts'
 import { configSchema } from './cli/config-schema.ts'
@@ -10,7 +11,6 @@ import type { Command, Io } from './cli/io.ts'
 import { policyCommands, policyUsage } from './cli/policy-commands.ts'
 import { reportError } from './cli/report-error.ts'
 import { tour } from './cli/tour.ts'
-import { userCommand } from './cli/user.ts'
 import { loadConfig } from './config/load.ts'
 import { createLog } from './log.ts'
 import { createLogDestination } from './log-destination.ts'
@@ -23,11 +23,7 @@ const usage = `postern: an API gateway that checks who calls and whether they ma
   postern config check [FILE]            is this configuration usable? exit 3 if not
   postern config print [FILE]            the configuration in force, defaults included
   postern config schema                  the JSON Schema of the configuration
-${policyUsage}  postern user add NAME --role KEY       make an account; prints its password once
-  postern user passwd NAME               give an account a new password
-  postern user list                      who has an account
-  postern user disable NAME              close an account
-  postern version                        which Postern this is
+${policyUsage}${accountUsage}  postern version                        which Postern this is
 
 FILE defaults to POSTERN_CONFIG, else config/postern.yaml.
 Exit codes: 0 yes, 1 no or fault, 2 bad arguments, 3 configuration or policy invalid, 4 policy tests
@@ -86,7 +82,7 @@ const commands: Readonly<Record<string, Command>> = {
   'config print': configPrint,
   'config schema': configSchema,
   ...policyCommands,
-  user: userCommand,
+  ...accountCommands,
   version: async (_, io) => {
     io.out(`${version}\n`)
     return 0

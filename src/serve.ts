@@ -4,6 +4,7 @@ import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import { createHeaderReader } from './gateway/arriving-headers.ts'
 import { createOriginFinder } from './gateway/client-origin.ts'
+import { createOpenExchanges } from './gateway/open-exchanges.ts'
 import { createOwnEndpoints } from './gateway/own-endpoints.ts'
 import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
 import { createRelayHeaders } from './gateway/relayed-headers.ts'
@@ -30,6 +31,7 @@ import { type Counters, createThrottle } from './login/throttle.ts'
 import { addPolicyMetrics } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
+import { addRevocationMetrics } from './metrics/revocation-metrics.ts'
 import { createLivePolicies } from './policy/live.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { openDatabase } from './stores/database.ts'
@@ -39,14 +41,16 @@ import { createMemoryCaptchas } from './stores/memory-captchas.ts'
 import { createMemoryCounters } from './stores/memory-counters.ts'
 import { type OpenPolicySource, openPolicySource } from './stores/open-policy-source.ts'
 import { openRedis } from './stores/open-redis.ts'
+import { openRevocations } from './stores/open-revocations.ts'
 import type { RedisClient } from './stores/redis.ts'
 import { createRedisCaptchas } from './stores/redis-captchas.ts'
 import { createRedisCounters } from './stores/redis-counters.ts'
 import { createRedisTallies } from './stores/redis-tallies.ts'
+import type { RevocationFeed } from './stores/revocation-feed.ts'
 import { type SeededAccount, seedAccounts } from './stores/seed.ts'
 import { secretKey } from './token/keys.ts'
 import { createRevocations } from './token/revocations.ts'
-import { createTokens, type Tokens } from './token/tokens.ts'
+import { createTokens, endingOf, type Tokens } from './token/tokens.ts'
 import { version } from './version.ts'
 
 export interface ServeOptions {
@@ -97,10 +101,11 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
 
   const secret = config.jwt.secret ?? (await generatedSecret(config.application.dataDirectory))
   const key = await secretKey(secret, mode.weakSecretAllowed ? 1 : 32)
+  const revocations = createRevocations(() => now() * 1000)
   const tokens = createTokens({
     signingKey: key,
     verifyingKeys: [key],
-    revocations: createRevocations(now),
+    revocations,
     lifetimeSeconds: mode.tokenLifetimeSeconds,
     maxTokenBytes: config.jwt.maxTokenBytes,
     clockSkewSeconds: config.jwt.clockSkewSeconds,
@@ -111,10 +116,20 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const digestKey = hash('sha256', `captcha:${secret}`)
   const facts = { tokens, redis, digestKey, figures, captchaRequired: mode.captchaRequired }
   const login = await buildLogin(options, facts, closing)
+  const ended = await openRevocations({
+    redis,
+    redisSettings: config.redis,
+    database: login.database,
+    ...config.revocation,
+    revocations,
+    log,
+    now: () => now() * 1000,
+  })
+  closing.add(ended.close)
   const publicServer = createPublicServer({
     pass: buildGateway(
       config,
-      { tokens, policies: policies.current, answers: login.answers, redis, now },
+      { tokens, ended, policies: policies.current, answers: login.answers, redis, now },
       closing,
     ),
     refusals: refusalEnvelopes(config.refusals.notPermittedCode),
@@ -123,6 +138,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     limits: config.limits,
   })
   addMetrics(figures, mode.name, policies)
+  addRevocationMetrics(figures, ended.state)
   const drain = createDrain(publicServer, config.shutdown)
   const opsServer = createOpsServer({
     version,
@@ -132,7 +148,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       { name: 'policy', problem: policies.problem },
       { name: 'life', problem: () => (drain.isDraining() ? 'closing' : undefined) },
     ],
-    details: { policy: policies.state },
+    details: { policy: policies.state, revocation: ended.state },
     metrics: figures,
   })
 
@@ -227,6 +243,7 @@ async function buildLogin(
       verifyCredentials:
         verifyCredentials ?? createPasswordCredentials(accounts.findByUsername, passwordHash),
       issueToken: facts.tokens.issue,
+      now,
       record: loginLog.record,
     }),
     issueCaptcha: captchas.issue,
@@ -235,7 +252,7 @@ async function buildLogin(
     record: loginLog.record,
   })
 
-  return { answers, seeded }
+  return { answers, seeded, database }
 }
 
 function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figures): Counters {
@@ -264,12 +281,14 @@ function buildGateway(
   config: Config,
   {
     tokens,
+    ended,
     policies,
     answers,
     redis,
     now,
   }: {
     tokens: Tokens
+    ended: RevocationFeed
     policies: Parameters<typeof createPipeline>[0]['policies']
     answers: OwnAnswers
     redis: RedisClient | undefined
@@ -286,6 +305,8 @@ function buildGateway(
     share: redis && createRedisTallies(redis),
   })
   closing.add(async () => limits.close())
+  const openExchanges = createOpenExchanges(tokens.problemOf, config.revocation.sweepMs)
+  closing.add(openExchanges.close)
   return createPipeline({
     readHeaders: createHeaderReader(injectedNames, config.headers.requestId),
     findOrigin: createOriginFinder(config.application.trustedProxies),
@@ -295,8 +316,9 @@ function buildGateway(
     limits,
     verifyToken: tokens.verify,
     policies,
-    endToken: tokens.revoke,
+    endToken: (token) => ended.end(endingOf(token)),
     answers,
+    openExchanges,
     upstreams,
     upstreamHeaders: createUpstreamHeaders(config.headers),
     relayHeaders: createRelayHeaders(injectedNames),

@@ -51,7 +51,8 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
   }
 }
 
-function patient(settings: RedisSettings): RedisSettings {
+/** The same with the patience of a person. */
+export function patient(settings: RedisSettings): RedisSettings {
   return {
     ...settings,
     connectTimeoutMs: Math.max(settings.connectTimeoutMs, leastConnectTimeoutMs),

@@ -1,20 +1,28 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../config/load.ts'
+import type { Config } from '../config/schema.ts'
 import { createPasswordHash } from '../login/password-hash.ts'
-import { type AccountChanges, createAccountChanges } from '../stores/account-changes.ts'
-import { openDatabase } from '../stores/database.ts'
+import { createAccountChanges } from '../stores/account-changes.ts'
+import { type Database, openDatabase } from '../stores/database.ts'
 import { randomPassword } from '../stores/random-password.ts'
+import { endTokensOf } from './end-tokens.ts'
 import type { Command, Io } from './io.ts'
+import { json } from './policy-command.ts'
 import { parseUserArguments, type UserArguments, usage } from './user-arguments.ts'
+import { changeAccount, type Outcome } from './user-change.ts'
 import { formatAccounts } from './user-list.ts'
 import { nameProblem, passwordProblem } from './user-password.ts'
 
 /**
- * `user add|passwd|list|disable` on the configured database, whether or not a gateway has it open.
- * A generated password is all that stands on stdout, once. Exit code 1: no such user or role, or
- * the name is taken; 2: arguments, a name or a password that cannot be used.
+ * `user add|passwd|role|disable|enable|list` on the configured database, whether or not a gateway
+ * has it open. A generated password is all that stands on stdout, once. Exit code 1: no such user
+ * or role, or the name is taken; 2: arguments, a name or a password that cannot be used.
  */
 export const userCommand: Command = async (args, io) => {
+  if (args.includes('--help') || args.includes('-h')) {
+    io.out(usage)
+    return 0
+  }
   const wanted = parseUserArguments(args)
   if (wanted === undefined) {
     io.err(usage)
@@ -31,7 +39,7 @@ export const userCommand: Command = async (args, io) => {
   const directory = resolve(io.cwd, config.application.dataDirectory)
   const database = await openDatabase({ ...config.database, directory })
   try {
-    return await carryOut(wanted, password, { accounts: createAccountChanges(database), io })
+    return await carryOut(wanted, password, { config, database, io })
   } finally {
     await database.close()
   }
@@ -48,42 +56,54 @@ function problemWith(wanted: UserArguments, password: string): string | undefine
   return wanted.verb === 'passwd' ? passwordProblem(password) : undefined
 }
 
-async function carryOut(
-  wanted: UserArguments,
-  password: string,
-  { accounts, io }: { accounts: AccountChanges; io: Io },
-): Promise<number> {
+interface Parts {
+  readonly config: Config
+  readonly database: Database
+  readonly io: Io
+}
+
+async function carryOut(wanted: UserArguments, password: string, parts: Parts): Promise<number> {
+  const { database, io } = parts
   if (wanted.verb === 'list') {
-    io.out(formatAccounts(await accounts.list(), wanted.output))
+    io.out(formatAccounts(await createAccountChanges(database).list(), wanted.output))
     return 0
   }
 
-  const [done, words] = await change(wanted, password, accounts)
-  io.err(`postern: ${words}\n`)
-  if (!done) return 1
-  if (wanted.verb !== 'disable' && !wanted.passwordFromStdin) io.out(`${password}\n`)
-  return 0
+  const hash = password === '' ? '' : await createPasswordHash(one).hash(password)
+  const outcome = await changeAccount(wanted, hash, database)
+  const problem = await endTokens(outcome, parts)
+  const also = ended(outcome, problem) ? '; every token until now has ended' : ''
+  io.err(`postern: ${outcome.words}${also}\n`)
+  if (!outcome.done) return 1
+
+  const isGenerated = 'passwordFromStdin' in wanted && !wanted.passwordFromStdin
+  if (wanted.output === 'json') {
+    const shown = isGenerated ? { password } : {}
+    const { name: username, verb: done } = wanted
+    io.out(json({ done, username, tokensEnded: ended(outcome, problem), ...shown }))
+  } else if (isGenerated) io.out(`${password}\n`)
+  if (problem === undefined) return 0
+  io.err(`postern: the tokens of ${wanted.name} go on working: ${problem}\n`)
+  io.err(`postern: when that is mended, run: postern token revoke --user ${wanted.name}\n`)
+  return 1
 }
 
-async function change(
-  wanted: Exclude<UserArguments, { verb: 'list' }>,
-  password: string,
-  accounts: AccountChanges,
-): Promise<readonly [done: boolean, words: string]> {
-  const { verb, name } = wanted
-  const unknown = [false, `no such user: ${JSON.stringify(name)}`] as const
-  if (verb === 'disable') {
-    return (await accounts.disable(name)) ? [true, `user ${name} is disabled`] : unknown
-  }
+const one = { concurrency: 1, queue: 0 }
 
-  const passwordHash = await createPasswordHash({ concurrency: 1, queue: 0 }).hash(password)
-  if (verb === 'passwd') {
-    const changed = await accounts.setPassword(name, passwordHash)
-    return changed ? [true, `user ${name} has a new password`] : unknown
+/** The account is changed already: what goes wrong here is to be told beside that. */
+async function endTokens(
+  { endTokensOf: userIds }: Outcome,
+  { config, database }: Parts,
+): Promise<string | undefined> {
+  if (userIds.length === 0) return undefined
+  try {
+    await endTokensOf(userIds, config, database)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
   }
-  const outcome = await accounts.add({ username: name, roleKey: wanted.role, passwordHash })
-  if (outcome === 'added') return [true, `user ${name} is added with role ${wanted.role}`]
-  return outcome === 'name-taken'
-    ? [false, `the name is taken: ${name}`]
-    : [false, `no such role: ${JSON.stringify(wanted.role)}`]
+}
+
+function ended({ endTokensOf: userIds }: Outcome, problem: string | undefined): boolean {
+  return userIds.length > 0 && problem === undefined
 }

@@ -2,6 +2,10 @@ import { type Static, Type } from 'typebox'
 
 const DAY_MS = 86_400_000
 const TEN_YEARS_SECONDS = 315_360_000
+
+/** The longest `jwt.timeout` that can be configured. */
+export const LONGEST_TIMEOUT_SECONDS = TEN_YEARS_SECONDS
+
 const TIB = 1_099_511_627_776
 
 const section = <P extends Type.TProperties>(description: string, properties: P) =>
@@ -187,6 +191,11 @@ export const configSchema = section('The configuration of Postern.', {
     poolSize: integer(10, 1, 1000, 'The most connections to the database.'),
     connectTimeoutMs: integer(1500, 1, DAY_MS, 'How long connecting to the database may take.'),
     statementTimeoutMs: integer(3000, 1, DAY_MS, 'How long one statement may take.'),
+    migrate: Type.Enum(['auto', 'never'], {
+      default: 'auto',
+      description:
+        'Whether absent tables are made at the start, or only by the command postern db migrate.',
+    }),
   }),
   captcha: section('The picture that login asks for.', {
     ttlSeconds: integer(600, 10, 86_400, 'How many seconds a captcha can be answered.'),
@@ -296,6 +305,25 @@ export const configSchema = section('The configuration of Postern.', {
         description:
           'After how many seconds without confirmation by its source a policy is no longer used; without it, never.',
       }),
+    ),
+  }),
+  revocation: section('Tokens that end before they expire.', {
+    maxAgeMs: integer(
+      60_000,
+      1000,
+      DAY_MS,
+      'For how long the list of ended tokens may go unconfirmed by the store it comes from.',
+    ),
+    whenStale: Type.Enum(['serve', 'refuse'], {
+      default: 'serve',
+      description:
+        'What happens then: serve goes on with the list as it is, refuse answers 503 to every token issued before.',
+    }),
+    sweepMs: integer(
+      5000,
+      50,
+      25_000,
+      'How often open answers are ended whose token has ended or expired.',
     ),
   }),
   headers: section('The names under which an upstream learns who calls.', {

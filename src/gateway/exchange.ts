@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { Fault } from '../errors.ts'
+import type { VerifiedToken } from '../token/tokens.ts'
+import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders, UpstreamResponseHeaders } from './relayed-headers.ts'
 import type { Carrier, Notes } from './stages.ts'
 import type { Upstream } from './upstreams.ts'
@@ -13,6 +15,9 @@ export interface Exchange {
   /** How long a client may leave an answer unread before it is cut off. */
   readonly maxStallMs: number
   readonly carrier: Carrier | undefined
+  /** Whose token it is that allows this; absent on a public route. */
+  readonly token: VerifiedToken | undefined
+  readonly openExchanges: OpenExchanges
   readonly notes: Notes
 }
 
@@ -24,24 +29,29 @@ export interface Exchange {
  *   sent       the upstream has the request; undici's own limits end a wait for the answer
  *   answering  the answer is on its way to the client; a client that does not read is cut off
  *   over       nothing of this exchange holds a connection, a timer or a listener any more
+ *
+ * Whatever it is at, it is over soon after its token is.
  */
 export function exchange(parts: Exchange): Promise<Error | undefined> {
-  const { reply, upstream, options, relayHeaders, maxStallMs, carrier, notes } = parts
+  const { reply, upstream, options, relayHeaders, maxStallMs, carrier, token, notes } = parts
+  const { openExchanges } = parts
   const { promise, resolve } = Promise.withResolvers<Error | undefined>()
   let controller: Dispatcher.DispatchController | undefined
   let timer: NodeJS.Timeout | undefined
   let over = false
+  const open: OpenExchange | undefined = token && { token, cut }
 
   function end(error?: Error): void {
     if (over) return
     over = true
     clearTimeout(timer)
     upstream.leave()
+    if (open !== undefined) openExchanges.leave(open)
     reply.off('close', leave)
     reply.off('drain', goOn)
     if (error !== undefined && reply.headersSent) {
       // The client has part of an answer: ending the connection is the only way left to say so.
-      notes.cut = 'upstream'
+      notes.cut ??= 'upstream'
       reply.destroy()
     }
     resolve(reply.headersSent ? undefined : error)
@@ -50,6 +60,11 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     notes.cut = 'client'
     end()
     controller?.abort(new Error('the client left'))
+  }
+  function cut(reason: Error): void {
+    notes.cut = 'token'
+    end(reason)
+    controller?.abort(new Error('its token is over'))
   }
   function goOn(): void {
     clearTimeout(timer)
@@ -60,6 +75,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   }
 
   if (upstream.enter() === 'queued') timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
+  if (open !== undefined) openExchanges.enter(open)
   upstream.dispatch(options, {
     onRequestStart(started) {
       clearTimeout(timer)

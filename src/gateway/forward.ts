@@ -8,7 +8,8 @@ import type { Authorized } from './stages.ts'
 import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
 import type { Upstreams } from './upstreams.ts'
 
-export interface ForwardParts extends Pick<Exchange, 'relayHeaders' | 'maxStallMs'> {
+export interface ForwardParts
+  extends Pick<Exchange, 'relayHeaders' | 'maxStallMs' | 'openExchanges'> {
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
   readonly maxBodyBytes: number
@@ -24,7 +25,7 @@ export async function forward(
   reply: ServerResponse,
   parts: ForwardParts,
 ): Promise<void> {
-  const { received, carrier } = authorized
+  const { received, carrier, token } = authorized
   const { notes } = received.arrival
   const upstreamName = received.endpoint?.upstream ?? received.route?.upstream
   if (upstreamName === undefined) throw new Refusal('no-such-route')
@@ -32,7 +33,7 @@ export async function forward(
 
   const upstream = parts.upstreams.get(upstreamName)
   const options = departure(authorized, reply, parts)
-  const { relayHeaders, maxStallMs } = parts
+  const { relayHeaders, maxStallMs, openExchanges } = parts
   const fault = await exchange({
     reply,
     upstream,
@@ -40,6 +41,9 @@ export async function forward(
     relayHeaders,
     maxStallMs,
     carrier,
+    // The call that ends a token is to have its answer.
+    token: received.endpoint?.name === 'logout' ? undefined : token,
+    openExchanges,
     notes,
   })
   if (fault !== undefined) throw fault instanceof Refusal ? fault : upstreamFault(fault)

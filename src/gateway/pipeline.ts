@@ -18,7 +18,8 @@ export interface PipelineParts extends ReceiveParts, ForwardParts {
   readonly limits: RouteLimits
   readonly verifyToken: VerifyToken
   readonly policies: () => CompiledPolicies
-  readonly endToken: (token: VerifiedToken) => void
+  /** Ends the token here at once; says whether every other gateway will learn of it by itself. */
+  readonly endToken: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
   readonly answers: OwnAnswers
 }
 
@@ -39,7 +40,9 @@ export function createPipeline(parts: PipelineParts) {
 
     const own = received.endpoint
     // Whoever answers a logout, the token is over.
-    if (own?.name === 'logout' && identified.token !== undefined) parts.endToken(identified.token)
+    if (own?.name === 'logout' && identified.token !== undefined) {
+      arrival.notes.ended = await parts.endToken(identified.token)
+    }
     if (own !== undefined && own.upstream === undefined) {
       return parts.answers.toCaller(authorized, reply)
     }

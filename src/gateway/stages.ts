@@ -31,8 +31,10 @@ export interface Notes {
   carrier?: Carrier
   decision?: Decision
   upstream?: string
-  /** Who cut the exchange with the upstream short. */
-  cut?: 'client' | 'upstream'
+  /** Who cut the exchange with the upstream short; `token`: it ended or expired meanwhile. */
+  cut?: 'client' | 'upstream' | 'token'
+  /** Where the token has ended that this request was to end. */
+  ended?: 'everywhere' | 'here'
 }
 
 /** Where a token rode. */

@@ -43,6 +43,7 @@ export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
   redis: inStatus(503, 'temporarily unavailable, try again later'),
   database: inStatus(503, 'temporarily unavailable'),
   policies: inStatus(503, 'temporarily unavailable'),
+  revocations: inStatus(503, 'temporarily unavailable'),
   'password-check': inStatus(503, 'temporarily unavailable'),
   'upstream-unreachable': inStatus(502, 'the service cannot be reached'),
   'upstream-broken': inStatus(502, 'the service gave no usable answer'),

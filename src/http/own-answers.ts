@@ -20,6 +20,9 @@ export interface OwnAnswerParts {
 /** Four short fields and their quoting; nothing larger is a login. */
 const mostLoginBytes = 16_384
 
+/** Said while the store that gateways share is away. They are told as soon as it is back. */
+const loggedOutHere = 'logged out here; other gateways could not be told yet'
+
 /** The endpoints that Postern answers itself, in the forms that existing clients read. */
 export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
   async function login(received: Received, reply: ServerResponse): Promise<void> {
@@ -51,7 +54,8 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
   function logout({ received, token }: Authorized, reply: ServerResponse): void {
     const from = { address: received.origin.address, userAgent: received.headers.userAgent }
     parts.record(from, token?.caller.username ?? '', 'logged-out')
-    replyJson(reply, 200, { code: 200, msg: 'logged out' })
+    const msg = received.arrival.notes.ended === 'here' ? loggedOutHere : 'logged out'
+    replyJson(reply, 200, { code: 200, msg })
   }
 
   async function profile({ received, token }: Authorized, reply: ServerResponse): Promise<void> {

@@ -23,7 +23,9 @@ export interface LoginParts {
   /** Whether the captcha was answered. Always yes where the mode asks for none. */
   readonly checkCaptcha: (request: LoginRequest) => Promise<boolean>
   readonly verifyCredentials: VerifyCredentials
-  readonly issueToken: (caller: Caller) => Promise<IssuedToken>
+  /** `readAt` is when the account was read, by `now`. */
+  readonly issueToken: (caller: Caller, readAt: number) => Promise<IssuedToken>
+  readonly now: () => number
   readonly record: RecordAttempt
 }
 
@@ -53,6 +55,7 @@ export function createLogin(parts: LoginParts) {
     if (!(await checkCaptcha(request))) throw new Refusal('wrong-captcha')
 
     const guess = await throttle.password(request.username, address)
+    const readAt = parts.now()
     const caller = await verifyCredentials(request).catch(async (error: unknown) => {
       await guess.notAsked()
       throw error
@@ -60,7 +63,7 @@ export function createLogin(parts: LoginParts) {
     if (caller === undefined) throw new Refusal('wrong-credentials')
     await guess.succeeded()
 
-    return issueToken(caller)
+    return issueToken(caller, readAt)
   }
 }
 

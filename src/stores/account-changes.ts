@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { insertAccount, type NewAccount } from './account-insert.ts'
+import { insertAccount, liveRoleId, type NewAccount } from './account-insert.ts'
 import { accountOf, liveAccounts, status } from './account-queries.ts'
 import type { Database } from './database.ts'
 import { withFaults } from './database-fault.ts'
@@ -14,15 +14,24 @@ export interface AccountSummary {
   readonly enabled: boolean
 }
 
+/** The ids of the accounts that were changed: none when no live account has the name. */
+export type Changed = readonly string[]
+
 /** What operators do to accounts. Whatever the driver throws arrives as a Fault. */
 export interface AccountChanges {
   /** Adds an enabled account, unless its name is taken or its role does not exist. */
   add(account: NewAccount): Promise<'added' | 'name-taken' | 'no-such-role'>
-  /** Sets the password of the account that login would choose. Says whether there is one. */
-  setPassword(username: string, passwordHash: string): Promise<boolean>
-  /** Closes every live account of this name. Says whether there is one. */
-  disable(username: string): Promise<boolean>
+  /** Sets the password of the account that login would choose. */
+  setPassword(username: string, passwordHash: string): Promise<Changed>
+  /** Gives every live account of this name another role, if that exists. */
+  setRole(username: string, roleKey: string): Promise<Changed | 'no-such-role'>
+  /** Closes or opens every live account of this name. */
+  setEnabled(username: string, enabled: boolean): Promise<Changed>
+  /** The ids of every live account of this name. */
+  idsOf(username: string): Promise<readonly string[]>
   list(): Promise<readonly AccountSummary[]>
+  /** The keys of the live roles. */
+  roleKeys(): Promise<readonly string[]>
 }
 
 /** Changes go-admin's `sys_user`. */
@@ -32,25 +41,45 @@ export function createAccountChanges({ db, shapes }: Database): AccountChanges {
     return db.transaction().execute((inside) => insertAccount(inside, shape, account))
   }
 
-  async function setPassword(username: string, passwordHash: string): Promise<boolean> {
+  async function setPassword(username: string, passwordHash: string): Promise<Changed> {
     const chosen = accountOf(db, await shapes(), username).select('u.user_id')
-    const { numUpdatedRows } = await db
+    const rows = await db
       .updateTable('sys_user')
       .set({ password: passwordHash, updated_at: sql`now()` })
       .where('user_id', '=', chosen)
-      .executeTakeFirst()
-    return numUpdatedRows > 0n
+      .returning(sql<string>`user_id::text`.as('id'))
+      .execute()
+    return rows.map(({ id }) => id)
   }
 
-  async function disable(username: string): Promise<boolean> {
+  async function change(
+    username: string,
+    values: { readonly status: string } | { readonly role_id: string },
+  ): Promise<Changed> {
     const { users } = await shapes()
-    const { numUpdatedRows } = await db
+    const rows = await db
       .updateTable('sys_user')
-      .set({ status: status.disabled, updated_at: sql`now()` })
+      .set({ ...values, updated_at: sql`now()` })
       .where('username', '=', username)
       .where(live('sys_user', users))
-      .executeTakeFirst()
-    return numUpdatedRows > 0n
+      .returning(sql<string>`user_id::text`.as('id'))
+      .execute()
+    return rows.map(({ id }) => id)
+  }
+
+  async function setRole(username: string, roleKey: string): Promise<Changed | 'no-such-role'> {
+    const { roles } = await shapes()
+    const roleId = await liveRoleId(db, roles, roleKey)
+    return roleId === undefined ? 'no-such-role' : change(username, { role_id: roleId })
+  }
+
+  async function idsOf(username: string): Promise<readonly string[]> {
+    const rows = await liveAccounts(db, await shapes())
+      .select(sql<string>`u.user_id::text`.as('id'))
+      .where('u.username', '=', username)
+      .orderBy('u.user_id')
+      .execute()
+    return rows.map(({ id }) => id)
   }
 
   async function list(): Promise<readonly AccountSummary[]> {
@@ -67,11 +96,34 @@ export function createAccountChanges({ db, shapes }: Database): AccountChanges {
     }))
   }
 
+  async function roleKeys(): Promise<readonly string[]> {
+    const { roles } = await shapes()
+    const rows = await db
+      .selectFrom('sys_role as r')
+      .select('r.role_key')
+      .where(live('r', roles))
+      .orderBy('r.role_id')
+      .execute()
+    return rows.flatMap(({ role_key: key }) => key || [])
+  }
+
+  /** A text that no column can hold is nobody's name; the server would call it an error. */
+  async function ofName<Result>(
+    username: string,
+    work: () => Promise<Result>,
+  ): Promise<Result | readonly []> {
+    return isStorable(username) ? withFaults(work) : []
+  }
+
+  const { enabled: open, disabled: closed } = status
   return {
     add: (account) => withFaults(() => add(account)),
-    setPassword: async (username, passwordHash) =>
-      isStorable(username) && withFaults(() => setPassword(username, passwordHash)),
-    disable: async (username) => isStorable(username) && withFaults(() => disable(username)),
+    setPassword: (username, hash) => ofName(username, () => setPassword(username, hash)),
+    setRole: (username, roleKey) => ofName(username, () => setRole(username, roleKey)),
+    setEnabled: (username, enabled) =>
+      ofName(username, () => change(username, { status: enabled ? open : closed })),
+    idsOf: (username) => ofName(username, () => idsOf(username)),
     list: () => withFaults(list),
+    roleKeys: () => withFaults(roleKeys),
   }
 }

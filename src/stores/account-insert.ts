@@ -32,7 +32,7 @@ export async function insertAccount(
   { username, roleKey, passwordHash }: NewAccount,
 ): Promise<'added' | 'name-taken' | 'no-such-role'> {
   await lockAccounts(inside)
-  const roleId = await findRole(inside, roles, roleKey)
+  const roleId = await liveRoleId(inside, roles, roleKey)
   if (roleId === undefined) return 'no-such-role'
 
   const taken = await inside
@@ -59,7 +59,7 @@ export async function insertRole(
   { roles }: TableShapes,
   { roleKey, roleName, dataScope, admin }: NewRole,
 ): Promise<void> {
-  if ((await findRole(inside, roles, roleKey)) !== undefined) return
+  if ((await liveRoleId(inside, roles, roleKey)) !== undefined) return
   const named = { role_key: roleKey, role_name: roleName, flag: '', remark: '', role_sort: '0' }
   await inside
     .insertInto('sys_role')
@@ -67,7 +67,8 @@ export async function insertRole(
     .execute()
 }
 
-async function findRole(db: Kysely<Schema>, roles: SoftDelete, roleKey: string) {
+/** The id of the live role with this key, the lowest if there are several. */
+export async function liveRoleId(db: Kysely<Schema>, roles: SoftDelete, roleKey: string) {
   const role = await db
     .selectFrom('sys_role as r')
     .select('r.role_id')

@@ -16,6 +16,10 @@ export interface DatabaseOptions {
   readonly poolSize: number
   readonly connectTimeoutMs: number
   readonly statementTimeoutMs: number
+  /** Whether absent tables are made. Without it, they are. */
+  readonly migrate?: 'auto' | 'never'
+  /** `later`: nothing is made or checked before `shapes` is asked. */
+  readonly prepare?: 'later'
   /**
    * Told whenever the server turns out to be away. With it, a server that is away at the start is
    * no reason not to start: the first query that finds it does what is left to do.
@@ -26,7 +30,7 @@ export interface DatabaseOptions {
 export interface Database {
   readonly kind: 'embedded' | 'postgres'
   readonly db: Kysely<Schema>
-  /** Makes absent tables and reads how the present ones are made; asked of the database once. */
+  /** Makes absent tables, if allowed, and reads how they are made; asked of the database once. */
   shapes(): Promise<TableShapes>
   close(): Promise<void>
 }
@@ -41,7 +45,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
   let preparing: Promise<TableShapes> | undefined
   function shapes(): Promise<TableShapes> {
-    preparing ??= withFaults(() => prepare(db)).catch((error) => {
+    preparing ??= withFaults(() => prepare(db, options.migrate)).catch((error) => {
       preparing = undefined
       throw error
     })
@@ -49,7 +53,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 
   try {
-    await shapes()
+    if (options.prepare !== 'later') await shapes()
   } catch (error) {
     if (options.onAway === undefined || !isAway(error)) {
       await db.destroy()
@@ -66,8 +70,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 }
 
-async function prepare(db: Kysely<Schema>): Promise<TableShapes> {
-  await migrate(db)
+async function prepare(
+  db: Kysely<Schema>,
+  allowed: DatabaseOptions['migrate'],
+): Promise<TableShapes> {
+  if (allowed !== 'never') await migrate(db)
   return readTableShapes(db)
 }
 

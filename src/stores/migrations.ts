@@ -11,6 +11,15 @@ export async function migrate(db: Kysely<Schema>): Promise<void> {
   await sql.raw(createAbsentTables).execute(db)
 }
 
+/** The tables that `migrate` would make. */
+export async function absentTables(db: Kysely<Schema>): Promise<readonly string[]> {
+  const names = JSON.stringify([...Object.keys(tables), 'postern_migration'])
+  const { rows } = await sql<{ name: string }>`
+    select name from json_array_elements_text(${names}::json) as wanted (name)
+    where to_regclass(name) is null`.execute(db)
+  return rows.map(({ name }) => name)
+}
+
 const times = `
   create_by bigint, update_by bigint, created_at timestamptz, updated_at timestamptz`
 
@@ -37,6 +46,12 @@ const tables = {
     create table postern_login_attempt (
       attempt_id uuid primary key, recorded_at timestamptz not null default now());
     create index postern_login_attempt_recorded_at on postern_login_attempt (recorded_at);`,
+  postern_revocation: `
+    create table postern_revocation (
+      name varchar(160) primary key, user_id varchar(32) not null, moment_ms bigint not null,
+      until_ms bigint not null, sequence bigserial not null);
+    create unique index postern_revocation_sequence on postern_revocation (sequence);
+    create index postern_revocation_until on postern_revocation (until_ms);`,
 } as const
 
 const step = Object.entries(tables)

@@ -54,6 +54,27 @@ export async function seedAccounts(
   })
 }
 
+/**
+ * Makes the first roles in a database that has never had one, and returns their keys. Whoever adds
+ * the first account would else have no role to give it.
+ */
+export async function seedRoles({ db, shapes }: Database): Promise<readonly string[]> {
+  return withFaults(async () => {
+    const shape = await shapes()
+    if (await hasRoles(db)) return []
+    return db.transaction().execute(async (inside) => {
+      await lockAccounts(inside)
+      if (await hasRoles(inside)) return []
+      for (const role of roles) await insertRole(inside, shape, role)
+      return roles.map(({ roleKey }) => roleKey)
+    })
+  })
+}
+
+async function hasRoles(db: Kysely<Schema>): Promise<boolean> {
+  return (await db.selectFrom('sys_role').select('role_id').limit(1).execute()).length > 0
+}
+
 async function hasUsers(db: Kysely<Schema>): Promise<boolean> {
   return (await db.selectFrom('sys_user').select('user_id').limit(1).execute()).length > 0
 }

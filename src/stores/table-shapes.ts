@@ -41,6 +41,7 @@ const needed: Readonly<Record<string, Readonly<Partial<Record<keyof typeof kinds
     time: `login_time ${times.time}`,
   },
   postern_login_attempt: { id: 'attempt_id', time: 'recorded_at' },
+  postern_revocation: { text: 'name user_id', number: 'moment_ms until_ms sequence' },
 }
 
 /**
@@ -61,7 +62,7 @@ export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> 
       ? Object.entries(columns).flatMap(([kind, names]) =>
           names.split(' ').flatMap((name) => difference(types, table, name, kind)),
         )
-      : [problem(`there is no table ${table}, and Postern could not make it`)],
+      : [problem(`there is no table ${table}: "postern db migrate" makes it`)],
   )
   if (problems.length > 0) throw new Invalid(problems)
 

@@ -1,12 +1,13 @@
-import { hash, randomUUID } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { CompactSign, compactVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { Refusal } from '../errors.ts'
+import { Fault, Refusal } from '../errors.ts'
 import type { Caller } from './caller.ts'
 import { type Claims, readPayload, writePayload } from './claims.ts'
 import { type CompactToken, parseCompactForm } from './compact-form.ts'
 import type { SigningKey, VerifyingKey } from './keys.ts'
-import type { Revocations } from './revocations.ts'
+import type { Revocations, TokenRevocation } from './revocations.ts'
+import { createTokenId, issueTime, tokenName } from './token-id.ts'
 
 /** A token that was good when it was asked about. Frozen and shared between requests. */
 export interface VerifiedToken {
@@ -15,6 +16,8 @@ export interface VerifiedToken {
   readonly id: string
   readonly expiresAt: number
   readonly notBefore: number | undefined
+  /** Milliseconds since the epoch. */
+  readonly issuedAt: number
 }
 
 /** Gives the token's caller, or throws a Refusal. Time and revocation are checked at every call. */
@@ -43,11 +46,13 @@ export function createTokens(parts: TokenParts) {
   // outcome of a clock (CVE-2026-107719).
   const remembered = new LRUCache<string, VerifiedToken>({ max: 10_000 })
 
-  async function issue(caller: Caller): Promise<IssuedToken> {
-    const issuedAt = Math.floor(now())
+  /** `readAt` is when the caller's account was read: what ended between then and now ends this. */
+  async function issue(caller: Caller, readAt = now()): Promise<IssuedToken> {
+    const issuedAtMs = revocations.issueTime(caller.userId, Math.floor(readAt * 1000))
+    const issuedAt = Math.floor(issuedAtMs / 1000)
     const expiresAt = issuedAt + lifetimeSeconds
     const token = await new CompactSign(
-      writePayload(caller, { issuedAt, expiresAt, tokenId: randomUUID() }),
+      writePayload(caller, { issuedAt, expiresAt, tokenId: createTokenId(issuedAtMs) }),
     )
       .setProtectedHeader({
         alg: signingKey.algorithm,
@@ -79,18 +84,31 @@ export function createTokens(parts: TokenParts) {
     refuseFutureIssue(claims)
     return Object.freeze({
       caller: Object.freeze(claims.caller),
-      id: tokenId(claims, compact),
+      id: tokenName(claims.tokenId, compact.signingInput),
       expiresAt: claims.expiresAt,
       notBefore: claims.notBefore,
+      issuedAt: issueTime(claims.tokenId, claims.issuedAt),
     })
   }
 
   function checkNow(token: VerifiedToken): VerifiedToken {
-    const at = now()
-    if (at >= token.expiresAt) throw new Refusal('token-expired')
-    if (token.notBefore !== undefined && at < token.notBefore) throw invalid('not valid yet')
-    if (revocations.isRevoked(token.id)) throw new Refusal('token-revoked')
+    const problem = problemOf(token)
+    if (problem !== undefined) throw problem
     return token
+  }
+
+  function problemOf(token: VerifiedToken): Refusal | Fault | undefined {
+    const at = now()
+    if (at >= token.expiresAt) return new Refusal('token-expired')
+    if (token.notBefore !== undefined && at < token.notBefore) return invalid('not valid yet')
+    switch (revocations.check(token)) {
+      case 'live':
+        return undefined
+      case 'revoked':
+        return new Refusal('token-revoked')
+      case 'unknown':
+        return new Fault('revocations', { reason: 'the list of ended tokens is too old' })
+    }
   }
 
   function refuseFutureIssue({ issuedAt }: Claims): void {
@@ -102,7 +120,8 @@ export function createTokens(parts: TokenParts) {
   return {
     issue,
     verify,
-    revoke: ({ id, expiresAt }: VerifiedToken) => revocations.revoke(id, expiresAt),
+    /** Why a token that was good is good no longer, if so. */
+    problemOf,
   }
 }
 
@@ -140,12 +159,10 @@ function isJwtType(typ: unknown): boolean {
   return typeof typ === 'string' && typ.toUpperCase() === 'JWT'
 }
 
-/**
- * Never the signature: an ECDSA signature has a second valid spelling, which would be a second,
- * unrevoked name for the same token.
- */
-function tokenId(claims: Claims, compact: CompactToken): string {
-  return claims.tokenId ?? hash('sha256', compact.signingInput, 'base64')
+/** What ends this token, and lasts as long as it would have. */
+export function endingOf({ id, caller, issuedAt, expiresAt }: VerifiedToken): TokenRevocation {
+  const until = Math.ceil(expiresAt * 1000)
+  return { kind: 'token', id, userId: caller.userId, issuedAt, until }
 }
 
 function invalid(reason: string): Refusal {

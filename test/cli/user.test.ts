@@ -8,6 +8,8 @@ import { createPasswordHash } from '../../src/login/password-hash.ts'
 import { createAccounts } from '../../src/stores/accounts.ts'
 import { type Database, openDatabase } from '../../src/stores/database.ts'
 
+const noKing = 'postern: no such role: "king"; there are admin, editor, viewer\n'
+
 describe('postern user', () => {
   let directory: string
   /** A gateway's: as long as it is open, every command works through it. */
@@ -82,7 +84,10 @@ describe('postern user', () => {
 
     const changed = await user(['passwd', 'carol'])
 
-    expect(changed).toMatchObject({ code: 0, err: 'postern: user carol has a new password\n' })
+    expect(changed).toMatchObject({
+      code: 0,
+      err: 'postern: user carol has a new password; every token until now has ended\n',
+    })
     expect(await logIn('carol', before)).toBeUndefined()
     expect(await logIn('carol', changed.out.trim())).toMatchObject({ username: 'carol' })
   })
@@ -93,9 +98,45 @@ describe('postern user', () => {
     expect(await user(['disable', 'dave'])).toEqual({
       code: 0,
       out: '',
-      err: 'postern: user dave is disabled\n',
+      err: 'postern: user dave is disabled; every token until now has ended\n',
     })
     expect(await logIn('dave', password)).toBeUndefined()
+  })
+
+  test('enable lets a disabled account log in again', async () => {
+    const password = (await user(['add', 'erin', '--role', 'viewer'])).out.trim()
+    await user(['disable', 'erin'])
+
+    expect(await user(['enable', 'erin'])).toEqual({
+      code: 0,
+      out: '',
+      err: 'postern: user erin is enabled\n',
+    })
+    expect(await logIn('erin', password)).toMatchObject({ username: 'erin' })
+  })
+
+  test('role gives another role', async () => {
+    const password = (await user(['add', 'fred', '--role', 'viewer'])).out.trim()
+
+    const changed = await user(['role', 'fred', 'editor', '--output', 'json'])
+
+    expect(JSON.parse(changed.out)).toEqual({ done: 'role', username: 'fred', tokensEnded: true })
+    expect(await logIn('fred', password)).toMatchObject({ roleKey: 'editor' })
+  })
+
+  test('gives the password inside the JSON where that is asked for', async () => {
+    const { out } = await user(['add', 'gina', '--role', 'viewer', '--output', 'json'])
+
+    const { password, ...rest } = JSON.parse(out)
+    expect(rest).toEqual({ done: 'add', username: 'gina', tokensEnded: false })
+    expect(await logIn('gina', password)).toMatchObject({ username: 'gina' })
+  })
+
+  test('shows examples when asked for help', async () => {
+    const { code, out } = await user(['--help'])
+
+    expect(code).toBe(0)
+    expect(out).toContain('postern user disable alice')
   })
 
   test('list shows names, roles and status, and obeys no escape sequence in a name', async () => {
@@ -138,8 +179,10 @@ describe('postern user', () => {
   test.each([
     ['an unknown name', ['passwd', 'nobody'], 'postern: no such user: "nobody"\n'],
     ['an unknown name to disable', ['disable', 'a\nb'], 'postern: no such user: "a\\nb"\n'],
+    ['a role that is unknown', ['role', 'admin', 'king'], noKing],
+    ['an unknown name to give a role', ['role', 'zed', 'editor'], 'postern: no such user: "zed"\n'],
     ['a taken name', ['add', 'admin', '--role', 'viewer'], 'postern: the name is taken: admin\n'],
-    ['an unknown role', ['add', 'eve', '--role', 'king'], 'postern: no such role: "king"\n'],
+    ['an unknown role', ['add', 'eve', '--role', 'king'], noKing],
   ])('says no to %s, in one line and with exit code 1', async (_, args, err) => {
     expect(await user(args)).toEqual({ code: 1, out: '', err })
   })
@@ -166,6 +209,8 @@ describe('postern user', () => {
     ['no name', ['passwd']],
     ['two names', ['passwd', 'a', 'b']],
     ['no role', ['add', 'x']],
+    ['no other role', ['role', 'x']],
+    ['two roles', ['role', 'x', 'y', 'z']],
     ['an unknown option', ['list', '--all']],
     ['an option of another command', ['disable', 'admin', '--role', 'x']],
     ['an unknown output', ['list', '--output', 'xml']],

@@ -76,8 +76,8 @@ describe.each(await testDatabases())('accounts in $name', ({ start }) => {
       expect(await changes.add(account)).toBe('added')
       expect(await changes.add(account)).toBe('name-taken')
       expect(await changes.add({ ...account, roleKey: 'nothing' })).toBe('no-such-role')
-      expect(await changes.setPassword('zoë 🦊', 'second')).toBe(true)
-      expect(await changes.disable('zoë 🦊')).toBe(true)
+      expect(await changes.setPassword('zoë 🦊', 'second')).toHaveLength(1)
+      expect(await changes.setEnabled('zoë 🦊', false)).toHaveLength(1)
 
       const found = await createAccounts(database).findByUsername('zoë 🦊')
       expect(found).toMatchObject({ passwordHash: 'second', enabled: false })
@@ -161,8 +161,8 @@ describe.each(await testDatabases())('accounts in $name', ({ start }) => {
     const changes = createAccountChanges(database)
 
     expect(await createAccounts(database).findByUsername(name)).toBeUndefined()
-    expect(await changes.setPassword(name, 'stolen')).toBe(false)
-    expect(await changes.disable(name)).toBe(false)
+    expect(await changes.setPassword(name, 'stolen')).toEqual([])
+    expect(await changes.setEnabled(name, false)).toEqual([])
     expect(await createAccounts(database).findByUsername('admin')).toMatchObject({
       passwordHash: 'hash of generated',
       enabled: true,

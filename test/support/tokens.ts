@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 
 /** The secret of every gateway under test. */
 export const testSecret = 'a-secret-for-tests-only-0123456789abcdef'
@@ -18,6 +18,8 @@ export function claimsOf(roleKey: string, changes: TestClaims = {}): TestClaims 
     rolename: roleKey,
     exp: nowSeconds() + 3600,
     orig_iat: nowSeconds(),
+    // Else two tests of one second would have one token, and one could end the other's.
+    nonce: randomUUID(),
     ...changes,
   }
 }

@@ -1,0 +1,75 @@
+import { Client } from 'pg'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startPostgres, usablePostgres } from '../stores/postgres-server.ts'
+import { startReplicas } from '../support/session-replicas.ts'
+
+const programs = await usablePostgres()
+
+async function emptyServer() {
+  const server = await startPostgres(programs ?? '')
+  onTestFinished(server.stop)
+  const databaseUrl = server.url.replace('@/', '@localhost/')
+  return {
+    databaseUrl,
+    async run(statement: string) {
+      const client = new Client({ connectionString: databaseUrl })
+      await client.connect()
+      await client.query(statement)
+      await client.end()
+    },
+  }
+}
+
+describe.runIf(programs !== undefined)('postern db migrate', () => {
+  test('makes the tables and the first roles, says so, and has nothing to do after that', async () => {
+    const { databaseUrl } = await emptyServer()
+    const { postern } = await startReplicas({ databaseUrl, migrate: 'never' })
+
+    const first = await postern('db migrate')
+    const again = await postern('db migrate')
+    const asJson = await postern('db migrate --output json')
+
+    expect(first).toMatchObject({ code: 0, err: '' })
+    expect(first.out.split('\n')).toEqual(
+      expect.arrayContaining(['made table sys_user', 'made table sys_role', 'made role admin']),
+    )
+    expect(again).toEqual({ code: 0, out: 'every table is there and fits\n', err: '' })
+    expect(JSON.parse(asJson.out)).toEqual({ made: [], roles: [] })
+  })
+
+  test('shows every difference of tables that do not fit, and leaves them', async () => {
+    const { databaseUrl, run } = await emptyServer()
+    await run('create table sys_user (user_id bigint, username integer)')
+    const { postern } = await startReplicas({ databaseUrl })
+
+    const refused = await postern('db migrate').catch((error: unknown) => error)
+
+    expect(refused).toMatchObject({ name: 'Invalid' })
+    expect(String(refused)).toContain('column username of table sys_user is integer, not ')
+    expect(String(refused)).toContain('table sys_user has no column role_id')
+  })
+
+  test('is named where it may not happen by itself', async () => {
+    const { databaseUrl } = await emptyServer()
+    const { postern, start } = await startReplicas({ databaseUrl, migrate: 'never' })
+
+    await expect(postern('user list')).rejects.toThrow('no table sys_user: "postern db migrate"')
+    await expect(start()).rejects.toThrow('no table sys_user: "postern db migrate"')
+  })
+})
+
+describe.runIf(programs !== undefined)('the first account of an empty database', () => {
+  test('finds roles to choose from', async () => {
+    const { databaseUrl } = await emptyServer()
+    const { postern } = await startReplicas({ databaseUrl })
+
+    const added = await postern('user add ann --role admin')
+    const wrong = await postern('user add bob --role king')
+
+    expect(added.code).toBe(0)
+    expect(added.err).toBe(
+      'postern: made the first roles, admin, editor, viewer; user ann is added with role admin\n',
+    )
+    expect(wrong.err).toBe('postern: no such role: "king"; there are admin, editor, viewer\n')
+  })
+})

@@ -1,0 +1,128 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { request } from '../support/raw-client.ts'
+import { ok } from '../support/recording-upstream.ts'
+import { type CallOptions, startPostern, type TestPostern } from '../support/start-postern.ts'
+import { nowSeconds, tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
+
+const head =
+  'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
+
+/** A gateway whose upstream answers with events without end. */
+async function startStreaming(now?: () => number) {
+  const upstream = { cut: 0 }
+  const postern = await startPostern({
+    config: { revocation: { sweepMs: 50 } },
+    routes: [
+      { path: '/', upstream: 'backend' },
+      { path: '/open', upstream: 'backend', access: 'public', reason: 'for everybody' },
+    ],
+    ...(now && { now }),
+  })
+  postern.upstream.answerWith((socket) => {
+    socket.write(head)
+    const timer = setInterval(() => socket.write('6\r\ndata:\n\r\n'), 10)
+    socket.on('close', () => {
+      clearInterval(timer)
+      upstream.cut++
+    })
+  })
+  return { postern, upstream }
+}
+
+/** Opens a stream and waits until something has come. */
+async function open(postern: TestPostern, path: string, token: string | undefined) {
+  const socket = connect(postern.publicPort, '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  const state = { received: '', closed: false }
+  socket.on('data', (chunk) => {
+    state.received += chunk.toString('latin1')
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    state.closed = true
+  })
+  await once(socket, 'connect')
+  const carried = token === undefined ? [] : [`Authorization: Bearer ${token}`]
+  socket.write(request(`GET ${path}`, carried))
+  await until(() => state.received.includes('data:'))
+  return state
+}
+
+const logOut = (token: string): [string, CallOptions] => [
+  'POST /api/v1/logout',
+  { token, body: '' },
+]
+
+describe('an open stream', () => {
+  test('is cut when its token is revoked, at the client and at the upstream', async () => {
+    const { postern, upstream } = await startStreaming()
+    const [token, other] = [tokenOf('editor'), tokenOf('editor')]
+    const [mine, theirs] = [
+      await open(postern, '/api/v1/public/events', token),
+      await open(postern, '/api/v1/public/events', other),
+    ]
+
+    await postern.call(...logOut(token))
+
+    await until(() => mine.closed && upstream.cut === 1)
+    expect(theirs.closed).toBe(false)
+    // An answer that was cut must not look like one that ended.
+    expect(mine.received.endsWith('0\r\n\r\n')).toBe(false)
+    await until(() => postern.logText().includes('"outcome":"cut-by-token"'))
+  })
+
+  test('is cut when its token expires', async () => {
+    let ahead = 0
+    const { postern, upstream } = await startStreaming(() => Date.now() / 1000 + ahead)
+    const token = tokenOf('editor', { exp: nowSeconds() + 600 })
+    const stream = await open(postern, '/api/v1/public/events', token)
+    const lasting = await open(postern, '/api/v1/public/events', tokenOf('editor'))
+
+    ahead = 601
+
+    await until(() => stream.closed && upstream.cut === 1)
+    expect(lasting.closed).toBe(false)
+  })
+
+  test('of a public route has no token to lose', async () => {
+    let ahead = 0
+    const { postern } = await startStreaming(() => Date.now() / 1000 + ahead)
+    const free = await open(postern, '/open/events', undefined)
+    const bound = await open(postern, '/api/v1/public/events', tokenOf('editor'))
+
+    ahead = 4000
+    await until(() => bound.closed)
+
+    expect(free.closed).toBe(false)
+  })
+})
+
+describe('a logout that an upstream answers', () => {
+  test('has its answer although its token is over', async () => {
+    const postern = await startPostern({
+      config: { revocation: { sweepMs: 50 }, endpoints: { logout: 'backend' } },
+    })
+    postern.upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 300))
+
+    const answer = await postern.call(...logOut(tokenOf('editor')))
+
+    expect(answer.json()).toEqual({ ok: true })
+  })
+})
+
+describe('a call that still waits for its answer', () => {
+  test('is told that its token is over', async () => {
+    const { postern } = await startStreaming()
+    postern.upstream.answerWith(() => {})
+    const token = tokenOf('editor')
+    const waiting = postern.call('GET /api/v1/public/slow', { token })
+    await until(() => postern.upstream.requests.length === 1)
+
+    await postern.call(...logOut(token))
+
+    expect((await waiting).json()).toMatchObject({ code: 401 })
+  })
+})

@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createDatabaseRevocations } from '../../src/stores/database-revocations.ts'
+import { createRedis } from '../../src/stores/redis.ts'
+import { createRedisRevocations } from '../../src/stores/redis-revocations.ts'
+import { createRevocationFeed } from '../../src/stores/revocation-feed.ts'
+import { PAGE, type Place, type RevocationStore } from '../../src/stores/revocation-store.ts'
+import { createRevocations, type Revocation } from '../../src/token/revocations.ts'
+import { freePort, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { until } from '../support/until.ts'
+import { type RunningDatabase, testDatabases } from './test-databases.ts'
+
+interface Kind {
+  readonly name: string
+  start(): Promise<{ fresh(): Promise<RevocationStore>; stop(): Promise<void> }>
+}
+
+const databases = (await testDatabases()).map(
+  ({ name, start }): Kind => ({
+    name,
+    async start() {
+      const running: RunningDatabase = await start()
+      return {
+        fresh: async () => createDatabaseRevocations(await running.fresh()),
+        stop: running.stop,
+      }
+    },
+  }),
+)
+
+const redis: Kind = {
+  name: 'Redis',
+  async start() {
+    const server: RedisServer = await startRedis()
+    return {
+      async fresh() {
+        await server.client.flushall()
+        const timeouts = { connectTimeoutMs: 2000, commandTimeoutMs: 2000 }
+        const settings = { url: server.url, prefix: '{test}:', ...timeouts }
+        const client = createRedis(settings)
+        await client.connect()
+        onTestFinished(client.close)
+        return createRedisRevocations(client, settings)
+      },
+      stop: server.stop,
+    }
+  },
+}
+
+const later = Date.now() + 3_600_000
+const token = (id: string, changes: Partial<Revocation> = {}): Revocation =>
+  ({ kind: 'token', id, userId: '42', issuedAt: 1000, until: later, ...changes }) as Revocation
+const user = (userId: string, before: number): Revocation => ({
+  ...{ kind: 'user', userId, before, until: later },
+})
+
+/** Reads from a place to the end. */
+async function readOn(store: RevocationStore, from?: Place) {
+  const found: Revocation[] = []
+  let at = from
+  for (;;) {
+    const page = await store.read(at)
+    if (page === undefined) throw new Error('the place is gone')
+    found.push(...page.revocations)
+    at = page.place
+    if (!page.more) return { found, place: at }
+  }
+}
+
+describe.each([redis, ...databases])('the list of ended tokens in $name', ({ start }) => {
+  let running: Awaited<ReturnType<Kind['start']>>
+  beforeAll(async () => {
+    running = await start()
+  })
+  afterAll(() => running.stop())
+
+  test('is empty at first', async () => {
+    expect((await readOn(await running.fresh())).found).toEqual([])
+  })
+
+  test('gives back what was added, exactly, and then only what is new', async () => {
+    const store = await running.fresh()
+    const first = [token('a"b\\:~'), user('9223372036854775807', 5000)]
+    await store.append(first, 'before')
+
+    const { found, place } = await readOn(store)
+    await store.append([token('second')], 'before')
+
+    expect(found).toEqual(expect.arrayContaining(first))
+    expect(found).toHaveLength(2)
+    expect((await readOn(store, place)).found).toEqual([token('second')])
+  })
+
+  test('takes nothing twice', async () => {
+    const store = await running.fresh()
+    await store.append([token('a'), token('a'), user('1', 5000)], 'before')
+    const { place } = await readOn(store)
+
+    await store.append([token('a'), user('1', 5000)], 'before')
+
+    expect((await readOn(store, place)).found).toEqual([])
+    expect((await readOn(store)).found).toHaveLength(2)
+  })
+
+  test('keeps the later of two marks on a user, whichever came first', async () => {
+    const store = await running.fresh()
+
+    await store.append([user('1', 5000)], 'before')
+    await store.append([user('1', 9000)], 'before')
+    await store.append([user('1', 7000)], 'before')
+
+    expect((await readOn(store)).found).toEqual([user('1', 9000)])
+  })
+
+  test('raises a mark that is made now to its own clock, and leaves one that is brought back', async () => {
+    const store = await running.fresh()
+
+    await store.append([user('1', 5000)], 'now')
+    await store.append([user('2', 5000)], 'before')
+
+    const { found } = await readOn(store)
+    const marks = new Map(found.map((one) => [one.userId, one.kind === 'user' ? one.before : 0]))
+    expect(marks.get('1')).toBeGreaterThan(Date.now() - 60_000)
+    expect(marks.get('2')).toBe(5000)
+  })
+
+  test('forgets what is over when something is added', async () => {
+    const store = await running.fresh()
+    await store.append([token('over', { until: Date.now() - 5000 })], 'before')
+
+    await store.append([token('next')], 'before')
+
+    expect((await readOn(store)).found).toEqual([token('next')])
+  })
+
+  test('is read whole however long it is', async () => {
+    const store = await running.fresh()
+    const many = Array.from({ length: PAGE * 2 + 7 }, (_, at) => token(`t${at}`))
+    for (let at = 0; at < many.length; at += PAGE) {
+      await store.append(many.slice(at, at + PAGE), 'before')
+    }
+
+    const { found } = await readOn(store)
+
+    expect(new Set(found.map((one) => one.kind === 'token' && one.id)).size).toBe(many.length)
+  })
+
+  test('passes none by that was added while it was being read', async () => {
+    const store = await running.fresh()
+    const seen = new Set<string>()
+    let place: Place | undefined
+    let adding = true
+
+    const writers = Array.from({ length: 4 }, async (_, writer) => {
+      for (let at = 0; at < 25; at++) await store.append([token(`${writer}-${at}`)], 'before')
+    })
+    const written = Promise.all(writers).finally(() => {
+      adding = false
+    })
+    async function readMore() {
+      const page = (await store.read(place)) ?? (await store.read(undefined))
+      for (const one of page?.revocations ?? []) if (one.kind === 'token') seen.add(one.id)
+      place = page?.place
+    }
+    while (adding) await readMore()
+    await written
+    await readMore()
+
+    expect(seen.size).toBe(100)
+  })
+})
+
+/** A store on a Redis of the test's own, and what watches it. */
+async function onRedis({ deaf = false } = {}) {
+  const server = await startRedis()
+  onTestFinished(server.stop)
+  const timeouts = { connectTimeoutMs: 2000, commandTimeoutMs: 2000 }
+  const settings = { url: server.url, prefix: '{test}:', ...timeouts }
+  const client = createRedis(settings)
+  await client.connect()
+  onTestFinished(client.close)
+  const elsewhere = { ...settings, url: `redis://127.0.0.1:${await freePort()}` }
+  const store = createRedisRevocations(client, deaf ? elsewhere : settings)
+  return { server, store }
+}
+
+describe('a list in Redis', () => {
+  test('is followed by polling where no message arrives', async () => {
+    const { store } = await onRedis({ deaf: true })
+    const revocations = createRevocations(Date.now)
+    const feed = createRevocationFeed({
+      ...{ store, revocations, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
+      log: { info: () => {}, warn: () => {} },
+    })
+    await feed.start()
+    onTestFinished(feed.close)
+
+    await store.append([token('a'), user('7', 5000)], 'before')
+
+    await until(() => revocations.has(token('a')) && revocations.has(user('7', 5000)))
+    expect(feed.state()).toMatchObject({ tokens: 1, users: 1, stale: false, unsaid: false })
+  })
+
+  test('that was flushed is told from the one before, so that nobody reads on in it', async () => {
+    const { server, store } = await onRedis()
+    await store.append([token('lost')], 'before')
+    const { place } = await readOn(store)
+
+    await server.client.flushall()
+    expect(await store.read(place)).toBeUndefined()
+    await store.append([token('new')], 'before')
+
+    expect(await store.read(place)).toBeUndefined()
+    expect((await readOn(store)).found).toEqual([token('new')])
+  })
+})

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto'
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, inject, onTestFinished } from 'vitest'
+import { stringify } from 'yaml'
+import { accountCommands } from '../../src/cli/account-commands.ts'
+import { postLogin } from './log-in.ts'
+import { prefix } from './published-policies.ts'
+import type { RedisServer } from './redis-server.ts'
+import { startPostern, type TestPostern } from './start-postern.ts'
+import { testSecret } from './tokens.ts'
+import { until } from './until.ts'
+
+export interface ReplicaOptions {
+  readonly redis?: Pick<RedisServer, 'url'>
+  /** A PostgreSQL that replicas share; without it, an embedded database. */
+  readonly databaseUrl?: string
+  /** An embedded database for these gateways alone, which ends when they do. */
+  readonly ownDatabase?: boolean
+  readonly migrate?: 'auto' | 'never'
+  readonly revocation?: Readonly<Record<string, unknown>>
+}
+
+/** Gateways that share their accounts, and commands on what they share. */
+export interface Replicas {
+  /** Starts one more, in dev mode: any captcha will do. */
+  start(): Promise<TestPostern>
+  /** Runs `postern …` with the configuration of these gateways. */
+  postern(line: string, stdin?: string): Promise<Ran>
+  /** Adds an account that only this test uses. */
+  addUser(role?: string): Promise<User>
+}
+
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+export interface User {
+  readonly name: string
+  readonly id: string
+  readonly password: string
+}
+
+/** Everything ends with the test. */
+export async function startReplicas(options: ReplicaOptions): Promise<Replicas> {
+  const { redis, databaseUrl, ownDatabase = false, migrate, revocation } = options
+  const directory = await mkdtemp(join(tmpdir(), 'postern-replicas-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const file = join(directory, 'postern.yaml')
+  const dataDirectory = ownDatabase || databaseUrl ? join(directory, 'data') : inject('sharedData')
+  if (ownDatabase) await cp(inject('databaseTemplate'), dataDirectory, { recursive: true })
+
+  const shared = {
+    application: { mode: 'dev', dataDirectory },
+    ...(redis && { redis: { url: redis.url, prefix } }),
+    ...(databaseUrl && { database: { url: databaseUrl, ...(migrate && { migrate }) } }),
+    ...(revocation && { revocation }),
+  }
+  await writeFile(file, stringify({ ...shared, jwt: { secret: testSecret } }))
+
+  async function postern(line: string, stdin = ''): Promise<Ran> {
+    const words = line.split(' ')
+    const [name, rest] = words[0] === 'user' ? ['user', 1] : [words.slice(0, 2).join(' '), 2]
+    const said = { out: '', err: '' }
+    const io = {
+      out(text: string) {
+        said.out += text
+      },
+      err(text: string) {
+        said.err += text
+      },
+      env: {},
+      cwd: directory,
+      readStdin: async () => stdin,
+    }
+    const code = await accountCommands[name]?.([...words.slice(rest), '--config', file], io)
+    return { code: code ?? -1, ...said }
+  }
+
+  async function addUser(role = 'editor'): Promise<User> {
+    const name = `user-${randomUUID()}`
+    const { out } = await postern(`user add ${name} --role ${role}`)
+    const list = JSON.parse((await postern('user list --output json')).out) as {
+      readonly username: string
+      readonly userId: string
+    }[]
+    const id = list.find(({ username }) => username === name)?.userId ?? ''
+    return { name, id, password: out.trim() }
+  }
+
+  return { start: () => startPostern({ config: shared }), postern, addUser }
+}
+
+/** What a gateway makes of a token: it lets the call through, refuses it, or cannot tell. */
+export async function verdictOn(
+  gateway: Pick<TestPostern, 'call'>,
+  token: string,
+): Promise<'live' | 'over' | 'fault'> {
+  const answer = await gateway.call('GET /api/v1/public/a', { token })
+  if (answer.status === 503) return 'fault'
+  const { ok, code } = answer.json() as { ok?: boolean; code?: number }
+  if (ok === true) return 'live'
+  if (code === 401) return 'over'
+  throw new Error(`unexpected answer ${answer.status}: ${answer.body}`)
+}
+
+/** Waits until every one of these gateways refuses the token. */
+export async function overEverywhere(gateways: readonly TestPostern[], token: string) {
+  await until(async () => {
+    const verdicts = await Promise.all(gateways.map((gateway) => verdictOn(gateway, token)))
+    return verdicts.every((verdict) => verdict === 'over')
+  })
+}
+
+/** Logs in; the token is asserted to be taken by every one of these gateways. */
+export async function liveToken(gateways: readonly TestPostern[], user: User): Promise<string> {
+  const [first] = gateways
+  const token = first === undefined ? '' : await tokenFrom(first, user)
+  for (const gateway of gateways) expect(await verdictOn(gateway, token)).toBe('live')
+  return token
+}
+
+/** The token that a login gives. Throws when it gives none. */
+export async function tokenFrom(
+  gateway: TestPostern,
+  { name: username, password }: Pick<User, 'name' | 'password'>,
+): Promise<string> {
+  const answer = await postLogin(gateway, { username, password, uuid: '-', code: '-' })
+  const { token } = answer.json() as { token?: string }
+  if (token === undefined) throw new Error(`no token: ${answer.body}`)
+  return token
+}
+
+/** What `/readyz?verbose` says of the list. */
+export async function revocationState(gateway: TestPostern) {
+  const answer = await fetch(`http://127.0.0.1:${gateway.opsPort}/readyz?verbose`)
+  const { revocation } = (await answer.json()) as { revocation: { readonly stale: boolean } }
+  return { status: answer.status, ...revocation }
+}

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest'
+import type { Caller } from '../../src/token/caller.ts'
+import { secretKey } from '../../src/token/keys.ts'
+import { createRevocations, type Revocations } from '../../src/token/revocations.ts'
+import { createTokens, endingOf } from '../../src/token/tokens.ts'
+import { testSecret, tokenOf } from '../support/tokens.ts'
+
+const caller: Caller = {
+  ...{ userId: '42', roleId: '7', roleKey: 'clerk' },
+  ...{ roleName: 'Clerk', username: 'ann', dataScope: '3' },
+}
+const hour = 3_600_000
+const noon = Date.parse('2030-01-01T12:00:00.000Z')
+
+/** A clock that stands still until it is set, and everything that goes by it. */
+async function setUp({ mostTokens = 100 } = {}) {
+  const clock = { ms: noon }
+  const revocations = createRevocations(() => clock.ms, { mostTokens })
+  const key = await secretKey(testSecret)
+  const tokens = createTokens({
+    ...{ signingKey: key, verifyingKeys: [key], revocations },
+    ...{ lifetimeSeconds: 3600, maxTokenBytes: 4096, clockSkewSeconds: 60 },
+    now: () => clock.ms / 1000,
+  })
+  const isTaken = (token: string) =>
+    tokens.verify(token).then(
+      () => true,
+      () => false,
+    )
+  return { clock, revocations, tokens, isTaken }
+}
+
+function endUser(revocations: Revocations, before: number, userId = '42'): void {
+  revocations.add({ kind: 'user', userId, before, until: before + hour })
+}
+
+describe('the end of all tokens of a user', () => {
+  test('ends those of before and of that millisecond, and none of another user', async () => {
+    const { clock, revocations, tokens, isTaken } = await setUp()
+    const before = (await tokens.issue(caller)).token
+    const other = (await tokens.issue({ ...caller, userId: '43' })).token
+    clock.ms += 5
+    const inThatMillisecond = (await tokens.issue(caller)).token
+
+    endUser(revocations, clock.ms)
+
+    expect(await isTaken(before)).toBe(false)
+    expect(await isTaken(inThatMillisecond)).toBe(false)
+    expect(await isTaken(other)).toBe(true)
+  })
+
+  test('leaves a login that follows, in the same second and even in the same millisecond', async () => {
+    const { clock, revocations, tokens, isTaken } = await setUp()
+    endUser(revocations, clock.ms)
+
+    expect(await isTaken((await tokens.issue(caller)).token)).toBe(true)
+  })
+
+  test('leaves a login that follows on a gateway whose clock is behind', async () => {
+    const { clock, revocations, tokens, isTaken } = await setUp()
+    endUser(revocations, clock.ms + 1500)
+    clock.ms += 10
+
+    expect(await isTaken((await tokens.issue(caller)).token)).toBe(true)
+  })
+
+  test('ends a login whose account was read before it, and whose token was signed after', async () => {
+    const { clock, revocations, tokens, isTaken } = await setUp()
+    const readAt = clock.ms / 1000
+    clock.ms += 50
+    endUser(revocations, clock.ms - 10)
+    clock.ms += 50
+
+    const { token } = await tokens.issue(caller, readAt)
+
+    expect(await isTaken(token)).toBe(false)
+  })
+
+  test('ends, of tokens that know seconds only, those of its own second too', async () => {
+    const { clock, revocations, isTaken } = await setUp()
+    const times = (second: number) => ({
+      orig_iat: noon / 1000 + second,
+      exp: noon / 1000 + 3600,
+    })
+    const [same, next, never] = [
+      tokenOf('clerk', times(0)),
+      tokenOf('clerk', times(1)),
+      tokenOf('clerk', { ...times(0), orig_iat: undefined }),
+    ]
+    clock.ms += 1500
+
+    endUser(revocations, noon + 500)
+
+    expect(await isTaken(same)).toBe(false)
+    expect(await isTaken(next)).toBe(true)
+    expect(await isTaken(never)).toBe(false)
+  })
+
+  test('does not believe an id that claims another second than the token', async () => {
+    const { revocations, clock, isTaken } = await setUp()
+    const times = { orig_iat: noon / 1000, exp: noon / 1000 + 3600 }
+    const late = (noon + 30_000).toString(16).padStart(12, '0')
+    const jti = `${late.slice(0, 8)}-${late.slice(8)}-7000-8000-000000000000`
+    clock.ms += 2000
+
+    endUser(revocations, noon + 1000)
+
+    expect(await isTaken(tokenOf('clerk', { ...times, jti }))).toBe(false)
+  })
+
+  test('is never taken back by an older one', async () => {
+    const { revocations, tokens, isTaken } = await setUp()
+    const { token } = await tokens.issue(caller)
+
+    endUser(revocations, noon)
+    endUser(revocations, noon - 1000)
+
+    expect(await isTaken(token)).toBe(false)
+  })
+})
+
+describe('the list of what ended', () => {
+  test('forgets a token when it would have expired, and not before', async () => {
+    const { clock, revocations, tokens } = await setUp()
+    const token = await tokens.verify((await tokens.issue(caller)).token)
+    revocations.add(endingOf(token))
+
+    clock.ms += hour - 1
+    expect(revocations.entries()).toHaveLength(1)
+    clock.ms += 61_000
+    expect(revocations.entries()).toHaveLength(0)
+  })
+
+  test('takes in nothing that is over', async () => {
+    const { clock, revocations } = await setUp()
+    revocations.add({ kind: 'user', userId: '42', before: noon, until: clock.ms })
+
+    expect(revocations.size()).toEqual({ tokens: 0, users: 0 })
+  })
+
+  test('stays bounded where tokens never expire, and brings none back', async () => {
+    const { clock, revocations, tokens, isTaken } = await setUp({ mostTokens: 20 })
+    const issued: string[] = []
+    for (let each = 0; each < 100; each++) {
+      clock.ms += 1
+      const { token } = await tokens.issue({ ...caller, userId: String(each % 3) })
+      revocations.add(endingOf(await tokens.verify(token)))
+      issued.push(token)
+    }
+
+    const { tokens: held, users } = revocations.size()
+    expect(held).toBeLessThanOrEqual(20)
+    expect(users).toBeLessThanOrEqual(3)
+    for (const token of issued) expect(await isTaken(token)).toBe(false)
+    expect(await isTaken((await tokens.issue({ ...caller, userId: '1' })).token)).toBe(true)
+  })
+})

@@ -1,11 +1,13 @@
 import { createOrdersService } from './orders-service.ts'
 
 const port = Number(process.env['PORT'] ?? 8001)
+// Reached through the gateway only, unless somebody says otherwise.
+const host = process.env['HOST'] ?? '127.0.0.1'
 const service = createOrdersService()
 service.on('error', (error) => {
-  console.error(`orders service: cannot listen on 127.0.0.1:${port}: ${error.message}`)
+  console.error(`orders service: cannot listen on ${host}:${port}: ${error.message}`)
   process.exit(1)
 })
-service.listen(port, '127.0.0.1', () => {
-  console.error(`orders service on http://127.0.0.1:${port}`)
+service.listen(port, host, () => {
+  console.error(`orders service on http://${host}:${port}`)
 })

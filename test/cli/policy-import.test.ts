@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { withForeignDatabase } from '../../src/stores/casbin-rows.ts'
 import { type Database, openDatabase } from '../../src/stores/database.ts'
-import { startPostgres, usablePostgres } from '../stores/postgres-server.ts'
 import { copiedDirectory, limits } from '../stores/test-databases.ts'
+import { startPostgres } from '../support/postgres-server.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { folder, policy } from './policy-runner.ts'
 
@@ -162,10 +162,9 @@ describe('postern policy import database', () => {
   })
 })
 
-const programs = await usablePostgres()
-describe.runIf(programs !== undefined)('postern policy import from PostgreSQL', () => {
+describe('postern policy import from PostgreSQL', () => {
   test('reads the table and makes nothing in the database', async () => {
-    const server = await startPostgres(programs ?? '')
+    const server = await startPostgres()
     const options = { ...limits, url: server.url }
     const statements = [
       `create table casbin_rule (${columns})`,

@@ -18,7 +18,7 @@ async function run(database: Database, ...statements: readonly string[]): Promis
   for (const statement of statements) await sql.raw(statement).execute(database.db)
 }
 
-describe.each(await testDatabases())('accounts in $name', ({ start }) => {
+describe.each(testDatabases())('accounts in $name', ({ start }) => {
   let server: RunningDatabase
   beforeAll(async () => {
     server = await start()

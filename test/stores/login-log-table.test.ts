@@ -30,7 +30,7 @@ async function remembered({ db }: Database): Promise<number> {
   return Number((await query.execute(db)).rows[0]?.many)
 }
 
-describe.each(await testDatabases())('the login log in $name', ({ start }) => {
+describe.each(testDatabases())('the login log in $name', ({ start }) => {
   let server: RunningDatabase
   beforeAll(async () => {
     server = await start()

@@ -33,7 +33,7 @@ const ownTables = [
   'sys_user',
 ]
 
-describe.each(await testDatabases())('the tables in $name', ({ start }) => {
+describe.each(testDatabases())('the tables in $name', ({ start }) => {
   let server: RunningDatabase
   beforeAll(async () => {
     server = await start()

@@ -5,7 +5,7 @@ import type { Fault, Invalid } from '../../src/errors.ts'
 import { createAccounts } from '../../src/stores/accounts.ts'
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/stores/database.ts'
 import { seedAccounts } from '../../src/stores/seed.ts'
-import { type PostgresServer, startPostgres, usablePostgres } from './postgres-server.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 
 const limits = { poolSize: 2, connectTimeoutMs: 1500, statementTimeoutMs: 1000, directory: '' }
 const databaseFault = { name: 'Fault', part: 'database' }
@@ -53,12 +53,10 @@ async function silentServer(): Promise<Server> {
   return server
 }
 
-const programs = await usablePostgres()
-
-describe.each(programs === undefined ? [] : [programs])('a PostgreSQL server', (found) => {
+describe('a PostgreSQL server', () => {
   let server: PostgresServer
   beforeAll(async () => {
-    server = await startPostgres(found)
+    server = await startPostgres()
     const database = await openDatabase({ ...limits, url: server.url })
     await seedAccounts(database, async () => 'hash')
     await database.close()

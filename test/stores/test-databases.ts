@@ -6,7 +6,7 @@ import { inject } from 'vitest'
 import { type Database, openDatabase } from '../../src/stores/database.ts'
 import { migrate } from '../../src/stores/migrations.ts'
 import { readTableShapes, type TableShapes } from '../../src/stores/table-shapes.ts'
-import { startPostgres, usablePostgres } from './postgres-server.ts'
+import { startPostgres } from '../support/postgres-server.ts'
 
 export const limits = { poolSize: 4, connectTimeoutMs: 5000, statementTimeoutMs: 10_000 }
 
@@ -22,13 +22,12 @@ export interface RunningDatabase {
   stop(): Promise<void>
 }
 
-/** Every kind that this machine offers. */
-export async function testDatabases(): Promise<readonly TestDatabase[]> {
-  const programs = await usablePostgres()
+/** Every kind that Postern runs on. */
+export function testDatabases(): readonly TestDatabase[] {
   return [
     { name: 'the embedded database', start: startEmbedded },
     { name: 'the embedded database of another process', start: startShared },
-    ...(programs === undefined ? [] : [{ name: 'PostgreSQL', start: () => startServer(programs) }]),
+    { name: 'PostgreSQL', start: startServer },
   ]
 }
 
@@ -60,8 +59,8 @@ async function startShared(): Promise<RunningDatabase> {
   })
 }
 
-async function startServer(programs: string): Promise<RunningDatabase> {
-  const server = await startPostgres(programs)
+async function startServer(): Promise<RunningDatabase> {
+  const server = await startPostgres()
   const database = await openDatabase({ url: server.url, directory: '', ...limits })
   return running(database, async () => {
     await database.close()

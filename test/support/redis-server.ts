@@ -1,12 +1,12 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
+import { findRedis } from './services/find-redis.ts'
 
 /** A Redis of the test's own: on a free port, nothing on disk, gone when stopped. */
 export interface RedisServer {
@@ -24,7 +24,7 @@ export interface RedisServer {
   stop(): Promise<void>
 }
 
-const program = findProgram()
+const program = findRedis()
 
 export interface RedisServerOptions {
   /** Further options of redis-server. */
@@ -111,30 +111,4 @@ async function answering(port: number, server: ChildProcess, output: () => strin
     await pause(25)
   }
   throw new Error(`redis-server does not start:\n${output()}`)
-}
-
-/** What POSTERN_TEST_REDIS names, else redis-server on the path, else one that is installed now. */
-function findProgram(): string {
-  const named = process.env['POSTERN_TEST_REDIS']
-  if (named !== undefined) return named
-  if (runs('redis-server')) return 'redis-server'
-  if (userInfo().uid === 0 && existsSync('/etc/debian_version')) {
-    console.warn('redis-server is missing: installing it with apt-get')
-    execFileSync('apt-get', ['update'], { stdio: 'ignore' })
-    const wait = ['-o', 'DPkg::Lock::Timeout=120']
-    execFileSync('apt-get', [...wait, 'install', '-y', 'redis-server'], { stdio: 'ignore' })
-    if (runs('redis-server')) return 'redis-server'
-  }
-  throw new Error(
-    'the tests need redis-server: install it, or name the program in POSTERN_TEST_REDIS',
-  )
-}
-
-function runs(name: string): boolean {
-  try {
-    execFileSync(name, ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
 }

@@ -24,7 +24,7 @@ import { createCaptchas } from './login/captcha.ts'
 import { drawCaptcha } from './login/captcha-image.ts'
 import type { VerifyCredentials } from './login/credentials.ts'
 import { createLogin } from './login/login.ts'
-import { createLoginLog, noLoginLog } from './login/login-log.ts'
+import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from './login/login-log.ts'
 import { createPasswordCredentials } from './login/password-credentials.ts'
 import { createPasswordHash } from './login/password-hash.ts'
 import { type Counters, createThrottle } from './login/throttle.ts'
@@ -34,7 +34,7 @@ import { createRequestMetrics } from './metrics/request-metrics.ts'
 import { addRevocationMetrics } from './metrics/revocation-metrics.ts'
 import { createLivePolicies } from './policy/live.ts'
 import { createAccounts } from './stores/accounts.ts'
-import { openDatabase } from './stores/database.ts'
+import { type Database, openDatabase } from './stores/database.ts'
 import { generatedSecret } from './stores/generated-secret.ts'
 import { createLoginLogTable } from './stores/login-log-table.ts'
 import { createMemoryCaptchas } from './stores/memory-captchas.ts'
@@ -48,6 +48,7 @@ import { createRedisCounters } from './stores/redis-counters.ts'
 import { createRedisTallies } from './stores/redis-tallies.ts'
 import type { RevocationFeed } from './stores/revocation-feed.ts'
 import { type SeededAccount, seedAccounts } from './stores/seed.ts'
+import { createSharedLoginLog } from './stores/shared-login-log.ts'
 import { secretKey } from './token/keys.ts'
 import { createRevocations } from './token/revocations.ts'
 import { createTokens, endingOf, type Tokens } from './token/tokens.ts'
@@ -148,7 +149,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       { name: 'policy', problem: policies.problem },
       { name: 'life', problem: () => (drain.isDraining() ? 'closing' : undefined) },
     ],
-    details: { policy: policies.state, revocation: ended.state },
+    details: { policy: policies.state, revocation: ended.state, loginLog: login.loginLog.state },
     metrics: figures,
   })
 
@@ -225,34 +226,46 @@ async function buildLogin(
     limits: config.login,
     digestKey,
   })
-  const loginLog = config.logger.enableddb
-    ? createLoginLog({
-        insert: createLoginLogTable(database).insert,
-        log,
-        now: () => new Date(now() * 1000),
-      })
-    : noLoginLog
+  const loginLog = buildLoginLog({ config, log, now }, database, redis)
   closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, longestFlushMs)))
 
+  const login = createLogin({
+    throttle,
+    checkCaptcha: facts.captchaRequired
+      ? ({ uuid, code }) => captchas.check(uuid, code)
+      : async () => true,
+    verifyCredentials:
+      verifyCredentials ?? createPasswordCredentials(accounts.findByUsername, passwordHash),
+    issueToken: facts.tokens.issue,
+    now,
+    record: loginLog.record,
+  })
   const answers = createOwnAnswers({
-    login: createLogin({
-      throttle,
-      checkCaptcha: facts.captchaRequired
-        ? ({ uuid, code }) => captchas.check(uuid, code)
-        : async () => true,
-      verifyCredentials:
-        verifyCredentials ?? createPasswordCredentials(accounts.findByUsername, passwordHash),
-      issueToken: facts.tokens.issue,
-      now,
-      record: loginLog.record,
-    }),
+    login: config.logger.required ? onlyRecorded(login, loginLog) : login,
     issueCaptcha: captchas.issue,
     throttle,
     readProfile: accounts.profile,
     record: loginLog.record,
   })
 
-  return { answers, seeded, database }
+  return { answers, seeded, database, loginLog }
+}
+
+/** Off, it reaches neither the table nor Redis. */
+function buildLoginLog(
+  { config, log, now }: Required<Pick<ServeOptions, 'config' | 'log' | 'now'>>,
+  database: Database,
+  redis: RedisClient | undefined,
+): LoginLog {
+  if (!config.logger.enableddb) return noLoginLog
+  const { insert } = createLoginLogTable(database)
+  const refuseWhenFull = config.logger.required
+  return createLoginLog({
+    insert,
+    shared: redis && createSharedLoginLog({ redis, insert, log, refuseWhenFull }),
+    log,
+    now: () => new Date(now() * 1000),
+  })
 }
 
 function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figures): Counters {

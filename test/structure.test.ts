@@ -37,6 +37,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   bcrypt: /^login\/password-hash\.ts$/,
   'svg-captcha': /^login\//,
   typebox: /^config\//,
+  bowser: /^stores\/user-agent\.ts$/,
   '@prometheus-io/client': /^metrics\/registry\.ts$/,
 }
 

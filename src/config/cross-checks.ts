@@ -15,6 +15,7 @@ const TAKEN =
 export function crossCheck(draft: Draft, report: Report): void {
   checkSecret(draft, report)
   checkDatabase(draft, report)
+  checkLoginLog(draft, report)
   checkPolicySource(draft, report)
   checkPorts(draft, report)
   checkProxies(draft, report)
@@ -51,6 +52,11 @@ function checkDatabase({ database }: Draft, report: Report): void {
     'database.url',
     'database.url is no address: percent-encode what is special in the user name and password',
   )
+}
+
+function checkLoginLog({ logger }: Draft, report: Report): void {
+  if (logger?.required !== true || logger.enableddb !== false) return
+  report.problem('logger.required', 'logger.required needs a login log: set logger.enableddb')
 }
 
 function checkPolicySource({ policy, redis }: Draft, report: Report): void {

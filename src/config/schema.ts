@@ -160,6 +160,10 @@ export const configSchema = section('The configuration of Postern.', {
       description: 'The least grave log line that is still written.',
     }),
     enableddb: flag(false, 'Whether every login attempt is written to the login log.'),
+    required: flag(
+      false,
+      'Whether login is refused while the login log has no room for its record.',
+    ),
   }),
   jwt: section('The tokens that login issues.', {
     secret: Type.Optional(

@@ -28,6 +28,15 @@ export function isAway(error: unknown): boolean {
   return isConnectionError(error.cause)
 }
 
+/**
+ * The SQLSTATE with which the database refused what a statement says, as opposed to the statement:
+ * a value that does not fit, a constraint, a trigger that objects. Trying again is of no use.
+ */
+export function refusedContent(error: unknown): string | undefined {
+  const code = error instanceof Fault ? errorCode(error.cause) : undefined
+  return code !== undefined && /^(?:22...|23...|P0001)$/.test(code) ? code : undefined
+}
+
 /** Whether an error of the driver leaves its connection unusable. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCode(error)

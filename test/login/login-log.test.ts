@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { createLog } from '../../src/log.ts'
-import { createLoginLog } from '../../src/login/login-log.ts'
+import { createLoginLog, onlyRecorded } from '../../src/login/login-log.ts'
 import type { LoginRecord } from '../../src/login/login-record.ts'
 
 const log = createLog('silent', { write: () => {} })
@@ -18,6 +18,7 @@ function createStore(failures = 0) {
     async insert(records: readonly LoginRecord[]) {
       if (left-- > 0) throw new Error('away')
       batches.push(records.map(({ username }) => username))
+      return { written: records.length, refused: [] }
     },
   }
 }
@@ -44,7 +45,7 @@ describe('the login log', () => {
     await loginLog.close(5000)
 
     expect(store.names()).toEqual(names(30))
-    expect(loginLog.dropped()).toBe(0)
+    expect(loginLog.state().dropped).toBe(0)
   })
 
   test('drops the oldest when its memory is full, and counts them', async () => {
@@ -54,7 +55,7 @@ describe('the login log', () => {
     for (const name of names(25)) loginLog.record(from, name, 'logged-in')
     await loginLog.close(5000)
 
-    expect(loginLog.dropped()).toBe(15)
+    expect(loginLog.state().dropped).toBe(15)
     expect(store.names()).toEqual(names(25).slice(15))
   })
 
@@ -63,7 +64,7 @@ describe('the login log', () => {
     const loginLog = createLoginLog({
       async insert(records) {
         await pause(5)
-        await store.insert(records)
+        return store.insert(records)
       },
       log,
       now,
@@ -110,10 +111,70 @@ describe('the login log', () => {
     expect(attempts).toBe(before)
   })
 
+  test('goes on past a record that the store refuses, and counts it', async () => {
+    const store = createStore()
+    const loginLog = createLoginLog({
+      async insert(records) {
+        await store.insert(records)
+        const refused = records.filter(({ username }) => username === 'user-3')
+        return {
+          written: records.length - refused.length,
+          refused: refused.map((record) => ({ record, reason: '22001' })),
+        }
+      },
+      log,
+      now,
+    })
+
+    for (const name of names(120)) loginLog.record(from, name, 'logged-in')
+    await loginLog.close(2000)
+
+    expect(loginLog.state()).toEqual({
+      ...{ queued: 0, written: 119, dropped: 0, refused: 1, retried: 0 },
+    })
+  })
+
+  test('has no room left when it is nearly full, and then begins no login that needs it', async () => {
+    const loginLog = createLoginLog({
+      insert: () => Promise.reject(new Error('away')),
+      log,
+      now,
+      capacity: 10,
+    })
+    const login = onlyRecorded(async (name: string) => name, loginLog)
+    await expect(login('early')).resolves.toBe('early')
+
+    for (const name of names(9)) loginLog.record(from, name, 'logged-in')
+
+    await expect(login('late')).rejects.toMatchObject({ name: 'Fault', part: 'database' })
+    await loginLog.close(0)
+    expect(loginLog.state().dropped).toBe(0)
+  })
+
+  test('keeps of a user agent only what a row could need', async () => {
+    const lengths: number[] = []
+    const loginLog = createLoginLog({
+      async insert(records) {
+        lengths.push(...records.map(({ userAgent }) => userAgent.length))
+        return { written: records.length, refused: [] }
+      },
+      log,
+      now,
+    })
+
+    loginLog.record({ ...from, userAgent: 'x'.repeat(16_384) }, 'ann', 'logged-in')
+    await loginLog.close(2000)
+
+    expect(lengths).toEqual([512])
+  })
+
   test('gives every record its own attempt id', async () => {
     const ids: string[] = []
     const loginLog = createLoginLog({
-      insert: async (records) => void ids.push(...records.map(({ attemptId }) => attemptId)),
+      async insert(records) {
+        ids.push(...records.map(({ attemptId }) => attemptId))
+        return { written: records.length, refused: [] }
+      },
       log,
       now,
     })

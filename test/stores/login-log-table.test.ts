@@ -45,7 +45,7 @@ describe.each(testDatabases())('the login log in $name', ({ start }) => {
     expect(await rows(database)).toEqual([
       {
         ...{ id: '1', username: 'alice', status: '2', ipaddr: '192.0.2.7', login_location: '' },
-        ...{ browser: '', os: '', platform: '', login_time: at, remark: 'curl/8.0' },
+        ...{ browser: 'curl 8.0', os: '', platform: '', login_time: at, remark: 'curl/8.0' },
         ...{ msg: 'login succeeded', create_by: '0', update_by: '0' },
         ...{ created_at: expect.any(Date), updated_at: expect.any(Date) },
       },
@@ -76,17 +76,42 @@ describe.each(testDatabases())('the login log in $name', ({ start }) => {
     expect(names.slice(0, 51)).toEqual([...batch.map(({ username }) => username), 'new'])
   })
 
-  test('takes a batch whole or not at all', async () => {
+  test('refuses only the record that the table refuses, and says with what code', async () => {
     const database = await server.fresh()
     const { insert } = createLoginLogTable(database)
-    const good = record()
+    await sql`alter table sys_login_log add check (username <> 'poison')`.execute(database.db)
+    const batch = Array.from({ length: 20 }, (_, at) => record({ username: `user ${at}` }))
+    const poison = record({ username: 'poison' })
 
-    const failed = insert([good, record({ attemptId: 'not a uuid' })])
+    const outcome = await insert([...batch.slice(0, 7), poison, ...batch.slice(7)])
 
-    await expect(failed).rejects.toMatchObject({ name: 'Fault', part: 'database' })
-    expect(await remembered(database)).toBe(0)
-    await insert([good])
-    expect(await rows(database)).toHaveLength(1)
+    expect(outcome).toEqual({ written: 20, refused: [{ record: poison, reason: '23514' }] })
+    const names = (await rows(database)).map(({ username }) => username)
+    expect(names).toEqual(batch.map(({ username }) => username))
+    expect(await remembered(database)).toBe(20)
+  })
+
+  test('says how many rows are new', async () => {
+    const { insert } = createLoginLogTable(await server.fresh())
+    const batch = [record(), record(), record()]
+
+    const first = await insert(batch.slice(0, 2))
+    const second = await insert(batch)
+
+    expect([first.written, second.written]).toEqual([2, 1])
+  })
+
+  test('is a fault, not a refusal of records, while the table is not there', async () => {
+    const database = await server.fresh()
+    const { insert } = createLoginLogTable(database)
+    const batch = [record(), record()]
+    await insert(batch.slice(0, 1))
+    await sql`alter table sys_login_log rename to elsewhere`.execute(database.db)
+
+    await expect(insert(batch)).rejects.toMatchObject({ name: 'Fault', part: 'database' })
+
+    await sql`alter table elsewhere rename to sys_login_log`.execute(database.db)
+    expect(await insert(batch)).toMatchObject({ written: 1 })
   })
 
   test.each([
@@ -134,6 +159,6 @@ describe.each(testDatabases())('the login log in $name', ({ start }) => {
     const database = await server.fresh()
     await sql`drop table sys_login_log`.execute(database.db)
 
-    await expect(createLoginLogTable(database).insert([])).resolves.toBeUndefined()
+    await expect(createLoginLogTable(database).insert([])).resolves.toMatchObject({ written: 0 })
   })
 })

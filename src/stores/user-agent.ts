@@ -1,0 +1,45 @@
+import { parse } from 'bowser'
+
+/** What a client says it is, as the columns of go-admin's login log hold it. */
+export interface ClientParts {
+  readonly browser: string
+  readonly os: string
+  readonly platform: string
+}
+
+/** No browser says more of itself; a pattern that backtracks has no more than this to do it on. */
+const mostChars = 512
+
+/** go-admin's names, where the parser has others. */
+const browserNames: Readonly<Record<string, string>> = { 'Microsoft Edge': 'Edge' }
+const platforms = new Map([
+  ['Windows', 'Windows'],
+  ['macOS', 'Macintosh'],
+  ['Android', 'Linux'],
+  ['Linux', 'X11'],
+  ['Chrome OS', 'X11'],
+])
+
+/** Reads a User-Agent header. What it does not know is empty; it never throws on a client's text. */
+export function readUserAgent(userAgent: string): ClientParts {
+  const text = userAgent.slice(0, mostChars)
+  // The parser refuses an empty text by throwing.
+  if (text.trim() === '') return { browser: '', os: '', platform: '' }
+  const { browser, os, platform } = parse(text)
+  const name = browser.name ?? ''
+  return {
+    browser: name === '' ? firstProduct(text) : joined(browserNames[name] ?? name, browser.version),
+    os: joined(os.name, os.name === 'Windows' ? (os.versionName ?? os.version) : os.version),
+    platform: platforms.get(os.name ?? '') ?? platform.model ?? '',
+  }
+}
+
+/** Programs that are no browsers name themselves first, such as curl/8.5.0. RFC 9110 10.1.5. */
+function firstProduct(text: string): string {
+  const [, name, version] = /^([\w.+-]{1,64})\/([\w.+-]{1,64})/.exec(text) ?? []
+  return joined(name, version)
+}
+
+function joined(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== '').join(' ')
+}

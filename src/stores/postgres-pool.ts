@@ -34,6 +34,8 @@ export async function createPool(options: PoolOptions): Promise<PostgresPool> {
   })
   // Without a listener, a server that restarts would end this process.
   pool.on('error', (error) => options.onBroken(databaseFault(error)))
+  // The same for one that is lent and breaks between two statements; its next one fails.
+  pool.on('connect', (client) => void client.on('error', () => {}))
 
   return {
     options: {},

@@ -1,4 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Fault, Invalid } from '../../src/errors.ts'
@@ -99,6 +100,19 @@ describe('a PostgreSQL server', () => {
     await expect.poll(() => told.length).toBeGreaterThan(0)
     expect(told[0]).toMatchObject(databaseFault)
     await expect(createAccounts(database).findByUsername('admin')).resolves.toBeDefined()
+  })
+
+  test('that ends a connection between two statements of its borrower is survived', async () => {
+    const { db } = await open({ url: server.url })
+
+    await db.connection().execute(async (lent) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(lent)
+      await server.query(`select pg_terminate_backend(${rows[0]?.pid})`)
+      await pause(100)
+      await expect(sql`select 1`.execute(lent)).rejects.toThrow()
+    })
+
+    await expect(sql`select 1`.execute(db)).resolves.toBeDefined()
   })
 
   test('refuses a wrong user at the start, even where it need not be there', async () => {

@@ -17,6 +17,8 @@ export interface GatewayProcess {
   logged(isIt: (line: LogLine) => boolean): Promise<void>
   /** Ends it in order, and returns its exit code. */
   stop(): Promise<number | null>
+  /** As a crash does. */
+  kill(): Promise<void>
 }
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
@@ -74,6 +76,11 @@ export async function startGatewayProcess(
       await ended
       process.off('exit', kill)
       return child.exitCode
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+      process.off('exit', kill)
     },
   }
 }

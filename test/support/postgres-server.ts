@@ -13,12 +13,10 @@ const run = promisify(execFile)
 const nobody = 65_534
 const programs = findPostgres()
 
-/** A PostgreSQL server of the test's own, on a socket and a port that it keeps over a restart. */
+/** A PostgreSQL server of the test's own, on a port that it keeps over a restart. */
 export interface PostgresServer {
-  /** Over the socket. */
-  readonly url: string
-  /** The same server over TCP, for a proxy in between. */
   readonly port: number
+  readonly url: string
   /** Its statements, as somebody with psql would make them. */
   query<Row extends Record<string, unknown>>(text: string): Promise<Row[]>
   /** Hangs it and every process of it: connections stay open and nothing is answered. */
@@ -46,7 +44,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   )
 
   const port = await freePort()
-  const url = `postgres://postern@/postgres?host=${encodeURIComponent(directory)}&port=${port}`
+  const url = `postgres://postern@127.0.0.1:${port}/postgres`
   let server: ChildProcess | undefined
   let paused: readonly number[] = []
 

@@ -30,7 +30,7 @@ export interface LoginLogStreamOptions {
 const group = 'writers'
 const batchSize = 100
 const mostSetAside = 10_000
-const mostSetAsideChars = 4096
+const mostSetAsideChars = 16_384
 
 /** In one step, so that how many entries went is known. KEYS: stream. */
 const appendScript = `

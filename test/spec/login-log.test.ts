@@ -1,8 +1,14 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { LoginLogState } from '../../src/login/login-log.ts'
+import { createPasswordHash } from '../../src/login/password-hash.ts'
+import { openDatabase } from '../../src/stores/database.ts'
+import { seedAccounts } from '../../src/stores/seed.ts'
 import { takeCaptcha } from '../support/captchas.ts'
 import { dev, goodLogin, logIn, postLogin } from '../support/log-in.ts'
 import { loginLogRows } from '../support/login-log-rows.ts'
-import { startPostern } from '../support/start-postern.ts'
+import { startPostgres } from '../support/postgres-server.ts'
+import { startPostern, type TestPostern } from '../support/start-postern.ts'
+import { until } from '../support/until.ts'
 
 describe('the login log', () => {
   test('records every attempt, successful or failed, with the name that was tried', async () => {
@@ -64,6 +70,45 @@ describe('the login log', () => {
     expect(row).toMatchObject({ ipaddr: '127.0.0.1', remark: agent.slice(0, 255) })
   })
 
+  test('holds a hostile name and client as one row, cut and without what cannot be stored', async () => {
+    const postern = await startPostern({ ownDatabase: true, config: dev })
+    const username = `eve\0'); drop table sys_login_log; --\r\n{"level":"fatal"}${'x'.repeat(500)}`
+    const agent = `windows ${'mac os x 1_'.repeat(700)}`
+
+    await postLogin(postern, { ...goodLogin(postern), username }, [
+      'Content-Type: application/json',
+      `User-Agent: ${agent}`,
+    ])
+    const rows = await loginLogRows(postern, 1)
+
+    const kept = username.slice(0, 128).replace('\0', '')
+    expect(rows).toMatchObject([{ username: kept, remark: agent.slice(0, 255), status: '1' }])
+    for (const line of postern.logText().trim().split('\n')) JSON.parse(line)
+    expect(postern.logText()).not.toContain('"level":"fatal"')
+  })
+
+  test('keeps nobody from logging in while its table is away, and has the record later', async () => {
+    const server = await startPostgres()
+    onTestFinished(server.stop)
+    const limits = { poolSize: 1, connectTimeoutMs: 5000, statementTimeoutMs: 5000 }
+    const database = await openDatabase({ url: server.url, directory: '', ...limits })
+    const passwordHash = createPasswordHash({ concurrency: 2, queue: 10 })
+    const [account] = await seedAccounts(database, passwordHash.hash)
+    await database.close()
+    const postern = await startPostern({ config: { ...dev, database: { url: server.url } } })
+    await server.query('alter table sys_login_log rename to elsewhere')
+
+    const answer = await postLogin(postern, { ...account, uuid: '-', code: '-' })
+    await until(async () => (await stateOf(postern)).retried > 0)
+    await server.query('alter table elsewhere rename to sys_login_log')
+    await until(async () => (await stateOf(postern)).written === 1)
+
+    expect(answer.json()).toMatchObject({ code: 200, success: true })
+    expect(await stateOf(postern)).toMatchObject({ queued: 0, dropped: 0 })
+    const rows = await server.query('select username, status from sys_login_log')
+    expect(rows).toEqual([{ username: account?.username, status: '2' }])
+  })
+
   test('never holds a password', async () => {
     const postern = await startPostern({ ownDatabase: true, config: dev })
 
@@ -87,3 +132,8 @@ describe('the login log', () => {
     expect(rows).toEqual([])
   })
 })
+
+async function stateOf({ opsPort }: TestPostern): Promise<LoginLogState> {
+  const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz?verbose`)
+  return ((await answer.json()) as { loginLog: LoginLogState }).loginLog
+}

@@ -28,6 +28,7 @@ import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from './login
 import { createPasswordCredentials } from './login/password-credentials.ts'
 import { createPasswordHash } from './login/password-hash.ts'
 import { type Counters, createThrottle } from './login/throttle.ts'
+import { addLoginLogMetrics } from './metrics/login-log-metrics.ts'
 import { addPolicyMetrics } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
@@ -140,6 +141,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   })
   addMetrics(figures, mode.name, policies)
   addRevocationMetrics(figures, ended.state)
+  if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
   const drain = createDrain(publicServer, config.shutdown)
   const opsServer = createOpsServer({
     version,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startPostgres, usablePostgres } from '../stores/postgres-server.ts'
+import { startPostgres } from '../support/postgres-server.ts'
 import { prefix, testRedis } from '../support/published-policies.ts'
 import {
   liveToken,
@@ -261,13 +261,11 @@ describe('without Redis, on the embedded database', () => {
   })
 })
 
-const programs = await usablePostgres()
-describe.runIf(programs !== undefined)('without Redis, on PostgreSQL', () => {
+describe('without Redis, on PostgreSQL', () => {
   test('gateways that share it refuse what ended at one of them, also after a restart', async () => {
-    const server = await startPostgres(programs ?? '')
+    const server = await startPostgres()
     onTestFinished(server.stop)
-    const databaseUrl = server.url.replace('@/', '@localhost/')
-    const { start, postern, addUser } = await startReplicas({ databaseUrl })
+    const { start, postern, addUser } = await startReplicas({ databaseUrl: server.url })
     const user = await addUser()
     const gateways = [await start(), await start()] as const
     const [one, another] = [await liveToken(gateways, user), await liveToken(gateways, user)]

@@ -1,14 +1,12 @@
 import { Client } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startPostgres, usablePostgres } from '../stores/postgres-server.ts'
+import { startPostgres } from '../support/postgres-server.ts'
 import { startReplicas } from '../support/session-replicas.ts'
 
-const programs = await usablePostgres()
-
 async function emptyServer() {
-  const server = await startPostgres(programs ?? '')
+  const server = await startPostgres()
   onTestFinished(server.stop)
-  const databaseUrl = server.url.replace('@/', '@localhost/')
+  const databaseUrl = server.url
   return {
     databaseUrl,
     async run(statement: string) {
@@ -20,7 +18,7 @@ async function emptyServer() {
   }
 }
 
-describe.runIf(programs !== undefined)('postern db migrate', () => {
+describe('postern db migrate', () => {
   test('makes the tables and the first roles, says so, and has nothing to do after that', async () => {
     const { databaseUrl } = await emptyServer()
     const { postern } = await startReplicas({ databaseUrl, migrate: 'never' })
@@ -58,7 +56,7 @@ describe.runIf(programs !== undefined)('postern db migrate', () => {
   })
 })
 
-describe.runIf(programs !== undefined)('the first account of an empty database', () => {
+describe('the first account of an empty database', () => {
   test('finds roles to choose from', async () => {
     const { databaseUrl } = await emptyServer()
     const { postern } = await startReplicas({ databaseUrl })

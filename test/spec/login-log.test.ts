@@ -107,6 +107,8 @@ describe('the login log', () => {
     expect(await stateOf(postern)).toMatchObject({ queued: 0, dropped: 0 })
     const rows = await server.query('select username, status from sys_login_log')
     expect(rows).toEqual([{ username: account?.username, status: '2' }])
+    const metrics = await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)
+    expect(await metrics.text()).toMatch(/^postern_login_log_written_total 1$/m)
   })
 
   test('never holds a password', async () => {

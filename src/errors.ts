@@ -54,6 +54,7 @@ export type FaultPart =
   | 'upstream-broken'
   | 'upstream-timeout'
   | 'upstream-busy'
+  | 'upstream-failing'
 
 /** Something is broken. Never answered with `code` 401: nobody logs in again because a store is down. */
 export class Fault extends Error {

@@ -10,6 +10,7 @@ import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
 import { createRelayHeaders } from './gateway/relayed-headers.ts'
 import { createRouteLimits } from './gateway/route-limits.ts'
 import { createRoutes } from './gateway/routes.ts'
+import { createTunnels, type Tunnels } from './gateway/tunnels.ts'
 import { createUpstreamHeaders } from './gateway/upstream-headers.ts'
 import { createUpstreams } from './gateway/upstreams.ts'
 import { createDrain } from './http/drain.ts'
@@ -33,6 +34,7 @@ import { addPolicyMetrics } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
 import { addRevocationMetrics } from './metrics/revocation-metrics.ts'
+import { addUpstreamMetrics } from './metrics/upstream-metrics.ts'
 import { createLivePolicies } from './policy/live.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { type Database, openDatabase } from './stores/database.ts'
@@ -128,21 +130,32 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     now: () => now() * 1000,
   })
   closing.add(ended.close)
+  const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
   const publicServer = createPublicServer({
     pass: buildGateway(
       config,
-      { tokens, ended, policies: policies.current, answers: login.answers, redis, now },
+      {
+        tokens,
+        ended,
+        policies: policies.current,
+        answers: login.answers,
+        redis,
+        figures,
+        tunnels,
+        now,
+      },
       closing,
     ),
     refusals: refusalEnvelopes(config.refusals.notPermittedCode),
     log,
     metrics: createRequestMetrics(figures),
     limits: config.limits,
+    upgrades: config.upgrades.protocols,
   })
   addMetrics(figures, mode.name, policies)
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
-  const drain = createDrain(publicServer, config.shutdown)
+  const drain = createDrain(publicServer, config.shutdown, () => tunnels.closeAll(1001))
   const opsServer = createOpsServer({
     version,
     mode: mode.name,
@@ -300,6 +313,8 @@ function buildGateway(
     policies,
     answers,
     redis,
+    figures,
+    tunnels,
     now,
   }: {
     tokens: Tokens
@@ -307,6 +322,8 @@ function buildGateway(
     policies: Parameters<typeof createPipeline>[0]['policies']
     answers: OwnAnswers
     redis: RedisClient | undefined
+    figures: Figures
+    tunnels: Tunnels
     now: () => number
   },
   closing: Closing,
@@ -314,6 +331,7 @@ function buildGateway(
   const injectedNames = Object.values(config.headers)
   const upstreams = createUpstreams(config.upstreams)
   closing.add(upstreams.close)
+  addUpstreamMetrics(figures, upstreams.all)
   const limits = createRouteLimits({
     addressBlock,
     now: () => now() * 1000,
@@ -334,6 +352,7 @@ function buildGateway(
     endToken: (token) => ended.end(endingOf(token)),
     answers,
     openExchanges,
+    tunnels,
     upstreams,
     upstreamHeaders: createUpstreamHeaders(config.headers),
     relayHeaders: createRelayHeaders(injectedNames),

@@ -157,6 +157,7 @@ describe('the architecture', () => {
       /^token\/(?:tokens|compact-form|inspect|keys)\.ts$/,
       /^stores\//,
       /^policy\/(?:live|compile)\.ts$/,
+      /^gateway\/(?:addresses|health-check|target)\.ts$/,
       /^login\/(?:login|login-log|login-request)\.ts$/,
       /^config\//,
       /^cli\//,

@@ -19,6 +19,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkPolicySource(draft, report)
   checkPorts(draft, report)
   checkProxies(draft, report)
+  checkUpgrades(draft, report)
   checkHeaders(draft, report)
   checkAlphabet(draft, report)
   checkOrder(draft, report)
@@ -79,6 +80,16 @@ function checkPorts({ application, ops }: Draft, report: Report): void {
   if (ops?.port === 0 || ops?.port !== application?.port) return
   if (report.isBroken('ops.port') || report.isBroken('application.port')) return
   report.problem('ops.port', 'ops.port is that of application.port: they must differ')
+}
+
+function checkUpgrades({ upgrades }: Draft, report: Report): void {
+  upgrades?.protocols?.forEach((protocol, index) => {
+    const at = `upgrades.protocols[${index}]`
+    // Whoever had one call checked could make any other on the same connection.
+    if (protocol === 'h2c' || protocol?.startsWith('http/') || protocol?.startsWith('tls/')) {
+      report.problem(at, `${at} would carry requests that nobody checks: take it out`)
+    }
+  })
 }
 
 function checkHeaders({ headers }: Draft, report: Report): void {

@@ -67,6 +67,52 @@ const upstream = Type.Object(
     headersTimeoutMs: integer(30_000, 1, DAY_MS, 'How long a target may take to begin its answer.'),
     bodyTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a target may pause within its answer.'),
     queueTimeoutMs: integer(5000, 1, DAY_MS, 'How long a request may wait for a free connection.'),
+    balance: Type.Enum(['round-robin', 'least-outstanding'], {
+      default: 'round-robin',
+      description: 'Which target a request goes to: the next, or the one with the least to do.',
+    }),
+    retries: integer(
+      1,
+      0,
+      10,
+      'How often a request without a body, and with a method that may be repeated, is tried on another target.',
+    ),
+    dnsSeconds: integer(
+      10,
+      0,
+      86_400,
+      'How often the addresses behind the name of a target are looked up; each one is a target. 0: never.',
+    ),
+    breaker: section('When a target that fails is left alone.', {
+      failures: integer(5, 1, 10_000, 'After how many failures in a row.'),
+      openMs: integer(1000, 10, DAY_MS, 'For how long, before one request tries again.'),
+      maxOpenMs: integer(
+        30_000,
+        10,
+        DAY_MS,
+        'For how long at most; each try that fails doubles it.',
+      ),
+    }),
+    healthCheck: Type.Optional(
+      Type.Object(
+        {
+          path: Type.String({
+            minLength: 1,
+            maxLength: 1024,
+            pattern: '^/[!-~]*$',
+            description: 'What is asked for with GET; any status below 400 is a good answer.',
+          }),
+          intervalMs: integer(5000, 100, DAY_MS, 'How long between two checks.'),
+          timeoutMs: integer(2000, 10, DAY_MS, 'How long an answer may take.'),
+          healthyAfter: integer(2, 1, 100, 'After how many good answers a target is used again.'),
+          unhealthyAfter: integer(3, 1, 100, 'After how many bad ones it is left out.'),
+        },
+        {
+          additionalProperties: false,
+          description: 'Asks every target whether it is well; without it nobody asks.',
+        },
+      ),
+    ),
   },
   { additionalProperties: false, description: 'A service that calls are forwarded to.' },
 )
@@ -348,6 +394,21 @@ export const configSchema = section('The configuration of Postern.', {
     stallTimeoutMs: integer(30_000, 1, DAY_MS, 'How long a client may leave an answer unread.'),
     keepAliveTimeoutMs: integer(65_000, 1, DAY_MS, 'How long an idle connection is kept.'),
     connections: integer(10_000, 1, 1_000_000, 'The most connections at the same time.'),
+  }),
+  upgrades: section('Connections that go on in another protocol, such as WebSocket.', {
+    protocols: Type.Array(
+      Type.String({
+        pattern: '^[a-z0-9][a-z0-9./-]{0,31}$',
+        description: 'A protocol as the Upgrade header names it, in small letters.',
+      }),
+      {
+        default: ['websocket'],
+        maxItems: 16,
+        uniqueItems: true,
+        description: 'The protocols that clients may go on in, after the same checks as a request.',
+      },
+    ),
+    idleTimeoutMs: integer(300_000, 1, DAY_MS, 'How long such a connection may be silent.'),
   }),
   upstreams: Type.Record(Type.String({ pattern: UPSTREAM_NAME }), upstream, {
     additionalProperties: false,

@@ -1,10 +1,13 @@
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { Fault } from '../errors.ts'
+import { Fault, Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders, UpstreamResponseHeaders } from './relayed-headers.ts'
-import type { Carrier, Notes } from './stages.ts'
+import type { Carrier, Notes, Upgrade } from './stages.ts'
+import type { Ending, Target } from './target.ts'
+import type { Tunnel, Tunnels } from './tunnels.ts'
 import type { Upstream } from './upstreams.ts'
 
 export interface Exchange {
@@ -18,6 +21,9 @@ export interface Exchange {
   /** Whose token it is that allows this; absent on a public route. */
   readonly token: VerifiedToken | undefined
   readonly openExchanges: OpenExchanges
+  readonly tunnels: Tunnels
+  /** What the client asked to go on with, if it did. */
+  readonly upgrade: Upgrade | undefined
   readonly notes: Notes
 }
 
@@ -26,8 +32,10 @@ export interface Exchange {
  * in whatever way, with the error if the client has not been answered; never rejects.
  *
  *   queued     every connection is taken; ends with a Fault when none comes free in time
- *   sent       the upstream has the request; undici's own limits end a wait for the answer
+ *   sent       the target has the request; undici's own limits end a wait for the answer. What
+ *              fails here without a byte of an answer may go to another target: queued again
  *   answering  the answer is on its way to the client; a client that does not read is cut off
+ *   tunnelling the target agreed to another protocol; bytes go both ways until a side closes
  *   over       nothing of this exchange holds a connection, a timer or a listener any more
  *
  * Whatever it is at, it is over soon after its token is.
@@ -38,14 +46,18 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   const { promise, resolve } = Promise.withResolvers<Error | undefined>()
   let controller: Dispatcher.DispatchController | undefined
   let timer: NodeJS.Timeout | undefined
+  let target: Target
+  let tunnel: Tunnel | undefined
+  let tried: Set<Target> | undefined
+  let answering = false
   let over = false
   const open: OpenExchange | undefined = token && { token, cut }
 
-  function end(error?: Error): void {
+  function end(how: Ending, error?: Error): void {
     if (over) return
     over = true
     clearTimeout(timer)
-    upstream.leave()
+    target.ended(how)
     if (open !== undefined) openExchanges.leave(open)
     reply.off('close', leave)
     reply.off('drain', goOn)
@@ -54,16 +66,17 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
       notes.cut ??= 'upstream'
       reply.destroy()
     }
-    resolve(reply.headersSent ? undefined : error)
+    resolve(reply.headersSent || tunnel !== undefined ? undefined : error)
   }
   function leave(): void {
     notes.cut = 'client'
-    end()
+    end('untold')
     controller?.abort(new Error('the client left'))
   }
   function cut(reason: Error): void {
     notes.cut = 'token'
-    end(reason)
+    tunnel?.close(1008)
+    end('untold', reason)
     controller?.abort(new Error('its token is over'))
   }
   function goOn(): void {
@@ -71,12 +84,39 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     controller?.resume()
   }
   function giveUpWaiting(): void {
-    end(new Fault('upstream-busy', { reason: 'no connection came free in time' }))
+    end('untold', new Fault('upstream-busy', { reason: 'no connection came free in time' }))
   }
 
-  if (upstream.enter() === 'queued') timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
-  if (open !== undefined) openExchanges.enter(open)
-  upstream.dispatch(options, {
+  function send(): void {
+    controller = undefined
+    target.began()
+    if (target.outstanding() > upstream.connections) {
+      timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
+    }
+    target.dispatch(options, handler)
+  }
+  function sendElsewhere(error: Error): boolean {
+    const other = nextTarget(error)
+    if (other === undefined) return false
+    target.ended('failed')
+    target = other
+    notes.retries = (notes.retries ?? 0) + 1
+    send()
+    return true
+  }
+  /** What is the client's doing, such as too long a body, is not held against the target. */
+  function blame(error: Error): Ending {
+    if (answering) return 'answered'
+    return error instanceof Refusal ? 'untold' : 'failed'
+  }
+  function nextTarget(error: Error): Target | undefined {
+    if (answering || !mayRepeat(options) || !isUnheard(error)) return undefined
+    tried = (tried ?? new Set()).add(target)
+    if (tried.size > upstream.retries || !upstream.budget.take()) return undefined
+    return upstream.chooseAnother(tried)
+  }
+
+  const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {
       clearTimeout(timer)
       controller = started
@@ -84,8 +124,25 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     },
     onResponseStart(_, status, headers) {
       if (status < 200 || over) return
+      answering = true
       refuseStrangeCoding(headers)
+      target.answered()
       reply.writeHead(status, relayHeaders(headers, status, carrier))
+    },
+    onRequestUpgrade(_, status, headers, socket) {
+      const client = reply.socket
+      if (over || client === null || parts.upgrade === undefined) {
+        socket.destroy()
+        return
+      }
+      answering = true
+      target.answered()
+      const { protocol, head } = parts.upgrade
+      reply.off('close', leave)
+      reply.statusCode = status
+      switchProtocols(reply, client, [protocol, relayHeaders(headers, status, carrier)])
+      tunnel = parts.tunnels.open({ protocol, client, upstream: socket, head })
+      void tunnel.ended.then(() => end('answered'))
     },
     onResponseData(active, chunk) {
       if (over || reply.write(chunk)) return
@@ -95,17 +152,35 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     },
     onResponseEnd() {
       if (!over) reply.end()
-      end()
+      end('answered')
     },
     onResponseError(_, error) {
-      end(error)
+      if (over || sendElsewhere(error)) return
+      end(blame(error), error)
     },
-  })
+  }
+
+  target = upstream.choose()
+  upstream.budget.sent()
+  if (open !== undefined) openExchanges.enter(open)
   reply.on('close', leave)
   reply.on('drain', goOn)
+  send()
   // The client may have left while its token was being checked.
   if (reply.closed || reply.destroyed) leave()
   return promise
+}
+
+/** Writes the answer by hand: what follows on this connection is no longer HTTP. */
+function switchProtocols(
+  reply: ServerResponse,
+  client: Socket,
+  [protocol, headers]: readonly [string, readonly string[]],
+): void {
+  reply.detachSocket(client)
+  const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${protocol}`]
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
+  client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
 }
 
 /** undici takes off `chunked` only: another coding under it would reach the client undeclared. */
@@ -114,4 +189,28 @@ function refuseStrangeCoding(headers: UpstreamResponseHeaders): void {
   if (coding !== undefined && String(coding).toLowerCase() !== 'chunked') {
     throw new Error('the upstream used a transfer coding other than chunked')
   }
+}
+
+/** RFC 9110 9.2.2, and no body, which could only be sent once. */
+const repeatable = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+
+function mayRepeat({ method, body }: Dispatcher.DispatchOptions): boolean {
+  return body === null && repeatable.has(method)
+}
+
+/** Codes of errors after which no answer can come: there was no connection, or it is gone. */
+const unheard = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_SOCKET',
+])
+
+function isUnheard(error: Error): boolean {
+  return unheard.has(String((error as NodeJS.ErrnoException).code))
 }

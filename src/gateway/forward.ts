@@ -9,7 +9,7 @@ import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
 import type { Upstreams } from './upstreams.ts'
 
 export interface ForwardParts
-  extends Pick<Exchange, 'relayHeaders' | 'maxStallMs' | 'openExchanges'> {
+  extends Pick<Exchange, 'relayHeaders' | 'maxStallMs' | 'openExchanges' | 'tunnels'> {
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
   readonly maxBodyBytes: number
@@ -33,7 +33,8 @@ export async function forward(
 
   const upstream = parts.upstreams.get(upstreamName)
   const options = departure(authorized, reply, parts)
-  const { relayHeaders, maxStallMs, openExchanges } = parts
+  const { relayHeaders, maxStallMs, openExchanges, tunnels } = parts
+  const { upgrade } = received.arrival
   const fault = await exchange({
     reply,
     upstream,
@@ -44,6 +45,8 @@ export async function forward(
     // The call that ends a token is to have its answer.
     token: received.endpoint?.name === 'logout' ? undefined : token,
     openExchanges,
+    tunnels,
+    upgrade,
     notes,
   })
   if (fault !== undefined) throw fault instanceof Refusal ? fault : upstreamFault(fault)
@@ -68,6 +71,7 @@ function departure(
     path: query === '' ? call.path : `${call.path}?${query}`,
     headers: upstreamHeaders(authorized),
     body: hasBody ? requestBody(arrival.body, maxBodyBytes) : null,
+    ...(arrival.upgrade !== undefined && { upgrade: arrival.upgrade.protocol }),
   }
 }
 

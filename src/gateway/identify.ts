@@ -28,8 +28,9 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
  * A browser sends cookies along with requests that another site makes it send. Without this, any
  * page could act for whoever is logged in.
  */
-function refuseCrossSite({ call, headers }: Received): void {
-  if (safeMethods.has(call.method)) return
+function refuseCrossSite({ arrival, call, headers }: Received): void {
+  // A WebSocket begins with GET, and then does whatever its page wants.
+  if (safeMethods.has(call.method) && arrival.upgrade === undefined) return
   const site = headers.fetchSite
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
     throw new Refusal('cross-site-cookie', { reason: `Sec-Fetch-Site ${site}` })

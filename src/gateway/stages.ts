@@ -16,7 +16,15 @@ export interface Arrival {
   readonly remoteAddress: string
   readonly encrypted: boolean
   readonly body: IncomingMessage
+  /** Only where the client asks to go on in another protocol. */
+  readonly upgrade?: Upgrade | undefined
   readonly notes: Notes
+}
+
+/** What the client wants to go on with, and what it has already sent of it. */
+export interface Upgrade {
+  readonly protocol: string
+  readonly head: Buffer
 }
 
 /** What the stages learned, for the one log line at the end. Written as soon as it is known. */
@@ -31,6 +39,8 @@ export interface Notes {
   carrier?: Carrier
   decision?: Decision
   upstream?: string
+  /** How often the request was sent again, to another target. */
+  retries?: number
   /** Who cut the exchange with the upstream short; `token`: it ended or expired meanwhile. */
   cut?: 'client' | 'upstream' | 'token'
   /** Where the token has ended that this request was to end. */

@@ -15,10 +15,15 @@ export interface DrainTimes {
  *
  *   serving   as ever
  *   grace     told to be not ready, still taking requests, each answer the last of its connection
- *   closing   takes no connection; idle ones and those that never asked anything are closed
+ *   closing   takes no connection; idle ones, those that never asked anything and tunnels, which
+ *             have no end of their own, are closed
  *   closed    nothing is open: everything was answered, or the deadline cut what was left
  */
-export function createDrain(server: Server, { graceMs, deadlineMs }: DrainTimes) {
+export function createDrain(
+  server: Server,
+  { graceMs, deadlineMs }: DrainTimes,
+  closeTunnels: () => void = () => {},
+) {
   const silent = new Set<Socket>()
   let draining = false
 
@@ -36,6 +41,7 @@ export function createDrain(server: Server, { graceMs, deadlineMs }: DrainTimes)
     await pause(graceMs)
     const closed = once(server, 'close')
     server.close()
+    closeTunnels()
     for (const socket of silent) socket.destroy()
     // A connection that was busy becomes idle when its answer is out, and would then be kept.
     const sweep = setInterval(() => server.closeIdleConnections(), 50)

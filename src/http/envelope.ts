@@ -49,6 +49,7 @@ export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
   'upstream-broken': inStatus(502, 'the service gave no usable answer'),
   'upstream-timeout': inStatus(504, 'the service did not answer in time'),
   'upstream-busy': inStatus(503, 'the service is busy'),
+  'upstream-failing': inStatus(503, 'the service is not available'),
 }
 
 /** A bug of ours: no detail leaves the process. */

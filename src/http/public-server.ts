@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
-import type { Arrival, Notes } from '../gateway/stages.ts'
+import type { Arrival, Notes, Upgrade } from '../gateway/stages.ts'
 import type { Log } from '../log.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { endedRequest } from './ended-request.ts'
@@ -9,6 +8,7 @@ import type { RefusalEnvelopes } from './envelope.ts'
 import { errorReply, replyError } from './reply-error.ts'
 import { logRequest } from './request-log.ts'
 import { createTurns } from './turns.ts'
+import { createUpgradeFinder, replyOn } from './upgrades.ts'
 
 export interface PublicServerParts {
   readonly pass: (arrival: Arrival, reply: ServerResponse) => Promise<void>
@@ -23,6 +23,8 @@ export interface PublicServerParts {
     readonly keepAliveTimeoutMs: number
     readonly connections: number
   }
+  /** The protocols that a client may ask to go on in. */
+  readonly upgrades: readonly string[]
 }
 
 /**
@@ -31,6 +33,9 @@ export interface PublicServerParts {
  */
 export function createPublicServer(parts: PublicServerParts): Server {
   const { pass, refusals, log, metrics, limits } = parts
+  const findUpgrade = createUpgradeFinder(parts.upgrades)
+  /** Requests with an Upgrade that is not offered. */
+  const passedOver = new WeakSet<IncomingMessage>()
   const server = createServer({
     insecureHTTPParser: false,
     requireHostHeader: false, // we refuse a missing Host ourselves, with our own answer
@@ -40,17 +45,28 @@ export function createPublicServer(parts: PublicServerParts): Server {
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: 1000,
     noDelay: true,
+    shouldUpgradeCallback(request) {
+      if (findUpgrade(request) !== undefined) return true
+      passedOver.add(request)
+      return false
+    },
   })
   server.maxHeadersCount = limits.headerCount
   server.maxConnections = limits.connections
 
-  async function handle(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+  async function handle(
+    request: IncomingMessage,
+    reply: ServerResponse,
+    upgrade?: Upgrade,
+  ): Promise<void> {
     const startedAt = performance.now()
     const notes: Notes = {}
     let error: unknown
     metrics.began()
+    // What came in one packet behind such a request, Node's parser drops without a word.
+    if (passedOver.has(request)) reply.shouldKeepAlive = false
     try {
-      await pass(toArrival(request, notes), reply)
+      await pass(toArrival(request, notes, upgrade), reply)
     } catch (thrown) {
       error = thrown
       const answer = errorReply(thrown, refusals)
@@ -65,7 +81,18 @@ export function createPublicServer(parts: PublicServerParts): Server {
       carrier: notes.carrier,
       identified: notes.caller !== undefined,
       decision: notes.decision,
+      upstream: notes.upstream,
+      retries: notes.retries ?? 0,
     })
+  }
+
+  function goOnIn(request: IncomingMessage, socket: Socket, head: Buffer): void {
+    const protocol = findUpgrade(request)
+    // A Node without shouldUpgradeCallback brings every request with Upgrade here, unread.
+    if (protocol === undefined) refuseOnSocket(socket, '501 Not Implemented')
+    // It cannot wait for its turn: the parser has let go of the connection.
+    else if (isAnswering(socket)) socket.destroy()
+    else void handle(request, replyOn(request, socket), { protocol, head })
   }
 
   const inTurn = createTurns(handle)
@@ -73,11 +100,11 @@ export function createPublicServer(parts: PublicServerParts): Server {
   server.on('checkContinue', inTurn)
   server.on('checkExpectation', inTurn)
   server.on('clientError', answerClientError)
-  server.on('upgrade', refuseUpgrade)
+  server.on('upgrade', (request, socket, head) => goOnIn(request, socket as Socket, head))
   return server
 }
 
-function toArrival(request: IncomingMessage, notes: Notes): Arrival {
+function toArrival(request: IncomingMessage, notes: Notes, upgrade?: Upgrade): Arrival {
   const { socket } = request
   return {
     method: request.method ?? '',
@@ -87,6 +114,7 @@ function toArrival(request: IncomingMessage, notes: Notes): Arrival {
     remoteAddress: plainAddress(socket.remoteAddress ?? ''),
     encrypted: 'encrypted' in socket,
     body: request,
+    upgrade,
     notes,
   }
 }
@@ -99,7 +127,7 @@ function plainAddress(address: string): string {
 /** What the parser refused before there was a request. The connection cannot be trusted further. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   // An answer to the request before would be taken for one to that request.
-  const busy = (socket as { _httpMessage?: ServerResponse })._httpMessage !== undefined
+  const busy = isAnswering(socket)
   // The request before asked for the end of the connection and will have its answer.
   if (busy && error.code === 'HPE_CLOSED_CONNECTION') return
   if (!socket.writable || busy || error.code === 'ECONNRESET') {
@@ -109,16 +137,14 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   refuseOnSocket(socket, parserStatuses[error.code ?? ''] ?? '400 Bad Request')
 }
 
-/**
- * Tunnels are not offered. Treated as plain requests, they would leave Node's parser unsure where
- * the next request begins.
- */
-function refuseUpgrade(_: IncomingMessage, socket: Duplex): void {
-  refuseOnSocket(socket, '501 Not Implemented')
+/** Whether an earlier request of the connection still waits for its answer. */
+function isAnswering(socket: Socket): boolean {
+  const { _httpMessage: message } = socket as { _httpMessage?: ServerResponse | null }
+  return message !== undefined && message !== null
 }
 
 /** Answers where there is no reply object, and ends the connection whatever the client does. */
-function refuseOnSocket(socket: Duplex, status: string): void {
+function refuseOnSocket(socket: Socket, status: string): void {
   const body = JSON.stringify({ code: Number(status.slice(0, 3)), msg: 'malformed request' })
   socket.on('error', () => {})
   socket.end(

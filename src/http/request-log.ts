@@ -20,6 +20,7 @@ export function logRequest(log: Log, ended: EndedRequest): void {
     step: notes.decision?.step,
     revision: notes.decision?.revision,
     upstream: notes.upstream,
+    retries: notes.retries,
     ended: notes.ended,
     outcome,
     reason,

@@ -13,6 +13,9 @@ export interface CountedRequest {
   readonly identified: boolean
   /** What the policy said, if it was asked. */
   readonly decision: { readonly allowed: boolean; readonly step: string } | undefined
+  readonly upstream: string | undefined
+  /** How often it was sent again, to another target. */
+  readonly retries: number
 }
 
 export interface RequestMetrics {
@@ -69,6 +72,11 @@ export function createRequestMetrics(figures: Figures): RequestMetrics {
     help: 'Requests refused by a limit.',
     labels: ['route'],
   })
+  const retried = figures.counter({
+    name: 'postern_upstream_retries_total',
+    help: 'Requests that were sent again, to another target.',
+    labels: ['upstream'],
+  })
   figures.readGauge(
     { name: 'postern_open_requests', help: 'Requests that have begun and not ended.' },
     () => [{ value: open }],
@@ -95,6 +103,7 @@ export function createRequestMetrics(figures: Figures): RequestMetrics {
       }
       own.get(route)?.(outcome === 'passed' ? 'ok' : outcome)
       if (outcome === 'too-many-requests') limited(route)
+      for (let time = 0; time < checks.retries; time++) retried(checks.upstream ?? 'none')
     },
   }
 }

@@ -1,0 +1,52 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+
+/** Where a name leads now, kept up to date: a Service without an address of its own has many. */
+export interface Addresses {
+  readonly close: () => void
+}
+
+export interface AddressOptions {
+  readonly host: string
+  readonly refreshMs: number
+  /** Called with the addresses when they are first known, and whenever they have changed. */
+  readonly onChange: (addresses: readonly string[]) => void
+  readonly resolve?: (host: string) => Promise<readonly string[]>
+}
+
+/**
+ * Asks for the addresses of a host name again and again. A failing or empty answer changes
+ * nothing: a name server that is away must not take an upstream away. An address is not asked for.
+ */
+export function watchAddresses(options: AddressOptions): Addresses {
+  const { host, refreshMs, onChange, resolve = lookUp } = options
+  let known = ''
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  async function refresh(): Promise<void> {
+    const found = await resolve(host).catch(() => [])
+    if (closed) return
+    const addresses = [...new Set(found)].sort()
+    if (addresses.length > 0 && addresses.join() !== known) {
+      known = addresses.join()
+      onChange(addresses)
+    }
+    timer = setTimeout(refresh, refreshMs).unref()
+  }
+
+  if (isIP(host.replace(/^\[|\]$/g, '')) === 0) void refresh()
+  return {
+    close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+async function lookUp(host: string): Promise<readonly string[]> {
+  const found = await lookup(host, { all: true })
+  // Both families of one server would count it twice.
+  const family = found[0]?.family
+  return found.filter((each) => each.family === family).map(({ address }) => address)
+}

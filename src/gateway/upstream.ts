@@ -1,0 +1,125 @@
+import { Fault } from '../errors.ts'
+import { watchAddresses } from './addresses.ts'
+import { createRetryBudget, type RetryBudget } from './retry-budget.ts'
+import { createTarget, type Target, type TargetSettings } from './target.ts'
+
+export interface UpstreamSettings extends TargetSettings {
+  readonly targets: readonly string[]
+  readonly balance: 'round-robin' | 'least-outstanding'
+  readonly queueTimeoutMs: number
+  /** How often a request may be tried again on another target. */
+  readonly retries: number
+  /** How often the addresses behind a name are asked for; 0 leaves it to each connection. */
+  readonly dnsSeconds: number
+}
+
+/** A business service: one or several targets. */
+export interface Upstream {
+  readonly name: string
+  /** How long a request may wait for a connection. */
+  readonly queueTimeoutMs: number
+  readonly connections: number
+  readonly retries: number
+  readonly budget: RetryBudget
+  /**
+   * The target for a request. Throws a Fault when every one is taken or failing; the request has
+   * then cost nothing.
+   */
+  readonly choose: () => Target
+  /** One other than those that were tried, if there is one. */
+  readonly chooseAnother: (tried: ReadonlySet<Target>) => Target | undefined
+  readonly targets: () => readonly Target[]
+  readonly close: () => Promise<void>
+}
+
+/** Opens nothing until it is asked. */
+export function createUpstream(name: string, settings: UpstreamSettings): Upstream {
+  const places = settings.targets.map((origin) => createPlace(origin, settings))
+  let all = places.flatMap(({ targets }) => targets())
+  let turn = 0
+  for (const place of places) {
+    place.onChange(() => {
+      all = places.flatMap(({ targets }) => targets())
+    })
+  }
+
+  const most = settings.connections * 2
+
+  function find(tried?: ReadonlySet<Target>): Target | undefined {
+    // Checks that call everything ill are more likely wrong than right.
+    const heed = all.some((target) => target.isHealthy())
+    let best: Target | undefined
+    turn = (turn + 1) % all.length
+    for (let index = 0; index < all.length; index++) {
+      const target = all[(turn + index) % all.length] as Target
+      if (tried?.has(target) || (heed && !target.isHealthy()) || !target.breaker.allows()) continue
+      if (target.outstanding() >= most) continue
+      if (settings.balance === 'round-robin') return target
+      if (best === undefined || target.outstanding() < best.outstanding()) best = target
+    }
+    return best
+  }
+  function choose(): Target {
+    const found = find()
+    if (found !== undefined) return found
+    if (all.some(({ breaker }) => breaker.allows())) throw new Fault('upstream-busy')
+    throw new Fault('upstream-failing', { reason: 'every target has failed lately' })
+  }
+
+  return {
+    name,
+    queueTimeoutMs: settings.queueTimeoutMs,
+    connections: settings.connections,
+    retries: settings.retries,
+    budget: createRetryBudget(),
+    choose,
+    chooseAnother: find,
+    targets: () => all,
+    async close() {
+      await Promise.all(places.map((place) => place.close()))
+    },
+  }
+}
+
+/** One of the configured targets: a single server, or as many as its name has addresses. */
+function createPlace(origin: string, settings: UpstreamSettings) {
+  let targets = new Map([['', createTarget(origin, undefined, settings)]])
+  const retired = new Set<Target>()
+  let changed = () => {}
+
+  const addresses =
+    settings.dnsSeconds === 0
+      ? undefined
+      : watchAddresses({
+          host: new URL(origin).hostname,
+          refreshMs: settings.dnsSeconds * 1000,
+          onChange(found) {
+            // One address is what every connection finds by itself.
+            const wanted = found.length === 1 ? [''] : found
+            const before = targets
+            targets = new Map(
+              wanted.map((address) => {
+                const known = before.get(address)
+                return [address, known ?? createTarget(origin, address || undefined, settings)]
+              }),
+            )
+            for (const [address, target] of before) {
+              if (targets.has(address)) continue
+              target.retire()
+              retired.add(target)
+            }
+            changed()
+          },
+        })
+
+  return {
+    targets: () => [...targets.values()],
+    onChange(listener: () => void) {
+      changed = listener
+    },
+    async close() {
+      addresses?.close()
+      await Promise.all([...targets.values(), ...retired].map((target) => target.destroy()))
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import type { Figures } from './registry.ts'
+
+/** What is known about the targets of an upstream. */
+export interface CountedUpstream {
+  readonly name: string
+  readonly targets: () => readonly CountedTarget[]
+}
+
+interface CountedTarget {
+  readonly name: string
+  readonly breaker: { readonly state: () => 'closed' | 'open' | 'half-open' }
+  readonly isHealthy: () => boolean
+  readonly outstanding: () => number
+}
+
+/** Shows of every target whether it is used, and how much it has to do. */
+export function addUpstreamMetrics(figures: Figures, upstreams: readonly CountedUpstream[]): void {
+  const each = (read: (target: CountedTarget) => number) => () =>
+    upstreams.flatMap(({ name: upstream, targets }) =>
+      targets().map((target) => ({
+        value: read(target),
+        labels: { upstream, target: target.name },
+      })),
+    )
+  const labels = ['upstream', 'target'] as const
+
+  figures.readGauge(
+    { name: 'postern_upstream_up', help: '0 while its health check finds it ill.', labels },
+    each(({ isHealthy }) => (isHealthy() ? 1 : 0)),
+  )
+  figures.readGauge(
+    {
+      name: 'postern_circuit_state',
+      help: '0 closed: used; 1 half-open: one request tries it; 2 open: left alone after failures.',
+      labels,
+    },
+    each(({ breaker }) => states[breaker.state()]),
+  )
+  figures.readGauge(
+    {
+      name: 'postern_upstream_outstanding',
+      help: 'Requests that were given to it and have not ended.',
+      labels,
+    },
+    each(({ outstanding }) => outstanding()),
+  )
+}
+
+const states = { closed: 0, 'half-open': 1, open: 2 } as const

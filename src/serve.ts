@@ -223,7 +223,7 @@ async function buildLogin(
     concurrency: config.login.passwordConcurrency,
     queue: config.login.passwordQueue,
   })
-  const accounts = createAccounts(database)
+  const accounts = createAccounts(database, config.database.statementTimeoutMs + 250)
   const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
 
   const { redis, digestKey } = facts

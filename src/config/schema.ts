@@ -240,7 +240,7 @@ export const configSchema = section('The configuration of Postern.', {
     ),
     poolSize: integer(10, 1, 1000, 'The most connections to the database.'),
     connectTimeoutMs: integer(1500, 1, DAY_MS, 'How long connecting to the database may take.'),
-    statementTimeoutMs: integer(3000, 1, DAY_MS, 'How long one statement may take.'),
+    statementTimeoutMs: integer(1500, 1, DAY_MS, 'How long one statement may take.'),
     migrate: Type.Enum(['auto', 'never'], {
       default: 'auto',
       description:

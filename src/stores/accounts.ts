@@ -6,6 +6,7 @@ import { withFaults } from './database-fault.ts'
 import { toProfile } from './profile.ts'
 import { live } from './soft-delete.ts'
 import { isStorable } from './storable-text.ts'
+import { within } from './within.ts'
 
 /** What login and the profile ask. Whatever the driver throws arrives as a Fault. */
 export interface Accounts {
@@ -17,8 +18,13 @@ export interface Accounts {
 
 const highestId = 2n ** 63n - 1n
 
-/** Reads go-admin's `sys_user` and `sys_role`. */
-export function createAccounts({ db, shapes }: Database): Accounts {
+/**
+ * Reads go-admin's `sys_user` and `sys_role`. Nothing takes longer than `longestMs`: waiting for a
+ * connection and waiting for its answer add up, and somebody waits for both.
+ */
+export function createAccounts({ db, shapes }: Database, longestMs = 10_000): Accounts {
+  const bounded = <T>(work: () => Promise<T>) => withFaults(() => within(longestMs, work()))
+
   async function find(username: string): Promise<Account | undefined> {
     const row = await accountOf(db, await shapes(), username)
       .select(['u.username', 'u.password', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
@@ -64,8 +70,8 @@ export function createAccounts({ db, shapes }: Database): Accounts {
   return {
     // A text that no column can hold is nobody's name; the server would call it an error.
     findByUsername: async (username) =>
-      isStorable(username) ? withFaults(() => find(username)) : undefined,
-    profile: async (userId) => (isId(userId) ? withFaults(() => readProfile(userId)) : undefined),
+      isStorable(username) ? bounded(() => find(username)) : undefined,
+    profile: async (userId) => (isId(userId) ? bounded(() => readProfile(userId)) : undefined),
   }
 }
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
-import { within } from './redis.ts'
 import { createConnection, type RedisSettings } from './redis-connection.ts'
+import { within } from './within.ts'
 
 /** Listens on one channel, on a connection of its own. What it hears is a hint, never a fact. */
 export interface RedisSubscriber {

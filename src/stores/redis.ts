@@ -1,6 +1,7 @@
 import type { RedisCommander } from 'ioredis'
 import { Fault, Invalid } from '../errors.ts'
 import { BULK_FACTOR, createConnection, type RedisSettings } from './redis-connection.ts'
+import { within } from './within.ts'
 
 export type { RedisSettings } from './redis-connection.ts'
 
@@ -60,17 +61,6 @@ export function createRedis(settings: RedisSettings): RedisClient {
     async close() {
       connection.disconnect()
     },
-  }
-}
-
-/** Rejects when the work has not ended by then; the work itself is left to end by itself. */
-export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -19,6 +19,7 @@ export interface ReplicaOptions {
   /** An embedded database for these gateways alone, which ends when they do. */
   readonly ownDatabase?: boolean
   readonly migrate?: 'auto' | 'never'
+  readonly statementTimeoutMs?: number
   readonly revocation?: Readonly<Record<string, unknown>>
 }
 
@@ -47,6 +48,7 @@ export interface User {
 /** Everything ends with the test. */
 export async function startReplicas(options: ReplicaOptions): Promise<Replicas> {
   const { redis, databaseUrl, ownDatabase = false, migrate, revocation } = options
+  const { statementTimeoutMs = 10_000 } = options
   const directory = await mkdtemp(join(tmpdir(), 'postern-replicas-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const file = join(directory, 'postern.yaml')
@@ -56,7 +58,9 @@ export async function startReplicas(options: ReplicaOptions): Promise<Replicas> 
   const shared = {
     application: { mode: 'dev', dataDirectory },
     ...(redis && { redis: { url: redis.url, prefix } }),
-    ...(databaseUrl && { database: { url: databaseUrl, ...(migrate && { migrate }) } }),
+    ...(databaseUrl && {
+      database: { url: databaseUrl, statementTimeoutMs, ...(migrate && { migrate }) },
+    }),
     ...(revocation && { revocation }),
   }
   await writeFile(file, stringify({ ...shared, jwt: { secret: testSecret } }))

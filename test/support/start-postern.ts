@@ -136,6 +136,8 @@ function configuration({ directory, dataDirectory, upstream, options }: Configur
     ops: { port: 0 },
     logger: { enableddb: true },
     jwt: { secret: testSecret },
+    // The shared embedded database serves every test file at once.
+    database: { statementTimeoutMs: 10_000 },
     policy: { directory: join(directory, 'policies') },
     shutdown: { graceMs: 0, deadlineMs: 2000 },
     upstreams: { backend: { targets: [upstream.origin] } },

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto'
 import { type Closing, createClosing } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
+import { secretWeakness } from './config/secret-strength.ts'
 import { createHeaderReader } from './gateway/arriving-headers.ts'
 import { createOriginFinder } from './gateway/client-origin.ts'
 import { createOpenExchanges } from './gateway/open-exchanges.ts'
@@ -38,7 +38,7 @@ import { addUpstreamMetrics } from './metrics/upstream-metrics.ts'
 import { createLivePolicies } from './policy/live.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { type Database, openDatabase } from './stores/database.ts'
-import { generatedSecret } from './stores/generated-secret.ts'
+import { type OpenKeys, openKeys } from './stores/key-feed.ts'
 import { createLoginLogTable } from './stores/login-log-table.ts'
 import { createMemoryCaptchas } from './stores/memory-captchas.ts'
 import { createMemoryCounters } from './stores/memory-counters.ts'
@@ -52,7 +52,9 @@ import { createRedisTallies } from './stores/redis-tallies.ts'
 import type { RevocationFeed } from './stores/revocation-feed.ts'
 import { type SeededAccount, seedAccounts } from './stores/seed.ts'
 import { createSharedLoginLog } from './stores/shared-login-log.ts'
-import { secretKey } from './token/keys.ts'
+import { sharedSecret } from './stores/shared-secret.ts'
+import { createDerivedKeys, createLastingKey } from './token/derived-keys.ts'
+import { publicJwks } from './token/key-set.ts'
 import { createRevocations } from './token/revocations.ts'
 import { createTokens, endingOf, type Tokens } from './token/tokens.ts'
 import { version } from './version.ts'
@@ -103,12 +105,11 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const policies = await openPolicySource({ ...config, live: createLivePolicies(), log, version })
   closing.add(policies.close)
 
-  const secret = config.jwt.secret ?? (await generatedSecret(config.application.dataDirectory))
-  const key = await secretKey(secret, mode.weakSecretAllowed ? 1 : 32)
+  const keys = await buildKeys(options, mode.weakSecretAllowed)
+  closing.add(keys.close)
   const revocations = createRevocations(() => now() * 1000)
   const tokens = createTokens({
-    signingKey: key,
-    verifyingKeys: [key],
+    keys: keys.current,
     revocations,
     lifetimeSeconds: mode.tokenLifetimeSeconds,
     maxTokenBytes: config.jwt.maxTokenBytes,
@@ -116,9 +117,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     now,
   })
 
-  // Replicas that share a Redis must share this too: what it keys is there for all of them.
-  const digestKey = hash('sha256', `captcha:${secret}`)
-  const facts = { tokens, redis, digestKey, figures, captchaRequired: mode.captchaRequired }
+  const { captchaRequired } = mode
+  const facts = { tokens, redis, keys: keys.current, figures, captchaRequired }
   const login = await buildLogin(options, facts, closing)
   const ended = await openRevocations({
     redis,
@@ -164,8 +164,14 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       { name: 'policy', problem: policies.problem },
       { name: 'life', problem: () => (drain.isDraining() ? 'closing' : undefined) },
     ],
-    details: { policy: policies.state, revocation: ended.state, loginLog: login.loginLog.state },
+    details: {
+      policy: policies.state,
+      keys: keys.state,
+      revocation: ended.state,
+      loginLog: login.loginLog.state,
+    },
     metrics: figures,
+    publicKeys: () => publicJwks(keys.current()),
   })
 
   const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
@@ -201,12 +207,18 @@ function clock(): number {
   return Date.now() / 1000
 }
 
+async function buildKeys({ config, log }: ServeOptions, weakAllowed: boolean): Promise<OpenKeys> {
+  const { dataDirectory } = config.application
+  const secret = await sharedSecret(config.jwt, { dataDirectory, weakAllowed })
+  return openKeys({ directory: config.jwt.keyDirectory, secret, secretWeakness, log })
+}
+
 async function buildLogin(
   { config, log, now = clock, verifyCredentials, draw = drawCaptcha }: ServeOptions,
   facts: {
     tokens: Tokens
     redis: RedisClient | undefined
-    digestKey: string
+    keys: OpenKeys['current']
     figures: Figures
     captchaRequired: boolean
   },
@@ -226,7 +238,7 @@ async function buildLogin(
   const accounts = createAccounts(database)
   const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
 
-  const { redis, digestKey } = facts
+  const { redis, keys } = facts
   const captchas = createCaptchas({
     ...config.captcha,
     store:
@@ -234,12 +246,12 @@ async function buildLogin(
         ? createMemoryCaptchas({ ...config.captcha, now: () => now() * 1000 })
         : createRedisCaptchas(redis, config.captcha),
     draw,
-    digestKey,
+    digestKeys: createDerivedKeys(keys, 'captcha'),
   })
   const throttle = createThrottle({
     counters: buildCounters(redis, log, facts.figures),
     limits: config.login,
-    digestKey,
+    digestKey: createLastingKey(keys, 'throttle'),
   })
   const loginLog = buildLoginLog({ config, log, now }, database, redis)
   closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, longestFlushMs)))

@@ -377,6 +377,7 @@ describe('the mode', () => {
       captchaRequired: false,
       tokenLifetimeSeconds: 876_010 * 3600,
       weakSecretAllowed: true,
+      secureCookie: false,
     })
   })
 
@@ -397,6 +398,7 @@ describe('the mode', () => {
       captchaRequired: true,
       tokenLifetimeSeconds: 3600,
       weakSecretAllowed: false,
+      secureCookie: true,
     })
   })
 

@@ -4,6 +4,7 @@ import type { Config } from './config/schema.ts'
 import { secretWeakness } from './config/secret-strength.ts'
 import { createHeaderReader } from './gateway/arriving-headers.ts'
 import { createOriginFinder } from './gateway/client-origin.ts'
+import { createCrossSite, type FindCrossSite } from './gateway/cross-site.ts'
 import { createOpenExchanges } from './gateway/open-exchanges.ts'
 import { createOwnEndpoints } from './gateway/own-endpoints.ts'
 import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
@@ -19,6 +20,7 @@ import { listen } from './http/listen.ts'
 import { createOpsServer } from './http/ops-server.ts'
 import { createOwnAnswers } from './http/own-answers.ts'
 import { createPublicServer } from './http/public-server.ts'
+import { createTokenCookie, type TokenCookie } from './http/token-cookie.ts'
 import type { Log } from './log.ts'
 import { addressBlock } from './login/address-block.ts'
 import { createCaptchas } from './login/captcha.ts'
@@ -117,8 +119,15 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     now,
   })
 
+  const cookie = createTokenCookie({
+    ...config.cookie,
+    secure: mode.secureCookie,
+    lifetimeSeconds: mode.tokenLifetimeSeconds,
+  })
+  const crossSite = createCrossSite(config.cookie.trustedOrigins)
+
   const { captchaRequired } = mode
-  const facts = { tokens, redis, keys: keys.current, figures, captchaRequired }
+  const facts = { tokens, redis, keys: keys.current, figures, captchaRequired, cookie, crossSite }
   const login = await buildLogin(options, facts, closing)
   const ended = await openRevocations({
     redis,
@@ -143,6 +152,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
         figures,
         tunnels,
         now,
+        cookie,
+        crossSite,
       },
       closing,
     ),
@@ -221,6 +232,8 @@ async function buildLogin(
     keys: OpenKeys['current']
     figures: Figures
     captchaRequired: boolean
+    cookie: TokenCookie
+    crossSite: FindCrossSite
   },
   closing: Closing,
 ) {
@@ -273,6 +286,8 @@ async function buildLogin(
     throttle,
     readProfile: accounts.profile,
     record: loginLog.record,
+    cookie: facts.cookie,
+    crossSite: facts.crossSite,
   })
 
   return { answers, seeded, database, loginLog }
@@ -328,6 +343,8 @@ function buildGateway(
     figures,
     tunnels,
     now,
+    cookie,
+    crossSite,
   }: {
     tokens: Tokens
     ended: RevocationFeed
@@ -337,6 +354,8 @@ function buildGateway(
     figures: Figures
     tunnels: Tunnels
     now: () => number
+    cookie: TokenCookie
+    crossSite: FindCrossSite
   },
   closing: Closing,
 ) {
@@ -352,6 +371,7 @@ function buildGateway(
   closing.add(async () => limits.close())
   const openExchanges = createOpenExchanges(tokens.problemOf, config.revocation.sweepMs)
   closing.add(openExchanges.close)
+  const relayHeaders = createRelayHeaders(injectedNames)
   return createPipeline({
     readHeaders: createHeaderReader(injectedNames, config.headers.requestId),
     findOrigin: createOriginFinder(config.application.trustedProxies),
@@ -360,6 +380,7 @@ function buildGateway(
     maxTargetBytes: config.limits.targetBytes,
     limits,
     verifyToken: tokens.verify,
+    crossSite,
     policies,
     endToken: (token) => ended.end(endingOf(token)),
     answers,
@@ -367,7 +388,8 @@ function buildGateway(
     tunnels,
     upstreams,
     upstreamHeaders: createUpstreamHeaders(config.headers),
-    relayHeaders: createRelayHeaders(injectedNames),
+    relayHeaders,
+    relayLogoutHeaders: (...answer) => [...relayHeaders(...answer), ...cookie.cleared],
     maxBodyBytes: config.limits.bodyBytes,
     maxStallMs: config.limits.stallTimeoutMs,
   })

@@ -250,6 +250,8 @@ async function buildLogin(
   })
   const accounts = createAccounts(database)
   const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
+  // A database that is away is no reason to wait: then each cost is learned when it is met.
+  accounts.passwordCosts().then(passwordHash.expect, () => {})
 
   const { redis, keys } = facts
   const captchas = createCaptchas({

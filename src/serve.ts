@@ -31,6 +31,7 @@ import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from './login
 import { createPasswordCredentials } from './login/password-credentials.ts'
 import { createPasswordHash } from './login/password-hash.ts'
 import { type Counters, createThrottle } from './login/throttle.ts'
+import { addKeyMetrics } from './metrics/key-metrics.ts'
 import { addLoginLogMetrics } from './metrics/login-log-metrics.ts'
 import { addPolicyMetrics } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
@@ -166,6 +167,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   addMetrics(figures, mode.name, policies)
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
+  addKeyMetrics(figures, keys.state)
   const drain = createDrain(publicServer, config.shutdown, () => tunnels.closeAll(1001))
   const opsServer = createOpsServer({
     version,

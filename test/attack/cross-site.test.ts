@@ -86,6 +86,39 @@ describe('a cookie on a request that changes something', () => {
     expect(answer.json()).toEqual({ ok: true })
   })
 
+  // Behind a proxy of ours, our origin is what the proxy was asked for.
+  test.each([
+    ['https://www.test', true],
+    ['http://www.test', false],
+    [own, false],
+  ])(
+    'is judged by the name that a trusted proxy gives us: %s passes %s',
+    async (origin, passes) => {
+      const postern = await startPostern({
+        config: { application: { trustedProxies: ['127.0.0.1'] } },
+      })
+      const forwarded = ['X-Forwarded-Host: www.test', 'X-Forwarded-Proto: https']
+
+      const answer = await postern.call('POST /api/v1/articles', {
+        headers: [cookie, ...forwarded, `Origin: ${origin}`],
+        body: '{}',
+      })
+
+      expect(answer.body === '{"ok":true}').toBe(passes)
+    },
+  )
+
+  test('does not believe a stranger about our name', async () => {
+    const postern = await startPostern()
+
+    const answer = await postern.call('POST /api/v1/articles', {
+      headers: [cookie, 'X-Forwarded-Host: evil.example', 'Origin: https://evil.example'],
+      body: '{}',
+    })
+
+    expectUnauthenticated(answer, postern.upstream)
+  })
+
   test('is refused with two Origin headers or two Sec-Fetch-Site headers', async () => {
     const postern = await startPostern()
     const pairs = [

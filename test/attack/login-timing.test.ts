@@ -38,7 +38,7 @@ async function cpuOfLogin(postern: TestPostern, username: string, password: stri
 // T144. In CPU time, which the rest of the machine does not stretch, and by the least of several
 // tries, to which nothing else was added.
 test('a login that fails takes the same work and says the same, whoever it names', async () => {
-  const limits = { perAccountFailuresPerMinute: 1000, perAddressPerMinute: 1000 }
+  const limits = { failuresPerAccount: 1000, failuresPerPair: 1000, perAddressPerMinute: 1000 }
   const dataDirectory = await database()
   const postern = await startPostern({
     config: { application: { ...dev.application, dataDirectory }, login: limits },

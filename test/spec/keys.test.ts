@@ -57,6 +57,10 @@ describe.each(['ES256', 'RS256', 'EdDSA'] as const)('a gateway with an %s key', 
   })
 })
 
+async function metricsOf({ opsPort }: TestPostern): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
+}
+
 function isGenuine(token: string, { algorithm, publicPem }: TestKey): boolean {
   const [header = '', payload = '', signature = ''] = token.split('.')
   return verify(
@@ -206,6 +210,11 @@ describe('a change of the key directory that cannot be used', () => {
     expect(reloads.failed).toBeGreaterThan(0)
     expect(postern.logText()).toContain('the old ones stay')
     expect(await passes(postern, await logIn(postern))).toBe(true)
+
+    const figures = await metricsOf(postern)
+    expect(figures).toContain('postern_key_last_reload_success 0')
+    expect(figures).toMatch(/postern_key_reloads_total\{result="failed"\} [1-9]/)
+    expect(figures).toContain('postern_key_info{kid="a",algorithm="ES256",signs="true"} 1')
 
     await mount.swap({ 'a.pem': key.privatePem, 'c.pem': other.publicPem })
     await until(async () => (await keysOf(postern)).keys.length === 2)

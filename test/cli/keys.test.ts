@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { keysCommands } from '../../src/cli/keys-commands.ts'
 import { reportError } from '../../src/cli/report-error.ts'
-import { newKey } from '../support/keys.ts'
+import { tokenInspect } from '../../src/cli/token-inspect.ts'
+import { newKey, signedBy } from '../support/keys.ts'
 
 let cwd: string
 beforeEach(async () => {
@@ -171,6 +172,34 @@ describe('postern keys use', () => {
     expect([used.code, unknown.code, onlyPublic.code]).toEqual([0, 1, 1])
     expect(await readFile(inKeys('signer'), 'utf8')).toBe('b\n')
   })
+})
+
+describe('postern token inspect', () => {
+  test('finds the key of a token in the directory, and no other', async () => {
+    const [ours, theirs] = [newKey('EdDSA'), newKey('EdDSA')]
+    await keys('generate', '--out', 'keys', '--kid', 'a')
+    await keys('use', 'a', 'keys')
+    await writeFile(inKeys('b.pem'), ours.publicPem)
+    await writeFile(join(cwd, 'p.yaml'), 'jwt: { keyDirectory: keys }\n')
+
+    const good = await inspect(signedBy(ours, { kid: 'b' }))
+    const forged = await inspect(signedBy(theirs, { kid: 'b' }))
+
+    expect(good).toMatchObject({ key: { kid: 'b', alg: 'EdDSA' }, verdict: 'good' })
+    expect(forged).toMatchObject({ key: null, verdict: 'not ours' })
+  })
+
+  async function inspect(token: string) {
+    let out = ''
+    await tokenInspect(['-', '--config', 'p.yaml', '--output', 'json'], {
+      ...{ err: () => {}, env: {}, cwd },
+      out: (text) => {
+        out += text
+      },
+      readStdin: async () => token,
+    })
+    return JSON.parse(out)
+  }
 })
 
 describe('postern keys', () => {

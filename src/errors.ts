@@ -50,6 +50,8 @@ export type FaultPart =
   | 'policies'
   | 'revocations'
   | 'password-check'
+  | 'keys'
+  | 'clock'
   | 'upstream-unreachable'
   | 'upstream-broken'
   | 'upstream-timeout'

@@ -8,6 +8,7 @@ import { configCheck } from './cli/config-check.ts'
 import { configPrint } from './cli/config-print.ts'
 import { configSchema } from './cli/config-schema.ts'
 import type { Command, Io } from './cli/io.ts'
+import { keysCommands, keysUsage } from './cli/keys-commands.ts'
 import { policyCommands, policyUsage } from './cli/policy-commands.ts'
 import { reportError } from './cli/report-error.ts'
 import { tour } from './cli/tour.ts'
@@ -23,7 +24,7 @@ const usage = `postern: an API gateway that checks who calls and whether they ma
   postern config check [FILE]            is this configuration usable? exit 3 if not
   postern config print [FILE]            the configuration in force, defaults included
   postern config schema                  the JSON Schema of the configuration
-${policyUsage}${accountUsage}  postern version                        which Postern this is
+${policyUsage}${accountUsage}${keysUsage}  postern version                        which Postern this is
 
 FILE defaults to POSTERN_CONFIG, else config/postern.yaml.
 Exit codes: 0 yes, 1 no or fault, 2 bad arguments, 3 configuration or policy invalid, 4 policy tests
@@ -83,6 +84,7 @@ const commands: Readonly<Record<string, Command>> = {
   'config schema': configSchema,
   ...policyCommands,
   ...accountCommands,
+  ...keysCommands,
   version: async (_, io) => {
     io.out(`${version}\n`)
     return 0

@@ -1,9 +1,10 @@
-import { hash } from 'node:crypto'
 import { type Closing, createClosing } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
+import { secretWeakness } from './config/secret-strength.ts'
 import { createHeaderReader } from './gateway/arriving-headers.ts'
 import { createOriginFinder } from './gateway/client-origin.ts'
+import { createCrossSite, type FindCrossSite } from './gateway/cross-site.ts'
 import { createOpenExchanges } from './gateway/open-exchanges.ts'
 import { createOwnEndpoints } from './gateway/own-endpoints.ts'
 import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
@@ -19,6 +20,7 @@ import { listen } from './http/listen.ts'
 import { createOpsServer } from './http/ops-server.ts'
 import { createOwnAnswers } from './http/own-answers.ts'
 import { createPublicServer } from './http/public-server.ts'
+import { createTokenCookie, type TokenCookie } from './http/token-cookie.ts'
 import type { Log } from './log.ts'
 import { addressBlock } from './login/address-block.ts'
 import { createCaptchas } from './login/captcha.ts'
@@ -29,6 +31,7 @@ import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from './login
 import { createPasswordCredentials } from './login/password-credentials.ts'
 import { createPasswordHash } from './login/password-hash.ts'
 import { type Counters, createThrottle } from './login/throttle.ts'
+import { addKeyMetrics } from './metrics/key-metrics.ts'
 import { addLoginLogMetrics } from './metrics/login-log-metrics.ts'
 import { addPolicyMetrics } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
@@ -38,7 +41,7 @@ import { addUpstreamMetrics } from './metrics/upstream-metrics.ts'
 import { createLivePolicies } from './policy/live.ts'
 import { createAccounts } from './stores/accounts.ts'
 import { type Database, openDatabase } from './stores/database.ts'
-import { generatedSecret } from './stores/generated-secret.ts'
+import { type OpenKeys, openKeys } from './stores/key-feed.ts'
 import { createLoginLogTable } from './stores/login-log-table.ts'
 import { createMemoryCaptchas } from './stores/memory-captchas.ts'
 import { createMemoryCounters } from './stores/memory-counters.ts'
@@ -52,7 +55,9 @@ import { createRedisTallies } from './stores/redis-tallies.ts'
 import type { RevocationFeed } from './stores/revocation-feed.ts'
 import { type SeededAccount, seedAccounts } from './stores/seed.ts'
 import { createSharedLoginLog } from './stores/shared-login-log.ts'
-import { secretKey } from './token/keys.ts'
+import { sharedSecret } from './stores/shared-secret.ts'
+import { createDerivedKeys, createLastingKey } from './token/derived-keys.ts'
+import { publicJwks } from './token/key-set.ts'
 import { createRevocations } from './token/revocations.ts'
 import { createTokens, endingOf, type Tokens } from './token/tokens.ts'
 import { version } from './version.ts'
@@ -103,12 +108,11 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const policies = await openPolicySource({ ...config, live: createLivePolicies(), log, version })
   closing.add(policies.close)
 
-  const secret = config.jwt.secret ?? (await generatedSecret(config.application.dataDirectory))
-  const key = await secretKey(secret, mode.weakSecretAllowed ? 1 : 32)
+  const keys = await buildKeys(options, mode.weakSecretAllowed)
+  closing.add(keys.close)
   const revocations = createRevocations(() => now() * 1000)
   const tokens = createTokens({
-    signingKey: key,
-    verifyingKeys: [key],
+    keys: keys.current,
     revocations,
     lifetimeSeconds: mode.tokenLifetimeSeconds,
     maxTokenBytes: config.jwt.maxTokenBytes,
@@ -116,9 +120,15 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     now,
   })
 
-  // Replicas that share a Redis must share this too: what it keys is there for all of them.
-  const digestKey = hash('sha256', `captcha:${secret}`)
-  const facts = { tokens, redis, digestKey, figures, captchaRequired: mode.captchaRequired }
+  const cookie = createTokenCookie({
+    ...config.cookie,
+    secure: mode.secureCookie,
+    lifetimeSeconds: mode.tokenLifetimeSeconds,
+  })
+  const crossSite = createCrossSite(config.cookie.trustedOrigins)
+
+  const { captchaRequired } = mode
+  const facts = { tokens, redis, keys: keys.current, figures, captchaRequired, cookie, crossSite }
   const login = await buildLogin(options, facts, closing)
   const ended = await openRevocations({
     redis,
@@ -143,6 +153,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
         figures,
         tunnels,
         now,
+        cookie,
+        crossSite,
       },
       closing,
     ),
@@ -155,6 +167,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   addMetrics(figures, mode.name, policies)
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
+  addKeyMetrics(figures, keys.state)
   const drain = createDrain(publicServer, config.shutdown, () => tunnels.closeAll(1001))
   const opsServer = createOpsServer({
     version,
@@ -164,8 +177,14 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       { name: 'policy', problem: policies.problem },
       { name: 'life', problem: () => (drain.isDraining() ? 'closing' : undefined) },
     ],
-    details: { policy: policies.state, revocation: ended.state, loginLog: login.loginLog.state },
+    details: {
+      policy: policies.state,
+      keys: keys.state,
+      revocation: ended.state,
+      loginLog: login.loginLog.state,
+    },
     metrics: figures,
+    publicKeys: () => publicJwks(keys.current()),
   })
 
   const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
@@ -201,14 +220,22 @@ function clock(): number {
   return Date.now() / 1000
 }
 
+async function buildKeys({ config, log }: ServeOptions, weakAllowed: boolean): Promise<OpenKeys> {
+  const { dataDirectory } = config.application
+  const secret = await sharedSecret(config.jwt, { dataDirectory, weakAllowed })
+  return openKeys({ directory: config.jwt.keyDirectory, secret, secretWeakness, log })
+}
+
 async function buildLogin(
   { config, log, now = clock, verifyCredentials, draw = drawCaptcha }: ServeOptions,
   facts: {
     tokens: Tokens
     redis: RedisClient | undefined
-    digestKey: string
+    keys: OpenKeys['current']
     figures: Figures
     captchaRequired: boolean
+    cookie: TokenCookie
+    crossSite: FindCrossSite
   },
   closing: Closing,
 ) {
@@ -225,8 +252,10 @@ async function buildLogin(
   })
   const accounts = createAccounts(database, config.database.statementTimeoutMs + 250)
   const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
+  // A database that is away is no reason to wait: then each cost is learned when it is met.
+  accounts.passwordCosts().then(passwordHash.expect, () => {})
 
-  const { redis, digestKey } = facts
+  const { redis, keys } = facts
   const captchas = createCaptchas({
     ...config.captcha,
     store:
@@ -234,12 +263,12 @@ async function buildLogin(
         ? createMemoryCaptchas({ ...config.captcha, now: () => now() * 1000 })
         : createRedisCaptchas(redis, config.captcha),
     draw,
-    digestKey,
+    digestKeys: createDerivedKeys(keys, 'captcha'),
   })
   const throttle = createThrottle({
     counters: buildCounters(redis, log, facts.figures),
     limits: config.login,
-    digestKey,
+    digestKey: createLastingKey(keys, 'throttle'),
   })
   const loginLog = buildLoginLog({ config, log, now }, database, redis)
   closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, longestFlushMs)))
@@ -261,6 +290,8 @@ async function buildLogin(
     throttle,
     readProfile: accounts.profile,
     record: loginLog.record,
+    cookie: facts.cookie,
+    crossSite: facts.crossSite,
   })
 
   return { answers, seeded, database, loginLog }
@@ -316,6 +347,8 @@ function buildGateway(
     figures,
     tunnels,
     now,
+    cookie,
+    crossSite,
   }: {
     tokens: Tokens
     ended: RevocationFeed
@@ -325,6 +358,8 @@ function buildGateway(
     figures: Figures
     tunnels: Tunnels
     now: () => number
+    cookie: TokenCookie
+    crossSite: FindCrossSite
   },
   closing: Closing,
 ) {
@@ -340,6 +375,7 @@ function buildGateway(
   closing.add(async () => limits.close())
   const openExchanges = createOpenExchanges(tokens.problemOf, config.revocation.sweepMs)
   closing.add(openExchanges.close)
+  const relayHeaders = createRelayHeaders(injectedNames)
   return createPipeline({
     readHeaders: createHeaderReader(injectedNames, config.headers.requestId),
     findOrigin: createOriginFinder(config.application.trustedProxies),
@@ -348,6 +384,7 @@ function buildGateway(
     maxTargetBytes: config.limits.targetBytes,
     limits,
     verifyToken: tokens.verify,
+    crossSite,
     policies,
     endToken: (token) => ended.end(endingOf(token)),
     answers,
@@ -355,7 +392,8 @@ function buildGateway(
     tunnels,
     upstreams,
     upstreamHeaders: createUpstreamHeaders(config.headers),
-    relayHeaders: createRelayHeaders(injectedNames),
+    relayHeaders,
+    relayLogoutHeaders: (...answer) => [...relayHeaders(...answer), ...cookie.cleared],
     maxBodyBytes: config.limits.bodyBytes,
     maxStallMs: config.limits.stallTimeoutMs,
   })

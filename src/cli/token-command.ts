@@ -1,17 +1,24 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../config/load.ts'
 import { modeFacts } from '../config/mode.ts'
-import type { Config } from '../config/schema.ts'
+import { secretWeakness } from '../config/secret-strength.ts'
 import { type Database, openDatabase } from '../stores/database.ts'
-import { generatedSecret } from '../stores/generated-secret.ts'
+import { readKeyFiles } from '../stores/key-files.ts'
+import { sharedSecret } from '../stores/shared-secret.ts'
 import { type Inspection, inspectToken } from '../token/inspect.ts'
-import { secretKey, type VerifyingKey } from '../token/keys.ts'
+import { type KeySet, parseKeySet } from '../token/key-set.ts'
 import type { Io } from './io.ts'
 
 /** The configuration with the place of its data directory, for a command on tokens. */
 export function tokenConfig(file: string | undefined, io: Io) {
   const config = loadConfig({ file, env: io.env, cwd: io.cwd })
-  return { config, directory: resolve(io.cwd, config.application.dataDirectory) }
+  const { dataDirectory } = config.application
+  const { keyDirectory } = config.jwt
+  return {
+    config,
+    directory: resolve(io.cwd, dataDirectory),
+    keyDirectory: keyDirectory === undefined ? undefined : resolve(io.cwd, keyDirectory),
+  }
 }
 
 export type TokenConfig = ReturnType<typeof tokenConfig>
@@ -41,14 +48,19 @@ export async function readToken(argument: string, io: Io): Promise<string> {
 /** Takes it apart with the keys of this configuration. */
 export async function inspectOurs(
   text: string,
-  { config, directory }: TokenConfig,
+  settings: TokenConfig,
 ): Promise<Inspection | undefined> {
-  const keys = await configuredKeys(config, directory)
-  return inspectToken(text, keys, config.jwt.maxTokenBytes)
+  const keys = await configuredKeys(settings)
+  return inspectToken(text, keys, settings.config.jwt.maxTokenBytes)
 }
 
-async function configuredKeys(config: Config, directory: string): Promise<VerifyingKey[]> {
-  const { weakSecretAllowed } = modeFacts(config.application.mode, config.jwt.timeout)
-  const secret = config.jwt.secret ?? (await generatedSecret(directory))
-  return [await secretKey(secret, weakSecretAllowed ? 1 : 32)]
+async function configuredKeys({
+  config: { application, jwt },
+  directory: dataDirectory,
+  keyDirectory,
+}: TokenConfig): Promise<Pick<KeySet, 'find'>> {
+  const { weakSecretAllowed: weakAllowed } = modeFacts(application.mode, jwt.timeout)
+  const secret = await sharedSecret(jwt, { dataDirectory, weakAllowed })
+  if (keyDirectory === undefined) return { find: (kid) => (kid === undefined ? secret : undefined) }
+  return parseKeySet(keyDirectory, await readKeyFiles(keyDirectory), { secret, secretWeakness })
 }

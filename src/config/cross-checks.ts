@@ -14,6 +14,7 @@ const TAKEN =
 /** The rules that no single setting can tell. Reports every one that does not hold. */
 export function crossCheck(draft: Draft, report: Report): void {
   checkSecret(draft, report)
+  checkCookie(draft, report)
   checkDatabase(draft, report)
   checkLoginLog(draft, report)
   checkPolicySource(draft, report)
@@ -40,11 +41,29 @@ function checkSecret({ application, jwt }: Draft, report: Report): void {
   }
   if (modeFacts(application?.mode, 0).weakSecretAllowed) return
   if (secret === undefined) {
+    if (jwt?.keyDirectory !== undefined || report.isBroken('jwt.keyDirectory')) return
     report.problem(at, `${at} is missing: ${cure}`)
     return
   }
   const weakness = secretWeakness(secret)
   if (weakness !== undefined) report.problem(at, `${at} ${weakness}: ${cure}`)
+}
+
+function checkCookie({ application, cookie }: Draft, report: Report): void {
+  // Browsers throw such a cookie away.
+  const secure = modeFacts(application?.mode, 0).secureCookie
+  if (cookie?.set && cookie.sameSite === 'none' && !secure) {
+    const at = 'cookie.sameSite'
+    report.problem(at, `${at} none needs a Secure cookie, which this mode does not set`)
+  }
+  for (const [index, origin] of cookie?.trustedOrigins?.entries() ?? []) {
+    const at = `cookie.trustedOrigins[${index}]`
+    if (origin === undefined) continue
+    const written = URL.parse(origin)?.origin
+    if (written === origin) continue
+    const cure = written === undefined ? 'is no origin' : `must be written ${written}`
+    report.problem(at, `${at} ${cure}: it is compared with what browsers send`)
+  }
 }
 
 function checkDatabase({ database }: Draft, report: Report): void {

@@ -10,6 +10,8 @@ export interface ModeFacts {
   readonly captchaRequired: boolean
   readonly tokenLifetimeSeconds: number
   readonly weakSecretAllowed: boolean
+  /** Whether cookies are for encrypted connections only. */
+  readonly secureCookie: boolean
   /** Present when the name is none that anybody is likely to have meant. */
   readonly warning?: string
 }
@@ -26,6 +28,7 @@ export function modeFacts(mode: string | undefined, timeoutSeconds: number): Mod
     captchaRequired: !dev,
     tokenLifetimeSeconds: dev ? DEV_LIFETIME_SECONDS : timeoutSeconds,
     weakSecretAllowed: dev,
+    secureCookie: !dev,
   }
 
   if (KNOWN.includes(name)) return facts

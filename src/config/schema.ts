@@ -28,6 +28,7 @@ const REDIS_URL = [
   `^rediss?\\+sentinel://([^@/]*@)?${REDIS_HOST}(,${REDIS_HOST})*/[^/?#]+(/[0-9]{0,5})?(\\?[^#]*)?$`,
   `^rediss?\\+cluster://([^@/]*@)?${REDIS_HOST}(,${REDIS_HOST})*/?$`,
 ].join('|')
+const ORIGIN = '^https?://(\\[[0-9a-f:.]+\\]|[0-9a-z._-]+)(:[0-9]{1,5})?$'
 const UPSTREAM_NAME = '^[a-z][a-z0-9-]{0,62}$'
 // RFC 9110 5.6.2.
 const HEADER_NAME = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$"
@@ -217,7 +218,16 @@ export const configSchema = section('The configuration of Postern.', {
         minLength: 1,
         maxLength: 4096,
         writeOnly: true,
-        description: 'The text that signs tokens: at least 32 bytes of randomness.',
+        description:
+          'A text that signs tokens, and verifies those without a kid: at least 32 bytes of randomness.',
+      }),
+    ),
+    keyDirectory: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description:
+          'A watched directory of keys, <kid>.pem or <kid>.jwk; its file signer names the one that signs.',
       }),
     ),
     timeout: integer(3600, 1, TEN_YEARS_SECONDS, 'How many seconds a token is valid.'),
@@ -227,6 +237,28 @@ export const configSchema = section('The configuration of Postern.', {
       0,
       3600,
       'How far ahead of our clock the issue time of a token may lie; its expiry gets no leeway.',
+    ),
+  }),
+  cookie: section('The cookie jwt, the last of the three places a token may ride in.', {
+    set: flag(false, 'Whether login also sets the cookie, and logout clears it.'),
+    sameSite: Type.Enum(['strict', 'lax', 'none'], {
+      default: 'lax',
+      description:
+        'When browsers send the cookie along with what other sites ask for: never, on links, always.',
+    }),
+    trustedOrigins: Type.Array(
+      Type.String({
+        maxLength: 256,
+        pattern: ORIGIN,
+        description: 'One origin, as browsers write it: https://app.example.com, no path.',
+      }),
+      {
+        default: [],
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'Other origins whose pages may change things with the cookie; the own one always may.',
+      },
     ),
   }),
   database: section('Accounts and the login log.', {

@@ -1,13 +1,22 @@
 import { Refusal } from '../errors.ts'
 import type { VerifyToken } from '../token/tokens.ts'
 import { findToken } from './carriers.ts'
+import type { FindCrossSite } from './cross-site.ts'
 import type { Identified, Received } from './stages.ts'
+
+export interface IdentifyParts {
+  readonly verifyToken: VerifyToken
+  readonly crossSite: FindCrossSite
+}
 
 /**
  * Establishes who calls, or refuses. Only a route that is declared public goes on without a
  * caller, and then without any: a token that happens to be there is not read.
  */
-export async function identify(received: Received, verifyToken: VerifyToken): Promise<Identified> {
+export async function identify(
+  received: Received,
+  { verifyToken, crossSite }: IdentifyParts,
+): Promise<Identified> {
   if (received.route?.access === 'public' && received.endpoint === undefined) {
     return { received, token: undefined, carrier: undefined } as Identified
   }
@@ -15,7 +24,7 @@ export async function identify(received: Received, verifyToken: VerifyToken): Pr
   const carried = findToken(received)
   if (carried === undefined) throw new Refusal('token-missing')
   received.arrival.notes.carrier = carried.carrier
-  if (carried.carrier === 'cookie') refuseCrossSite(received)
+  if (carried.carrier === 'cookie') refuseCrossSite(received, crossSite)
 
   const token = await verifyToken(carried.token)
   received.arrival.notes.caller = token.caller
@@ -28,19 +37,10 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
  * A browser sends cookies along with requests that another site makes it send. Without this, any
  * page could act for whoever is logged in.
  */
-function refuseCrossSite({ arrival, call, headers }: Received): void {
+function refuseCrossSite(received: Received, crossSite: FindCrossSite): void {
+  const { arrival, call } = received
   // A WebSocket begins with GET, and then does whatever its page wants.
   if (safeMethods.has(call.method) && arrival.upgrade === undefined) return
-  const site = headers.fetchSite
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') {
-    throw new Refusal('cross-site-cookie', { reason: `Sec-Fetch-Site ${site}` })
-  }
-  if (headers.origin !== undefined && originHost(headers.origin) !== headers.host?.toLowerCase()) {
-    throw new Refusal('cross-site-cookie', { reason: 'Origin is another host' })
-  }
-}
-
-function originHost(origin: string): string | undefined {
-  const match = /^https?:\/\/([^/]+)$/i.exec(origin)
-  return match?.[1]?.toLowerCase()
+  const reason = crossSite(received)
+  if (reason !== undefined) throw new Refusal('cross-site-cookie', { reason })
 }

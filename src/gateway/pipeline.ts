@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { CompiledPolicies } from '../policy/compile.ts'
-import type { VerifiedToken, VerifyToken } from '../token/tokens.ts'
+import type { VerifiedToken } from '../token/tokens.ts'
 import { authorize } from './authorize.ts'
 import { type ForwardParts, forward } from './forward.ts'
-import { identify } from './identify.ts'
+import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { RouteLimits } from './route-limits.ts'
 import type { Arrival, Authorized, Received } from './stages.ts'
@@ -14,13 +14,14 @@ export interface OwnAnswers {
   toCaller(authorized: Authorized, reply: ServerResponse): Promise<void>
 }
 
-export interface PipelineParts extends ReceiveParts, ForwardParts {
+export interface PipelineParts extends ReceiveParts, IdentifyParts, ForwardParts {
   readonly limits: RouteLimits
-  readonly verifyToken: VerifyToken
   readonly policies: () => CompiledPolicies
   /** Ends the token here at once; says whether every other gateway will learn of it by itself. */
   readonly endToken: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
   readonly answers: OwnAnswers
+  /** In place of `relayHeaders` for the answer of an upstream to a logout. */
+  readonly relayLogoutHeaders: ForwardParts['relayHeaders']
 }
 
 /**
@@ -34,7 +35,7 @@ export function createPipeline(parts: PipelineParts) {
     if (received.endpoint?.open) return parts.answers.toAnybody(received, reply)
 
     parts.limits.byAddress(received)
-    const identified = await identify(received, parts.verifyToken)
+    const identified = await identify(received, parts)
     parts.limits.byCaller(identified)
     const authorized = authorize(identified, parts.policies)
 
@@ -46,6 +47,7 @@ export function createPipeline(parts: PipelineParts) {
     if (own !== undefined && own.upstream === undefined) {
       return parts.answers.toCaller(authorized, reply)
     }
-    return forward(authorized, reply, parts)
+    if (own?.name !== 'logout') return forward(authorized, reply, parts)
+    return forward(authorized, reply, { ...parts, relayHeaders: parts.relayLogoutHeaders })
   }
 }

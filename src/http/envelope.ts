@@ -45,6 +45,8 @@ export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
   policies: inStatus(503, 'temporarily unavailable'),
   revocations: inStatus(503, 'temporarily unavailable'),
   'password-check': inStatus(503, 'temporarily unavailable'),
+  keys: inStatus(503, 'temporarily unavailable'),
+  clock: inStatus(503, 'temporarily unavailable'),
   'upstream-unreachable': inStatus(502, 'the service cannot be reached'),
   'upstream-broken': inStatus(502, 'the service gave no usable answer'),
   'upstream-timeout': inStatus(504, 'the service did not answer in time'),

@@ -16,7 +16,12 @@ export interface OpsServerParts {
   /** What `/readyz?verbose` shows besides, by name. */
   readonly details?: Readonly<Record<string, () => unknown>>
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
+  /** The public keys that verify our tokens, for services that check them a second time. */
+  readonly publicKeys: () => readonly object[]
 }
+
+/** How long others may go on with the keys they know: a new one must be out that long before it signs. */
+const jwksSeconds = 60
 
 /** The operators' port: nothing here is on the public one, and nothing here changes anything. */
 export function createOpsServer({
@@ -26,6 +31,7 @@ export function createOpsServer({
   checks,
   details = {},
   metrics,
+  publicKeys,
 }: OpsServerParts): FastifyInstance {
   const server = fastify({ logger: false, requestTimeout: 5_000, forceCloseConnections: true })
 
@@ -47,6 +53,13 @@ export function createOpsServer({
     const verdict = { ready: problems.length === 0, revision: revision() ?? null, problems }
     const verbose = Object.hasOwn(request.query as object, 'verbose')
     return verbose ? { ...verdict, ...inFull(details) } : verdict
+  })
+
+  // RFC 7517 5. A shared secret is not among them.
+  server.get('/.well-known/jwks.json', async (_, reply) => {
+    reply.header('Cache-Control', `public, max-age=${jwksSeconds}`)
+    reply.type('application/jwk-set+json')
+    return JSON.stringify({ keys: publicKeys() })
   })
 
   server.setNotFoundHandler((_, reply) => reply.code(404).send({ code: 404, msg: 'not found' }))

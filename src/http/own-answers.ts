@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Refusal } from '../errors.ts'
+import type { FindCrossSite } from '../gateway/cross-site.ts'
 import type { OwnAnswers } from '../gateway/pipeline.ts'
 import type { Authorized, Received } from '../gateway/stages.ts'
 import type { IssuedCaptcha } from '../login/captcha.ts'
@@ -8,6 +9,7 @@ import type { RecordAttempt } from '../login/login-log.ts'
 import type { Throttle } from '../login/throttle.ts'
 import { replyJson } from './json-reply.ts'
 import { readBody } from './read-body.ts'
+import type { TokenCookie } from './token-cookie.ts'
 
 export interface OwnAnswerParts {
   readonly login: Login
@@ -15,6 +17,8 @@ export interface OwnAnswerParts {
   readonly throttle: Throttle
   readonly readProfile: (userId: string) => Promise<Readonly<Record<string, unknown>> | undefined>
   readonly record: RecordAttempt
+  readonly cookie: TokenCookie
+  readonly crossSite: FindCrossSite
 }
 
 /** Four short fields and their quoting; nothing larger is a login. */
@@ -35,13 +39,16 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
       address: origin.address,
       userAgent: headers.userAgent,
     })
-    replyJson(reply, 200, {
+    const body = {
       code: 200,
       currentAuthority: issued.token,
       expire: toSeconds(issued.expiresAt),
       success: true,
       token: issued.token,
-    })
+    }
+    // Else a page of another site could log its visitor in under an account of its own.
+    const foreign = parts.crossSite(received) !== undefined
+    replyJson(reply, 200, body, foreign ? [] : parts.cookie.issued(issued.token))
   }
 
   async function captcha(received: Received, reply: ServerResponse): Promise<void> {
@@ -55,7 +62,7 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
     const from = { address: received.origin.address, userAgent: received.headers.userAgent }
     parts.record(from, token?.caller.username ?? '', 'logged-out')
     const msg = received.arrival.notes.ended === 'here' ? loggedOutHere : 'logged out'
-    replyJson(reply, 200, { code: 200, msg })
+    replyJson(reply, 200, { code: 200, msg }, parts.cookie.cleared)
   }
 
   async function profile({ received, token }: Authorized, reply: ServerResponse): Promise<void> {

@@ -1,4 +1,5 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+import type { DerivedKeys } from '../token/derived-keys.ts'
 
 /** Where outstanding captchas wait. `take` removes what it returns, in one step. */
 export interface CaptchaStore {
@@ -12,11 +13,8 @@ export interface CaptchaParts {
   readonly length: number
   readonly alphabet: string
   readonly ttlSeconds: number
-  /**
-   * Keys the digest, so that a look into the store does not give the answers away. The same on
-   * every replica that shares the store.
-   */
-  readonly digestKey: string
+  /** Key the digest, so that a look into the store does not give the answers away. */
+  readonly digestKeys: DerivedKeys
 }
 
 export interface IssuedCaptcha {
@@ -29,29 +27,32 @@ export interface IssuedCaptcha {
  * attempt, right or wrong. Its text never leaves this file but as a picture.
  */
 export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
-  const { length, alphabet, ttlSeconds, digestKey } = rest
+  const { length, alphabet, ttlSeconds, digestKeys } = rest
 
   async function issue(): Promise<IssuedCaptcha> {
     const id = randomText(20, idAlphabet)
     const text = randomText(length, alphabet)
-    await store.put(id, digest(id, text), ttlSeconds)
+    const { id: keyId, key } = digestKeys.current()
+    // With the name of the key: the replica that checks may have another one as its current.
+    await store.put(id, `${digest(key, id, text)}:${keyId}`, ttlSeconds)
     return { id, png: draw(text) }
   }
 
   async function check(id: string, answer: string): Promise<boolean> {
-    const expected = await store.take(id)
-    if (expected === undefined) return false
-    const given = digest(id, answer)
+    const [expected = '', keyId = ''] = (await store.take(id))?.split(':') ?? []
+    const key = digestKeys.find(keyId)
+    if (key === undefined) return false
+    const given = digest(key, id, answer)
     // What somebody else wrote into the store is a wrong answer, not a bug.
     if (expected.length !== given.length) return false
     return timingSafeEqual(Buffer.from(expected), Buffer.from(given))
   }
 
-  function digest(id: string, text: string): string {
-    return createHmac('sha256', digestKey).update(`${id}:${text}`).digest('base64url')
-  }
-
   return { issue, check }
+}
+
+function digest(key: string, id: string, text: string): string {
+  return createHmac('sha256', key).update(`${id}:${text}`).digest('base64url')
 }
 
 /** The ids that existing clients know: twenty characters, none that is mistaken for another. */

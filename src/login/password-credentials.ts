@@ -25,7 +25,7 @@ export function createPasswordCredentials(
       await passwordHash.waste(password)
       return undefined
     }
-    const right = await passwordHash.verify(password, account.passwordHash)
-    return right && account.enabled ? account.caller : undefined
+    const { passwordHash: stored, enabled, caller } = account
+    return (await passwordHash.verify(password, stored, enabled)) ? caller : undefined
   }
 }

@@ -8,10 +8,15 @@ const cost = 10
 const highestCost = 14
 
 export interface PasswordHash {
-  /** Whether the password belongs to the hash. A hash that cannot be read belongs to none. */
-  verify(password: string, hash: string): Promise<boolean>
-  /** As long as `verify` takes, with no outcome: for names that do not exist. */
+  /**
+   * Whether the password belongs to the hash, and the account may be used. A hash that cannot be
+   * read belongs to no password. Every no takes the rounds of the dearest hash there is.
+   */
+  verify(password: string, hash: string, enabled?: boolean): Promise<boolean>
+  /** As long as a no of `verify` takes: for names that do not exist. */
   waste(password: string): Promise<void>
+  /** Makes these costs, as they stand in stored hashes, part of what a no takes. */
+  expect(costs: Iterable<number>): void
   hash(password: string): Promise<string>
 }
 
@@ -23,8 +28,7 @@ export interface PasswordHash {
 export function createPasswordHash(limits: { concurrency: number; queue: number }): PasswordHash {
   const waiting: (() => void)[] = []
   let running = 0
-  // Of a text nobody knows; made once, because making it costs as much as checking it.
-  let spare: Promise<string> | undefined
+  let dearest = cost
 
   async function enter(): Promise<void> {
     if (running < limits.concurrency) {
@@ -43,32 +47,57 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
     else next()
   }
 
-  async function compare(password: string, hash: string): Promise<boolean> {
+  /** One turn in the queue for the whole check, whatever it consists of. */
+  async function check(password: string, hash: string | undefined, enabled: boolean) {
     await enter()
     try {
-      return await bcrypt.compare(Buffer.from(password), hash)
+      const right = hash !== undefined && (await bcrypt.compare(Buffer.from(password), hash))
+      if (right && enabled) return true
+      for (const each of missingCosts(hash, dearest)) {
+        await bcrypt.compare(Buffer.from(password), spareHash(each))
+      }
+      return false
     } finally {
       leave()
     }
   }
 
-  async function waste(password: string): Promise<void> {
-    spare ??= bcrypt.hash(globalThis.crypto.randomUUID(), cost)
-    await compare(password, await spare)
+  function expect(costs: Iterable<number>): void {
+    for (const each of costs) if (each > dearest && each <= highestCost) dearest = each
   }
 
   return {
-    waste,
-    async verify(password, hash) {
+    expect,
+    async verify(password, hash, enabled = true) {
       const readable = readableHash(hash)
-      if (readable === undefined || Buffer.byteLength(password) > maxPasswordBytes) {
-        await waste('')
-        return false
-      }
-      return compare(password, readable)
+      if (readable !== undefined) expect([costOf(readable)])
+      const tooLong = Buffer.byteLength(password) > maxPasswordBytes
+      return tooLong ? check('', undefined, false) : check(password, readable, enabled)
+    },
+    async waste(password) {
+      await check(password, undefined, false)
     },
     hash: (password) => bcrypt.hash(Buffer.from(password), cost),
   }
+}
+
+/**
+ * Each step of cost doubles the rounds, so that a hash of cost c and spare ones of c, c+1 … up to
+ * below the dearest make exactly the rounds of the dearest. Exported for its arithmetic.
+ */
+export function missingCosts(hash: string | undefined, dearest: number): number[] {
+  if (hash === undefined) return [dearest]
+  const done = costOf(hash)
+  return Array.from({ length: Math.max(0, dearest - done) }, (_, step) => done + step)
+}
+
+/** A hash of this cost that belongs to no password anybody knows. */
+function spareHash(of: number): string {
+  return `$2b$${String(of).padStart(2, '0')}$${'.'.repeat(53)}`
+}
+
+function costOf(readable: string): number {
+  return Number(readable.slice(4, 6))
 }
 
 /** PHP's `$2y$` is `$2b$` under another name, which the library does not know. */

@@ -56,7 +56,7 @@ export interface ThrottleParts {
   readonly counters: Counters
   readonly limits: ThrottleLimits
   /** The same on every replica. Keys the names in the store: some people type a password there. */
-  readonly digestKey: string
+  readonly digestKey: () => string
 }
 
 /** A password that may be looked at. Without a further word it counts as a wrong one. */
@@ -98,7 +98,7 @@ export function createThrottle({ counters, limits, digestKey }: ThrottleParts) {
   }
 
   function key(kind: string, ...names: readonly string[]): string {
-    const digest = createHmac('sha256', digestKey).update(JSON.stringify([kind, ...names]))
+    const digest = createHmac('sha256', digestKey()).update(JSON.stringify([kind, ...names]))
     return `${kind}:${digest.digest('base64url').slice(0, 22)}`
   }
 

@@ -14,6 +14,8 @@ export interface Accounts {
   findByUsername(username: string): Promise<Account | undefined>
   /** The account's own data for its own eyes, without password and salt. */
   profile(userId: string): Promise<Readonly<Record<string, unknown>> | undefined>
+  /** The bcrypt costs of the passwords of all live accounts, each once. */
+  passwordCosts(): Promise<number[]>
 }
 
 const highestId = 2n ** 63n - 1n
@@ -67,7 +69,21 @@ export function createAccounts({ db, shapes }: Database, longestMs = 10_000): Ac
     return toProfile(user, role)
   }
 
+  async function passwordCosts(): Promise<number[]> {
+    const { users } = await shapes()
+    const rows = await db
+      .selectFrom('sys_user as u')
+      .select(
+        sql<string | null>`substring(u.password from '^\\$2[aby]\\$([0-9]{2})\\$')`.as('cost'),
+      )
+      .where(live('u', users))
+      .distinct()
+      .execute()
+    return rows.flatMap(({ cost }) => (cost === null ? [] : [Number(cost)]))
+  }
+
   return {
+    passwordCosts: () => withFaults(passwordCosts),
     // A text that no column can hold is nobody's name; the server would call it an error.
     findByUsername: async (username) =>
       isStorable(username) ? bounded(() => find(username)) : undefined,

@@ -1,8 +1,9 @@
-import { Fault, formatProblem, Invalid } from '../errors.ts'
+import { Fault } from '../errors.ts'
 import type { CompiledPolicies } from '../policy/decision.ts'
 import { createLineMemory } from '../policy/line-memory.ts'
 import type { LivePolicies } from '../policy/live.ts'
 import { preparePolicies } from '../policy/prepare.ts'
+import { failureText } from './failure-text.ts'
 import type { Keep, Known, Offer, PolicyLog, PolicySource, PolicyState } from './policy-source.ts'
 import { createPolling } from './polling.ts'
 
@@ -100,7 +101,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
 
   function failed(error: unknown): void {
     reloads.failed++
-    const text = describe(error)
+    const text = failureText(error)
     const toldAt = failure?.text === text ? failure.toldAt : Number.NEGATIVE_INFINITY
     const isNews = Date.now() - toldAt >= REMIND_MS
     failure = { error, text, toldAt: isNews ? Date.now() : toldAt }
@@ -115,7 +116,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       await take(offer)
       log.warn({ ageSeconds: ageSeconds() }, 'started on the policy snapshot')
     } catch (error) {
-      log.warn({ reason: describe(error) }, 'the policy snapshot cannot be used')
+      log.warn({ reason: failureText(error) }, 'the policy snapshot cannot be used')
     }
     onChange()
   }
@@ -192,14 +193,6 @@ function createPrepare() {
       throw error
     }
   }
-}
-
-/** The first few problems in full; a policy with ten thousand of them is still one line. */
-function describe(error: unknown): string {
-  if (!(error instanceof Invalid)) return error instanceof Error ? error.message : String(error)
-  const shown = error.problems.slice(0, 3).map(formatProblem)
-  const more = error.problems.length - shown.length
-  return shown.join('; ') + (more > 0 ? `; and ${more} more` : '')
 }
 
 function timeText(time: number | undefined): string | undefined {

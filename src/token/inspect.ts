@@ -1,5 +1,6 @@
 import { readPayload } from './claims.ts'
 import { parseCompactForm, parseObject } from './compact-form.ts'
+import type { KeySet } from './key-set.ts'
 import type { VerifyingKey } from './keys.ts'
 import { issueTime, tokenName } from './token-id.ts'
 import { chooseKey, isSignedBy, type VerifiedToken } from './tokens.ts'
@@ -19,7 +20,7 @@ export interface Inspection {
 /** Takes a token apart and checks its signature. `undefined` when it is none at all. */
 export async function inspectToken(
   text: string,
-  keys: readonly VerifyingKey[],
+  keys: Pick<KeySet, 'find'>,
   maxBytes: number,
 ): Promise<Inspection | undefined> {
   const compact = parseCompactForm(text, maxBytes)
@@ -32,15 +33,16 @@ export async function inspectToken(
   if (!(await isSignedBy(text, key))) {
     return { ...seen, ...nothing, problem: 'the signature is not by our key' }
   }
-  return { ...seen, key, ...read(compact.payload, compact.signingInput) }
+  return { ...seen, key, ...read(key, compact.payload, compact.signingInput) }
 }
 
 const nothing = { key: undefined, token: undefined }
 
-function read(payload: Uint8Array, signingInput: string) {
+function read(key: VerifyingKey, payload: Uint8Array, signingInput: string) {
   try {
     const { caller, expiresAt, notBefore, issuedAt, tokenId } = readPayload(payload)
     const token = {
+      key,
       caller,
       expiresAt,
       notBefore,

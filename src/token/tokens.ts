@@ -5,13 +5,18 @@ import { Fault, Refusal } from '../errors.ts'
 import type { Caller } from './caller.ts'
 import { type Claims, readPayload, writePayload } from './claims.ts'
 import { type CompactToken, parseCompactForm } from './compact-form.ts'
-import type { SigningKey, VerifyingKey } from './keys.ts'
+import { signerOf } from './derived-keys.ts'
+import { earliestTime } from './earliest-time.ts'
+import type { KeySet } from './key-set.ts'
+import type { VerifyingKey } from './keys.ts'
 import type { Revocations, TokenRevocation } from './revocations.ts'
 import { createTokenId, issueTime, tokenName } from './token-id.ts'
 
 /** A token that was good when it was asked about. Frozen and shared between requests. */
 export interface VerifiedToken {
   readonly caller: Caller
+  /** What signed it. */
+  readonly key: Pick<VerifyingKey, 'kid' | 'identity'>
   /** Names the token in the revocation list. */
   readonly id: string
   readonly expiresAt: number
@@ -29,8 +34,8 @@ export interface IssuedToken {
 }
 
 export interface TokenParts {
-  readonly signingKey: SigningKey
-  readonly verifyingKeys: readonly VerifyingKey[]
+  /** The keys in force now. */
+  readonly keys: () => KeySet
   readonly revocations: Revocations
   readonly lifetimeSeconds: number
   readonly maxTokenBytes: number
@@ -41,25 +46,25 @@ export interface TokenParts {
 
 /** Issuing and verifying stand together, so that what one writes the other reads. */
 export function createTokens(parts: TokenParts) {
-  const { signingKey, verifyingKeys, revocations, lifetimeSeconds, now } = parts
+  const { keys, revocations, lifetimeSeconds, now } = parts
   // Only the outcome of the signature is remembered, by digest of the whole token, and never the
   // outcome of a clock (CVE-2026-107719).
   const remembered = new LRUCache<string, VerifiedToken>({ max: 10_000 })
+  const seenExpired = new WeakSet<VerifiedToken>()
 
   /** `readAt` is when the caller's account was read: what ended between then and now ends this. */
   async function issue(caller: Caller, readAt = now()): Promise<IssuedToken> {
+    const signer = signerOf(keys())
     const issuedAtMs = revocations.issueTime(caller.userId, Math.floor(readAt * 1000))
     const issuedAt = Math.floor(issuedAtMs / 1000)
+    if (issuedAt < earliestTime) throw new Fault('clock', { reason: 'the clock is years behind' })
     const expiresAt = issuedAt + lifetimeSeconds
+    const { kid, algorithm } = signer
     const token = await new CompactSign(
       writePayload(caller, { issuedAt, expiresAt, tokenId: createTokenId(issuedAtMs) }),
     )
-      .setProtectedHeader({
-        alg: signingKey.algorithm,
-        typ: 'JWT',
-        ...(signingKey.kid === undefined ? {} : { kid: signingKey.kid }),
-      })
-      .sign(signingKey.signer)
+      .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(kid !== undefined && { kid }) })
+      .sign(signer.signer)
     return { token, expiresAt: new Date(expiresAt * 1000) }
   }
 
@@ -76,7 +81,7 @@ export function createTokens(parts: TokenParts) {
   async function verifySignature(token: string): Promise<VerifiedToken> {
     const compact = parseCompactForm(token, parts.maxTokenBytes)
     if (compact === undefined) throw invalid('not a compact JWS')
-    const key = chooseKey(compact.header, verifyingKeys)
+    const key = chooseKey(compact.header, keys())
     if (key === undefined) throw invalid('no key for this header')
     if (!(await isSignedBy(token, key))) throw invalid('wrong signature')
 
@@ -84,6 +89,7 @@ export function createTokens(parts: TokenParts) {
     refuseFutureIssue(claims)
     return Object.freeze({
       caller: Object.freeze(claims.caller),
+      key,
       id: tokenName(claims.tokenId, compact.signingInput),
       expiresAt: claims.expiresAt,
       notBefore: claims.notBefore,
@@ -99,7 +105,14 @@ export function createTokens(parts: TokenParts) {
 
   function problemOf(token: VerifiedToken): Refusal | Fault | undefined {
     const at = now()
-    if (at >= token.expiresAt) return new Refusal('token-expired')
+    // A clock that is set back does not bring back what has expired before somebody's eyes.
+    if (at >= token.expiresAt || seenExpired.has(token)) {
+      seenExpired.add(token)
+      return new Refusal('token-expired')
+    }
+    // What was verified once must not outlive its key.
+    if (keys().find(token.key.kid)?.identity !== token.key.identity)
+      return invalid('its key is gone')
     if (token.notBefore !== undefined && at < token.notBefore) return invalid('not valid yet')
     switch (revocations.check(token)) {
       case 'live':
@@ -130,19 +143,21 @@ export type Tokens = ReturnType<typeof createTokens>
 /** Header members that would let a token bring its own key, or say how it wants to be read. */
 const foreignMembers = ['crit', 'b64', 'jwk', 'jku', 'x5u', 'x5c', 'zip', 'cty'] as const
 
-/** The key is chosen by `kid` alone and fixes the algorithm; the header can only agree or lose. */
+/**
+ * The key is chosen by `kid` alone: that name or nothing, and without a `kid` the shared secret or
+ * nothing. The key fixes the algorithm; the header can only agree or lose.
+ */
 export function chooseKey(
   header: CompactToken['header'],
-  keys: readonly VerifyingKey[],
+  keys: Pick<KeySet, 'find'>,
 ): VerifyingKey | undefined {
   if (foreignMembers.some((member) => Object.hasOwn(header, member))) return undefined
   if (header['typ'] !== undefined && !isJwtType(header['typ'])) return undefined
 
   const kid = header['kid']
   if (kid !== undefined && typeof kid !== 'string') return undefined
-  const byId = kid === undefined ? undefined : keys.find((key) => key.kid === kid)
-  const candidates = byId === undefined ? keys.filter((key) => key.kid === undefined) : [byId]
-  return candidates.find((key) => key.algorithm === header['alg'])
+  const key = keys.find(kid)
+  return key?.algorithm === header['alg'] ? key : undefined
 }
 
 /** Whether jose, told the one algorithm of this key, finds the signature good. */

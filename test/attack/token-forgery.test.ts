@@ -1,6 +1,8 @@
+import { createPublicKey } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { mountKeys, newKey, signedBy } from '../support/keys.ts'
 import { expectUnauthenticated } from '../support/outcomes.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { claimsOf, forge, nowSeconds, testSecret, tokenOf } from '../support/tokens.ts'
@@ -62,6 +64,8 @@ describe('a token that was not issued for this', () => {
         secret: 'x',
       }),
     ],
+    ['a kid that nobody has, signed with the secret', withHeader({ kid: 'any' })],
+    ['an empty kid, signed with the secret', withHeader({ kid: '' })],
     ['kid as a number', withHeader({ kid: 1 })],
     ['kid as a list', withHeader({ kid: ['a'] })],
     // T096, T099
@@ -167,6 +171,86 @@ describe('a token that was not issued for this', () => {
     listener.close()
 
     expect(connections).toBe(0)
+  })
+})
+
+// Confusion of algorithms and keys: CVE-2015-9235, CVE-2016-5431, CVE-2026-22817.
+describe('a token that plays keys off against each other', () => {
+  const ec = newKey()
+  const rsa = newKey('RS256')
+  const ed = newKey('EdDSA')
+  const unknown = newKey()
+  const admin = claimsOf('admin')
+  const files = {
+    'ec.pem': ec.privatePem,
+    'rsa.pem': rsa.publicPem,
+    'ed.pem': ed.publicPem,
+    signer: 'ec',
+  }
+  const jwk = (key: typeof ec) =>
+    JSON.stringify(createPublicKey(key.publicPem).export({ format: 'jwk' }))
+  const hmac = (kid: string | undefined, secret: string | Buffer) =>
+    forge({ header: { alg: 'HS256', typ: 'JWT', ...(kid && { kid }) }, payload: admin, secret })
+  const der = createPublicKey(rsa.publicPem).export({ type: 'spki', format: 'der' })
+
+  const forgeries: readonly (readonly [string, string])[] = [
+    ['HS256 under the kid of an RSA key, keyed with its PEM', hmac('rsa', rsa.publicPem)],
+    ['the same without the last newline', hmac('rsa', rsa.publicPem.trim())],
+    ['the same with its DER', hmac('rsa', der)],
+    ['the same with its JWK', hmac('rsa', jwk(rsa))],
+    ['HS256 under the kid of an EC key, keyed with its PEM', hmac('ec', ec.publicPem)],
+    ['HS256 without a kid, keyed with a public key', hmac(undefined, rsa.publicPem)],
+    ['HS256 without a kid, keyed with nothing', hmac(undefined, '')],
+    ['the secret under the kid of a key', hmac('ec', testSecret)],
+    ['the secret under a kid that nobody has', hmac('none', testSecret)],
+    ['the secret under the name of its setting', hmac('jwt.secret', testSecret)],
+    ['the secret under the name of the signer file', hmac('signer', testSecret)],
+    ['a key without its kid', signedBy(ec, {}, admin)],
+    ['a key with an empty kid', signedBy(ec, { kid: '' }, admin)],
+    ['a key with the kid of another', signedBy(ec, { kid: 'rsa' }, admin)],
+    [
+      'a key with the kid and the algorithm of another',
+      signedBy(ec, { kid: 'rsa', alg: 'RS256' }, admin),
+    ],
+    ['a key with its file name', signedBy(ec, { kid: 'ec.pem' }, admin)],
+    ['a key with its kid in another case', signedBy(ec, { kid: 'EC' }, admin)],
+    ['a key with a path to it', signedBy(ec, { kid: './ec' }, admin)],
+    ['a name that every object has', signedBy(ec, { kid: '__proto__' }, admin)],
+    ['a key that is not here', signedBy(unknown, { kid: 'ec' }, admin)],
+    [
+      'a key that is not here, brought along',
+      signedBy(unknown, { kid: 'ec', jwk: JSON.parse(jwk(unknown)) }, admin),
+    ],
+    ['PS256 with an RSA key', signedBy(rsa, { kid: 'rsa', alg: 'PS256' }, admin)],
+    ['RS512 with an RSA key', signedBy(rsa, { kid: 'rsa', alg: 'RS512' }, admin)],
+    ['Ed25519 as the name of EdDSA', signedBy(ed, { kid: 'ed', alg: 'Ed25519' }, admin)],
+    ['none with the kid of a key', `${encode({ alg: 'none', kid: 'ec' })}.${payload}.`],
+  ]
+
+  test.each([
+    ['with a secret besides', testSecret],
+    ['without one', undefined],
+  ])('is refused, %s', async (_, secret) => {
+    const { directory } = await mountKeys(files)
+    const postern = await startPostern({ config: { jwt: { keyDirectory: directory, secret } } })
+
+    for (const [name, token] of forgeries) {
+      const answer = await postern.call('GET /api/v1/anything', { token })
+      expect([name, (answer.json() as { code?: number }).code]).toEqual([name, 401])
+    }
+    expect(postern.upstream.bytes()).toBe(0)
+
+    const honest = [
+      signedBy(ec, { kid: 'ec' }),
+      signedBy(rsa, { kid: 'rsa' }),
+      signedBy(ed, { kid: 'ed' }),
+    ]
+    for (const token of honest) {
+      const answer = await postern.call('GET /api/v1/public/a', { token })
+      expect(answer.json()).toEqual({ ok: true })
+    }
+    const bySecret = await postern.call('GET /api/v1/public/a', { token: tokenOf('editor') })
+    expect(bySecret.body === '{"ok":true}').toBe(secret !== undefined)
   })
 })
 

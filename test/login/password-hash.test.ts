@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Fault } from '../../src/errors.ts'
 import { createPasswordCredentials } from '../../src/login/password-credentials.ts'
-import { createPasswordHash } from '../../src/login/password-hash.ts'
+import { createPasswordHash, missingCosts } from '../../src/login/password-hash.ts'
 
 const limits = { concurrency: 2, queue: 64 }
 const passwords = createPasswordHash(limits)
@@ -40,6 +40,26 @@ describe('a stored hash', () => {
 
     expect(await passwords.verify('a'.repeat(72), hash)).toBe(true)
     expect(await passwords.verify(`${'a'.repeat(72)}b`, hash)).toBe(false)
+  })
+})
+
+describe('a check that fails', () => {
+  const rounds = (costs: readonly number[]) => costs.reduce((sum, cost) => sum + 2 ** cost, 0)
+
+  // T144: an installation with hashes of several costs, none of which may tell who exists.
+  test.each([4, 8, 10, 11, 12])(
+    'takes the rounds of the dearest hash, here one of cost 12, on a hash of cost %d',
+    (cost) => {
+      const stored = familyHash.replace('$10$', `$${String(cost).padStart(2, '0')}$`)
+
+      expect(rounds([cost, ...missingCosts(stored, 12)])).toBe(2 ** 12)
+      expect(rounds(missingCosts(undefined, 12))).toBe(2 ** 12)
+    },
+  )
+
+  test('is a no for a disabled account with the right password', async () => {
+    expect(await passwords.verify('123456', familyHash, true)).toBe(true)
+    expect(await passwords.verify('123456', familyHash, false)).toBe(false)
   })
 })
 
@@ -92,9 +112,9 @@ describe('credentials by name and password', () => {
       counts,
       hash: {
         ...passwords,
-        verify(password: string, hash: string) {
+        verify(password: string, hash: string, enabled?: boolean) {
           counts.verify++
-          return passwords.verify(password, hash)
+          return passwords.verify(password, hash, enabled)
         },
         waste(password: string) {
           counts.waste++

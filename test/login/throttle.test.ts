@@ -20,7 +20,7 @@ function throttle(changes: Partial<ThrottleLimits> = {}) {
   const created = createThrottle({
     counters: createMemoryCounters({ now: () => clock.seconds * 1000 }),
     limits: { ...defaults, ...changes },
-    digestKey: 'key',
+    digestKey: () => 'key',
   })
 
   /** How long this attempt has to wait; 0 when its password is looked at. */

@@ -377,6 +377,7 @@ describe('the mode', () => {
       captchaRequired: false,
       tokenLifetimeSeconds: 876_010 * 3600,
       weakSecretAllowed: true,
+      secureCookie: false,
     })
   })
 
@@ -397,12 +398,39 @@ describe('the mode', () => {
       captchaRequired: true,
       tokenLifetimeSeconds: 3600,
       weakSecretAllowed: false,
+      secureCookie: true,
     })
   })
 
   test('comes with a warning when nobody is likely to have meant it', () => {
     expect(modeFacts('Dev', 1).warning).toBe('application.mode "Dev" is treated as prod')
     expect(modeFacts('prod', 1).warning).toBeUndefined()
+  })
+})
+
+describe('the cookie', () => {
+  test('cannot be SameSite none where it is not Secure', () => {
+    const cookie = 'cookie: { set: true, sameSite: none }'
+
+    expect(problems(cookie)).toEqual([])
+    expect(problems(`application: { mode: dev }\n${cookie}`).join()).toContain('cookie.sameSite')
+  })
+
+  test.each([
+    ['https://app.example.com', 0],
+    ['http://localhost:3000', 0],
+    ['https://[::1]:8443', 0],
+    ['https://app.example.com:443', 1],
+    ['https://app.example.com/', 1],
+    ['https://App.example.com', 1],
+    ['app.example.com', 1],
+    ['https://*.example.com', 1],
+    ['https://a:99999', 1],
+    ['null', 1],
+  ])('trusts an origin as browsers write it: %s has %d problems', (origin, count) => {
+    const list = `cookie: { trustedOrigins: [${JSON.stringify(origin)}] }`
+
+    expect(problems(list)).toHaveLength(count)
   })
 })
 
@@ -446,6 +474,11 @@ describe('the secret that signs tokens', () => {
   test('may not be empty, and not the mask of config print, in dev either', () => {
     expect(problems('application: { mode: dev }\njwt: { secret: "" }', {})).toHaveLength(1)
     expect(problems('application: { mode: dev }\njwt: { secret: "***" }', {})).toHaveLength(1)
+  })
+
+  test('may be missing where there is a directory of keys', () => {
+    expect(load('jwt: { keyDirectory: keys }', {}).jwt).toMatchObject({ keyDirectory: 'keys' })
+    expect(problems('jwt: { keyDirectory: keys, secret: short }', {})).toHaveLength(1)
   })
 
   test.each([secret, '31415926535897932384626433832795028841', 'žluťoučký kůň úpěl ďábelské ódy'])(

@@ -1,20 +1,21 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { mountKeys, newKey, signedBy } from '../support/keys.ts'
 import { request } from '../support/raw-client.ts'
 import { ok } from '../support/recording-upstream.ts'
 import { type CallOptions, startPostern, type TestPostern } from '../support/start-postern.ts'
-import { nowSeconds, tokenOf } from '../support/tokens.ts'
+import { claimsOf, nowSeconds, tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
 
 const head =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
 
 /** A gateway whose upstream answers with events without end. */
-async function startStreaming(now?: () => number) {
+async function startStreaming(now?: () => number, jwt: Readonly<Record<string, unknown>> = {}) {
   const upstream = { cut: 0 }
   const postern = await startPostern({
-    config: { revocation: { sweepMs: 50 } },
+    config: { revocation: { sweepMs: 50 }, jwt },
     routes: [
       { path: '/', upstream: 'backend' },
       { path: '/open', upstream: 'backend', access: 'public', reason: 'for everybody' },
@@ -57,6 +58,21 @@ const logOut = (token: string): [string, CallOptions] => [
 ]
 
 describe('an open stream', () => {
+  test('is cut when the key of its token is removed', async () => {
+    const [leaked, kept] = [newKey(), newKey()]
+    const files = { 'kept.pem': kept.privatePem, signer: 'kept' }
+    const mount = await mountKeys({ ...files, 'leaked.pem': leaked.publicPem })
+    const { postern } = await startStreaming(undefined, { keyDirectory: mount.directory })
+    const claims = claimsOf('admin')
+    const lost = await open(postern, '/api/v1/a', signedBy(leaked, { kid: 'leaked' }, claims))
+    const other = await open(postern, '/api/v1/a', signedBy(kept, { kid: 'kept' }, claims))
+
+    await mount.swap(files)
+
+    await until(() => lost.closed)
+    expect(other.closed).toBe(false)
+  })
+
   test('is cut when its token is revoked, at the client and at the upstream', async () => {
     const { postern, upstream } = await startStreaming()
     const [token, other] = [tokenOf('editor'), tokenOf('editor')]

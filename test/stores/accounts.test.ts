@@ -60,6 +60,21 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
       expect(await accounts.findByUsername('editor')).toBeDefined()
     })
 
+    test('tell which costs their passwords were hashed with', async () => {
+      const database = await seeded(statements)
+      const accounts = createAccounts(database)
+      const rest = '.'.repeat(53)
+      await run(
+        database,
+        `update sys_user set password = '$2a$10$${rest}' where username = 'admin'`,
+        `update sys_user set password = '$2y$12$${rest}' where username = 'editor'`,
+        `insert into sys_user (username, password, role_id) values ('old', '$2b$13$${rest}', 1)`,
+        `update sys_user set deleted_at = ${deleted} where username = 'old'`,
+      )
+
+      expect((await accounts.passwordCosts()).sort()).toEqual([10, 12])
+    })
+
     test('are not found once their role is deleted', async () => {
       const database = await seeded(statements)
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/token/caller.ts'
+import { secretAlone } from '../../src/token/key-set.ts'
 import { secretKey } from '../../src/token/keys.ts'
 import { createRevocations, type Revocations } from '../../src/token/revocations.ts'
 import { createTokens, endingOf } from '../../src/token/tokens.ts'
@@ -16,9 +17,9 @@ const noon = Date.parse('2030-01-01T12:00:00.000Z')
 async function setUp({ mostTokens = 100 } = {}) {
   const clock = { ms: noon }
   const revocations = createRevocations(() => clock.ms, { mostTokens })
-  const key = await secretKey(testSecret)
+  const keys = secretAlone(await secretKey(testSecret))
   const tokens = createTokens({
-    ...{ signingKey: key, verifyingKeys: [key], revocations },
+    ...{ keys: () => keys, revocations },
     ...{ lifetimeSeconds: 3600, maxTokenBytes: 4096, clockSkewSeconds: 60 },
     now: () => clock.ms / 1000,
   })

@@ -10,16 +10,15 @@ function complaints(body: string): string {
     import type { ServerResponse } from 'node:http'
     import { authorize } from '../../../src/gateway/authorize.ts'
     import { forward, type ForwardParts } from '../../../src/gateway/forward.ts'
-    import { identify } from '../../../src/gateway/identify.ts'
+    import { identify, type IdentifyParts } from '../../../src/gateway/identify.ts'
     import { receive, type ReceiveParts } from '../../../src/gateway/receive.ts'
     import type { Arrival, Authorized, Identified } from '../../../src/gateway/stages.ts'
     import type { CompiledPolicies } from '../../../src/policy/compile.ts'
-    import type { VerifyToken } from '../../../src/token/tokens.ts'
     export async function line(
-      arrival: Arrival, reply: ServerResponse, parts: ReceiveParts & ForwardParts,
-      verify: VerifyToken, policies: () => CompiledPolicies,
+      arrival: Arrival, reply: ServerResponse, parts: ReceiveParts & IdentifyParts & ForwardParts,
+      policies: () => CompiledPolicies,
     ): Promise<void> {
-      void [identify, authorize, verify, policies, reply]
+      void [identify, authorize, policies, reply]
       const received = receive(arrival, parts)
       ${body}
     }
@@ -43,7 +42,7 @@ function complaints(body: string): string {
 describe('the line of stages', () => {
   test('compiles when every stage is there, in order', () => {
     const program = `
-      const identified = await identify(received, verify)
+      const identified = await identify(received, parts)
       await forward(authorize(identified, policies), reply, parts)`
 
     expect(complaints(program)).toBe('')
@@ -52,7 +51,7 @@ describe('the line of stages', () => {
   test.each([
     [
       'the permission check left out',
-      'await forward(await identify(received, verify), reply, parts)',
+      'await forward(await identify(received, parts), reply, parts)',
     ],
     ['both checks left out', 'await forward(received, reply, parts)'],
     ['the identity check left out', 'await forward(authorize(received, policies), reply, parts)'],

@@ -1,0 +1,26 @@
+import type { Command } from './io.ts'
+import { keysGenerate } from './keys-generate.ts'
+import { keysList } from './keys-list.ts'
+import { keysUse } from './keys-use.ts'
+
+/** One line for each command, as the usage text has them. */
+export const keysUsage = `  postern keys generate --out DIR        make a key that signs tokens
+  postern keys list [DIR]                which keys are there, and which one signs
+  postern keys use KID [DIR]             let another key sign
+`
+
+/** Every keys command, by its two words; `keys` alone lists them. */
+export const keysCommands: Readonly<Record<string, Command>> = {
+  'keys generate': keysGenerate,
+  'keys list': keysList,
+  'keys use': keysUse,
+  keys: async ([first], io) => {
+    const text = `${keysUsage}\nEach one has examples: postern keys generate --help\n`
+    if (first === '--help' || first === '-h') {
+      io.out(text)
+      return 0
+    }
+    io.err(first === undefined ? text : `postern: no such command: keys ${first}\n\n${text}`)
+    return 2
+  },
+}

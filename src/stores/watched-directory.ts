@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import { type FSWatcher, watch } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fault, type FaultPart, Invalid } from '../errors.ts'
+
+/** How long files must have stayed the same before they are taken for what was meant. */
+const SETTLE_MS = 100
+const MOST_READINGS = 20
+
+/** Files of a directory as they stood together at one moment. */
+export interface Reading<File> {
+  readonly files: readonly File[]
+  /** Equal for equal files. */
+  readonly checksum: string
+}
+
+export interface WatchedDirectory<File> {
+  /** What is there, or `undefined` when its checksum is the known one. Throws when it cannot tell. */
+  read(known: string | undefined): Promise<Reading<File> | undefined>
+  /** From now on, calls back when something may be new. A hint too many does no harm. */
+  watch(onHint: () => void): void
+  /** To be called every few seconds, so that hints keep coming. Never throws. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface WatchedDirectoryParts<File> {
+  readonly directory: string
+  /** Reads every file that counts, in name order, or throws `Invalid`. */
+  readonly readFiles: (directory: string) => Promise<readonly File[]>
+  /** What is broken when the files never come to rest. */
+  readonly part: FaultPart
+}
+
+/**
+ * A directory that people and Kubernetes change while we run. A change is seen at once where the
+ * system tells of it, and at the next poll where it does not: Kubernetes replaces a link inside the
+ * directory, others the directory itself. Files are compared by content, and taken only when nobody
+ * wrote to them for a moment, so that no half-saved work comes into force.
+ */
+export function createWatchedDirectory<File extends object>({
+  directory,
+  readFiles,
+  part,
+}: WatchedDirectoryParts<File>): WatchedDirectory<File> {
+  let onHint: (() => void) | undefined
+  let watched: { readonly watcher: FSWatcher; readonly inode: number } | undefined
+
+  async function rewatch(): Promise<void> {
+    if (onHint === undefined) return
+    try {
+      const { ino: inode } = await stat(directory)
+      if (watched?.inode === inode) return
+      watched?.watcher.close()
+      watched = undefined
+      const watcher = watch(directory, onHint)
+      watcher.on('error', () => {
+        watcher.close()
+        if (watched?.watcher === watcher) watched = undefined
+      })
+      watched = { watcher, inode }
+    } catch {
+      // Away, or no watches left: polling goes on, and tells what is wrong with the directory.
+    }
+  }
+
+  async function readOnce(): Promise<Reading<File> | Invalid> {
+    try {
+      const files = await readFiles(directory)
+      const hash = createHash('sha256')
+      for (const file of files) hash.update(JSON.stringify(file))
+      return { files, checksum: hash.digest('hex') }
+    } catch (error) {
+      if (error instanceof Invalid) return error
+      throw error
+    }
+  }
+
+  return {
+    async read(known) {
+      for (let reading = 0; reading < MOST_READINGS; reading++) {
+        const before = await fingerprint(directory)
+        const found = await readOnce()
+        if (found instanceof Invalid) {
+          // A file that was there a moment ago is no error yet.
+          if ((await fingerprint(directory)) !== before) continue
+          throw found
+        }
+        if (found.checksum === known) return undefined
+        // At the start there is nothing to wait for: whoever edits now causes a hint later.
+        if (known !== undefined) await pause(SETTLE_MS)
+        if ((await fingerprint(directory)) === before) return found
+      }
+      throw new Fault(part, { reason: `the files in ${directory} keep changing` })
+    },
+    watch(hint) {
+      onHint = hint
+    },
+    check: rewatch,
+    async close() {
+      onHint = undefined
+      watched?.watcher.close()
+    },
+  }
+}
+
+/** Changes with whatever is written in the directory, also when it ends as it was. */
+async function fingerprint(directory: string): Promise<string> {
+  try {
+    const names = (await readdir(directory)).sort()
+    const stats = await Promise.all(
+      names.map((name) => stat(join(directory, name), { bigint: true })),
+    )
+    return stats
+      .map(({ ino, mtimeNs, size }, at) => `${names[at]}:${ino}:${mtimeNs}:${size}`)
+      .join()
+  } catch (error) {
+    return String(error)
+  }
+}

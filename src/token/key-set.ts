@@ -1,0 +1,133 @@
+import { basename } from 'node:path'
+import type { JWK } from 'jose'
+import { Invalid, type Problem } from '../errors.ts'
+import { type KeyEntry, type KeyFile, parseKeyFile, type SecretWeakness } from './key-file.ts'
+import type { SigningKey, VerifyingKey } from './keys.ts'
+import { WeakKey } from './weak-keys.ts'
+
+/** The keys in force at one moment. Never changes; a reload makes another one. */
+export interface KeySet {
+  /** What new tokens are signed with. Absent where only public keys are: no login there. */
+  readonly signer: SigningKey | undefined
+  readonly entries: readonly KeyEntry[]
+  /** A `kid` has the key of that name or none; no `kid` has the shared secret or none. */
+  find(kid: string | undefined): VerifyingKey | undefined
+  /** The same, where its private part is here. */
+  findSigning(kid: string | undefined): SigningKey | undefined
+}
+
+export interface KeySetOptions {
+  /** The key of `jwt.secret`, when there is one. */
+  readonly secret?: SigningKey | undefined
+  readonly secretWeakness: SecretWeakness
+}
+
+/** The file of a key directory that names the `kid` that signs. */
+export const signerFile = 'signer'
+
+/** The set of a gateway that has `jwt.secret` and no key directory. */
+export function secretAlone(secret: SigningKey): KeySet {
+  return keySet([], secret, secret)
+}
+
+/**
+ * The set that these files are, whole. Which key signs: the one that `signer` names; without that
+ * file `jwt.secret`; without that the only private key. Throws `Invalid` with every problem: a
+ * file that is no good key, two files with one kid or one key, a shared secret among public keys,
+ * a signer that is unclear, unknown or only public, no key at all.
+ */
+export async function parseKeySet(
+  directory: string,
+  files: readonly KeyFile[],
+  { secret, secretWeakness }: KeySetOptions,
+): Promise<KeySet> {
+  const problems: Problem[] = []
+  const entries: KeyEntry[] = []
+  const named = files.find(({ name }) => basename(name) === signerFile)
+
+  for (const file of files) {
+    if (file === named) continue
+    try {
+      entries.push(await parseKeyFile(file, secretWeakness))
+    } catch (error) {
+      if (!(error instanceof WeakKey)) throw error
+      problems.push({ file: file.name, message: error.message })
+    }
+  }
+  problems.push(...confusions(entries))
+  if (problems.length > 0) throw new Invalid(problems)
+  if (entries.length === 0) {
+    const message = 'holds no key; make one: postern keys generate --out DIR'
+    throw new Invalid([{ file: directory, message }])
+  }
+
+  return keySet(entries, secret, chooseSigner(directory, { entries, named, secret }))
+}
+
+/** What others need to verify our tokens with: the public parts, and nothing of a shared secret. */
+export function publicJwks({ entries }: KeySet): JWK[] {
+  return entries.flatMap(({ key: { publicJwk } }) => (publicJwk === undefined ? [] : [publicJwk]))
+}
+
+/** Sets in which a token could choose between keys, or a rotation would change nothing. */
+export function confusions(entries: readonly KeyEntry[]): Problem[] {
+  const kids = new Map<string, KeyEntry>()
+  const thumbprints = new Map<string, KeyEntry>()
+  const problems: Problem[] = []
+  for (const entry of entries) {
+    const { kid, file, thumbprint } = entry
+    const sameKid = kids.get(kid)
+    const sameKey = thumbprints.get(thumbprint)
+    if (sameKid !== undefined) {
+      problems.push({ file, message: `has the kid of ${basename(sameKid.file)}: keep one` })
+    } else if (sameKey !== undefined) {
+      problems.push({ file, message: `is the same key as ${basename(sameKey.file)}: keep one` })
+    }
+    kids.set(kid, entry)
+    thumbprints.set(thumbprint, entry)
+  }
+
+  const shared = entries.filter(({ key }) => key.algorithm === 'HS256')
+  if (shared.length === entries.length) return problems
+  for (const { file } of shared) {
+    problems.push({ file, message: 'is a shared secret, which does not belong among public keys' })
+  }
+  return problems
+}
+
+function chooseSigner(
+  directory: string,
+  {
+    entries,
+    named,
+    secret,
+  }: { entries: readonly KeyEntry[]; named: KeyFile | undefined; secret: SigningKey | undefined },
+): SigningKey | undefined {
+  if (named !== undefined) {
+    const entry = entries.find(({ kid }) => kid === named.text.trim())
+    if (entry?.signing !== undefined) return entry.signing
+    const reason = entry === undefined ? 'names no key that is here' : 'names a public key'
+    throw new Invalid([{ file: named.name, message: `${reason}: write the kid of a private key` }])
+  }
+  if (secret !== undefined) return secret
+
+  const able = entries.flatMap(({ signing }) => (signing === undefined ? [] : [signing]))
+  if (able.length <= 1) return able[0]
+  const kids = able.map(({ kid }) => kid).join(', ')
+  const message = `${able.length} keys could sign (${kids}): name one, with postern keys use KID ${directory}`
+  throw new Invalid([{ file: directory, message }])
+}
+
+function keySet(
+  entries: readonly KeyEntry[],
+  secret: SigningKey | undefined,
+  signer: SigningKey | undefined,
+): KeySet {
+  const byKid = new Map(entries.map((entry) => [entry.kid, entry]))
+  return {
+    signer,
+    entries,
+    find: (kid) => (kid === undefined ? secret : byKid.get(kid)?.key),
+    findSigning: (kid) => (kid === undefined ? secret : byKid.get(kid)?.signing),
+  }
+}

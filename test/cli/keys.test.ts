@@ -1,0 +1,217 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { keysCommands } from '../../src/cli/keys-commands.ts'
+import { reportError } from '../../src/cli/report-error.ts'
+import { tokenInspect } from '../../src/cli/token-inspect.ts'
+import { newKey, signedBy } from '../support/keys.ts'
+
+let cwd: string
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'postern-keys-cli-'))
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }))
+})
+
+async function keys(...args: readonly string[]) {
+  const said = { out: '', err: '' }
+  const io = {
+    out: (text: string) => {
+      said.out += text
+    },
+    err: (text: string) => {
+      said.err += text
+    },
+    env: {},
+    cwd,
+    readStdin: async () => '',
+  }
+  const command = keysCommands[`keys ${args[0]}`] ?? keysCommands['keys']
+  const rest = command === keysCommands['keys'] ? args : args.slice(1)
+  const code = await command?.(rest, io).catch((error: unknown) => reportError(error, io))
+  return { code, ...said }
+}
+
+const inKeys = (name: string) => join(cwd, 'keys', name)
+
+describe('postern keys generate', () => {
+  test.each([
+    [[], 'pem', 'ES256'],
+    [['--alg', 'RS256'], 'pem', 'RS256'],
+    [['--alg', 'EdDSA'], 'pem', 'EdDSA'],
+    [['--alg', 'HS256'], 'jwk', 'HS256'],
+  ])(
+    '%j makes a key that only its owner can read, and prints its kid alone',
+    async (args, ending, alg) => {
+      const { code, out, err } = await keys('generate', '--out', 'keys', ...args)
+
+      const kid = out.trim()
+      expect(code).toBe(0)
+      expect(kid).toMatch(/^\d{4}-\d\d-\d\d-[0-9a-f]{6}$/)
+      expect((await stat(inKeys(`${kid}.${ending}`))).mode & 0o777).toBe(0o600)
+      expect((await stat(join(cwd, 'keys'))).mode & 0o777).toBe(0o700)
+      expect(err).toContain('jwt.keyDirectory')
+      const listed = JSON.parse((await keys('list', 'keys', '--output', 'json')).out)
+      expect(listed).toMatchObject({ signer: kid, keys: [{ kid, algorithm: alg, role: 'signs' }] })
+    },
+  )
+
+  test('never overwrites, under whichever ending', async () => {
+    await keys('generate', '--out', 'keys', '--kid', 'a', '--alg', 'HS256')
+    await keys('use', 'a', 'keys')
+    const before = await readFile(inKeys('a.jwk'), 'utf8')
+
+    const again = await keys('generate', '--out', 'keys', '--kid', 'a', '--alg', 'HS256')
+    const other = await keys('generate', '--out', 'keys', '--kid', 'a')
+
+    expect([again.code, other.code]).toEqual([1, 1])
+    expect(again.err).toContain('no key is ever overwritten')
+    expect(await readFile(inKeys('a.jwk'), 'utf8')).toBe(before)
+    expect((await readdir(join(cwd, 'keys'))).sort()).toEqual(['a.jwk', 'signer'])
+  })
+
+  test('adds no key that would leave gateways in doubt about which one signs', async () => {
+    await keys('generate', '--out', 'keys', '--kid', 'a')
+
+    const second = await keys('generate', '--out', 'keys', '--kid', 'b')
+    const named = await keys('use', 'a', 'keys')
+    const third = await keys('generate', '--out', 'keys', '--kid', 'b')
+
+    expect([second.code, named.code, third.code]).toEqual([1, 0, 0])
+    expect(second.err).toContain('postern keys use a keys')
+    expect(third.err).toContain('does not sign yet')
+  })
+
+  test('adds no shared secret among public keys', async () => {
+    await keys('generate', '--out', 'keys', '--kid', 'a')
+    await keys('use', 'a', 'keys')
+
+    const mixed = await keys('generate', '--out', 'keys', '--alg', 'HS256')
+
+    expect(mixed.code).toBe(1)
+    expect(mixed.err).toContain('does not belong among public keys')
+  })
+
+  test.each([
+    ['--alg', 'HS512'],
+    ['--kid', '../a'],
+    ['--kid', ''],
+    ['--kid', 'a/b'],
+    ['--kid', '.a'],
+    ['surplus', '--kid', 'a'],
+  ])('refuses %s %s and writes nothing', async (...args) => {
+    const { code, err } = await keys('generate', '--out', 'keys', ...args)
+
+    expect(code).toBe(2)
+    expect(err).toContain('usage: postern keys generate')
+    expect(await readdir(cwd)).toEqual([])
+  })
+})
+
+describe('postern keys list', () => {
+  test('shows kid, algorithm, role and thumbprint, and nothing that is secret', async () => {
+    const { out: kid } = await keys('generate', '--out', 'keys', '--kid', 'a')
+    await keys('use', kid.trim(), 'keys')
+    await keys('generate', '--out', 'keys', '--kid', 'b', '--alg', 'EdDSA')
+    await writeFile(inKeys('c.pem'), newKey('RS256').publicPem)
+
+    const { code, out, err } = await keys('list', 'keys')
+
+    const rows = out.split('\n').map((line) => line.split(/ {2,}/))
+    expect(code).toBe(0)
+    expect(rows.map((row) => row.slice(0, 3))).toEqual([
+      ['KID', 'ALG', 'ROLE'],
+      ['a', 'ES256', 'signs'],
+      ['b', 'EdDSA', 'could sign'],
+      ['c', 'RS256', 'verifies'],
+      [''],
+    ])
+    expect(rows[1]?.[3]).toMatch(/^[\w-]{43}$/)
+    expect(err).toBe('')
+  })
+
+  test('shows no thumbprint of a shared secret, which is a digest of it', async () => {
+    await keys('generate', '--out', 'keys', '--kid', 'a', '--alg', 'HS256')
+
+    const { out } = await keys('list', 'keys', '--output', 'json')
+
+    expect(JSON.parse(out).keys).toEqual([
+      { kid: 'a', algorithm: 'HS256', role: 'signs', thumbprint: null, file: 'a.jwk' },
+    ])
+  })
+
+  test('warns about a private key that others can read', async () => {
+    await keys('generate', '--out', 'keys', '--kid', 'a')
+    await chmod(inKeys('a.pem'), 0o644)
+
+    expect((await keys('list', 'keys')).err).toMatch(/warning: .*a\.pem: chmod 0400/)
+  })
+
+  test('takes the directory of the configuration, and says with exit code 3 what it cannot use', async () => {
+    await writeFile(join(cwd, 'p.yaml'), 'jwt: { keyDirectory: keys }\n')
+    await keys('generate', '--config', 'p.yaml', '--kid', 'a')
+    await writeFile(inKeys('b.pem'), 'nothing')
+
+    const { code, err } = await keys('list', '--config', 'p.yaml')
+
+    expect([code, err.trim()]).toEqual([3, `${inKeys('b.pem')}: is no PEM file`])
+  })
+})
+
+describe('postern keys use', () => {
+  test('names the key that signs, and refuses one that cannot', async () => {
+    await keys('generate', '--out', 'keys', '--kid', 'a')
+    await keys('use', 'a', 'keys')
+    await keys('generate', '--out', 'keys', '--kid', 'b')
+    await writeFile(inKeys('c.pem'), newKey().publicPem)
+
+    const used = await keys('use', 'b', 'keys')
+    const unknown = await keys('use', 'd', 'keys')
+    const onlyPublic = await keys('use', 'c', 'keys')
+
+    expect([used.code, unknown.code, onlyPublic.code]).toEqual([0, 1, 1])
+    expect(await readFile(inKeys('signer'), 'utf8')).toBe('b\n')
+  })
+})
+
+describe('postern token inspect', () => {
+  test('finds the key of a token in the directory, and no other', async () => {
+    const [ours, theirs] = [newKey('EdDSA'), newKey('EdDSA')]
+    await keys('generate', '--out', 'keys', '--kid', 'a')
+    await keys('use', 'a', 'keys')
+    await writeFile(inKeys('b.pem'), ours.publicPem)
+    await writeFile(join(cwd, 'p.yaml'), 'jwt: { keyDirectory: keys }\n')
+
+    const good = await inspect(signedBy(ours, { kid: 'b' }))
+    const forged = await inspect(signedBy(theirs, { kid: 'b' }))
+
+    expect(good).toMatchObject({ key: { kid: 'b', alg: 'EdDSA' }, verdict: 'good' })
+    expect(forged).toMatchObject({ key: null, verdict: 'not ours' })
+  })
+
+  async function inspect(token: string) {
+    let out = ''
+    await tokenInspect(['-', '--config', 'p.yaml', '--output', 'json'], {
+      ...{ err: () => {}, env: {}, cwd },
+      out: (text) => {
+        out += text
+      },
+      readStdin: async () => token,
+    })
+    return JSON.parse(out)
+  }
+})
+
+describe('postern keys', () => {
+  test('lists its commands, each of which has help with examples', async () => {
+    expect((await keys('--help')).out).toContain('postern keys generate')
+    for (const verb of ['generate', 'list', 'use']) {
+      const { code, out } = await keys(verb, '--help')
+      expect([code, out.split('\n')[0]]).toEqual([
+        0,
+        expect.stringContaining(`postern keys ${verb}`),
+      ])
+    }
+    expect((await keys('burn')).code).toBe(2)
+  })
+})

@@ -80,12 +80,21 @@ export function createPolicyStore(redis: RedisClient): PolicyStore {
     }
   }
 
-  /** Tries for a second or so: after a lost answer the connection may have to be opened again. */
+  /**
+   * The last move, if the head made it: a script that fails on its way leaves what it has written.
+   * Tries for a second or so: after a lost answer the connection may have to be opened again.
+   */
   async function lastMove(): Promise<Move | undefined> {
     for (let left = 10; left > 0; left--) {
-      const found = await history(1).catch(() => undefined)
-      if (found !== undefined) return found[0]
-      await pause(100)
+      try {
+        const [last] = await history(1)
+        const reached = (await head())?.sequence ?? 0
+        return last !== undefined && reached >= last.sequence ? last : undefined
+      } catch (error) {
+        // Without a cause Redis answers, and what it holds is no head.
+        if (error instanceof Fault && error.cause === undefined) return undefined
+        await pause(100)
+      }
     }
     return undefined
   }

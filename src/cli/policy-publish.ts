@@ -4,7 +4,14 @@ import { type PolicyFile, type PolicySet, parsePolicySet } from '../policy/polic
 import { createDocument, type Head, type Move, type PolicyStore } from '../stores/policies.ts'
 import type { Io } from './io.ts'
 import { compareAccess, formatAccess } from './policy-access.ts'
-import { awaitConvergence, type Convergence, formatBehind, inShort } from './policy-convergence.ts'
+import { json } from './policy-command.ts'
+import {
+  awaitConvergence,
+  type Convergence,
+  formatBehind,
+  inShort,
+  isConverged,
+} from './policy-convergence.ts'
 import { refuse } from './policy-settings.ts'
 import { printable } from './table.ts'
 
@@ -41,13 +48,15 @@ export async function publishPolicy(
 ): Promise<PublicationReport | undefined> {
   const { set, yes, kind, waitSeconds } = publication
   const seen = await store.head()
-  if (seen?.revision === set.revision) {
+  const live = await readLive(seen, store)
+  // A document that was lost or is broken is mended by publishing it again.
+  if (seen?.revision === set.revision && typeof live !== 'string') {
     io.err(`${set.revision} is live already: nothing to publish\n`)
     const convergence = await awaitConvergence(seen, waitSeconds, { store, io })
     return { head: seen, parent: seen.revision, diff: undefined, convergence }
   }
 
-  const diff = await compareWithLive(set, seen, { store, io })
+  const diff = compareWithLive(set, live, io)
   if (!yes && !(await confirm(set, io))) return undefined
 
   const document = createDocument(publication.files, {
@@ -64,12 +73,7 @@ export async function publishPolicy(
   return { head: published.head, parent: seen?.revision, diff, convergence }
 }
 
-async function compareWithLive(
-  set: PolicySet,
-  seen: Head | undefined,
-  { store, io }: { readonly store: PolicyStore; readonly io: Io },
-): Promise<AccessDiff | undefined> {
-  const live = await readLive(seen, store)
+function compareWithLive(set: PolicySet, live: PolicySet | string, io: Io): AccessDiff | undefined {
   if (typeof live === 'string') {
     io.err(
       `${live}: all ${set.rules.length} rules and ${set.exclusions.length} exclusions are new\n`,
@@ -119,10 +123,20 @@ async function whatHappened(
   )
 }
 
-/** Prints who decides by it now; exit code 1 when some do not. */
-export function reportConvergence(convergence: Convergence, io: Io): number {
-  if (convergence.replicas.length === 0) io.err('no replica reports: nobody to wait for\n')
-  io.err(formatBehind(convergence))
-  io.out(`${inShort(convergence)}\n`)
-  return convergence.behind.length === 0 ? 0 : 1
+/** Says who decides by it now; exit code 1 when some do not, or nobody could be asked. */
+export function reportPublication(
+  report: PublicationReport,
+  output: 'text' | 'json' | 'junit',
+  io: Io,
+): number {
+  const { convergence } = report
+  const { replicas, problem } = convergence
+  if (output === 'json') io.out(json(report))
+  else if (problem !== undefined) io.err(`who decides by it is not known: ${problem}\n`)
+  else {
+    if (replicas.length === 0) io.err('no replica reports: nobody to wait for\n')
+    io.err(formatBehind(convergence))
+    io.out(`${inShort(convergence)}\n`)
+  }
+  return isConverged(convergence) ? 0 : 1
 }

@@ -1,6 +1,6 @@
 import type { Io } from './io.ts'
-import { json, policyCommand } from './policy-command.ts'
-import { publishPolicy, reportConvergence } from './policy-publish.ts'
+import { policyCommand } from './policy-command.ts'
+import { publishPolicy, reportPublication } from './policy-publish.ts'
 import { formatFindings, reviewDirectory } from './policy-review.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
 import { formatReport, runTests } from './policy-test.ts'
@@ -63,11 +63,7 @@ export const policyPush = policyCommand(
     return withPolicyStore(settings, async (store) => {
       const report = await publishPolicy(publication, { store, io })
       if (report === undefined) return refuse('not published')
-      if (output === 'json') {
-        io.out(json(report))
-        return report.convergence.behind.length === 0 ? 0 : 1
-      }
-      return reportConvergence(report.convergence, io)
+      return reportPublication(report, output, io)
     })
   },
 )

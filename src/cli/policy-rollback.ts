@@ -1,6 +1,6 @@
 import { isRevision } from '../stores/policy-document.ts'
-import { json, policyCommand } from './policy-command.ts'
-import { publishPolicy, reportConvergence } from './policy-publish.ts'
+import { policyCommand } from './policy-command.ts'
+import { publishPolicy, reportPublication } from './policy-publish.ts'
 import { authorOf, defaultWaitSeconds } from './policy-push.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
 import { readPublished } from './policy-versions.ts'
@@ -44,11 +44,7 @@ export const policyRollback = policyCommand(
         { store, io },
       )
       if (report === undefined) return refuse('not published')
-      if (output === 'json') {
-        io.out(json(report))
-        return report.convergence.behind.length === 0 ? 0 : 1
-      }
-      return reportConvergence(report.convergence, io)
+      return reportPublication(report, output, io)
     })
   },
 )

@@ -86,13 +86,17 @@ export function createReplicas(redis: RedisClient): Replicas {
   }
 }
 
+/** ECMA-262, Time Values: what lies beyond is no date. */
+const latestTime = 8.64e15
+
 function readReport(
   id: string,
   text: string,
   { now, at }: { readonly now: number; readonly at: number },
 ): ReplicaReport | undefined {
   const value = readJson(text)
-  if (!hasTexts(value, ['version'])) return undefined
+  // A time that no clock shows is somebody else's entry.
+  if (!hasTexts(value, ['version']) || !(Math.abs(at) <= latestTime)) return undefined
   const { revision, sequence, stale, version } = value
   const ageMs = Math.max(0, now - at)
   return {

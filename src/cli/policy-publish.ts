@@ -1,7 +1,14 @@
 import { Fault } from '../errors.ts'
 import type { AccessDiff } from '../policy/diff.ts'
-import { type PolicyFile, type PolicySet, parsePolicySet } from '../policy/policy-set.ts'
-import { createDocument, type Head, type Move, type PolicyStore } from '../stores/policies.ts'
+import type { PolicyFile, PolicySet } from '../policy/policy-set.ts'
+import { isSamePolicy } from '../policy/same-policy.ts'
+import {
+  createDocument,
+  type Head,
+  type Move,
+  type PolicyStore,
+  policyOf,
+} from '../stores/policies.ts'
 import type { Io } from './io.ts'
 import { compareAccess, formatAccess } from './policy-access.ts'
 import { json } from './policy-command.ts'
@@ -50,7 +57,7 @@ export async function publishPolicy(
   const seen = await store.head()
   const live = await readLive(seen, store)
   // A document that was lost or is broken is mended by publishing it again.
-  if (seen?.revision === set.revision && typeof live !== 'string') {
+  if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set)) {
     io.err(`${set.revision} is live already: nothing to publish\n`)
     const convergence = await awaitConvergence(seen, waitSeconds, { store, io })
     return { head: seen, parent: seen.revision, diff: undefined, convergence }
@@ -91,7 +98,7 @@ async function readLive(seen: Head | undefined, store: PolicyStore): Promise<Pol
   try {
     const document = await store.read(seen.revision)
     if (document === undefined) return `${seen.revision} is live, but its document is lost`
-    return parsePolicySet(document.files)
+    return policyOf(document)
   } catch (error) {
     // With a cause it is Redis that fails, and not what it holds.
     if (error instanceof Fault && error.cause === undefined) return error.message

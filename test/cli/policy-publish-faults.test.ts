@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { prefix, testStore } from '../support/published-policies.ts'
@@ -52,6 +53,26 @@ describe('postern policy push', () => {
     const head = await store.head()
     expect(head?.sequence).toBeGreaterThan(before?.sequence ?? 0)
     expect(await store.read(head?.revision ?? '')).toMatchObject({ message: 'why' })
+  })
+
+  test('replaces a live policy that can no longer be used', async () => {
+    const content = {
+      at: '2026-01-01T00:00:00.000Z',
+      author: 'eve',
+      files: [{ name: 'policy.csv', text: 'p, nonsense\n' }],
+      message: '',
+      revision: 'r-000000000000',
+    }
+    const checksum = hash('sha256', JSON.stringify(content))
+    const document = JSON.stringify({ ...content, checksum })
+    await redis.client.set(`${prefix}policy:rev:${content.revision}`, document)
+    const head = JSON.stringify({ revision: content.revision, sequence: 7 })
+    await redis.client.set(`${prefix}policy:head`, head)
+
+    const { code, err } = await push()
+
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('cannot be used') })
+    expect((await (await testStore(redis)).head())?.sequence).toBeGreaterThan(7)
   })
 
   test('leaves a live revision alone whose document is sound', async () => {

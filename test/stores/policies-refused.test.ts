@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { openPolicyStore, type PolicyStore } from '../../src/stores/policies.ts'
+import { createDocument, openPolicyStore, type PolicyStore } from '../../src/stores/policies.ts'
+import type { PolicyDocument } from '../../src/stores/policy-document.ts'
 import { createRedis } from '../../src/stores/redis.ts'
 import { createReplicas, type Replicas } from '../../src/stores/replicas.ts'
-import { documentOf } from '../support/policy-files.ts'
+import { documentOf, policyFiles } from '../support/policy-files.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 
 const prefix = '{test}:'
@@ -83,3 +85,48 @@ describe('the highest sequence of the replicas', () => {
     expect(await redis.client.get(`${prefix}policy:highest`)).toBe('7')
   })
 })
+
+/** What one rule and a numbered reason amount to. The numbers below were searched for. */
+function numbered(rule: string, ticket: number): PolicyDocument {
+  const entry = `{ method: GET, path: /api/v1/user/profile, reason: "Ticket ${ticket}." }`
+  const exclusions = { name: 'exclusions.yaml', text: `- ${entry}\n` }
+  const authorship = { author: 'ada', message: '', parent: undefined, now: new Date() }
+  return createDocument([...policyFiles([rule]), exclusions], authorship)
+}
+
+describe('a document that stands under the revision of another policy', () => {
+  const harmless = numbered('viewer, /api/v1/orders/:id, GET', 3_725_876)
+  const wide = numbered('viewer, /*, *', 76_905_191)
+
+  test('is not put in force in its place', async () => {
+    const store = await openPolicyStore({ ...timeouts, url: redis.url })
+    onTestFinished(store.close)
+    expect(wide.revision).toBe(harmless.revision)
+    await store.publish(wide, undefined, 'push')
+    const { head } = await store.publish(first, wide.revision, 'push')
+
+    const attempt = store.publish(harmless, first.revision, 'push')
+
+    await expect(attempt).rejects.toThrow('already the name of another policy')
+    expect(await store.head()).toEqual(head)
+  })
+
+  test('is no obstacle when it is no policy at all', async () => {
+    const store = await openPolicyStore({ ...timeouts, url: redis.url })
+    onTestFinished(store.close)
+    await redis.client.set(`${prefix}policy:rev:${first.revision}`, unusable(first))
+    expect(await store.read(first.revision)).toMatchObject({ revision: first.revision })
+
+    await store.publish(first, undefined, 'push')
+
+    expect(await store.read(first.revision)).toEqual(first)
+  })
+})
+
+/** A document whose form and checksum are right, and whose rules nobody can use. */
+function unusable({ at, author, message, revision }: PolicyDocument): string {
+  const files = [{ name: 'policy.csv', text: 'p, nonsense\n' }]
+  // In the order of the names, as the checksum has them.
+  const content = { at, author, files, message, revision }
+  return JSON.stringify({ ...content, checksum: hash('sha256', JSON.stringify(content)) })
+}

@@ -59,8 +59,7 @@ function warningsOf(
     tick: (done, total) => progress.show(() => words(done, total)),
   })
   progress.end()
-  const message = 'is not read: a test file is named *_test.yaml'
-  return [...findings, ...strays.map((file) => ({ file, code: 'stray-test' as const, message }))]
+  return [...findings, ...strays.map((stray) => ({ ...stray, code: 'not-read' as const }))]
 }
 
 /** The problems a line each, `file:line:column: error: …`, and no more than a person reads. */

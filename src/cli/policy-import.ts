@@ -12,7 +12,7 @@ import {
 } from '../stores/casbin-rows.ts'
 import { openDatabase } from '../stores/database.ts'
 import type { Io } from './io.ts'
-import { count, json, policyCommand } from './policy-command.ts'
+import { badArguments, count, json, policyCommand } from './policy-command.ts'
 import { createPolicyDirectory } from './policy-directory.ts'
 import { policySettings, refuse } from './policy-settings.ts'
 import { printable } from './table.ts'
@@ -56,8 +56,9 @@ export const policyImport = policyCommand(
     const isDatabase = from === 'database' && key === undefined
     const isRedis = from === 'redis' && table === undefined && allExclusions === undefined
     if (!isDatabase && !isRedis) {
-      io.err(help)
-      return 2
+      const problem =
+        'import from "database" (with --table, --all-exclusions) or from "redis" (with --key)'
+      return badArguments(problem, { help, io })
     }
 
     const rows = isDatabase

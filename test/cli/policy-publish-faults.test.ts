@@ -115,6 +115,32 @@ describe('postern policy push', () => {
   })
 })
 
+describe('a configuration that cannot be used', () => {
+  const broken = 'redis: { prefix: "{shop}:" }\nnonsense: true\n'
+
+  test.each([
+    ['named on the command line', ['--config', 'shop.yaml'], {}],
+    ['named in the environment', [], { POSTERN_CONFIG: 'shop.yaml' }],
+  ])('and was %s is not replaced by guesses about the keys', async (_, args, env) => {
+    const cwd = await folder({ ...files, 'shop.yaml': broken })
+
+    const ran = await run(['push', '-m', 'x', '--yes', 'policies', ...args], { cwd, env })
+
+    expect(ran).toMatchObject({ code: 3, err: expect.stringContaining('shop.yaml:2') })
+    expect(await redis.client.dbsize()).toBe(0)
+  })
+
+  test('and was not named is said to be left out', async () => {
+    const cwd = await folder({ ...files, 'config/postern.yaml': broken })
+    const env = { POSTERN_REDIS__URL: redis.url }
+
+    const { err } = await policy(['push', '-m', 'x', '--yes', '--wait', '0'], { cwd, env })
+
+    expect(err).toContain('note: config/postern.yaml cannot be used here')
+    expect(err).toContain('POSTERN_REDIS__PREFIX')
+  })
+})
+
 describe('postern policy status', () => {
   test.each(['inf', '-inf', '1e300'])('passes over a replica that reported at %s', async (time) => {
     await push()

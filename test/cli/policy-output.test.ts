@@ -1,4 +1,8 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { freePort } from '../support/redis-server.ts'
 import { folder, policy } from './policy-runner.ts'
@@ -78,6 +82,39 @@ describe('arguments', () => {
     expect(err.split('\n')[0]).toContain(`postern: `)
     expect(err.split('\n')[0]).toContain(reason)
     expect(err).toContain('\nusage: postern policy')
+  })
+})
+
+describe('a long answer', () => {
+  const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+
+  async function piped(reader: string): Promise<{ readonly code: string; readonly out: string }> {
+    const rules = Array.from({ length: 2000 }, (_, index) => `p, clerk, /orders/${index}, GET\n`)
+    const cwd = await folder({
+      ...files,
+      'more/model.conf': files['policies/model.conf'],
+      'more/policy.csv': rules.join(''),
+    })
+    const command = `{ "$NODE" "$MAIN" policy diff policies more --output json; echo $? >code; } 2>err | ${reader}`
+    const env = { ...process.env, NODE: process.execPath, MAIN: main }
+    const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+      cwd,
+      env,
+      maxBuffer: 2e7,
+    })
+    expect(await readFile(join(cwd, 'err'), 'utf8')).toBe('')
+    return { code: (await readFile(join(cwd, 'code'), 'utf8')).trim(), out: stdout }
+  }
+
+  test('reaches a slow reader whole', async () => {
+    const { code, out } = await piped('{ sleep 1; cat; }')
+
+    expect(code).toBe('1')
+    expect(JSON.parse(out).gains).toHaveLength(2000)
+  })
+
+  test('may be left by its reader', async () => {
+    expect(await piped('head -n 1')).toEqual({ code: '1', out: '{\n' })
   })
 })
 

@@ -126,7 +126,6 @@ describe('a document that stands under the revision of another policy', () => {
 /** A document whose form and checksum are right, and whose rules nobody can use. */
 function unusable({ at, author, message, revision }: PolicyDocument): string {
   const files = [{ name: 'policy.csv', text: 'p, nonsense\n' }]
-  // In the order of the names, as the checksum has them.
   const content = { at, author, files, message, revision }
   return JSON.stringify({ ...content, checksum: hash('sha256', JSON.stringify(content)) })
 }

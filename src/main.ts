@@ -141,5 +141,18 @@ function userName(): string {
   }
 }
 
-// Outright: nothing that is still open, such as a log whose reader left, may keep us here.
-process.exit(await main(process.argv.slice(2), io).catch((error) => reportError(error, io)))
+/** Waits until all that was written has reached its reader, or the reader has left. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()))
+}
+
+// Whoever reads only the beginning, as `head` does, leaves in good order.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+
+const argv = process.argv.slice(2)
+const code = await main(argv, io).catch((error) => reportError(error, io))
+// Writing to a pipe goes on in the background, and a cut answer would look like a whole one. Not so
+// for the gateway: a log that nobody reads any more must not keep it here.
+if (argv[0] !== 'serve') await Promise.all([written(process.stdout), written(process.stderr)])
+// Outright: nothing that is still open may keep us here.
+process.exit(code)

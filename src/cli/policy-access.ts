@@ -17,7 +17,7 @@ export function compareAccess(from: PolicySet, to: PolicySet, io: Io): AccessDif
 /** What roles gain (`+`) and lose (`-`), a line each, what everybody gains first. */
 export function formatAccess({ from, to, gains, losses, widened }: AccessDiff): string {
   const total = gains.length + losses.length
-  if (from === to) return `${from} on both sides: no difference\n`
+  if (from === to && total === 0) return `${from} on both sides: no difference\n`
   const verdict = widened ? 'access widens' : total > 0 ? 'access narrows' : 'access stays the same'
   return [
     `${from} -> ${to}: ${verdict}`,

@@ -1,6 +1,9 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { Invalid, type Problem } from '../errors.ts'
+import { formatJunit } from '../policy/junit.ts'
 import type { Command, Io } from './io.ts'
 import { startClock } from './policy-progress.ts'
+import { printable } from './table.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
@@ -32,7 +35,8 @@ export interface PolicyCommandSpec<Own extends Options> {
 
 /**
  * Makes a command that shows its help for `--help`, and for arguments it does not understand, with
- * exit code 2. `--config` and `--output` are understood by all of them.
+ * exit code 2. `--config` and `--output` are understood by all of them. With `--output json`
+ * or `junit` there is a document also when it fails.
  */
 export function policyCommand<const Own extends Options>(
   spec: PolicyCommandSpec<Own>,
@@ -46,10 +50,7 @@ export function policyCommand<const Own extends Options>(
   } = spec
   return async (args, io) => {
     const parsed = parse(args, { ...commonOptions, ...options })
-    if (parsed === undefined) {
-      io.err(help)
-      return 2
-    }
+    if (typeof parsed === 'string') return badArguments(parsed, { help, io })
     const { positionals } = parsed
     const { help: isHelp, output: wanted = 'text' } = parsed.values
     const values = parsed.values as unknown as PolicyCall<Own>['values']
@@ -58,21 +59,51 @@ export function policyCommand<const Own extends Options>(
       return 0
     }
     const output = outputs.find((each) => each === wanted)
-    if (output === undefined || positionals.length < least || positionals.length > most) {
-      io.err(help)
-      return 2
+    if (output === undefined) {
+      return badArguments(`--output is one of ${outputs.join(', ')}`, { help, io })
     }
+    if (positionals.length < least) return badArguments('arguments are missing', { help, io })
+    if (positionals.length > most) return badArguments('too many arguments', { help, io })
+    // What an unset variable of a script leaves: it must not stand for the current directory.
+    if (positionals.includes('')) return badArguments('an argument is empty', { help, io })
     startClock(io)
-    return run({ values, positionals, output }, io)
+    try {
+      return await run({ values, positionals, output }, io)
+    } catch (error) {
+      if (output === 'json') io.out(json({ ok: false, errors: problemsIn(error) }))
+      if (output === 'junit' && error instanceof Invalid) io.out(formatJunit([], error.problems))
+      throw error
+    }
   }
 }
 
 function parse(args: readonly string[], options: Options) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true })
-  } catch {
-    return undefined
+  } catch (error) {
+    const [first] = error instanceof Error ? error.message.split('. ', 1) : []
+    return first ?? 'these arguments are not understood'
   }
+}
+
+/** Says what is wrong with the arguments, and how the command is used. */
+export function badArguments(
+  problem: string,
+  { help, io }: { readonly help: string; readonly io: Io },
+): number {
+  io.err(`postern: ${printable(problem)}\n\n${help}`)
+  return 2
+}
+
+/** A number as people write one; `undefined` for what else `Number` takes, an empty text included. */
+export function decimal(text: string): number | undefined {
+  return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined
+}
+
+/** What went wrong, in the form of the problems that `check` prints. */
+function problemsIn(error: unknown): readonly (Problem | Pick<Problem, 'message'>)[] {
+  if (error instanceof Invalid) return error.problems
+  return [{ message: error instanceof Error ? error.message : String(error) }]
 }
 
 /** One JSON document, as `--output json` prints it. */

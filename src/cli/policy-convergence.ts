@@ -3,18 +3,26 @@ import { Fault } from '../errors.ts'
 import type { Head, PolicyStore, ReplicaReport } from '../stores/policies.ts'
 import type { Io } from './io.ts'
 import { createProgress } from './policy-progress.ts'
+import { printable } from './table.ts'
 
 /** How many of the replicas that report decide by the head. */
 export interface Convergence {
   readonly head: Head
   readonly replicas: readonly ReplicaReport[]
   readonly behind: readonly ReplicaReport[]
+  /** Why nobody could be asked, so that what the rest says is not known to be so. */
+  readonly problem?: string
 }
 
 /** Who decides by this head and who does not, as far as they report. */
 export function convergenceOf(head: Head, replicas: readonly ReplicaReport[]): Convergence {
   const behind = replicas.filter(({ revision, stale }) => stale || revision !== head.revision)
   return { head, replicas, behind }
+}
+
+/** Whether every replica that reports is known to decide by the head. */
+export function isConverged({ behind, problem }: Convergence): boolean {
+  return behind.length === 0 && problem === undefined
 }
 
 /** `3/3 on r-3f2a9c81d604`. */
@@ -26,7 +34,8 @@ export function inShort({ head, replicas, behind }: Convergence): string {
 export function formatBehind({ behind }: Convergence): string {
   const lines = behind.map(({ id, revision, stale, ageSeconds }) => {
     const state = stale ? 'cannot confirm its policy' : 'reports'
-    return `  ${id} decides by ${revision ?? 'nothing'}, ${state} (${ageSeconds} s ago)\n`
+    const what = `${id} decides by ${revision ?? 'nothing'}, ${state}`
+    return `  ${printable(what)} (${ageSeconds} s ago)\n`
   })
   return lines.join('')
 }
@@ -46,9 +55,8 @@ export async function awaitConvergence(
   const until = performance.now() + seconds * 1000
   let last = convergenceOf(head, [])
   for (;;) {
-    const replicas = await listReplicas(store)
-    if (replicas !== undefined) last = convergenceOf(head, replicas)
-    const isDone = replicas !== undefined && last.behind.every((each) => isPast(each, head))
+    last = await nextOf(last, store)
+    const isDone = last.problem === undefined && last.behind.every((each) => isPast(each, head))
     if (isDone || performance.now() >= until) break
     progress.show(() => `waiting for replicas: ${inShort(last)}`)
     await pause(everyMs)
@@ -62,11 +70,11 @@ function isPast({ sequence, stale }: ReplicaReport, head: Head): boolean {
   return !stale && sequence !== undefined && sequence > head.sequence
 }
 
-async function listReplicas(store: PolicyStore): Promise<readonly ReplicaReport[] | undefined> {
+async function nextOf(last: Convergence, store: PolicyStore): Promise<Convergence> {
   try {
-    return await store.replicas()
+    return convergenceOf(last.head, await store.replicas())
   } catch (error) {
-    if (error instanceof Fault) return undefined
+    if (error instanceof Fault) return { ...last, problem: error.message }
     throw error
   }
 }

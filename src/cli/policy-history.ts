@@ -1,4 +1,4 @@
-import { json, policyCommand } from './policy-command.ts'
+import { badArguments, decimal, json, policyCommand } from './policy-command.ts'
 import { policySettings, withPolicyStore } from './policy-settings.ts'
 import { formatTable } from './table.ts'
 
@@ -17,10 +17,9 @@ Exit codes: 0, 1 fault, 2 bad arguments.
 export const policyHistory = policyCommand(
   { help, options: { limit: { type: 'string' } }, positionals: [0, 0] },
   async ({ values, output }, io) => {
-    const most = Number(values.limit ?? 20)
-    if (!Number.isSafeInteger(most) || most < 1) {
-      io.err(help)
-      return 2
+    const most = decimal(values.limit ?? '20')
+    if (most === undefined || !Number.isSafeInteger(most) || most < 1) {
+      return badArguments('--limit is a whole number from 1', { help, io })
     }
     const moves = await withPolicyStore(policySettings(values.config, io), (store) =>
       store.history(most),

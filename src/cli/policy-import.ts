@@ -12,7 +12,7 @@ import {
 } from '../stores/casbin-rows.ts'
 import { openDatabase } from '../stores/database.ts'
 import type { Io } from './io.ts'
-import { count, json, policyCommand } from './policy-command.ts'
+import { badArguments, count, json, policyCommand } from './policy-command.ts'
 import { createPolicyDirectory } from './policy-directory.ts'
 import { policySettings, refuse } from './policy-settings.ts'
 import { printable } from './table.ts'
@@ -35,7 +35,7 @@ comments (--all-exclusions: as entries), each with a warning. Then:
   postern policy check imported
   postern policy push -m 'taken over from go-admin' imported
 
-Exit codes: 0 every row taken over, 1 some not, or none there, 2 bad arguments, 3 nothing written
+Exit codes: 0 every row taken over as it was, 1 some not, or none there, 2 bad arguments, 3 nothing written
 because the result could not be used.
 `
 
@@ -56,8 +56,9 @@ export const policyImport = policyCommand(
     const isDatabase = from === 'database' && key === undefined
     const isRedis = from === 'redis' && table === undefined && allExclusions === undefined
     if (!isDatabase && !isRedis) {
-      io.err(help)
-      return 2
+      const problem =
+        'import from "database" (with --table, --all-exclusions) or from "redis" (with --key)'
+      return badArguments(problem, { help, io })
     }
 
     const rows = isDatabase
@@ -67,7 +68,9 @@ export const policyImport = policyCommand(
     const imported = importRows(rows, { anyModel: isRedis })
     const list = isDatabase ? goAdminExclusions(allExclusions === true) : specifiedExclusions()
     const { leftOut } = imported
-    io.err(formatLeftOut(leftOut) + list.warnings.map((text) => `warning: ${text}\n`).join(''))
+    const warnings = [...imported.narrowed.map(narrowedMessage), ...list.warnings]
+    const told = warnings.map((text) => `warning: ${printable(text)}\n`)
+    io.err(formatLeftOut(leftOut) + told.join(''))
     if (leftOut.some(({ denies }) => denies)) {
       // Taking only the allow rows over would give access that somebody took away.
       throw new Invalid([
@@ -77,14 +80,18 @@ export const policyImport = policyCommand(
     const revision = await writeImported(directory, imported, list.text, io)
 
     const facts = { revision, directory, rows: rows.length, taken: imported.taken }
-    if (output === 'json') io.out(json({ ...facts, leftOut, warnings: list.warnings }))
+    if (output === 'json') io.out(json({ ...facts, leftOut, warnings }))
     else
       io.out(
         `${directory}: ${revision}, ${imported.taken} of ${count(rows.length, 'row')} taken over\n`,
       )
-    return leftOut.length === 0 ? 0 : 1
+    return leftOut.length === 0 && imported.narrowed.length === 0 ? 0 : 1
   },
 )
+
+function narrowedMessage({ place, values }: CasbinRow): string {
+  return `${place}: denies less than before: casbin reads ${JSON.stringify(values[1])} as a regular expression that matches more, here it is taken literally`
+}
 
 async function databaseRows(
   table: string | undefined,

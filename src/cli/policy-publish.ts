@@ -1,10 +1,24 @@
 import { Fault } from '../errors.ts'
 import type { AccessDiff } from '../policy/diff.ts'
-import { type PolicyFile, type PolicySet, parsePolicySet } from '../policy/policy-set.ts'
-import { createDocument, type Head, type Move, type PolicyStore } from '../stores/policies.ts'
+import type { PolicyFile, PolicySet } from '../policy/policy-set.ts'
+import { isSamePolicy } from '../policy/same-policy.ts'
+import {
+  createDocument,
+  type Head,
+  type Move,
+  type PolicyStore,
+  policyOf,
+} from '../stores/policies.ts'
 import type { Io } from './io.ts'
 import { compareAccess, formatAccess } from './policy-access.ts'
-import { awaitConvergence, type Convergence, formatBehind, inShort } from './policy-convergence.ts'
+import { json } from './policy-command.ts'
+import {
+  awaitConvergence,
+  type Convergence,
+  formatBehind,
+  inShort,
+  isConverged,
+} from './policy-convergence.ts'
 import { refuse } from './policy-settings.ts'
 import { printable } from './table.ts'
 
@@ -41,13 +55,15 @@ export async function publishPolicy(
 ): Promise<PublicationReport | undefined> {
   const { set, yes, kind, waitSeconds } = publication
   const seen = await store.head()
-  if (seen?.revision === set.revision) {
+  const live = await readLive(seen, store)
+  // A document that was lost or is broken is mended by publishing it again.
+  if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set)) {
     io.err(`${set.revision} is live already: nothing to publish\n`)
     const convergence = await awaitConvergence(seen, waitSeconds, { store, io })
     return { head: seen, parent: seen.revision, diff: undefined, convergence }
   }
 
-  const diff = await compareWithLive(set, seen, { store, io })
+  const diff = compareWithLive(set, live, io)
   if (!yes && !(await confirm(set, io))) return undefined
 
   const document = createDocument(publication.files, {
@@ -64,12 +80,7 @@ export async function publishPolicy(
   return { head: published.head, parent: seen?.revision, diff, convergence }
 }
 
-async function compareWithLive(
-  set: PolicySet,
-  seen: Head | undefined,
-  { store, io }: { readonly store: PolicyStore; readonly io: Io },
-): Promise<AccessDiff | undefined> {
-  const live = await readLive(seen, store)
+function compareWithLive(set: PolicySet, live: PolicySet | string, io: Io): AccessDiff | undefined {
   if (typeof live === 'string') {
     io.err(
       `${live}: all ${set.rules.length} rules and ${set.exclusions.length} exclusions are new\n`,
@@ -87,7 +98,7 @@ async function readLive(seen: Head | undefined, store: PolicyStore): Promise<Pol
   try {
     const document = await store.read(seen.revision)
     if (document === undefined) return `${seen.revision} is live, but its document is lost`
-    return parsePolicySet(document.files)
+    return policyOf(document)
   } catch (error) {
     // With a cause it is Redis that fails, and not what it holds.
     if (error instanceof Fault && error.cause === undefined) return error.message
@@ -119,10 +130,20 @@ async function whatHappened(
   )
 }
 
-/** Prints who decides by it now; exit code 1 when some do not. */
-export function reportConvergence(convergence: Convergence, io: Io): number {
-  if (convergence.replicas.length === 0) io.err('no replica reports: nobody to wait for\n')
-  io.err(formatBehind(convergence))
-  io.out(`${inShort(convergence)}\n`)
-  return convergence.behind.length === 0 ? 0 : 1
+/** Says who decides by it now; exit code 1 when some do not, or nobody could be asked. */
+export function reportPublication(
+  report: PublicationReport,
+  output: 'text' | 'json' | 'junit',
+  io: Io,
+): number {
+  const { convergence } = report
+  const { replicas, problem } = convergence
+  if (output === 'json') io.out(json(report))
+  else if (problem !== undefined) io.err(`who decides by it is not known: ${problem}\n`)
+  else {
+    if (replicas.length === 0) io.err('no replica reports: nobody to wait for\n')
+    io.err(formatBehind(convergence))
+    io.out(`${inShort(convergence)}\n`)
+  }
+  return isConverged(convergence) ? 0 : 1
 }

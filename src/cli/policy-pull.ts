@@ -2,7 +2,7 @@ import { basename, join, resolve } from 'node:path'
 import type { PolicyFile } from '../policy/policy-set.ts'
 import { isRevision } from '../stores/policy-document.ts'
 import { readPolicyFiles } from '../stores/policy-files.ts'
-import { count, json, policyCommand } from './policy-command.ts'
+import { badArguments, count, json, policyCommand } from './policy-command.ts'
 import { createPolicyDirectory, namesIn, replacePolicyFiles } from './policy-directory.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
 import { readPublished } from './policy-versions.ts'
@@ -27,8 +27,7 @@ export const policyPull = policyCommand(
     const [first, second] = positionals
     const isName = first === 'live' || (first !== undefined && isRevision(first))
     if (!isName && second !== undefined) {
-      io.err(help)
-      return 2
+      return badArguments(`${first} is neither a revision nor live`, { help, io })
     }
     const settings = policySettings(values.config, io)
     const directory = (isName ? second : first) ?? settings.directory

@@ -1,9 +1,9 @@
 import type { Io } from './io.ts'
-import { json, policyCommand } from './policy-command.ts'
-import { publishPolicy, reportConvergence } from './policy-publish.ts'
+import { badArguments, decimal, json, policyCommand } from './policy-command.ts'
+import { publishPolicy, reportPublication } from './policy-publish.ts'
 import { formatFindings, reviewDirectory } from './policy-review.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
-import { formatReport, runTests } from './policy-test.ts'
+import { formatReport, reportAsJson, runTests } from './policy-test.ts'
 
 const help = `usage: postern policy push -m WHY [DIR] [--yes] [--author NAME] [--allow-empty] [--wait SECONDS] [--output text|json] [--config FILE]
 
@@ -35,11 +35,9 @@ export const policyPush = policyCommand(
   },
   async ({ values, positionals: [named], output }, io) => {
     const message = values.message?.trim() ?? ''
-    const waitSeconds = Number(values.wait ?? defaultWaitSeconds)
-    if (message === '' || !(waitSeconds >= 0 && waitSeconds <= 3600)) {
-      io.err(help)
-      return 2
-    }
+    const waitSeconds = secondsIn(values.wait)
+    if (message === '') return badArguments('-m says why', { help, io })
+    if (waitSeconds === undefined) return badArguments(waitRange, { help, io })
     const author = authorOf(values.author, io)
     const settings = policySettings(values.config, io)
     const name = named ?? settings.directory
@@ -47,9 +45,15 @@ export const policyPush = policyCommand(
     const review = await reviewDirectory(name, io)
     io.err(formatFindings('error', review.errors) + formatFindings('warning', review.warnings))
     const tests = runTests(review, io)
-    if (tests === undefined || review.set === undefined) return 3
+    if (tests === undefined || review.set === undefined) {
+      if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
+      return 3
+    }
     io.err(formatReport(name, tests))
-    if (tests.failures.length > 0) return 4
+    if (tests.failures.length > 0) {
+      if (output === 'json') io.out(json({ ok: false, ...reportAsJson(review, tests) }))
+      return 4
+    }
     const { set } = review
     if (set.rules.length === 0 && values['allow-empty'] !== true) {
       return refuse(
@@ -63,17 +67,20 @@ export const policyPush = policyCommand(
     return withPolicyStore(settings, async (store) => {
       const report = await publishPolicy(publication, { store, io })
       if (report === undefined) return refuse('not published')
-      if (output === 'json') {
-        io.out(json(report))
-        return report.convergence.behind.length === 0 ? 0 : 1
-      }
-      return reportConvergence(report.convergence, io)
+      return reportPublication(report, output, io)
     })
   },
 )
 
-/** Long enough for a replica that has lost the message and polls. */
-export const defaultWaitSeconds = 15
+/** How long to wait for the replicas; `undefined` for a number that is none. */
+export function secondsIn(text: string | undefined): number | undefined {
+  // Long enough for a replica that has lost the message and polls.
+  const seconds = decimal(text ?? '15')
+  return seconds !== undefined && seconds <= 3600 ? seconds : undefined
+}
+
+/** What `--wait` may be. */
+export const waitRange = '--wait is a number of seconds from 0 to 3600'
 
 /** Who publishes: the history keeps it. */
 export function authorOf(named: string | undefined, io: Io): string {

@@ -1,4 +1,4 @@
-import { Invalid, type Problem } from '../errors.ts'
+import { formatProblem, Invalid, type Problem } from '../errors.ts'
 import { checkPolicySet, type Finding } from '../policy/check.ts'
 import { type PolicySet, parsePolicySet } from '../policy/policy-set.ts'
 import { parseTestFile } from '../policy/test-file.ts'
@@ -6,6 +6,7 @@ import type { Expectation } from '../policy/test-suite.ts'
 import type { Io } from './io.ts'
 import { type PolicyDirectory, readPolicyDirectory } from './policy-directory.ts'
 import { createProgress, percentOf } from './policy-progress.ts'
+import { printable } from './table.ts'
 
 /** A policy directory, read and checked. Without errors there is a set. */
 export interface Review {
@@ -59,15 +60,14 @@ function warningsOf(
     tick: (done, total) => progress.show(() => words(done, total)),
   })
   progress.end()
-  const message = 'is not read: a test file is named *_test.yaml'
-  return [...findings, ...strays.map((file) => ({ file, code: 'stray-test' as const, message }))]
+  return [...findings, ...strays.map((stray) => ({ ...stray, code: 'not-read' as const }))]
 }
 
 /** The problems a line each, `file:line:column: error: …`, and no more than a person reads. */
 export function formatFindings(kind: 'error' | 'warning', problems: readonly Problem[]): string {
-  const lines = problems.slice(0, mostShown).map(({ file, line, column, message }) => {
-    const place = [file, line, column].filter((part) => part !== undefined).join(':')
-    return `${place}: ${kind}: ${message}\n`
+  const lines = problems.slice(0, mostShown).map((problem) => {
+    const message = `${kind}: ${problem.message}`
+    return `${printable(formatProblem({ ...problem, message }))}\n`
   })
   const more = problems.length - mostShown
   return `${lines.join('')}${more > 0 ? `… and ${more} more ${kind}s: --output json has all\n` : ''}`

@@ -1,7 +1,7 @@
 import { isRevision } from '../stores/policy-document.ts'
-import { json, policyCommand } from './policy-command.ts'
-import { publishPolicy, reportConvergence } from './policy-publish.ts'
-import { authorOf, defaultWaitSeconds } from './policy-push.ts'
+import { badArguments, policyCommand } from './policy-command.ts'
+import { publishPolicy, reportPublication } from './policy-publish.ts'
+import { authorOf, secondsIn, waitRange } from './policy-push.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
 import { readPublished } from './policy-versions.ts'
 
@@ -30,11 +30,9 @@ export const policyRollback = policyCommand(
     positionals: [1, 1],
   },
   async ({ values, positionals: [revision = ''], output }, io) => {
-    const waitSeconds = Number(values.wait ?? defaultWaitSeconds)
-    if (!isRevision(revision) || !(waitSeconds >= 0 && waitSeconds <= 3600)) {
-      io.err(help)
-      return 2
-    }
+    const waitSeconds = secondsIn(values.wait)
+    if (!isRevision(revision)) return badArguments(`${revision} is no revision`, { help, io })
+    if (waitSeconds === undefined) return badArguments(waitRange, { help, io })
     const { message = `back to ${revision}`, yes = false } = values
     const author = authorOf(values.author, io)
     return withPolicyStore(policySettings(values.config, io), async (store) => {
@@ -44,11 +42,7 @@ export const policyRollback = policyCommand(
         { store, io },
       )
       if (report === undefined) return refuse('not published')
-      if (output === 'json') {
-        io.out(json(report))
-        return report.convergence.behind.length === 0 ? 0 : 1
-      }
-      return reportConvergence(report.convergence, io)
+      return reportPublication(report, output, io)
     })
   },
 )

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { configFile, readConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { Fault, Invalid } from '../errors.ts'
@@ -40,8 +42,15 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
     redis() {
       if (config?.redis.url !== undefined)
         return patient({ ...config.redis, url: config.redis.url })
-      if (config === undefined && url !== undefined) {
-        const { POSTERN_REDIS__PREFIX: prefix = '{postern}:' } = io.env
+      // Somebody chose a file: its prefix must not be guessed either.
+      if (config === undefined && isDefault && url !== undefined) {
+        const { POSTERN_REDIS__PREFIX: given } = io.env
+        const prefix = given ?? '{postern}:'
+        const file = configFile(source)
+        if (given === undefined && existsSync(resolve(io.cwd, file))) {
+          const hint = 'if it has another redis.prefix, say so in POSTERN_REDIS__PREFIX'
+          io.err(`note: ${file} cannot be used here, so keys begin with ${prefix}; ${hint}\n`)
+        }
         return patient({ url, prefix, connectTimeoutMs: 0, commandTimeoutMs: 0 })
       }
       if (config === undefined) throw new Invalid(problems)

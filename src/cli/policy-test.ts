@@ -4,7 +4,7 @@ import { formatJunit } from '../policy/junit.ts'
 import type { Exclusion, Rule } from '../policy/rule.ts'
 import { describeFailure, type Outcome, runExpectations } from '../policy/test-suite.ts'
 import type { Io } from './io.ts'
-import { count, json, policyCommand } from './policy-command.ts'
+import { badArguments, count, decimal, json, policyCommand } from './policy-command.ts'
 import { createProgress, percentOf } from './policy-progress.ts'
 import { formatFindings, type Review, reviewDirectory } from './policy-review.ts'
 import { policySettings } from './policy-settings.ts'
@@ -42,10 +42,9 @@ export const policyTest = policyCommand(
     outputs: ['text', 'json', 'junit'],
   },
   async ({ values, positionals: [named], output }, io) => {
-    const least = Number(values.coverage ?? 0)
-    if (!(least >= 0 && least <= 100)) {
-      io.err(help)
-      return 2
+    const least = decimal(values.coverage ?? '0')
+    if (least === undefined || least > 100) {
+      return badArguments('--coverage is a number from 0 to 100', { help, io })
     }
     const name = named ?? policySettings(values.config, io).directory
     const review = await reviewDirectory(name, io)
@@ -53,12 +52,13 @@ export const policyTest = policyCommand(
     if (report === undefined) {
       if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
       else io.err(formatFindings('error', review.errors))
+      if (output === 'junit') io.out(formatJunit([], review.errors))
       return 3
     }
 
     const ok = report.failures.length === 0 && report.outcomes.length > 0
     const covered = report.coverage.percent >= least
-    if (output === 'json') io.out(json({ ok: ok && covered, ...asJson(review, report) }))
+    if (output === 'json') io.out(json({ ok: ok && covered, ...reportAsJson(review, report) }))
     else io.err(formatFindings('warning', review.warnings))
     if (output === 'junit') io.out(formatJunit(report.outcomes))
     if (output === 'text') io.out(formatReport(name, report))
@@ -117,7 +117,8 @@ function inOneLine(granted: Rule | Exclusion): string {
   return `${place}: ${granted.fields?.join(' ') ?? `${granted.roleKey} ${method} ${path}`}`
 }
 
-function asJson(
+/** The same for machines. */
+export function reportAsJson(
   { directory, set, warnings }: Review,
   { outcomes, failures, coverage }: TestReport,
 ) {

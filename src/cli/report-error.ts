@@ -1,5 +1,6 @@
-import { Fault, Invalid } from '../errors.ts'
+import { Fault, formatProblem, Invalid } from '../errors.ts'
 import type { Io } from './io.ts'
+import { printable } from './table.ts'
 
 /**
  * One clear line for what a person can mend, a stack only for what is our mistake. Returns the exit
@@ -7,12 +8,13 @@ import type { Io } from './io.ts'
  */
 export function reportError(error: unknown, io: Io): number {
   if (error instanceof Invalid) {
-    io.err(`${error.message}\n`)
+    for (const problem of error.problems) io.err(`${printable(formatProblem(problem))}\n`)
     return 3
   }
   if (error instanceof Fault) {
     const why = error.cause instanceof Error ? error.cause.message : ''
-    io.err(`postern: ${error.message}${error.message.includes(why) ? '' : `: ${why}`}\n`)
+    const reason = `${error.message}${error.message.includes(why) ? '' : `: ${why}`}`
+    io.err(`postern: ${printable(reason)}\n`)
     return 1
   }
   io.err(`${error instanceof Error ? error.stack : String(error)}\n`)

@@ -14,7 +14,8 @@ export interface MentionedRole {
 
 /**
  * Finds roles that nothing grants anything to although a `g` line or a test names them, which is
- * how a mistyped role key looks, and roles that differ from another one only in the case of letters.
+ * how a mistyped role key looks, roles that look like another one (case, composed or wide letters,
+ * another kind of blank), and roles in which letters of several alphabets look like one word.
  */
 export function checkRoles(
   set: PolicySet,
@@ -56,13 +57,29 @@ function twins({ rules, inheritances }: PolicySet, locate: Locate): Finding[] {
   return [...rules, ...inheritances].flatMap(({ roleKey, origin }): Finding[] => {
     if (known.has(roleKey)) return []
     known.add(roleKey)
-    const folded = roleKey.toLowerCase()
+    const mixed = mixedLetters(roleKey)
+    if (mixed !== undefined) {
+      const message = `role ${quote(roleKey)} has ${mixed} letters among Latin ones, which can look the same: is it the role that the tokens name?`
+      return [{ ...locate(origin, 'role'), code: 'role-spelling', message }]
+    }
+    const folded = roleKey.normalize('NFKC').toLowerCase()
+    if (folded === 'admin' && roleKey !== 'admin') {
+      const message = `role ${quote(roleKey)} is a plain role: only "admin", spelled so, passes without a permission check`
+      return [{ ...locate(origin, 'role'), code: 'role-spelling', message }]
+    }
     const first = firsts.get(folded)
     if (first === undefined) {
       firsts.set(folded, { roleKey, origin })
       return []
     }
-    const message = `role ${quote(roleKey)} is another role than ${quote(first.roleKey)} (${placeOf(first.origin)}): role keys are case-sensitive`
+    const message = `role ${quote(roleKey)} is another role than ${quote(first.roleKey)} (${placeOf(first.origin)}): role keys are case-sensitive, and compared character by character`
     return [{ ...locate(origin, 'role'), code: 'role-spelling', message }]
   })
+}
+
+/** Alphabets with letters that cannot be told from Latin ones. */
+function mixedLetters(roleKey: string): string | undefined {
+  if (!/\p{Script=Latin}/u.test(roleKey)) return undefined
+  if (/\p{Script=Cyrillic}/u.test(roleKey)) return 'Cyrillic'
+  return /\p{Script=Greek}/u.test(roleKey) ? 'Greek' : undefined
 }

@@ -57,6 +57,9 @@ export function createSteppedCsvParser(model: Model, report: (problem: Problem) 
       if (line % rowsPerStep === 0) yield
       const first = raw.trimStart()[0]
       if (first === '#' && /^#\s*postern:\s*empty$/.test(raw.trim())) declaredEmpty ??= line
+      if (first === '#' && otherLineEnds.test(raw.trim())) {
+        report({ file: file.name, line, message: hiddenLine })
+      }
       if (first === undefined || first === '#') {
         take(undefined)
         continue
@@ -83,6 +86,11 @@ function movedTo(line: number, known: Line): Line {
   if (known === undefined || known.origin.line === line) return known
   return Object.freeze({ ...known, origin: Object.freeze({ file: known.origin.file, line }) })
 }
+
+/** Where an editor may begin a new line and we do not: a rule behind it would be part of a comment. */
+const otherLineEnds = /[\r\v\f\u0085\u2028\u2029]/
+const hiddenLine =
+  'a comment has a line end that is none here (CR alone, U+2028 or the like), and what follows it would be hidden: end lines with LF or CRLF'
 
 interface PolicyTable {
   readonly name: string

@@ -3,6 +3,7 @@ import { formatModel } from './format.ts'
 import type { PolicySet } from './policy-set.ts'
 import { inheritanceKey, ruleKey } from './revision.ts'
 import { ANY_METHOD, type Origin, type Rule } from './rule.ts'
+import { isSamePolicy } from './same-policy.ts'
 
 /**
  * What somebody may have gained when casbin answers for one of two policies. With the same model
@@ -10,6 +11,7 @@ import { ANY_METHOD, type Origin, type Rule } from './rule.ts'
  * give anything. With anything else different, everything may be.
  */
 export function possibleGains(from: PolicySet, to: PolicySet): readonly AccessChange[] {
+  if (isSamePolicy(from, to)) return []
   if (!weighAlike(from, to)) return [somethingAt({ file: 'model.conf', line: 1 })]
   const before = new Set(from.rules.map(ruleKey))
   const after = new Set(to.rules.map(ruleKey))

@@ -13,7 +13,7 @@ export type FindingCode =
   | 'exclusion-business'
   | 'exclusion-changes'
   | 'exclusion-wide'
-  | 'stray-test'
+  | 'not-read'
 
 /** A warning: the policy can be used, but somebody probably meant something else. */
 export interface Finding extends Problem {

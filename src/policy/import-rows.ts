@@ -26,6 +26,8 @@ export interface Imported {
   readonly table: PolicyFile
   readonly taken: number
   readonly leftOut: readonly LeftOut[]
+  /** Rows that deny less as lines of ours than they did. */
+  readonly narrowed: readonly ForeignRow[]
 }
 
 /**
@@ -49,13 +51,16 @@ export function importRows(
   }
   const problemWith = createRowReader(model)
   const leftOut: LeftOut[] = []
+  const narrowed: ForeignRow[] = []
   const lines = new Set<string>()
   for (const row of rows) {
     const line = [row.ptype, ...row.values].map(formatField).join(', ')
     const reason = problemWith(row, line)
     const denies = row.ptype === 'p' && row.values.length > 3 && row.values[3] !== 'allow'
-    if (reason === undefined) lines.add(line)
-    else leftOut.push({ row, reason, denies })
+    if (reason === undefined) {
+      lines.add(line)
+      if (denies && readOtherwise.test(row.values[1] ?? '')) narrowed.push(row)
+    } else leftOut.push({ row, reason, denies })
   }
 
   const isEmpty = ![...lines].some((line) => line.startsWith('p,'))
@@ -65,8 +70,12 @@ export function importRows(
     table: { name: 'policy.csv', text: text.join('\n') },
     taken: rows.length - leftOut.length,
     leftOut,
+    narrowed,
   }
 }
+
+/** What casbin makes a regular expression of that matches more than the text: `.`, `a:b`, `text*`. */
+const readOtherwise = /\.|[^/]:|[^/]\*$/
 
 function createRowReader(model: Model) {
   let problems: Problem[] = []

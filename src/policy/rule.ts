@@ -68,7 +68,7 @@ export function methodProblem(method: string): string | undefined {
 /** What is wrong with a role key or another name in a line, or `undefined`. */
 export function nameProblem(what: string, text: string): string | undefined {
   // What a reviewer cannot see must not make two names out of one.
-  if (/[\p{C}\p{Zl}\p{Zp}]/u.test(text)) {
+  if (/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)) {
     return `${what} ${quote(text)} has control or invisible characters: take them out`
   }
   // Casbin joins fields until brackets balance, and would read other columns than we do.

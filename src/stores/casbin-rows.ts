@@ -114,8 +114,13 @@ export async function readAdapterRows(
 
 function parseAdapterRows(text: string, key: string): readonly CasbinRow[] {
   const rows = readArray(text)
+  // An object or a list as a value would become a text that nobody wrote.
+  const isValue = (value: unknown) => value === null || /^(?:string|number)$/.test(typeof value)
   const isRow = (row: unknown): row is Record<string, unknown> =>
-    typeof row === 'object' && row !== null && !Array.isArray(row)
+    typeof row === 'object' &&
+    row !== null &&
+    !Array.isArray(row) &&
+    Object.values(row).every(isValue)
   if (rows === undefined || !rows.every(isRow)) {
     const message = 'is not the JSON array of {ptype, v0, v1, …} that casbin-redis-adapter writes'
     throw new Invalid([{ file: `the Redis key ${JSON.stringify(key)}`, message }])

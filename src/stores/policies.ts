@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../errors.ts'
-import { formatDocument, type PolicyDocument, parseDocument } from './policy-document.ts'
+import { isSamePolicy } from '../policy/same-policy.ts'
+import { formatDocument, type PolicyDocument, parseDocument, policyOf } from './policy-document.ts'
 import { type Head, type Move, parseHead, parseMove, policyKeys } from './policy-keys.ts'
 import { publishScript } from './publish-script.ts'
 import { createRedis, type RedisClient, type RedisSettings } from './redis.ts'
 import { createReplicas, type ReplicaReport } from './replicas.ts'
 
-export { createDocument, type PolicyDocument } from './policy-document.ts'
+export { createDocument, type PolicyDocument, policyOf } from './policy-document.ts'
 export type { Head, Move } from './policy-keys.ts'
 export type { ReplicaReport } from './replicas.ts'
 
@@ -21,7 +22,10 @@ export interface PolicyStore {
   head(): Promise<Head | undefined>
   /** A document, verified; `undefined` when there is none. A broken one is a Fault. */
   read(revision: string): Promise<PolicyDocument | undefined>
-  /** Puts a document in force, unless the head is no longer the revision that was expected. */
+  /**
+   * Puts a document in force, unless the head is no longer the revision that was expected. Refuses
+   * one whose revision is already the name of another policy.
+   */
   publish(
     document: PolicyDocument,
     expected: string | undefined,
@@ -68,11 +72,13 @@ export function createPolicyStore(redis: RedisClient): PolicyStore {
   }
 
   /** A document that is there but broken must not stay for being there first. */
-  async function isBroken(revision: string): Promise<boolean> {
+  async function isBroken(document: PolicyDocument): Promise<boolean> {
     try {
-      await read(revision)
+      const present = await read(document.revision)
+      if (present !== undefined) refuseOther(present, document)
       return false
     } catch (error) {
+      if (error instanceof Fault && error.part === 'policies') throw error
       // Without a cause it is the content that is at fault; WRONGTYPE says the same.
       const cause = error instanceof Fault ? error.cause : error
       if (cause === undefined || String(cause).includes('WRONGTYPE')) return true
@@ -80,12 +86,21 @@ export function createPolicyStore(redis: RedisClient): PolicyStore {
     }
   }
 
-  /** Tries for a second or so: after a lost answer the connection may have to be opened again. */
+  /**
+   * The last move, if the head made it: a script that fails on its way leaves what it has written.
+   * Tries for a second or so: after a lost answer the connection may have to be opened again.
+   */
   async function lastMove(): Promise<Move | undefined> {
     for (let left = 10; left > 0; left--) {
-      const found = await history(1).catch(() => undefined)
-      if (found !== undefined) return found[0]
-      await pause(100)
+      try {
+        const [last] = await history(1)
+        const reached = (await head())?.sequence ?? 0
+        return last !== undefined && reached >= last.sequence ? last : undefined
+      } catch (error) {
+        // Without a cause Redis answers, and what it holds is no head.
+        if (error instanceof Fault && error.cause === undefined) return undefined
+        await pause(100)
+      }
     }
     return undefined
   }
@@ -96,7 +111,7 @@ export function createPolicyStore(redis: RedisClient): PolicyStore {
     kind: Move['kind'],
   ): Promise<Published> {
     const { revision, author, message } = document
-    const broken = await isBroken(revision)
+    const broken = await isBroken(document)
     const moves = await history(HISTORY)
     const forgotten = fallingOut(moves, [revision, expected]).map(keys.document)
     const move = { revision, author, message, at: new Date().toISOString(), kind }
@@ -135,6 +150,13 @@ export function createPolicyStore(redis: RedisClient): PolicyStore {
     replicas: createReplicas(redis).list,
     close: redis.close,
   }
+}
+
+/** What was published under a revision stays in force under it: it has to be what is published now. */
+function refuseOther(present: PolicyDocument, document: PolicyDocument): void {
+  if (isSamePolicy(policyOf(present), policyOf(document))) return
+  const reason = `${document.revision} is already the name of another policy: change any line and push again`
+  throw new Fault('policies', { reason })
 }
 
 /** The revisions that no remembered move will name once there is one more. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { basename } from 'node:path'
-import { Fault } from '../errors.ts'
-import { type PolicyFile, parsePolicySet } from '../policy/policy-set.ts'
+import { Fault, formatProblem, Invalid } from '../errors.ts'
+import { type PolicyFile, type PolicySet, parsePolicySet } from '../policy/policy-set.ts'
 
 /** One revision of the policies as it is kept: whole, signed off by its checksum, never changed. */
 export interface PolicyDocument {
@@ -64,6 +64,26 @@ export function parseDocument(text: string, revision: string): PolicyDocument {
   }
   if (document.revision !== revision) throw broken(revision, `it is that of ${document.revision}`)
   return document
+}
+
+/**
+ * The policy of a document. Throws a Fault when it is none that can be used, which a checksum does
+ * not tell, or none that has this revision.
+ */
+export function policyOf({ revision, files }: PolicyDocument): PolicySet {
+  const set = parsed(files, revision)
+  if (set.revision !== revision) throw broken(revision, `it is in truth ${set.revision}`)
+  return set
+}
+
+function parsed(files: readonly PolicyFile[], revision: string): PolicySet {
+  try {
+    return parsePolicySet(files)
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    const [first] = error.problems
+    throw broken(revision, first === undefined ? error.message : formatProblem(first))
+  }
 }
 
 /** Whether this is the name of a revision, as `policy-set.ts` gives them. */

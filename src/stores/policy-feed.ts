@@ -3,6 +3,7 @@ import type { CompiledPolicies } from '../policy/decision.ts'
 import { createLineMemory } from '../policy/line-memory.ts'
 import type { LivePolicies } from '../policy/live.ts'
 import { preparePolicies } from '../policy/prepare.ts'
+import { createConfirmation } from './confirmation.ts'
 import { failureText } from './failure-text.ts'
 import type { Keep, Known, Offer, PolicyLog, PolicySource, PolicyState } from './policy-source.ts'
 import { createPolling } from './polling.ts'
@@ -52,7 +53,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   let kept: Offer | undefined
   let inForce: CompiledPolicies | undefined
   let failure: { readonly error: unknown; readonly text: string; toldAt: number } | undefined
-  let confirmedAt: number | undefined
+  const confirmed = createConfirmation()
 
   async function attempt(): Promise<void> {
     try {
@@ -91,7 +92,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   }
 
   function succeeded(): void {
-    confirmedAt = Date.now()
+    confirmed.confirm()
     keep?.confirm()
     if (failure !== undefined) {
       log.info({ revision: live.revision() }, 'the policy source is well again')
@@ -122,12 +123,12 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   }
 
   function ageSeconds(): number | undefined {
-    return confirmedAt === undefined ? undefined : Math.round((Date.now() - confirmedAt) / 1000)
+    const age = confirmed.ageMs()
+    return age === undefined ? undefined : Math.round(age / 1000)
   }
 
   function expired(): string | undefined {
-    if (maxAgeMs === undefined || confirmedAt === undefined) return undefined
-    if (Date.now() - confirmedAt <= maxAgeMs) return undefined
+    if (maxAgeMs === undefined || (confirmed.ageMs() ?? 0) <= maxAgeMs) return undefined
     return `the policy was last confirmed ${ageSeconds()} s ago, which is more than policy.maxAge`
   }
 
@@ -143,7 +144,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       sequence: live.revision() === undefined ? undefined : known?.sequence,
       since: timeText(live.since()),
       stale: failure !== undefined,
-      confirmedAt: timeText(confirmedAt),
+      confirmedAt: timeText(confirmed.at()),
       lastError: failure?.text,
       rules: inForce?.set.rules.length,
       engine: inForce?.engine.name,
@@ -159,7 +160,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
         kept = found.offer
         const { files: _, ...rest } = found.offer
         known = rest
-        confirmedAt = found.confirmedAt
+        confirmed.confirm(found.confirmedAt)
       }
       source.watch(() => void polling.now())
       await polling.now()

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Invalid } from '../errors.ts'
@@ -8,30 +9,60 @@ export type { PolicyFile } from '../policy/policy-set.ts'
 /**
  * Reads every file of a policy directory in name order, whatever its name: it is for the parser to
  * refuse one that is mistyped. Left out are directories such as `tests`, names that begin with a
- * dot, and README files. Throws `Invalid` when the directory cannot be read.
+ * dot, and README files. Throws `Invalid` when the directory or one of the files cannot be read.
  */
 export async function readPolicyFiles(directory: string): Promise<PolicyFile[]> {
+  const names = (await namesIn(directory)).filter(mayCount).sort()
+  const files = await Promise.all(names.map((name) => readIfFile(join(directory, name))))
+  return files.filter((file) => file !== undefined)
+}
+
+/**
+ * Reads a text that somebody wrote. Throws `Invalid`, with the file, when it cannot be read, is not
+ * UTF-8, or is nothing that ends: a pipe or a device would keep us for ever.
+ */
+export async function readWrittenText(path: string, shown = path): Promise<string> {
+  const bytes = await readBytes(path, shown)
+  if (isUtf8(bytes)) return bytes.toString()
+  // Replaced by U+FFFD, two roles could become one.
+  throw unreadable(shown, 'is not UTF-8 text: save it as UTF-8')
+}
+
+async function namesIn(directory: string): Promise<readonly string[]> {
   try {
-    const names = (await readdir(directory)).filter(mayCount).sort()
-    const files = await Promise.all(names.map((name) => readIfFile(join(directory, name))))
-    return files.filter((file) => file !== undefined)
+    return await readdir(directory)
   } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable'
-    throw new Invalid([
-      {
-        file: directory,
-        message: `cannot be read (${reason}); name the directory in policy.directory`,
-      },
-    ])
+    const hint = 'name the directory in policy.directory'
+    throw unreadable(directory, `cannot be read (${codeOf(error)}); ${hint}`)
   }
 }
 
 function mayCount(name: string): boolean {
-  return !name.startsWith('.') && !name.startsWith('README')
+  const isNote = name.startsWith('README') && !/\.(?:csv|conf|ya?ml)$/.test(name)
+  return !name.startsWith('.') && !isNote
 }
 
 async function readIfFile(path: string): Promise<PolicyFile | undefined> {
   // Follows links: Kubernetes mounts each file as one.
-  if ((await stat(path)).isDirectory()) return undefined
-  return { name: path, text: await readFile(path, 'utf8') }
+  const found = await stat(path).catch((error) => {
+    throw unreadable(path, `cannot be read (${codeOf(error)})`)
+  })
+  return found.isDirectory() ? undefined : { name: path, text: await readWrittenText(path) }
+}
+
+async function readBytes(path: string, shown: string): Promise<Buffer> {
+  try {
+    if ((await stat(path)).isFile()) return await readFile(path)
+  } catch (error) {
+    throw unreadable(shown, `cannot be read (${codeOf(error)})`)
+  }
+  throw unreadable(shown, 'is not a file')
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unreadable'
+}
+
+function unreadable(file: string, message: string): Invalid {
+  return new Invalid([{ file, message }])
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { Cluster, Redis } from 'ioredis'
 import { Invalid } from '../errors.ts'
 import { hasHashTag, parseRedisUrl, type RedisAddress } from './redis-address.ts'
@@ -68,7 +69,11 @@ function options(settings: RedisSettings, address: RedisAddress) {
 
 function at({ kind, hosts, tls, master, ...address }: RedisAddress, commandTimeoutMs: number) {
   const [first] = hosts
-  if (kind !== 'sentinel') return { host: first?.host ?? '', port: first?.port ?? 0 }
+  if (kind !== 'sentinel') {
+    const { host = '', port = 0 } = first ?? {}
+    // Services behind one address choose the certificate by the name, which the driver leaves out.
+    return { host, port, ...(tls && isIP(host) === 0 && { tls: { servername: host } }) }
+  }
   return {
     sentinels: [...hosts],
     ...(master !== undefined && { name: master }),

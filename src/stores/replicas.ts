@@ -1,5 +1,6 @@
 import { hasTexts, readJson } from './policy-document.ts'
 import { policyKeys } from './policy-keys.ts'
+import { sequenceFunction } from './publish-script.ts'
 import type { RedisClient } from './redis.ts'
 
 /** What a replica says of itself, and how long ago. */
@@ -30,13 +31,14 @@ const GONE_MS = 5 * REPORT_EVERY_MS
 
 /** By the clock of Redis: those of the replicas may differ. KEYS: replica, index, highest. */
 const reportScript = `
+${sequenceFunction}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 redis.call('ZADD', KEYS[2], now, ARGV[1])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[3])
 redis.call('PEXPIRE', KEYS[2], ARGV[3])
-if tonumber(ARGV[4]) > (tonumber(redis.call('GET', KEYS[3]) or 0) or 0) then
+if tonumber(ARGV[4]) > sequenceIn(redis.pcall('GET', KEYS[3])) then
   redis.call('SET', KEYS[3], ARGV[4])
 end
 `
@@ -84,13 +86,17 @@ export function createReplicas(redis: RedisClient): Replicas {
   }
 }
 
+/** ECMA-262, Time Values: what lies beyond is no date. */
+const latestTime = 8.64e15
+
 function readReport(
   id: string,
   text: string,
   { now, at }: { readonly now: number; readonly at: number },
 ): ReplicaReport | undefined {
   const value = readJson(text)
-  if (!hasTexts(value, ['version'])) return undefined
+  // A time that no clock shows is somebody else's entry.
+  if (!hasTexts(value, ['version']) || !(Math.abs(at) <= latestTime)) return undefined
   const { revision, sequence, stale, version } = value
   const ageMs = Math.max(0, now - at)
   return {

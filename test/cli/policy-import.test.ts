@@ -231,6 +231,18 @@ describe('postern policy import redis', () => {
     ['is no array', '{}', 3, 'is not the JSON array'],
     ['is an array of something else', '[["p"]]', 3, 'is not the JSON array'],
     ['is not there', undefined, 1, 'Redis has no key "policies"'],
+    [
+      'has a list for a value',
+      '[{"ptype":"p","v0":["a"],"v1":"/x","v2":"GET"}]',
+      3,
+      'is not the JSON array',
+    ],
+    [
+      'has an object for a value',
+      '[{"ptype":"p","v0":{},"v1":"/x","v2":"GET"}]',
+      3,
+      'is not the JSON array',
+    ],
     ['is empty', '[]', 1, 'no rows'],
     [
       'has a circle of roles',
@@ -244,6 +256,23 @@ describe('postern policy import redis', () => {
     expect(ran).toMatchObject({ code, out: '', err: expect.stringContaining(words) })
     expect(await readdir(ran.cwd)).toEqual([])
   })
+
+  // Read literally, a deny of casbin's leaves open what its regular expression closed.
+  test.each(['/files/a.b', '/files/a:b', '/files/ab*'])(
+    'warns that a deny of %s denies less',
+    async (path) => {
+      const kept = [
+        { ptype: 'p', v0: 'clerk', v1: '/files/*', v2: 'GET', v3: 'allow' },
+        { ptype: 'p', v0: 'clerk', v1: path, v2: 'GET', v3: 'deny' },
+      ]
+
+      const { code, out, err } = await run(JSON.stringify(kept), '--output', 'json')
+
+      expect(code).toBe(1)
+      expect(JSON.parse(out)).toMatchObject({ taken: 2, leftOut: [] })
+      expect(err).toContain('warning: policies[1]: denies less than before')
+    },
+  )
 
   // A value with a comma or a line end must not become another column or another line.
   test('does not let a value break out of its column', async () => {

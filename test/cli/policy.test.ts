@@ -415,6 +415,6 @@ describe('a policy command', () => {
     const { code, out, err } = await policy(args.filter((arg) => arg !== undefined))
 
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toMatch(/^usage: postern policy /)
+    expect(err).toMatch(/^postern: .+\n\nusage: postern policy /)
   })
 })

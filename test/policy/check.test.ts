@@ -130,6 +130,35 @@ describe('checking a policy', () => {
     expect(findings[2]?.message).toContain('"clrek"')
   })
 
+  test.each([
+    ['are composed otherwise', 'caf\u00e9', 'cafe\u0301'],
+    ['have another kind of blank', 'order clerk', 'order\u00a0clerk'],
+    ['have wide letters', 'clerk', '\uff43lerk'],
+  ])('finds role keys that look the same and %s', (_, one, other) => {
+    const findings = check({ lines: [`p, ${one}, /x, GET`, `p, ${other}, /y, GET`] })
+
+    expect(findings.map(inShort)).toEqual(['policy.csv:2:4 role-spelling'])
+  })
+
+  test.each([
+    ['a Cyrillic letter among Latin ones', 'cl\u0435rk'],
+    ['a Greek letter among Latin ones', 'cl\u03b5rk'],
+    ['another spelling of admin', 'Admin'],
+    ['an imitation of admin', '\u0430dmin'],
+  ])('finds %s in a role key', (_, role) => {
+    expect(check({ lines: [`p, ${role}, /x, GET`] }).map(inShort)).toEqual([
+      'policy.csv:1:4 role-spelling',
+    ])
+  })
+
+  test('has nothing against a role key of one alphabet', () => {
+    const lines = ['\u043a\u043b\u0435\u0440\u043a', '\u5e97\u5458 a', 'caf\u00e9'].map(
+      (role) => `p, ${role}, /x, GET`,
+    )
+
+    expect(check({ lines })).toEqual([])
+  })
+
   test('finds role keys that differ only in case', () => {
     const findings = check({ lines: ['p, clerk, /x, GET', 'p, Clerk, /y, GET'] })
 

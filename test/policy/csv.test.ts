@@ -66,6 +66,9 @@ describe('a policy line', () => {
     ['a path that casbin hangs on', 'p, editor, /api/v1/:, GET', 12],
     ['a path that casbin throws on', 'p, editor, /api/[a, GET', 12],
     ['an invisible character in the role', 'p, edi\u200Btor, /api, GET', 4],
+    ['a letter that shows nothing in the role', 'p, editor\u3164, /api, GET', 4],
+    ['a variation selector in the role', 'p, editor\ufe0f, /api, GET', 4],
+    ['a blank of Braille in the role', 'p, editor\u2800, /api, GET', 4],
     ['a control character in the role', 'p, edi\u0007tor, /api, GET', 4],
     ['half a surrogate pair in the role', 'p, edi\uD800tor, /api, GET', 4],
     ['a bracket that casbin would join columns at', 'p, edi(tor, /api, GET', 4],
@@ -108,6 +111,17 @@ describe('a policy line', () => {
       'policy.csv:2:8',
     ])
   })
+
+  test.each(['\r', '\v', '\f', '\u0085', '\u2028', '\u2029'])(
+    'that a comment would hide behind a line end of others (%j) is found',
+    (end) => {
+      const lines = ['p, a, /*, *', `# as before${end}p, a, /secret, GET, deny`]
+
+      expect(problemsOf(policyFiles({ model: widestModel, lines }))).toMatchObject([
+        { file: 'policy.csv', line: 2, message: expect.stringContaining('hidden') },
+      ])
+    },
+  )
 
   test('that denies is refused when the effect of the model would ignore it', () => {
     const model = { ...widestModel, denyOverrides: false }

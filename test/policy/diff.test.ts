@@ -286,6 +286,21 @@ describe('the access diff when casbin answers', () => {
     })
   })
 
+  test('a policy by priority does not differ from itself', () => {
+    const modelText = casbinModel.replace(/e = .*/, 'e = priority(p.eft) || deny')
+    const lines = ['p, c, /x, GET, deny', 'p, c, /x, GET, allow']
+    const swapped = lines.toReversed()
+
+    const same = diffPolicies(policySet({ modelText, lines }), policySet({ modelText, lines }))
+    const other = diffPolicies(
+      policySet({ modelText, lines }),
+      policySet({ modelText, lines: swapped }),
+    )
+
+    expect(same).toMatchObject({ gains: [], losses: [], widened: false })
+    expect(other.widened).toBe(true)
+  })
+
   test('exclusions are compared as ever', () => {
     const exclusions = '- { method: GET, path: /me, reason: ones own }'
 

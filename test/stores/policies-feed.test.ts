@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Fault } from '../../src/errors.ts'
 import { createLivePolicies } from '../../src/policy/live.ts'
 import { createPolicyFeed, type FeedParts } from '../../src/stores/policy-feed.ts'
@@ -117,6 +117,32 @@ describe('a policy feed', () => {
     state.offer = first
     await until(() => feed.problem() === undefined)
     expect(feed.current().revision).toBe(first.revision)
+  })
+
+  test('closes after maxAge also when the clock is set back meanwhile', async () => {
+    const { source, state } = createSource(first)
+    const { feed } = startFeed(source, { maxAgeMs: 200 })
+    await feed.start()
+    state.offer = new Fault('redis', { reason: 'away' })
+
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
+    onTestFinished(() => void vi.useRealTimers())
+
+    await until(() => feed.problem() !== undefined)
+    expect(() => feed.current()).toThrow(expect.objectContaining({ part: 'policies' }))
+  })
+
+  test('closes after maxAge on a snapshot that claims to be of tomorrow', async () => {
+    const { source } = createSource(new Fault('redis', { reason: 'away' }))
+    const confirmedAt = Date.now() + 86_400_000
+    const read = async () => ({ offer: first, confirmedAt })
+    const keep = { read, write: () => {}, confirm: () => {}, close: async () => {} }
+    const { feed } = startFeed(source, { maxAgeMs: 200, keep })
+
+    await feed.start()
+
+    expect(feed.current().revision).toBe(first.revision)
+    await until(() => feed.problem() !== undefined)
   })
 
   test('stays on its last good policy for ever without maxAge', async () => {

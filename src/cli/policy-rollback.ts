@@ -8,7 +8,8 @@ import { readPublished } from './policy-versions.ts'
 const help = `usage: postern policy rollback REVISION [-m WHY] [--yes] [--author NAME] [--wait SECONDS] [--output text|json] [--config FILE]
 
 Puts a revision that was published before in force again, as a new entry of the history. Shows what
-that changes against what is live, asks, and waits until every replica decides by it.
+that changes against what is live, asks, and waits until every replica decides by it. The first
+twelve digits of a revision are enough.
 
   postern policy history                             which revisions there are
   postern policy rollback r-3f2a9c81d604
@@ -33,10 +34,11 @@ export const policyRollback = policyCommand(
     const waitSeconds = secondsIn(values.wait)
     if (!isRevision(revision)) return badArguments(`${revision} is no revision`, { help, io })
     if (waitSeconds === undefined) return badArguments(waitRange, { help, io })
-    const { message = `back to ${revision}`, yes = false } = values
+    const { yes = false } = values
     const author = authorOf(values.author, io)
     return withPolicyStore(policySettings(values.config, io), async (store) => {
       const { files, set } = await readPublished(revision, store)
+      const message = values.message ?? `back to ${set.revision}`
       const report = await publishPolicy(
         { files, set, kind: 'rollback', author, message, yes, waitSeconds },
         { store, io },

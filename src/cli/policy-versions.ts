@@ -30,9 +30,19 @@ export async function readVersion(
 
 /** The same, of what is published. Says no when there is none. */
 export async function readPublished(name: string, store: PolicyStore): Promise<PolicyVersion> {
-  const revision = name === 'live' ? (await store.head())?.revision : name
+  const revision = name === 'live' ? (await store.head())?.revision : await inFull(name, store)
   if (revision === undefined) return refuse('nothing is published yet')
   const document = await store.read(revision)
   if (document === undefined) return refuse(`no such revision: ${revision}`)
   return { name, files: document.files, set: parsePolicySet(document.files) }
+}
+
+/** The revision of the history that begins like this, if one only does; else the name as it is. */
+async function inFull(name: string, store: PolicyStore): Promise<string> {
+  const moves = await store.history()
+  const found = new Set(moves.map(({ revision }) => revision).filter((it) => it.startsWith(name)))
+  if (found.size > 1 && !found.has(name)) {
+    return refuse(`${name} is the beginning of ${found.size} revisions: write more of it`)
+  }
+  return found.size === 1 ? ([...found][0] ?? name) : name
 }

@@ -19,8 +19,9 @@ export interface ContentKeys {
 }
 
 /**
- * The name of a policy's content: `r-` and 12 hex digits. Equal for equal content: with sorted keys
- * however the lines are ordered, commented, spread over files or repeated.
+ * The name of a policy's content: `r-` and 32 hex digits. Equal for equal content: with sorted keys
+ * however the lines are ordered, commented, spread over files or repeated. So long because people
+ * approve revisions by name: a twin of a 12-digit one was found within minutes.
  */
 export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string> {
   const hash = createHash('sha256')
@@ -38,7 +39,7 @@ export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string>
     }
     hash.update(lines)
   }
-  return `r-${hash.digest('hex').slice(0, 12)}`
+  return `r-${hash.digest('hex').slice(0, 32)}`
 }
 
 /** Equal for rules that say the same. No field holds a control character, so fields cannot mix. */

@@ -32,7 +32,7 @@ export interface PolicyStore {
     kind: Move['kind'],
   ): Promise<Published>
   /** The last moves, newest first. */
-  history(most: number): Promise<readonly Move[]>
+  history(most?: number): Promise<readonly Move[]>
   replicas(): Promise<readonly ReplicaReport[]>
   close(): Promise<void>
 }
@@ -66,7 +66,7 @@ export function createPolicyStore(redis: RedisClient): PolicyStore {
     return text === null ? undefined : parseDocument(text, revision)
   }
 
-  async function history(most: number): Promise<readonly Move[]> {
+  async function history(most = HISTORY): Promise<readonly Move[]> {
     const texts = await redis.run((commands) => commands.lrange(keys.history, 0, most - 1))
     return texts.flatMap((text) => parseMove(text) ?? [])
   }

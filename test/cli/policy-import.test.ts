@@ -58,7 +58,7 @@ describe('postern policy import database', () => {
     const checked = await policy(['check', 'imported'], { cwd })
 
     expect(code).toBe(0)
-    expect(out).toMatch(/^imported: r-[0-9a-f]{12}, 3 of 3 rows taken over\n$/)
+    expect(out).toMatch(/^imported: r-[0-9a-f]{32}, 3 of 3 rows taken over\n$/)
     expect(await readFile(join(cwd, 'imported/policy.csv'), 'utf8')).toBe(
       'p, clerk, /api/v1/dept, POST\np, editor, /api/v1/sys-user/:id, GET\n',
     )

@@ -59,7 +59,7 @@ describe('postern policy push', () => {
     const { code, out, err } = await run(['push', '-m', 'clerks may order', '--yes'], { cwd })
 
     expect({ code, err }).toMatchObject({ code: 0 })
-    expect(out).toMatch(/^1\/1 on r-[0-9a-f]{12}\n$/)
+    expect(out).toMatch(/^1\/1 on r-[0-9a-f]{32}\n$/)
     expect(err).toContain('access widens (1 gain, 0 losses)\n  +  clerk  POST  /orders')
     expect(gateway.postern.upstream.requests).toEqual([])
     const answer = await gateway.postern.call('POST /orders', { as: 'clerk' })
@@ -313,6 +313,15 @@ describe('postern policy rollback', () => {
     ])
     expect(moves[0]?.message).toBe(`back to ${old.revision}`)
     expect(moves[0]?.sequence).toBeGreaterThan(moves[1]?.sequence ?? 0)
+  })
+
+  test('finds a revision by its first twelve digits', async () => {
+    const old = await push(first)
+    await push(second)
+
+    const { code, out } = await run(['rollback', old.revision.slice(0, 14), '--yes', '--wait', '0'])
+
+    expect({ code, out }).toEqual({ code: 0, out: `0/0 on ${old.revision}\n` })
   })
 
   test('says no to a revision that nobody published', async () => {

@@ -19,7 +19,7 @@ describe('postern policy check', () => {
 
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toMatch(
-      /^policies: usable, r-[0-9a-f]{12} \(1 rule, 1 role, 0 exclusions, 0 warnings\)\nengine: index, because .+\n$/,
+      /^policies: usable, r-[0-9a-f]{32} \(1 rule, 1 role, 0 exclusions, 0 warnings\)\nengine: index, because .+\n$/,
     )
   })
 
@@ -231,7 +231,7 @@ describe('postern policy explain', () => {
 
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toMatch(
-      /^allowed: clerk may GET \/orders\/7\n {2}path {6}\/orders\/7 \(asked: \/orders\/%37\)\n {2}step {6}rule\n {2}rule {6}policies\/policy\.csv:1: p, clerk, \/orders\/:id, GET\n {2}revision {2}r-[0-9a-f]{12}\n$/,
+      /^allowed: clerk may GET \/orders\/7\n {2}path {6}\/orders\/7 \(asked: \/orders\/%37\)\n {2}step {6}rule\n {2}rule {6}policies\/policy\.csv:1: p, clerk, \/orders\/:id, GET\n {2}revision {2}r-[0-9a-f]{32}\n$/,
     )
   })
 
@@ -327,7 +327,7 @@ describe('postern policy diff', () => {
     const { code, out, err } = await policy(['diff', 'a', 'b'], { cwd })
 
     expect({ code, err }).toEqual({ code: 1, err: '' })
-    expect(out.replaceAll(/r-[0-9a-f]{12}/g, 'r')).toBe(
+    expect(out.replaceAll(/r-[0-9a-f]{32}/g, 'r')).toBe(
       `r -> r: access widens (2 gains, 1 loss)
   +  EVERYBODY  GET     /export      b/exclusions.yaml:1  NEWLY WITHOUT PERMISSION CHECK
   +  clerk      DELETE  /orders/:id  b/policy.csv:3       such as DELETE /orders/x

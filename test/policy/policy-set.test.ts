@@ -100,8 +100,8 @@ describe('a revision', () => {
     '- {method: GET, path: /me, reason: own}\n- {method: GET, path: /you, reason: other}\n'
   const base = policySet({ lines: rules, exclusions })
 
-  test('has the form r- and twelve hex digits', () => {
-    expect(base.revision).toMatch(/^r-[0-9a-f]{12}$/)
+  test('has the form r- and 32 hex digits', () => {
+    expect(base.revision).toMatch(/^r-[0-9a-f]{32}$/)
   })
 
   test.each([

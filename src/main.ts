@@ -4,18 +4,11 @@ import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { accountCommands, accountUsage } from './cli/account-commands.ts'
-import { configCheck } from './cli/config-check.ts'
-import { configPrint } from './cli/config-print.ts'
-import { configSchema } from './cli/config-schema.ts'
 import type { Command, Io } from './cli/io.ts'
 import { keysCommands, keysUsage } from './cli/keys-commands.ts'
+import { later } from './cli/later.ts'
 import { policyCommands, policyUsage } from './cli/policy-commands.ts'
 import { reportError } from './cli/report-error.ts'
-import { tour } from './cli/tour.ts'
-import { loadConfig } from './config/load.ts'
-import { createLog } from './log.ts'
-import { createLogDestination } from './log-destination.ts'
-import { serve } from './serve.ts'
 import { version } from './version.ts'
 
 const usage = `postern: an API gateway that checks who calls and whether they may
@@ -39,6 +32,7 @@ const serveCommand: Command = async (args, io) => {
     return 2
   }
 
+  const { loadConfig, createLog, createLogDestination, serve, tour } = await gatewayParts()
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const destination = createLogDestination(process.stdout.fd)
   process.on('exit', destination.flushSync)
@@ -61,6 +55,18 @@ const serveCommand: Command = async (args, io) => {
   return 0
 }
 
+/** What only a gateway needs; every other command is there sooner without it. */
+async function gatewayParts() {
+  const [config, log, destination, serving, touring] = await Promise.all([
+    import('./config/load.ts'),
+    import('./log.ts'),
+    import('./log-destination.ts'),
+    import('./serve.ts'),
+    import('./cli/tour.ts'),
+  ])
+  return { ...config, ...log, ...destination, ...serving, ...touring }
+}
+
 /** The first signal. Later ones change nothing: a terminal sends one, and what runs us another. */
 function anySignal(): Promise<void> {
   return new Promise((resolve) => {
@@ -79,9 +85,9 @@ function serveOptions(args: readonly string[]) {
 
 const commands: Readonly<Record<string, Command>> = {
   serve: serveCommand,
-  'config check': configCheck,
-  'config print': configPrint,
-  'config schema': configSchema,
+  'config check': later(async () => (await import('./cli/config-check.ts')).configCheck),
+  'config print': later(async () => (await import('./cli/config-print.ts')).configPrint),
+  'config schema': later(async () => (await import('./cli/config-schema.ts')).configSchema),
   ...policyCommands,
   ...accountCommands,
   ...keysCommands,

@@ -1,8 +1,5 @@
-import { dbMigrate } from './db-migrate.ts'
 import type { Command } from './io.ts'
-import { tokenInspect } from './token-inspect.ts'
-import { tokenRevoke } from './token-revoke.ts'
-import { userCommand } from './user.ts'
+import { later } from './later.ts'
 
 /** One line for each command, as the usage text has them. */
 export const accountUsage = `  postern user add NAME --role KEY       make an account; prints its password once
@@ -17,8 +14,8 @@ export const accountUsage = `  postern user add NAME --role KEY       make an ac
 
 /** The commands on accounts, tokens and their database, by their words. */
 export const accountCommands: Readonly<Record<string, Command>> = {
-  user: userCommand,
-  'token inspect': tokenInspect,
-  'token revoke': tokenRevoke,
-  'db migrate': dbMigrate,
+  user: later(async () => (await import('./user.ts')).userCommand),
+  'token inspect': later(async () => (await import('./token-inspect.ts')).tokenInspect),
+  'token revoke': later(async () => (await import('./token-revoke.ts')).tokenRevoke),
+  'db migrate': later(async () => (await import('./db-migrate.ts')).dbMigrate),
 }

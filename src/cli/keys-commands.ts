@@ -1,7 +1,5 @@
 import type { Command } from './io.ts'
-import { keysGenerate } from './keys-generate.ts'
-import { keysList } from './keys-list.ts'
-import { keysUse } from './keys-use.ts'
+import { later } from './later.ts'
 
 /** One line for each command, as the usage text has them. */
 export const keysUsage = `  postern keys generate --out DIR        make a key that signs tokens
@@ -11,9 +9,9 @@ export const keysUsage = `  postern keys generate --out DIR        make a key th
 
 /** Every keys command, by its two words; `keys` alone lists them. */
 export const keysCommands: Readonly<Record<string, Command>> = {
-  'keys generate': keysGenerate,
-  'keys list': keysList,
-  'keys use': keysUse,
+  'keys generate': later(async () => (await import('./keys-generate.ts')).keysGenerate),
+  'keys list': later(async () => (await import('./keys-list.ts')).keysList),
+  'keys use': later(async () => (await import('./keys-use.ts')).keysUse),
   keys: async ([first], io) => {
     const text = `${keysUsage}\nEach one has examples: postern keys generate --help\n`
     if (first === '--help' || first === '-h') {

@@ -1,14 +1,5 @@
 import type { Command } from './io.ts'
-import { policyCheck } from './policy-check.ts'
-import { policyDiff } from './policy-diff.ts'
-import { policyExplain } from './policy-explain.ts'
-import { policyHistory } from './policy-history.ts'
-import { policyImport } from './policy-import.ts'
-import { policyPull } from './policy-pull.ts'
-import { policyPush } from './policy-push.ts'
-import { policyRollback } from './policy-rollback.ts'
-import { policyStatus } from './policy-status.ts'
-import { policyTest } from './policy-test.ts'
+import { later } from './later.ts'
 
 /** One line for each command, as the usage text has them. */
 export const policyUsage = `  postern policy check [DIR]             can this policy be used? what is doubtful in it?
@@ -25,16 +16,16 @@ export const policyUsage = `  postern policy check [DIR]             can this po
 
 /** Every policy command, by its two words; `policy` alone lists them. */
 export const policyCommands: Readonly<Record<string, Command>> = {
-  'policy check': policyCheck,
-  'policy test': policyTest,
-  'policy explain': policyExplain,
-  'policy diff': policyDiff,
-  'policy push': policyPush,
-  'policy pull': policyPull,
-  'policy status': policyStatus,
-  'policy history': policyHistory,
-  'policy rollback': policyRollback,
-  'policy import': policyImport,
+  'policy check': later(async () => (await import('./policy-check.ts')).policyCheck),
+  'policy test': later(async () => (await import('./policy-test.ts')).policyTest),
+  'policy explain': later(async () => (await import('./policy-explain.ts')).policyExplain),
+  'policy diff': later(async () => (await import('./policy-diff.ts')).policyDiff),
+  'policy push': later(async () => (await import('./policy-push.ts')).policyPush),
+  'policy pull': later(async () => (await import('./policy-pull.ts')).policyPull),
+  'policy status': later(async () => (await import('./policy-status.ts')).policyStatus),
+  'policy history': later(async () => (await import('./policy-history.ts')).policyHistory),
+  'policy rollback': later(async () => (await import('./policy-rollback.ts')).policyRollback),
+  'policy import': later(async () => (await import('./policy-import.ts')).policyImport),
   policy: async ([first], io) => {
     const text = `${policyUsage}\nEach one has examples: postern policy check --help\n`
     if (first === '--help' || first === '-h') {

@@ -33,9 +33,9 @@ const get = request('GET /slow', [`Authorization: Bearer ${tokenOf('admin')}`])
 
 describe('a gateway that is told to end', () => {
   test('says so, finishes what is in flight, and ends with exit code 0', async () => {
-    const { gateway, upstream } = await start({ graceMs: 400, deadlineMs: 5000 })
-    upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 800))
-    const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 3000 })
+    const { gateway, upstream } = await start({ graceMs: 3000, deadlineMs: 15_000 })
+    upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 3500))
+    const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 15_000 })
     await until(() => upstream.requests.length === 1)
 
     const ended = gateway.stop()

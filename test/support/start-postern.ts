@@ -158,6 +158,8 @@ async function call(port: number, line: string, options: CallOptions): Promise<R
   const bytes = Buffer.from(request(line, headers), 'latin1')
   const body = Buffer.from(options.body ?? '')
   const { answers, closed } = await sendRaw(port, Buffer.concat([bytes, body]), {
+    // Long enough for a busy machine; an answer that comes is not waited for any longer.
+    quietMs: 10_000,
     ...(options.from !== undefined && { localAddress: options.from }),
   })
   const [answer] = answers

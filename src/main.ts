@@ -39,8 +39,8 @@ const serveCommand: Command = async (args, io) => {
   const log = createLog(config.logger.level, destination)
   const signal = anySignal()
   const postern = await serve({ config, log })
-  const { publicPort, opsPort, revision, seeded } = postern
-  log.info({ port: publicPort, opsPort, revision }, 'listening')
+  const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
+  log.info({ port: publicPort, opsPort, forwardAuthPort, revision }, 'listening')
   for (const { username, roleKey, password } of seeded) {
     io.out(`account made: ${username} (role ${roleKey}), password ${password}\n`)
   }

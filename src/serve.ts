@@ -1,21 +1,27 @@
+import type { Server } from 'node:http'
 import { type Closing, createClosing } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import { secretWeakness } from './config/secret-strength.ts'
 import { createHeaderReader } from './gateway/arriving-headers.ts'
+import { createCheck } from './gateway/check.ts'
 import { createOriginFinder } from './gateway/client-origin.ts'
 import { createCrossSite, type FindCrossSite } from './gateway/cross-site.ts'
+import { createIdentityHeaders } from './gateway/identity-headers.ts'
 import { createOpenExchanges } from './gateway/open-exchanges.ts'
+import { createOriginalReader } from './gateway/original-request.ts'
 import { createOwnEndpoints } from './gateway/own-endpoints.ts'
 import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
 import { createRelayHeaders } from './gateway/relayed-headers.ts'
 import { createRouteLimits } from './gateway/route-limits.ts'
 import { createRoutes } from './gateway/routes.ts'
+import { createTrust } from './gateway/trusted-peers.ts'
 import { createTunnels, type Tunnels } from './gateway/tunnels.ts'
 import { createUpstreamHeaders } from './gateway/upstream-headers.ts'
 import { createUpstreams } from './gateway/upstreams.ts'
 import { createDrain } from './http/drain.ts'
 import { refusalEnvelopes } from './http/envelope.ts'
+import { createForwardAuthServer } from './http/forward-auth-server.ts'
 import { listen } from './http/listen.ts'
 import { createOpsServer } from './http/ops-server.ts'
 import { createOwnAnswers } from './http/own-answers.ts'
@@ -59,7 +65,7 @@ import { sharedSecret } from './stores/shared-secret.ts'
 import { createDerivedKeys, createLastingKey } from './token/derived-keys.ts'
 import { publicJwks } from './token/key-set.ts'
 import { createRevocations } from './token/revocations.ts'
-import { createTokens, endingOf, type Tokens } from './token/tokens.ts'
+import { createTokens, endingOf, type Tokens, type VerifiedToken } from './token/tokens.ts'
 import { version } from './version.ts'
 
 export interface ServeOptions {
@@ -76,6 +82,8 @@ export interface ServeOptions {
 export interface RunningPostern {
   readonly publicPort: number
   readonly opsPort: number
+  /** Where other proxies ask, if they may. */
+  readonly forwardAuthPort: number | undefined
   /** Accounts made at the first start of the embedded database, with their passwords. */
   readonly seeded: readonly SeededAccount[]
   /** The policy that was in force when it began to listen, if there was one. */
@@ -141,27 +149,27 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   })
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
+  const { pass, check } = buildGateway(
+    config,
+    {
+      tokens,
+      ended,
+      policies: policies.current,
+      answers: login.answers,
+      redis,
+      figures,
+      tunnels,
+      now,
+      cookie,
+      crossSite,
+    },
+    closing,
+  )
+  const rim = { log, metrics: createRequestMetrics(figures), limits: config.limits }
   const publicServer = createPublicServer({
-    pass: buildGateway(
-      config,
-      {
-        tokens,
-        ended,
-        policies: policies.current,
-        answers: login.answers,
-        redis,
-        figures,
-        tunnels,
-        now,
-        cookie,
-        crossSite,
-      },
-      closing,
-    ),
+    ...rim,
+    pass,
     refusals: refusalEnvelopes(config.refusals.notPermittedCode),
-    log,
-    metrics: createRequestMetrics(figures),
-    limits: config.limits,
     upgrades: config.upgrades.protocols,
   })
   addMetrics(figures, mode.name, policies)
@@ -189,15 +197,38 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
 
   const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
   closing.add(() => opsServer.close())
+  const asked = await openForwardAuth(config, () => createForwardAuthServer({ ...rim, check }))
+  closing.add(asked.close)
   const publicPort = await listen(publicServer, config.application)
-  closing.add(drain.close)
+  // At the same time: whoever asks there is to notice as early as whoever calls here.
+  closing.add(() => Promise.all([drain.close(), asked.close()]))
 
   return {
     publicPort,
     opsPort,
+    forwardAuthPort: asked.port,
     seeded: login.seeded,
     revision: policies.revision(),
     close: closing.close,
+  }
+}
+
+/** The port for other proxies, if there is to be one. Closing it twice is closing it once. */
+async function openForwardAuth(
+  { forwardAuth, shutdown }: Config,
+  create: () => Server,
+): Promise<{ port: number | undefined; close(): Promise<void> }> {
+  if (!forwardAuth.enabled) return { port: undefined, close: async () => {} }
+  const server = create()
+  const drain = createDrain(server, shutdown)
+  const port = await listen(server, forwardAuth)
+  let closed: Promise<void> | undefined
+  return {
+    port,
+    close() {
+      closed ??= drain.close()
+      return closed
+    },
   }
 }
 
@@ -376,8 +407,10 @@ function buildGateway(
   const openExchanges = createOpenExchanges(tokens.problemOf, config.revocation.sweepMs)
   closing.add(openExchanges.close)
   const relayHeaders = createRelayHeaders(injectedNames)
-  return createPipeline({
-    readHeaders: createHeaderReader(injectedNames, config.headers.requestId),
+  const { requestId: requestIdName, ...identityNames } = config.headers
+  const identity = createIdentityHeaders(identityNames)
+  const line = {
+    readHeaders: createHeaderReader(injectedNames, requestIdName),
     findOrigin: createOriginFinder(config.application.trustedProxies),
     findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),
     findRoute: createRoutes(config.routes),
@@ -386,15 +419,26 @@ function buildGateway(
     verifyToken: tokens.verify,
     crossSite,
     policies,
-    endToken: (token) => ended.end(endingOf(token)),
+    endToken: (token: VerifiedToken) => ended.end(endingOf(token)),
+  }
+  const pass = createPipeline({
+    ...line,
     answers,
     openExchanges,
     tunnels,
     upstreams,
-    upstreamHeaders: createUpstreamHeaders(config.headers),
+    upstreamHeaders: createUpstreamHeaders(identity, requestIdName),
     relayHeaders,
     relayLogoutHeaders: (...answer) => [...relayHeaders(...answer), ...cookie.cleared],
     maxBodyBytes: config.limits.bodyBytes,
     maxStallMs: config.limits.stallTimeoutMs,
   })
+  const check = createCheck({
+    ...line,
+    readOriginal: createOriginalReader(createTrust(config.application.trustedProxies)),
+    identity,
+    requestIdName,
+    identityNames: Object.values(identityNames),
+  })
+  return { pass, check }
 }

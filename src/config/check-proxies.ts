@@ -2,6 +2,14 @@ import { isIP } from 'node:net'
 import type { Draft } from './draft.ts'
 import type { Report } from './report.ts'
 
+/** What a question says about its request is only as true as whoever asks. */
+export function checkForwardAuth({ application, forwardAuth }: Draft, report: Report): void {
+  const at = 'application.trustedProxies'
+  if (forwardAuth?.enabled !== true || report.isBroken(at)) return
+  if ((application?.trustedProxies ?? []).length > 0) return
+  report.problem(at, `${at} is empty: name the proxies that forwardAuth answers`)
+}
+
 /** Every trusted proxy is an address or a range of them. */
 export function checkProxies({ application }: Draft, report: Report): void {
   application?.trustedProxies?.forEach((range, index) => {

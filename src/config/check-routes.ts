@@ -17,6 +17,13 @@ export function checkRoutes(draft: Draft, report: Report): void {
     }
 
     checkUpstreamName(`${at}.upstream`, route?.upstream, draft, report)
+    if (
+      route !== undefined &&
+      route.upstream === undefined &&
+      draft.forwardAuth?.enabled !== true
+    ) {
+      say('upstream', 'names no upstream, which only a route for forwardAuth can do without')
+    }
     if (route?.access === 'public' && route.reason === undefined) {
       say('reason', 'is public and needs a reason: say why nobody has to log in')
     }

@@ -1,4 +1,4 @@
-import { checkProxies } from './check-proxies.ts'
+import { checkForwardAuth, checkProxies } from './check-proxies.ts'
 import { checkEndpoints, checkRoutes } from './check-routes.ts'
 import { checkUpstreams } from './check-upstreams.ts'
 import type { Draft } from './draft.ts'
@@ -20,6 +20,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkPolicySource(draft, report)
   checkPorts(draft, report)
   checkProxies(draft, report)
+  checkForwardAuth(draft, report)
   checkUpgrades(draft, report)
   checkHeaders(draft, report)
   checkAlphabet(draft, report)
@@ -94,11 +95,19 @@ function checkPolicySource({ policy, redis }: Draft, report: Report): void {
   }
 }
 
-function checkPorts({ application, ops }: Draft, report: Report): void {
-  // 0 is a free port, another one each time.
-  if (ops?.port === 0 || ops?.port !== application?.port) return
-  if (report.isBroken('ops.port') || report.isBroken('application.port')) return
-  report.problem('ops.port', 'ops.port is that of application.port: they must differ')
+function checkPorts({ application, ops, forwardAuth }: Draft, report: Report): void {
+  const ports = [
+    ['application.port', application?.port],
+    ['ops.port', ops?.port],
+    ['forwardAuth.port', forwardAuth?.enabled ? forwardAuth.port : 0],
+  ] as const
+
+  for (const [index, [at, port]] of ports.entries()) {
+    // 0 is a free port, another one each time.
+    const other = port === 0 ? undefined : ports.slice(0, index).find(([, it]) => it === port)
+    if (other === undefined || report.isBroken(at) || report.isBroken(other[0])) continue
+    report.problem(at, `${at} is that of ${other[0]}: they must differ`)
+  }
 }
 
 function checkUpgrades({ upgrades }: Draft, report: Report): void {

@@ -125,10 +125,13 @@ const route = Type.Object(
       maxLength: 1024,
       description: 'The path this route covers, with everything below it, such as /api/v1/orders.',
     }),
-    upstream: Type.String({
-      pattern: UPSTREAM_NAME,
-      description: 'The name, under upstreams, of the service that answers this route.',
-    }),
+    upstream: Type.Optional(
+      Type.String({
+        pattern: UPSTREAM_NAME,
+        description:
+          'The name, under upstreams, of the service that answers this route; only forwardAuth does without.',
+      }),
+    ),
     access: Type.Enum(['permitted', 'authenticated', 'public'], {
       default: 'permitted',
       description:
@@ -200,6 +203,14 @@ export const configSchema = section('The configuration of Postern.', {
   ops: section('The second port: health, readiness, version.', {
     host: text('127.0.0.1', 'The address or host name the ops port listens on.', HOST),
     port: integer(9100, 0, 65_535, 'The ops port; 0 takes a free one.'),
+  }),
+  forwardAuth: section('A port on which a proxy asks whether a request may pass.', {
+    enabled: flag(
+      false,
+      'Whether nginx, Traefik or Envoy may ask about requests that they forward themselves.',
+    ),
+    host: text('127.0.0.1', 'The address or host name that port listens on.', HOST),
+    port: integer(9101, 0, 65_535, 'The port for their questions; 0 takes a free one.'),
   }),
   logger: section('What is written down.', {
     level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {

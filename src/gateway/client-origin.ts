@@ -1,6 +1,7 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import type { ArrivingHeaders } from './arriving-headers.ts'
 import type { Arrival } from './stages.ts'
+import { createTrust } from './trusted-peers.ts'
 
 /** Where a request came from, as far as it can be believed. */
 export interface ClientOrigin {
@@ -22,12 +23,7 @@ export type FindOrigin = (arrival: Arrival, headers: ArrivingHeaders) => ClientO
  * the trusted proxies, given as addresses or CIDR ranges: anybody can write X-Forwarded-For.
  */
 export function createOriginFinder(trustedProxies: readonly string[]): FindOrigin {
-  const trusted = new BlockList()
-  for (const range of trustedProxies) addRange(trusted, range)
-  const isTrusted = (address: string) => {
-    const version = isIP(address)
-    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
-  }
+  const isTrusted = createTrust(trustedProxies)
 
   return ({ remoteAddress, encrypted }, headers) => {
     const scheme = encrypted ? 'https' : 'http'
@@ -89,10 +85,4 @@ function forwardedHost(text: string | undefined): string | undefined {
 /** What the nearest proxy said. */
 function lastOf(list: string | undefined): string | undefined {
   return list?.split(',').at(-1)?.trim()
-}
-
-function addRange(list: BlockList, range: string): void {
-  const [address = '', bits] = range.split('/', 2)
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-  list.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)
 }

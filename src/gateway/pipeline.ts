@@ -1,11 +1,7 @@
 import type { ServerResponse } from 'node:http'
-import type { CompiledPolicies } from '../policy/compile.ts'
-import type { VerifiedToken } from '../token/tokens.ts'
-import { authorize } from './authorize.ts'
+import { type AdmitParts, admit } from './admit.ts'
 import { type ForwardParts, forward } from './forward.ts'
-import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
-import type { RouteLimits } from './route-limits.ts'
 import type { Arrival, Authorized, Received } from './stages.ts'
 
 /** Answers to the endpoints that are ours: login and captcha to anybody, the rest to a caller. */
@@ -14,36 +10,24 @@ export interface OwnAnswers {
   toCaller(authorized: Authorized, reply: ServerResponse): Promise<void>
 }
 
-export interface PipelineParts extends ReceiveParts, IdentifyParts, ForwardParts {
-  readonly limits: RouteLimits
-  readonly policies: () => CompiledPolicies
-  /** Ends the token here at once; says whether every other gateway will learn of it by itself. */
-  readonly endToken: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
+export interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {
   readonly answers: OwnAnswers
   /** In place of `relayHeaders` for the answer of an upstream to a logout. */
   readonly relayLogoutHeaders: ForwardParts['relayHeaders']
 }
 
 /**
- * What happens to every request on the public port. Each stage accepts only what the stage before
- * it returns, so none can be skipped or moved. A stage that says no throws a Refusal; nothing
- * below catches it.
+ * What happens to every request on the public port: receive, identify and authorize (both in
+ * `admit`), forward. Each stage accepts only what the stage before it returns, so none can be
+ * skipped or moved. A stage that says no throws a Refusal; nothing below catches it.
  */
 export function createPipeline(parts: PipelineParts) {
   return async function pass(arrival: Arrival, reply: ServerResponse): Promise<void> {
     const received = receive(arrival, parts)
-    if (received.endpoint?.open) return parts.answers.toAnybody(received, reply)
-
-    parts.limits.byAddress(received)
-    const identified = await identify(received, parts)
-    parts.limits.byCaller(identified)
-    const authorized = authorize(identified, parts.policies)
-
     const own = received.endpoint
-    // Whoever answers a logout, the token is over.
-    if (own?.name === 'logout' && identified.token !== undefined) {
-      arrival.notes.ended = await parts.endToken(identified.token)
-    }
+    if (own?.open) return parts.answers.toAnybody(received, reply)
+
+    const authorized = await admit(received, parts)
     if (own !== undefined && own.upstream === undefined) {
       return parts.answers.toCaller(authorized, reply)
     }

@@ -6,7 +6,8 @@ export type Access = 'permitted' | 'authenticated' | 'public'
 /** A path prefix, on segment borders, and the upstream behind it. */
 export interface Route {
   readonly path: string
-  readonly upstream: string
+  /** Absent where another proxy forwards. */
+  readonly upstream?: string
   readonly access: Access
   readonly forwardCredentials: boolean
   readonly limit?: RouteLimit

@@ -30,6 +30,9 @@ export interface Upgrade {
 /** What the stages learned, for the one log line at the end. Written as soon as it is known. */
 export interface Notes {
   requestId?: string
+  /** The proxy that asks, and the method it asks about; absent on the public port. */
+  contract?: string
+  method?: string
   path?: string
   /** The address of the client, as far as it can be believed. */
   address?: string

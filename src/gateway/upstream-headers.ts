@@ -1,16 +1,6 @@
-import type { VerifiedToken } from '../token/tokens.ts'
 import { cookieWithoutToken } from './carriers.ts'
+import type { IdentityHeaders } from './identity-headers.ts'
 import type { Authorized, Received } from './stages.ts'
-
-/** The names under which an upstream learns who calls. Each can be configured. */
-export interface InjectedNames {
-  readonly userId: string
-  readonly roleKey: string
-  readonly dataScope: string
-  readonly userName: string
-  readonly roleId: string
-  readonly requestId: string
-}
 
 export type UpstreamHeaders = (authorized: Authorized) => string[]
 
@@ -19,24 +9,10 @@ export type UpstreamHeaders = (authorized: Authorized) => string[]
  * Postern says. Injection comes last and every injected name was taken off before, so each stands
  * there once, with the token's value.
  */
-export function createUpstreamHeaders(names: InjectedNames): UpstreamHeaders {
-  const identityOf = new WeakMap<VerifiedToken, readonly string[]>()
-
-  function identity(token: VerifiedToken): readonly string[] {
-    const known = identityOf.get(token)
-    if (known !== undefined) return known
-    const { caller } = token
-    const written = [
-      [names.userId, caller.userId],
-      [names.roleKey, caller.roleKey],
-      [names.dataScope, caller.dataScope],
-      [names.userName, caller.username],
-      [names.roleId, caller.roleId],
-    ].flatMap(([name = '', value = '']) => [name, headerValue(value)])
-    identityOf.set(token, written)
-    return written
-  }
-
+export function createUpstreamHeaders(
+  identity: IdentityHeaders,
+  requestIdName: string,
+): UpstreamHeaders {
   return ({ received, token }) => {
     const { headers, origin, requestId } = received
     const out = [...headers.passable]
@@ -44,23 +20,11 @@ export function createUpstreamHeaders(names: InjectedNames): UpstreamHeaders {
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
 
     if (token !== undefined) out.push(...identity(token))
-    out.push(names.requestId, requestId, 'X-Forwarded-For', origin.chain)
+    out.push(requestIdName, requestId, 'X-Forwarded-For', origin.chain)
     out.push('X-Forwarded-Proto', origin.scheme)
     if (origin.host !== undefined) out.push('X-Forwarded-Host', origin.host)
     return out
   }
-}
-
-/**
- * A value that no header parser reads as more than one value. Plain ASCII stays as it is; with
- * anything else in it, or a `%`, the whole value is percent-encoded, so that decoding once always
- * gives back the original.
- */
-export function headerValue(value: string): string {
-  if (/^(?:[\x21-\x24\x26-\x7e](?:[\x20-\x24\x26-\x7e]*[\x21-\x24\x26-\x7e])?)?$/.test(value)) {
-    return value
-  }
-  return encodeURIComponent(value.toWellFormed())
 }
 
 /** A route speaks for its own upstream only, not for one that an endpoint is handed to. */

@@ -22,7 +22,7 @@ export function endedRequest(
   { notes, error, startedAt }: { notes: Notes; error: unknown; startedAt: number },
 ): EndedRequest {
   return {
-    method: request.method ?? '',
+    method: notes.method ?? request.method ?? '',
     // What operators know from other proxies for a client that did not wait.
     status: notes.cut === 'client' && !reply.headersSent ? 499 : reply.statusCode,
     milliseconds: performance.now() - startedAt,

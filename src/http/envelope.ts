@@ -37,6 +37,12 @@ export function refusalEnvelopes(notPermittedCode: number): RefusalEnvelopes {
   }
 }
 
+/**
+ * The answers to a proxy that asks, which knows no `code`: 401 when nobody is logged in, 403 when
+ * somebody is and may not.
+ */
+export const statusEnvelopes: RefusalEnvelopes = withRealStatus(refusalEnvelopes(403))
+
 /** Faults have a real status and never `code` 401: nobody is sent to the login page by an outage. */
 export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
   port: inStatus(503, 'temporarily unavailable'),
@@ -63,4 +69,11 @@ function inBody(code: number, msg: string): Envelope {
 
 function inStatus(status: number, msg: string): Envelope {
   return { status, code: status, msg }
+}
+
+function withRealStatus(envelopes: RefusalEnvelopes): RefusalEnvelopes {
+  const real = Object.entries(envelopes).map(([kind, { code, msg }]) => [kind, inStatus(code, msg)])
+  // To log in again would change nothing about where the request was made.
+  const crossSite = inStatus(403, 'not from another site')
+  return { ...(Object.fromEntries(real) as RefusalEnvelopes), 'cross-site-cookie': crossSite }
 }

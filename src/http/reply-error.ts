@@ -42,6 +42,8 @@ export function replyError(
   const body = status === 200 ? { code, msg } : { code, msg, requestId }
   const extra: string[] = []
   if (error instanceof Refusal) extra.push(...detailHeaders(error.detail))
+  // RFC 9110 15.5.2: a real 401 says what would help.
+  if (status === 401) extra.push('WWW-Authenticate', 'Bearer')
   if (!isSafeToReuse(request, status)) reply.shouldKeepAlive = false
   replyJson(reply, status, body, extra)
 }

@@ -12,6 +12,7 @@ export function logRequest(log: Log, ended: EndedRequest): void {
     method,
     path: notes.path,
     client: notes.address,
+    contract: notes.contract,
     status,
     ms: Math.round(milliseconds * 10) / 10,
     caller: notes.caller?.userId,

@@ -1,0 +1,57 @@
+import { Refusal } from '../errors.ts'
+import { type AdmitParts, admit } from './admit.ts'
+import type { IdentityHeaders } from './identity-headers.ts'
+import type { Contract, ReadOriginal } from './original-request.ts'
+import { type ReceiveParts, receive } from './receive.ts'
+import type { Arrival, Authorized, Received } from './stages.ts'
+import { passesCredentials } from './upstream-headers.ts'
+
+export interface CheckParts extends ReceiveParts, AdmitParts {
+  readonly readOriginal: ReadOriginal
+  readonly identity: IdentityHeaders
+  readonly requestIdName: string
+  /** Every name that tells an upstream who calls. */
+  readonly identityNames: readonly string[]
+}
+
+/** Whether a proxy may forward a request, and the headers that it is to set on it if so. */
+export type Check = (question: Arrival) => Promise<readonly string[]>
+
+/**
+ * The line for people who have another proxy in front: receive, identify and authorize as on the
+ * public port, on the request that the proxy asks about, and then its answer instead of the
+ * forwarding. Throws what the stages throw.
+ */
+export function createCheck(parts: CheckParts): Check {
+  return async (question) => {
+    const { contract, arrival } = parts.readOriginal(question)
+    const received = receive(arrival, parts)
+    refuseOwn(received)
+    return answer(await admit(received, parts), contract, parts)
+  }
+}
+
+/**
+ * A yes would let the proxy send it to a service that offers a second login, or a logout that ends
+ * nothing. Routed to Postern itself, as it must be, it needs no question.
+ */
+function refuseOwn({ endpoint }: Received): void {
+  if (endpoint === undefined || endpoint.upstream !== undefined) return
+  throw new Refusal('no-such-endpoint', { reason: 'the proxy must route this path to Postern' })
+}
+
+function answer(
+  { received, token }: Authorized,
+  contract: Contract,
+  { identity, requestIdName, identityNames }: CheckParts,
+): readonly string[] {
+  const headers = [requestIdName, received.requestId]
+  if (token !== undefined) headers.push(...identity(token))
+  if (contract === 'envoy') {
+    // Envoy sets what the answer has and leaves the client's own where it has nothing.
+    const unset = token === undefined ? identityNames : []
+    const removed = passesCredentials(received) ? unset : [...unset, 'Authorization']
+    if (removed.length > 0) headers.push('X-Envoy-Auth-Headers-To-Remove', removed.join(', '))
+  }
+  return headers
+}

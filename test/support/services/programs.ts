@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
@@ -21,6 +21,8 @@ const usualPlaces = [
 /** A server: its program, how it tells its version, and the oldest one that will do. */
 export interface Wanted {
   readonly name: string
+  /** What it is asked with; `--version` if nothing else is said. */
+  readonly asked?: string
   readonly says: RegExp
   readonly oldest: number
 }
@@ -39,13 +41,10 @@ export function findProgram(wanted: Wanted): string | undefined {
 }
 
 /** Whether this is that program, can be run, and is new enough. */
-export function isProgram(program: string, { says, oldest }: Wanted): boolean {
-  try {
-    const text = execFileSync(program, ['--version'], { encoding: 'utf8', stdio: 'pipe' })
-    return Number(says.exec(text)?.[1]) >= oldest
-  } catch {
-    return false
-  }
+export function isProgram(program: string, { asked = '--version', says, oldest }: Wanted): boolean {
+  const { stdout, stderr, status } = spawnSync(program, [asked], { encoding: 'utf8' })
+  // nginx tells it where others complain.
+  return status === 0 && Number(says.exec(stdout + stderr)?.[1]) >= oldest
 }
 
 function newestFirst(place: string): string[] {

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { onTestFinished } from 'vitest'
+import { freePort } from './redis-server.ts'
+import { findNginx } from './services/find-nginx.ts'
+
+export interface NginxOptions {
+  /** What the addresses in the file become: those of the test. */
+  readonly ports: Readonly<Record<string, number>>
+  /** Changes a line of the file, to show what it is there for. */
+  readonly change?: readonly [string, string]
+}
+
+/** A real nginx with the sample configuration, on a free port. Ends with the test. */
+export async function startNginx({ ports, change }: NginxOptions): Promise<number> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-nginx-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const port = await freePort()
+  let sample = await readFile('samples/nginx/postern.conf', 'utf8')
+  for (const [address, own] of Object.entries({ ...ports, '127.0.0.1:8088': port })) {
+    sample = replaced(sample, address, `127.0.0.1:${own}`)
+  }
+  if (change !== undefined) sample = replaced(sample, ...change)
+  await mkdir(join(directory, 'temporary'))
+  await writeFile(join(directory, 'nginx.conf'), around(sample, directory))
+
+  const args = ['-p', directory, '-e', 'stderr', '-c', 'nginx.conf', '-g', 'daemon off;']
+  const nginx = spawn(findNginx(), args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const output: string[] = []
+  nginx.stderr.on('data', (chunk) => output.push(String(chunk)))
+  const leave = () => void nginx.kill('SIGTERM')
+  process.once('exit', leave)
+  onTestFinished(async () => {
+    process.off('exit', leave)
+    const ended = once(nginx, 'exit')
+    if (nginx.kill('SIGTERM')) await ended
+  })
+
+  for (let turn = 0; turn < 200 && nginx.exitCode === null; turn++) {
+    if (await listens(port)) return port
+    await pause(25)
+  }
+  throw new Error(`nginx does not start:\n${output.join('')}`)
+}
+
+function replaced(text: string, from: string, to: string): string {
+  if (!text.includes(from)) throw new Error(`the sample has no ${from}`)
+  return text.replace(from, to)
+}
+
+/** What a whole installation has around the sample. */
+function around(sample: string, directory: string): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${directory}/temporary/${name};`,
+  )
+  return [
+    ...(userInfo().uid === 0 ? ['user root;'] : []),
+    `pid ${directory}/nginx.pid;`,
+    'worker_processes 1;',
+    'events {}',
+    `http { access_log off; ${temporary.join(' ')}`,
+    sample,
+    '}',
+  ].join('\n')
+}
+
+async function listens(port: number): Promise<boolean> {
+  const socket = connect({ port, host: '127.0.0.1' })
+  const outcome = Promise.race([
+    once(socket, 'connect').then(() => true),
+    once(socket, 'error').then(() => false),
+  ])
+  try {
+    return await outcome
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}

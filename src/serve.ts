@@ -3,7 +3,9 @@ import { type Closing, createClosing } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import { secretWeakness } from './config/secret-strength.ts'
+import { Invalid } from './errors.ts'
 import { createHeaderReader } from './gateway/arriving-headers.ts'
+import { createAssertionHeader, noAssertion } from './gateway/assertion-header.ts'
 import { createCheck } from './gateway/check.ts'
 import { createOriginFinder } from './gateway/client-origin.ts'
 import { createCrossSite, type FindCrossSite } from './gateway/cross-site.ts'
@@ -62,6 +64,7 @@ import type { RevocationFeed } from './stores/revocation-feed.ts'
 import { type SeededAccount, seedAccounts } from './stores/seed.ts'
 import { createSharedLoginLog } from './stores/shared-login-log.ts'
 import { sharedSecret } from './stores/shared-secret.ts'
+import { assertionSigner, createAssertions } from './token/assertions.ts'
 import { createDerivedKeys, createLastingKey } from './token/derived-keys.ts'
 import { publicJwks } from './token/key-set.ts'
 import { createRevocations } from './token/revocations.ts'
@@ -118,6 +121,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
 
   const keys = await buildKeys(options, mode.weakSecretAllowed)
   closing.add(keys.close)
+  const unsigned = assertionProblem(config, keys)
+  if (unsigned !== undefined) throw new Invalid([{ file: 'jwt.keyDirectory', message: unsigned }])
   const revocations = createRevocations(() => now() * 1000)
   const tokens = createTokens({
     keys: keys.current,
@@ -160,6 +165,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       figures,
       tunnels,
       now,
+      keys: keys.current,
       cookie,
       crossSite,
     },
@@ -183,6 +189,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     revision: policies.revision,
     checks: [
       { name: 'policy', problem: policies.problem },
+      { name: 'assertion', problem: () => assertionProblem(config, keys) },
       { name: 'life', problem: () => (drain.isDraining() ? 'closing' : undefined) },
     ],
     details: {
@@ -255,6 +262,12 @@ async function buildKeys({ config, log }: ServeOptions, weakAllowed: boolean): P
   const { dataDirectory } = config.application
   const secret = await sharedSecret(config.jwt, { dataDirectory, weakAllowed })
   return openKeys({ directory: config.jwt.keyDirectory, secret, secretWeakness, log })
+}
+
+/** Upstreams that expect an assertion would refuse every call without one. */
+function assertionProblem({ identity }: Config, keys: OpenKeys): string | undefined {
+  if (!identity.assertion.enabled || assertionSigner(keys.current()) !== undefined) return undefined
+  return 'identity.assertion needs one private key that is no shared secret, or one named to sign'
 }
 
 async function buildLogin(
@@ -378,6 +391,7 @@ function buildGateway(
     figures,
     tunnels,
     now,
+    keys,
     cookie,
     crossSite,
   }: {
@@ -389,12 +403,14 @@ function buildGateway(
     figures: Figures
     tunnels: Tunnels
     now: () => number
+    keys: OpenKeys['current']
     cookie: TokenCookie
     crossSite: FindCrossSite
   },
   closing: Closing,
 ) {
-  const injectedNames = Object.values(config.headers)
+  const { header: assertionName, ...signed } = config.identity.assertion
+  const injectedNames = [...Object.values(config.headers), assertionName]
   const upstreams = createUpstreams(config.upstreams)
   closing.add(upstreams.close)
   addUpstreamMetrics(figures, upstreams.all)
@@ -409,6 +425,13 @@ function buildGateway(
   const relayHeaders = createRelayHeaders(injectedNames)
   const { requestId: requestIdName, ...identityNames } = config.headers
   const identity = createIdentityHeaders(identityNames)
+  const assertion = signed.enabled
+    ? createAssertionHeader({
+        ...signed,
+        header: assertionName,
+        assert: createAssertions({ ...signed, keys, now }),
+      })
+    : noAssertion
   const line = {
     readHeaders: createHeaderReader(injectedNames, requestIdName),
     findOrigin: createOriginFinder(config.application.trustedProxies),
@@ -429,6 +452,7 @@ function buildGateway(
     upstreams,
     upstreamHeaders: createUpstreamHeaders(identity, requestIdName),
     relayHeaders,
+    assertion,
     relayLogoutHeaders: (...answer) => [...relayHeaders(...answer), ...cookie.cleared],
     maxBodyBytes: config.limits.bodyBytes,
     maxStallMs: config.limits.stallTimeoutMs,
@@ -437,8 +461,9 @@ function buildGateway(
     ...line,
     readOriginal: createOriginalReader(createTrust(config.application.trustedProxies)),
     identity,
+    assertion,
     requestIdName,
-    identityNames: Object.values(identityNames),
+    identityNames: [...Object.values(identityNames), assertionName],
   })
   return { pass, check }
 }

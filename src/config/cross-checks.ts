@@ -23,6 +23,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkForwardAuth(draft, report)
   checkUpgrades(draft, report)
   checkHeaders(draft, report)
+  checkAssertion(draft, report)
   checkAlphabet(draft, report)
   checkOrder(draft, report)
   checkUpstreams(draft, report)
@@ -120,17 +121,39 @@ function checkUpgrades({ upgrades }: Draft, report: Report): void {
   })
 }
 
-function checkHeaders({ headers }: Draft, report: Report): void {
+function checkHeaders({ headers, identity }: Draft, report: Report): void {
   const owners = new Map<string, string>()
+  const named: (readonly [string, string | undefined])[] = [
+    ...Object.entries(headers ?? {}).map(([key, name]) => [`headers.${key}`, name] as const),
+    ['identity.assertion.header', identity?.assertion?.header],
+  ]
 
-  for (const [key, name] of Object.entries(headers ?? {})) {
-    const at = `headers.${key}`
+  for (const [at, name] of named) {
+    if (name === undefined) continue
     // Upstreams that hand headers on as variables read - and _ as one.
     const folded = name.toLowerCase().replace(/[^a-z0-9]/g, '-')
     const owner = owners.get(folded)
     if (owner !== undefined) report.problem(at, `${at} has the name of ${owner}: they must differ`)
     else if (TAKEN.test(folded)) report.problem(at, `${at} is a name with another meaning`)
     owners.set(folded, owner ?? at)
+  }
+}
+
+function checkAssertion({ identity, jwt, forwardAuth }: Draft, report: Report): void {
+  const assertion = identity?.assertion
+  if (assertion?.enabled !== true) return
+  // Whoever can verify by a shared secret can make tokens with it.
+  if (jwt?.keyDirectory === undefined && !report.isBroken('jwt.keyDirectory')) {
+    report.problem(
+      'identity.assertion.enabled',
+      'identity.assertion.enabled needs a key that upstreams can verify by: set jwt.keyDirectory',
+    )
+  }
+  if (forwardAuth?.enabled === true && assertion.audience === undefined) {
+    report.problem(
+      'identity.assertion.audience',
+      'identity.assertion.audience is missing: with forwardAuth nobody knows where calls go',
+    )
   }
 }
 

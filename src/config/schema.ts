@@ -427,6 +427,23 @@ export const configSchema = section('The configuration of Postern.', {
     roleId: headerName('X-Role-Id', 'the role ID'),
     requestId: headerName('X-Request-Id', 'the request ID'),
   }),
+  identity: section('What an upstream can check for itself about who calls.', {
+    assertion: section('A short-lived JWT of the caller, verifiable by the public keys.', {
+      enabled: flag(false, 'Whether upstreams get one with every call that has a caller.'),
+      header: headerName('X-Postern-Assertion', 'who calls, signed'),
+      issuer: text('postern', 'What the claim iss says.', '^[!-~]+$'),
+      audience: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          pattern: '^[!-~]+$',
+          description:
+            'What the claim aud says; without it the name of the upstream that the call goes to.',
+        }),
+      ),
+      lifetimeSeconds: integer(60, 10, 3600, 'How many seconds one is valid.'),
+    }),
+  }),
   limits: section('The most that one client can ask of the public port.', {
     targetBytes: integer(8192, 64, 1_048_576, 'The longest request target: path and query.'),
     headerBytes: integer(16_384, 1024, 1_048_576, 'The most bytes of target and headers together.'),

@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts'
 import { type AdmitParts, admit } from './admit.ts'
+import type { AssertionHeader } from './assertion-header.ts'
 import type { IdentityHeaders } from './identity-headers.ts'
 import type { Contract, ReadOriginal } from './original-request.ts'
 import { type ReceiveParts, receive } from './receive.ts'
@@ -9,6 +10,7 @@ import { passesCredentials } from './upstream-headers.ts'
 export interface CheckParts extends ReceiveParts, AdmitParts {
   readonly readOriginal: ReadOriginal
   readonly identity: IdentityHeaders
+  readonly assertion: AssertionHeader
   readonly requestIdName: string
   /** Every name that tells an upstream who calls. */
   readonly identityNames: readonly string[]
@@ -40,18 +42,19 @@ function refuseOwn({ endpoint }: Received): void {
   throw new Refusal('no-such-endpoint', { reason: 'the proxy must route this path to Postern' })
 }
 
-function answer(
-  { received, token }: Authorized,
+async function answer(
+  authorized: Authorized,
   contract: Contract,
-  { identity, requestIdName, identityNames }: CheckParts,
-): readonly string[] {
+  { identity, assertion, requestIdName, identityNames }: CheckParts,
+): Promise<readonly string[]> {
+  const { received, token } = authorized
   const headers = [requestIdName, received.requestId]
   if (token !== undefined) headers.push(...identity(token))
-  if (contract === 'envoy') {
-    // Envoy sets what the answer has and leaves the client's own where it has nothing.
-    const unset = token === undefined ? identityNames : []
-    const removed = passesCredentials(received) ? unset : [...unset, 'Authorization']
-    if (removed.length > 0) headers.push('X-Envoy-Auth-Headers-To-Remove', removed.join(', '))
-  }
-  return headers
+  headers.push(...(await assertion(authorized, received.route?.upstream)))
+  if (contract !== 'envoy') return headers
+
+  // Envoy sets what the answer has and leaves the client's own where it has nothing.
+  const removed = identityNames.filter((name) => !headers.includes(name))
+  if (!passesCredentials(received)) removed.push('Authorization')
+  return [...headers, 'X-Envoy-Auth-Headers-To-Remove', removed.join(', ')]
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { Fault, Refusal } from '../errors.ts'
+import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import { requestBody } from './request-body.ts'
@@ -12,6 +13,7 @@ export interface ForwardParts
   extends Pick<Exchange, 'relayHeaders' | 'maxStallMs' | 'openExchanges' | 'tunnels'> {
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
+  readonly assertion: AssertionHeader
   readonly maxBodyBytes: number
 }
 
@@ -32,7 +34,11 @@ export async function forward(
   notes.upstream = upstreamName
 
   const upstream = parts.upstreams.get(upstreamName)
+  const signed = parts.assertion(authorized, upstreamName)
+  // Signed already, it is not waited for: that would cost every request a turn.
+  const assertion: readonly string[] = signed instanceof Promise ? await signed : signed
   const options = departure(authorized, reply, parts)
+  if (assertion.length > 0) options.headers.push(...assertion)
   const { relayHeaders, maxStallMs, openExchanges, tunnels } = parts
   const { upgrade } = received.arrival
   const fault = await exchange({
@@ -56,7 +62,7 @@ function departure(
   authorized: Authorized,
   reply: ServerResponse,
   { upstreamHeaders, maxBodyBytes }: ForwardParts,
-): Dispatcher.DispatchOptions {
+): Dispatcher.DispatchOptions & { readonly headers: string[] } {
   const { received } = authorized
   const { call, headers, arrival } = received
   const query = passesCredentials(received) ? received.query : queryWithoutToken(received.query)

@@ -210,9 +210,12 @@ describe('Envoy, which leaves what an answer does not name', () => {
   ]
 
   test.each([
-    ['GET /api/v1/public/a', 'Authorization'],
-    ['GET /open/a', 'X-User-Id, X-Role-Key, X-Data-Scope, X-User-Name, X-Role-Id, Authorization'],
-    ['GET /whole/a', undefined],
+    ['GET /api/v1/public/a', 'X-Postern-Assertion, Authorization'],
+    [
+      'GET /open/a',
+      'X-User-Id, X-Role-Key, X-Data-Scope, X-User-Name, X-Role-Id, X-Postern-Assertion, Authorization',
+    ],
+    ['GET /whole/a', 'X-Postern-Assertion'],
   ])('is told for %s to remove %s', async (line, removed) => {
     const postern = await startPostern({ config: asked(), routes })
 

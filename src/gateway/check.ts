@@ -29,6 +29,7 @@ export function createCheck(parts: CheckParts): Check {
     const { contract, arrival } = parts.readOriginal(question)
     const received = receive(arrival, parts)
     refuseOwn(received)
+    refuseRespelled(received)
     return answer(await admit(received, parts), contract, parts)
   }
 }
@@ -40,6 +41,19 @@ export function createCheck(parts: CheckParts): Check {
 function refuseOwn({ endpoint }: Received): void {
   if (endpoint === undefined || endpoint.upstream !== undefined) return
   throw new Refusal('no-such-endpoint', { reason: 'the proxy must route this path to Postern' })
+}
+
+/** Letters, digits and `-._~` behind a percent sign, which no client has to write so. */
+const escapedUnreserved = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
+
+/**
+ * The proxy sends the target on as the client wrote it, and not as it was decided on: a service
+ * that compares before it decodes would see another path (RFC 3986 6.2.2.2).
+ */
+function refuseRespelled({ arrival: { target } }: Received): void {
+  const [path = ''] = target.split('?', 1)
+  if (!escapedUnreserved.test(path)) return
+  throw new Refusal('ambiguous-path', { reason: 'an escape for a plain character' })
 }
 
 async function answer(

@@ -17,6 +17,8 @@ const expected: [string, string, string | undefined, number][] = [
   ['a path with two readings', 'GET /api/v1/public/..;/sys-user', 'editor', 400],
   ['an encoded slash', 'GET /api/v1/public/..%2fsys-user', 'editor', 400],
   ['an empty segment', 'GET /api/v1//public/a', 'editor', 400],
+  ['an escape for a letter', 'GET /api/v1/%70ublic/a', 'editor', 400],
+  ['an escape for an at sign', 'GET /api/v1/public/a%40b?x=%61', 'editor', 200],
   ['dot segments', 'GET /api/v1/public/../../nginx', 'admin', 400],
   ['TRACE', 'TRACE /api/v1/public/a', 'admin', 405],
   ['login, which is Postern’s own', 'POST /api/v1/login', undefined, 404],

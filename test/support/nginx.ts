@@ -12,12 +12,12 @@ import { findNginx } from './services/find-nginx.ts'
 export interface NginxOptions {
   /** What the addresses in the file become: those of the test. */
   readonly ports: Readonly<Record<string, number>>
-  /** Changes a line of the file, to show what it is there for. */
-  readonly change?: readonly [string, string]
+  /** Other text in the file, to show what the text there is for. */
+  readonly changes?: Readonly<Record<string, string>>
 }
 
 /** A real nginx with the sample configuration, on a free port. Ends with the test. */
-export async function startNginx({ ports, change }: NginxOptions): Promise<number> {
+export async function startNginx({ ports, changes = {} }: NginxOptions): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-nginx-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const port = await freePort()
@@ -25,7 +25,7 @@ export async function startNginx({ ports, change }: NginxOptions): Promise<numbe
   for (const [address, own] of Object.entries({ ...ports, '127.0.0.1:8088': port })) {
     sample = replaced(sample, address, `127.0.0.1:${own}`)
   }
-  if (change !== undefined) sample = replaced(sample, ...change)
+  for (const [from, to] of Object.entries(changes)) sample = replaced(sample, from, to)
   await mkdir(join(directory, 'temporary'))
   await writeFile(join(directory, 'nginx.conf'), around(sample, directory))
 

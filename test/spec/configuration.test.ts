@@ -131,7 +131,7 @@ describe('a file that cannot be used', () => {
     ['an unknown section', 'aplication: {}', '1:1', 'did you mean application?'],
     ['an unknown key', 'jwt:\n  timout: 5', '2:3', 'did you mean jwt.timeout?'],
     ['a key in the wrong case', 'logger: { enabledDB: true }', '1:11', 'mean logger.enableddb?'],
-    ['a key of a section at the top', 'port: 1', '1:1', 'mean application.port or ops.port?'],
+    ['a key of a section at the top', 'port: 1', '1:1', 'mean application.port or ops.port or'],
     ['a key like nothing we know', 'ops:\n  banana: 5', '2:3', 'ops.banana: ops has host, port'],
     ['a key from the prototype', 'ops: { constructor: 1 }', '1:8', 'unknown setting'],
     ['__proto__ as a key', '__proto__: { x: 1 }', '1:1', 'unknown setting'],
@@ -525,7 +525,10 @@ describe('the secret that signs tokens', () => {
 })
 
 describe('the check of a file', () => {
-  const leaves = settingPaths().filter((path) => path.includes('.'))
+  const paths = settingPaths()
+  const leaves = paths.filter(
+    (path) => path.includes('.') && !paths.some((other) => other.startsWith(`${path}.`)),
+  )
   const value = fc.oneof(
     fc.integer(),
     fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -541,16 +544,21 @@ describe('the check of a file', () => {
 
     fc.assert(
       fc.property(fc.constantFrom(...leaves), value, (path, given) => {
-        const [section = '', key = ''] = path.split('.')
         const report = createReport({ file: 'x' })
-        const { tree } = parseYaml(JSON.stringify({ [section]: { [key]: given } }), 'x', true)
+        const alone = JSON.stringify(placed({}, path.split('.'), given))
+        const { tree } = parseYaml(alone, 'x', true)
         applySchema(rootSetting, tree, report)
 
-        const around = Object.entries(complete).find(([name]) => name === section)?.[1]
-        const whole = { ...complete, [section]: { ...around, [key]: given } }
+        const whole = placed(complete, path.split('.'), given)
         expect(report.problems().length === 0).toBe(Check(configSchema, whole))
       }),
       { numRuns: 1000 },
     )
   })
 })
+
+/** The same settings with this one in its place. */
+function placed(settings: object, [key = '', ...rest]: readonly string[], given: unknown): object {
+  const within: unknown = Object.entries(settings).find(([name]) => name === key)?.[1]
+  return { ...settings, [key]: rest.length === 0 ? given : placed(within ?? {}, rest, given) }
+}

@@ -26,6 +26,6 @@ export function findNginx(): string {
     findProgram(wanted) ?? (installed(wanted.name, packages) ? findProgram(wanted) : undefined)
   if (program !== undefined) return program
   throw new Error(
-    'the tests need nginx 1.18 or later: install it (Debian: apt-get install nginx-light; macOS: brew install nginx) or name the program in POSTERN_TEST_NGINX',
+    'they need nginx 1.18 or later: install it (Debian: apt-get install nginx-light; macOS: brew install nginx) or name the program in POSTERN_TEST_NGINX',
   )
 }

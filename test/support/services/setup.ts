@@ -3,15 +3,18 @@ import { findPostgres } from './find-postgres.ts'
 import { findRedis } from './find-redis.ts'
 
 /**
- * Runs once before every test: finds or brings a real redis-server, a real PostgreSQL and a real
- * nginx, and names them to the workers by their environment. Without them there is no run: nothing
- * is left out in silence.
+ * Runs once before every test: finds or brings a real redis-server and a real PostgreSQL, and names
+ * them to the workers by their environment. Without them there is no run: nothing is left out in
+ * silence. An nginx is what others may have in front: where none can be had, a line says that the
+ * tests with one are left out.
  */
 export function setup(): void {
   const missing: string[] = []
   process.env['POSTERN_TEST_REDIS'] = tried(findRedis, missing)
   process.env['POSTERN_TEST_POSTGRES'] = tried(findPostgres, missing)
-  process.env['POSTERN_TEST_NGINX'] = tried(findNginx, missing)
+  const leftOut: string[] = []
+  process.env['POSTERN_TEST_NGINX'] = tried(findNginx, leftOut)
+  if (leftOut.length > 0) console.warn(`left out: the tests behind nginx; ${leftOut.join('; ')}`)
   if (missing.length === 0) return
   // Thrown, it would be told together with a trace and with tests that were not found.
   console.error(missing.join('; '))

@@ -10,8 +10,9 @@ import { createOwnEndpoints } from './gateway/own-endpoints.ts'
 import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
 import { createRelayHeaders } from './gateway/relayed-headers.ts'
 import { createRouteLimits } from './gateway/route-limits.ts'
-import { createRoutes } from './gateway/routes.ts'
+import { createPathReader, createRoutes } from './gateway/routes.ts'
 import { createTunnels, type Tunnels } from './gateway/tunnels.ts'
+import type { UpstreamSettings } from './gateway/upstream.ts'
 import { createUpstreamHeaders } from './gateway/upstream-headers.ts'
 import { createUpstreams } from './gateway/upstreams.ts'
 import { createDrain } from './http/drain.ts'
@@ -48,6 +49,7 @@ import { createMemoryCounters } from './stores/memory-counters.ts'
 import { type OpenPolicySource, openPolicySource } from './stores/open-policy-source.ts'
 import { openRedis } from './stores/open-redis.ts'
 import { openRevocations } from './stores/open-revocations.ts'
+import { readClientContext } from './stores/pem-files.ts'
 import type { RedisClient } from './stores/redis.ts'
 import { createRedisCaptchas } from './stores/redis-captchas.ts'
 import { createRedisCounters } from './stores/redis-counters.ts'
@@ -142,7 +144,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
   const publicServer = createPublicServer({
-    pass: buildGateway(
+    pass: await buildGateway(
       config,
       {
         tokens,
@@ -224,6 +226,18 @@ async function buildKeys({ config, log }: ServeOptions, weakAllowed: boolean): P
   const { dataDirectory } = config.application
   const secret = await sharedSecret(config.jwt, { dataDirectory, weakAllowed })
   return openKeys({ directory: config.jwt.keyDirectory, secret, secretWeakness, log })
+}
+
+/** Every upstream with what its TLS needs, read from files. */
+async function upstreamSettings(config: Config): Promise<Record<string, UpstreamSettings>> {
+  const entries = Object.entries(config.upstreams).map(
+    async ([name, { tls, ...settings }]): Promise<[string, UpstreamSettings]> => {
+      if (tls === undefined) return [name, settings]
+      const secureContext = await readClientContext(tls)
+      return [name, { ...settings, tls: { secureContext, serverName: tls.serverName } }]
+    },
+  )
+  return Object.fromEntries(await Promise.all(entries))
 }
 
 async function buildLogin(
@@ -336,7 +350,7 @@ function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figure
   })
 }
 
-function buildGateway(
+async function buildGateway(
   config: Config,
   {
     tokens,
@@ -364,7 +378,7 @@ function buildGateway(
   closing: Closing,
 ) {
   const injectedNames = Object.values(config.headers)
-  const upstreams = createUpstreams(config.upstreams)
+  const upstreams = createUpstreams(await upstreamSettings(config))
   closing.add(upstreams.close)
   addUpstreamMetrics(figures, upstreams.all)
   const limits = createRouteLimits({
@@ -375,12 +389,14 @@ function buildGateway(
   closing.add(async () => limits.close())
   const openExchanges = createOpenExchanges(tokens.problemOf, config.revocation.sweepMs)
   closing.add(openExchanges.close)
+  const findRoute = createRoutes(config.routes)
   const relayHeaders = createRelayHeaders(injectedNames)
   return createPipeline({
     readHeaders: createHeaderReader(injectedNames, config.headers.requestId),
     findOrigin: createOriginFinder(config.application.trustedProxies),
     findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),
-    findRoute: createRoutes(config.routes),
+    readPath: createPathReader(config.routes, findRoute),
+    findRoute,
     maxTargetBytes: config.limits.targetBytes,
     limits,
     verifyToken: tokens.verify,

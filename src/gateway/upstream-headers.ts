@@ -12,7 +12,8 @@ export interface InjectedNames {
   readonly requestId: string
 }
 
-export type UpstreamHeaders = (authorized: Authorized) => string[]
+/** `host`: a name for the Host header, or the word `target` or `client`. */
+export type UpstreamHeaders = (authorized: Authorized, host: string) => string[]
 
 /**
  * The headers of the request that goes out: what the client may say, and after it what only
@@ -37,9 +38,12 @@ export function createUpstreamHeaders(names: InjectedNames): UpstreamHeaders {
     return written
   }
 
-  return ({ received, token }) => {
-    const { headers, origin, requestId } = received
+  return ({ received, token }, host) => {
+    const { headers, origin, requestId, route, call, sentPath } = received
     const out = [...headers.passable]
+    // Without one, undici writes the target's own.
+    const name = host === 'client' ? origin.host : host
+    if (host !== 'target' && name !== undefined) out.push('Host', name)
     pushCredentials(out, received, passesCredentials(received))
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
 
@@ -47,6 +51,10 @@ export function createUpstreamHeaders(names: InjectedNames): UpstreamHeaders {
     out.push(names.requestId, requestId, 'X-Forwarded-For', origin.chain)
     out.push('X-Forwarded-Proto', origin.scheme)
     if (origin.host !== undefined) out.push('X-Forwarded-Host', origin.host)
+    // With it, a service can write links that lead back here.
+    if (route?.replacePrefix === '/' && sentPath !== call.path) {
+      out.push('X-Forwarded-Prefix', route.path)
+    }
     return out
   }
 }

@@ -4,6 +4,7 @@ import type { Config } from './config/schema.ts'
 import { secretWeakness } from './config/secret-strength.ts'
 import { createHeaderReader } from './gateway/arriving-headers.ts'
 import { createOriginFinder } from './gateway/client-origin.ts'
+import { createCors } from './gateway/cors.ts'
 import { createCrossSite, type FindCrossSite } from './gateway/cross-site.ts'
 import { createOpenExchanges } from './gateway/open-exchanges.ts'
 import { createOwnEndpoints } from './gateway/own-endpoints.ts'
@@ -389,9 +390,11 @@ async function buildGateway(
   closing.add(async () => limits.close())
   const openExchanges = createOpenExchanges(tokens.problemOf, config.revocation.sweepMs)
   closing.add(openExchanges.close)
+  const cors = createCors(config.cors)
   const findRoute = createRoutes(config.routes)
-  const relayHeaders = createRelayHeaders(injectedNames)
+  const relayHeaders = createRelayHeaders(injectedNames, { ownCors: cors.isOn })
   return createPipeline({
+    cors,
     readHeaders: createHeaderReader(injectedNames, config.headers.requestId),
     findOrigin: createOriginFinder(config.application.trustedProxies),
     findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { CompiledPolicies } from '../policy/compile.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import { authorize } from './authorize.ts'
+import type { Cors } from './cors.ts'
 import { type ForwardParts, forward } from './forward.ts'
 import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
@@ -15,6 +16,7 @@ export interface OwnAnswers {
 }
 
 export interface PipelineParts extends ReceiveParts, IdentifyParts, ForwardParts {
+  readonly cors: Cors
   readonly limits: RouteLimits
   readonly policies: () => CompiledPolicies
   /** Ends the token here at once; says whether every other gateway will learn of it by itself. */
@@ -31,7 +33,10 @@ export interface PipelineParts extends ReceiveParts, IdentifyParts, ForwardParts
  */
 export function createPipeline(parts: PipelineParts) {
   return async function pass(arrival: Arrival, reply: ServerResponse): Promise<void> {
+    parts.cors.mark(arrival, reply)
     const received = receive(arrival, parts)
+    // A browser's question, asked without a token; no upstream hears of it.
+    if (parts.cors.isPreflight(received)) return parts.cors.answerPreflight(received, reply)
     if (received.endpoint?.open) return parts.answers.toAnybody(received, reply)
 
     parts.limits.byAddress(received)

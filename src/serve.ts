@@ -33,6 +33,7 @@ import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from './login
 import { createPasswordCredentials } from './login/password-credentials.ts'
 import { createPasswordHash } from './login/password-hash.ts'
 import { type Counters, createThrottle } from './login/throttle.ts'
+import { addCertificateMetrics } from './metrics/certificate-metrics.ts'
 import { addKeyMetrics } from './metrics/key-metrics.ts'
 import { addLoginLogMetrics } from './metrics/login-log-metrics.ts'
 import { addPolicyMetrics } from './metrics/policy-metrics.ts'
@@ -42,6 +43,7 @@ import { addRevocationMetrics } from './metrics/revocation-metrics.ts'
 import { addUpstreamMetrics } from './metrics/upstream-metrics.ts'
 import { createLivePolicies } from './policy/live.ts'
 import { createAccounts } from './stores/accounts.ts'
+import { openCertificate } from './stores/certificate-feed.ts'
 import { type Database, openDatabase } from './stores/database.ts'
 import { type OpenKeys, openKeys } from './stores/key-feed.ts'
 import { createLoginLogTable } from './stores/login-log-table.ts'
@@ -144,6 +146,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   })
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
+  const tls = await buildTls(options, figures, closing)
   const publicServer = createPublicServer({
     pass: await buildGateway(
       config,
@@ -166,6 +169,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     metrics: createRequestMetrics(figures),
     limits: config.limits,
     upgrades: config.upgrades.protocols,
+    tls,
   })
   addMetrics(figures, mode.name, policies)
   addRevocationMetrics(figures, ended.state)
@@ -185,6 +189,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       keys: keys.state,
       revocation: ended.state,
       loginLog: login.loginLog.state,
+      ...(tls !== undefined && { tls: tls.state }),
     },
     metrics: figures,
     publicKeys: () => publicJwks(keys.current()),
@@ -227,6 +232,15 @@ async function buildKeys({ config, log }: ServeOptions, weakAllowed: boolean): P
   const { dataDirectory } = config.application
   const secret = await sharedSecret(config.jwt, { dataDirectory, weakAllowed })
   return openKeys({ directory: config.jwt.keyDirectory, secret, secretWeakness, log })
+}
+
+/** The certificate of the public port, if it has one. */
+async function buildTls({ config, log }: ServeOptions, figures: Figures, closing: Closing) {
+  if (config.tls === undefined) return undefined
+  const certificate = await openCertificate({ ...config.tls, log })
+  closing.add(certificate.close)
+  const failed = addCertificateMetrics(figures, certificate.state)
+  return { ...certificate, minVersion: config.tls.minVersion, failed }
 }
 
 /** Every upstream with what its TLS needs, read from files. */

@@ -18,6 +18,15 @@ export function isRemoved(path: string): boolean {
   return removedPaths.includes(spelled.endsWith('/') ? spelled.slice(0, -1) : spelled)
 }
 
+/**
+ * Whether a server that is sent this path could take it for a login or for a removed endpoint: as
+ * it stands, with an encoded slash decoded, or without what follows a semicolon.
+ */
+export function readsAsOurs(path: string): boolean {
+  const read = /%2F|;/.test(path) ? path.replaceAll('%2F', '/').replace(/;[^/]*/g, '') : path
+  return isRemoved(read) || isOpen(read)
+}
+
 /** Answered before anybody is asked who they are, so no policy is asked either. */
 export function isOpen(path: string): boolean {
   return path === ownPaths.login || path === ownPaths.captcha

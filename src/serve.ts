@@ -8,6 +8,7 @@ import { createHeaderReader } from './gateway/arriving-headers.ts'
 import { createAssertionHeader, noAssertion } from './gateway/assertion-header.ts'
 import { createCheck } from './gateway/check.ts'
 import { createOriginFinder } from './gateway/client-origin.ts'
+import { createCors } from './gateway/cors.ts'
 import { createCrossSite, type FindCrossSite } from './gateway/cross-site.ts'
 import { createIdentityHeaders } from './gateway/identity-headers.ts'
 import { createOpenExchanges } from './gateway/open-exchanges.ts'
@@ -16,9 +17,10 @@ import { createOwnEndpoints } from './gateway/own-endpoints.ts'
 import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
 import { createRelayHeaders } from './gateway/relayed-headers.ts'
 import { createRouteLimits } from './gateway/route-limits.ts'
-import { createRoutes } from './gateway/routes.ts'
+import { createPathReader, createRoutes } from './gateway/routes.ts'
 import { createTrust } from './gateway/trusted-peers.ts'
 import { createTunnels, type Tunnels } from './gateway/tunnels.ts'
+import type { UpstreamSettings } from './gateway/upstream.ts'
 import { createUpstreamHeaders } from './gateway/upstream-headers.ts'
 import { createUpstreams } from './gateway/upstreams.ts'
 import { createDrain } from './http/drain.ts'
@@ -39,6 +41,7 @@ import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from './login
 import { createPasswordCredentials } from './login/password-credentials.ts'
 import { createPasswordHash } from './login/password-hash.ts'
 import { type Counters, createThrottle } from './login/throttle.ts'
+import { addCertificateMetrics } from './metrics/certificate-metrics.ts'
 import { addKeyMetrics } from './metrics/key-metrics.ts'
 import { addLoginLogMetrics } from './metrics/login-log-metrics.ts'
 import { addPolicyMetrics } from './metrics/policy-metrics.ts'
@@ -48,6 +51,7 @@ import { addRevocationMetrics } from './metrics/revocation-metrics.ts'
 import { addUpstreamMetrics } from './metrics/upstream-metrics.ts'
 import { createLivePolicies } from './policy/live.ts'
 import { createAccounts } from './stores/accounts.ts'
+import { openCertificate } from './stores/certificate-feed.ts'
 import { type Database, openDatabase } from './stores/database.ts'
 import { type OpenKeys, openKeys } from './stores/key-feed.ts'
 import { createLoginLogTable } from './stores/login-log-table.ts'
@@ -56,6 +60,7 @@ import { createMemoryCounters } from './stores/memory-counters.ts'
 import { type OpenPolicySource, openPolicySource } from './stores/open-policy-source.ts'
 import { openRedis } from './stores/open-redis.ts'
 import { openRevocations } from './stores/open-revocations.ts'
+import { readClientContext } from './stores/pem-files.ts'
 import type { RedisClient } from './stores/redis.ts'
 import { createRedisCaptchas } from './stores/redis-captchas.ts'
 import { createRedisCounters } from './stores/redis-counters.ts'
@@ -154,7 +159,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   })
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
-  const { pass, check } = buildGateway(
+  const tls = await buildTls(options, figures, closing)
+  const { pass, check } = await buildGateway(
     config,
     {
       tokens,
@@ -177,6 +183,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     pass,
     refusals: refusalEnvelopes(config.refusals.notPermittedCode),
     upgrades: config.upgrades.protocols,
+    tls,
   })
   addMetrics(figures, mode.name, policies)
   addRevocationMetrics(figures, ended.state)
@@ -197,6 +204,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       keys: keys.state,
       revocation: ended.state,
       loginLog: login.loginLog.state,
+      ...(tls !== undefined && { tls: tls.state }),
     },
     metrics: figures,
     publicKeys: () => publicJwks(keys.current()),
@@ -268,6 +276,27 @@ async function buildKeys({ config, log }: ServeOptions, weakAllowed: boolean): P
 function assertionProblem({ identity }: Config, keys: OpenKeys): string | undefined {
   if (!identity.assertion.enabled || assertionSigner(keys.current()) !== undefined) return undefined
   return 'identity.assertion needs one private key that is no shared secret, or one named to sign'
+}
+
+/** The certificate of the public port, if it has one. */
+async function buildTls({ config, log }: ServeOptions, figures: Figures, closing: Closing) {
+  if (config.tls === undefined) return undefined
+  const certificate = await openCertificate({ ...config.tls, log })
+  closing.add(certificate.close)
+  const failed = addCertificateMetrics(figures, certificate.state)
+  return { ...certificate, minVersion: config.tls.minVersion, failed }
+}
+
+/** Every upstream with what its TLS needs, read from files. */
+async function upstreamSettings(config: Config): Promise<Record<string, UpstreamSettings>> {
+  const entries = Object.entries(config.upstreams).map(
+    async ([name, { tls, ...settings }]): Promise<[string, UpstreamSettings]> => {
+      if (tls === undefined) return [name, settings]
+      const secureContext = await readClientContext(tls)
+      return [name, { ...settings, tls: { secureContext, serverName: tls.serverName } }]
+    },
+  )
+  return Object.fromEntries(await Promise.all(entries))
 }
 
 async function buildLogin(
@@ -380,7 +409,7 @@ function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figure
   })
 }
 
-function buildGateway(
+async function buildGateway(
   config: Config,
   {
     tokens,
@@ -411,7 +440,7 @@ function buildGateway(
 ) {
   const { header: assertionName, ...signed } = config.identity.assertion
   const injectedNames = [...Object.values(config.headers), assertionName]
-  const upstreams = createUpstreams(config.upstreams)
+  const upstreams = createUpstreams(await upstreamSettings(config))
   closing.add(upstreams.close)
   addUpstreamMetrics(figures, upstreams.all)
   const limits = createRouteLimits({
@@ -422,7 +451,9 @@ function buildGateway(
   closing.add(async () => limits.close())
   const openExchanges = createOpenExchanges(tokens.problemOf, config.revocation.sweepMs)
   closing.add(openExchanges.close)
-  const relayHeaders = createRelayHeaders(injectedNames)
+  const cors = createCors(config.cors)
+  const findRoute = createRoutes(config.routes)
+  const relayHeaders = createRelayHeaders(injectedNames, { ownCors: cors.isOn })
   const { requestId: requestIdName, ...identityNames } = config.headers
   const identity = createIdentityHeaders(identityNames)
   const assertion = signed.enabled
@@ -436,7 +467,8 @@ function buildGateway(
     readHeaders: createHeaderReader(injectedNames, requestIdName),
     findOrigin: createOriginFinder(config.application.trustedProxies),
     findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),
-    findRoute: createRoutes(config.routes),
+    readPath: createPathReader(config.routes, findRoute),
+    findRoute,
     maxTargetBytes: config.limits.targetBytes,
     limits,
     verifyToken: tokens.verify,
@@ -446,6 +478,7 @@ function buildGateway(
   }
   const pass = createPipeline({
     ...line,
+    cors,
     answers,
     openExchanges,
     tunnels,

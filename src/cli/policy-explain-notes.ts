@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema.ts'
 import { isOpen, isRemoved } from '../endpoints.ts'
+import { canonicalPath, everyAllowance } from '../policy/canonical-path.ts'
 import type { Question } from '../policy/decision.ts'
 
 /** What the gateway does with a call before, or instead of, asking the policy. */
@@ -20,6 +21,15 @@ export function notesOn({ method, path }: Question, config: Config | undefined):
     )
   }
   return notes
+}
+
+/** The path as the gateway with this configuration reads it; `undefined` when it answers 400. */
+export function readPath(raw: string, config: Config | undefined): string | undefined {
+  const plain = canonicalPath(raw)
+  if (plain !== undefined) return plain
+  const odd = canonicalPath(raw, everyAllowance)
+  const allow = odd === undefined ? undefined : routeOf(odd, config)?.allow
+  return allow === undefined ? undefined : canonicalPath(raw, allow)
 }
 
 /** The longest path that is this one or begins it, on segment borders. */

@@ -1,9 +1,8 @@
-import { canonicalPath } from '../policy/canonical-path.ts'
 import { compile } from '../policy/compile.ts'
 import { type Explanation, explain } from '../policy/explain.ts'
 import { type Exclusion, methodProblem, type Rule } from '../policy/rule.ts'
 import { count, json, policyCommand } from './policy-command.ts'
-import { notesOn } from './policy-explain-notes.ts'
+import { notesOn, readPath } from './policy-explain-notes.ts'
 import { policySettings } from './policy-settings.ts'
 import { readVersion } from './policy-versions.ts'
 import { formatTable, printable } from './table.ts'
@@ -29,7 +28,7 @@ export const policyExplain = policyCommand(
     const settings = policySettings(values.config, io)
     const version = await readVersion(values.policies ?? settings.directory, settings, io)
     const [raw = ''] = target.split('?', 1)
-    const path = canonicalPath(raw)
+    const path = readPath(raw, settings.config)
     if (path === undefined) {
       const reason = 'the gateway refuses this path with 400: two parsers could read it differently'
       const { revision } = version.set

@@ -30,6 +30,8 @@ export function checkRoutes(draft: Draft, report: Report): void {
     if (route?.access === 'public' && route.limit?.by === 'caller') {
       say('limit.by', 'is public and knows no caller: set limit.by to address')
     }
+    const replacement = route?.replacePrefix && formComplaint(route.replacePrefix, 'replacePrefix')
+    if (replacement) say('replacePrefix', replacement)
     if (route?.path === undefined) return
 
     const first = firstAt.get(route.path)
@@ -61,22 +63,22 @@ function checkUpstreamName(at: string, name: string | undefined, draft: Draft, r
 }
 
 /** A route is compared with canonical paths, so it must be one; else it would never match. */
-function formComplaint(path: string): string | undefined {
+function formComplaint(path: string, noun = 'path'): string | undefined {
   const segments = path.split('/').slice(1)
 
-  if (!path.startsWith('/')) return 'has a path that does not begin with /'
+  if (!path.startsWith('/')) return `has a ${noun} that does not begin with /`
   if (path === '/') return undefined
-  if (path.endsWith('/')) return 'has a path that ends with /: leave it off'
-  if (segments.includes('')) return 'has // in its path'
+  if (path.endsWith('/')) return `has a ${noun} that ends with /: leave it off`
+  if (segments.includes('')) return `has // in its ${noun}`
   if (segments.some((segment) => segment === '.' || segment === '..')) {
-    return 'has . or .. in its path'
+    return `has . or .. in its ${noun}`
   }
   if (path.includes('*') || segments.some((segment) => segment.startsWith(':'))) {
-    return 'has a pattern for a path: a route covers everything below its path without one'
+    return `has a pattern for a ${noun}: a route covers everything below its path without one`
   }
   // RFC 3986 3.3 without percent-encoding and without the parameters that ; begins.
   if (!/^[\w.~!$&'()+,=:@/-]+$/.test(path)) {
-    return 'has a path with more than plain letters, digits and -._~: no %, no ;, no ?, no #'
+    return `has a ${noun} with more than plain letters, digits and -._~: no %, no ;, no ?, no #`
   }
   return undefined
 }

@@ -11,9 +11,24 @@ export function checkUpstreams(draft: Draft, report: Report): void {
       const complaint = targetComplaint(target)
       if (complaint !== undefined) report.problem(path, `${path} ${complaint}`)
     })
+    checkTls(`${at}.tls`, upstream, report)
     if (name === 'gateway') {
       report.problem(at, `${at}: the name means Postern itself under endpoints; choose another`)
     }
+  }
+}
+
+type Upstream = NonNullable<Draft['upstreams']>[string]
+
+function checkTls(at: string, upstream: Upstream, report: Report): void {
+  const tls = upstream?.tls
+  if (tls === undefined || report.isBroken(at)) return
+  if ((tls.certFile === undefined) !== (tls.keyFile === undefined)) {
+    report.problem(at, `${at} needs certFile and keyFile together, or neither`)
+  }
+  // Whoever writes tls here believes that it is spoken.
+  if (upstream?.targets?.some((target) => target?.startsWith('http://'))) {
+    report.problem(at, `${at} says nothing about http:// targets: make them https://`)
   }
 }
 

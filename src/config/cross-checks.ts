@@ -1,8 +1,10 @@
+import { checkCors } from './check-cors.ts'
 import { checkForwardAuth, checkProxies } from './check-proxies.ts'
 import { checkEndpoints, checkRoutes } from './check-routes.ts'
 import { checkUpstreams } from './check-upstreams.ts'
 import type { Draft } from './draft.ts'
 import { modeFacts } from './mode.ts'
+import { originComplaint } from './origin-form.ts'
 import type { Report } from './report.ts'
 import { MASK, secretWeakness } from './secret-strength.ts'
 
@@ -21,6 +23,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkPorts(draft, report)
   checkProxies(draft, report)
   checkForwardAuth(draft, report)
+  checkCors(draft, report)
   checkUpgrades(draft, report)
   checkHeaders(draft, report)
   checkAssertion(draft, report)
@@ -61,10 +64,8 @@ function checkCookie({ application, cookie }: Draft, report: Report): void {
   for (const [index, origin] of cookie?.trustedOrigins?.entries() ?? []) {
     const at = `cookie.trustedOrigins[${index}]`
     if (origin === undefined) continue
-    const written = URL.parse(origin)?.origin
-    if (written === origin) continue
-    const cure = written === undefined ? 'is no origin' : `must be written ${written}`
-    report.problem(at, `${at} ${cure}: it is compared with what browsers send`)
+    const complaint = originComplaint(origin)
+    if (complaint !== undefined) report.problem(at, `${at} ${complaint}`)
   }
 }
 

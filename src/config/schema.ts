@@ -29,6 +29,7 @@ const REDIS_URL = [
   `^rediss?\\+cluster://([^@/]*@)?${REDIS_HOST}(,${REDIS_HOST})*/?$`,
 ].join('|')
 const ORIGIN = '^https?://(\\[[0-9a-f:.]+\\]|[0-9a-z._-]+)(:[0-9]{1,5})?$'
+const HOST_HEADER = '^(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z._-]+)(:[0-9]{1,5})?$'
 const UPSTREAM_NAME = '^[a-z][a-z0-9-]{0,62}$'
 // RFC 9110 5.6.2.
 const HEADER_NAME = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$"
@@ -39,6 +40,8 @@ const headerName = (value: string, carries: string) =>
     `The name of the header that tells an upstream ${carries}, such as ${value}.`,
     HEADER_NAME,
   )
+
+const file = (description: string) => Type.String({ minLength: 1, maxLength: 1024, description })
 
 const endpoint = (name: string) =>
   text(
@@ -62,6 +65,35 @@ const upstream = Type.Object(
         uniqueItems: true,
         description: 'The servers of this upstream, each one scheme, host and port.',
       },
+    ),
+    host: text(
+      'target',
+      'The Host header that goes out: target (its own), client (what the client asked for), or a fixed name.',
+      HOST_HEADER,
+    ),
+    tls: Type.Optional(
+      Type.Object(
+        {
+          caFile: Type.Optional(
+            file('PEM certificates that may vouch for a target, instead of those of the system.'),
+          ),
+          certFile: Type.Optional(
+            file('Our own PEM certificate with its chain, for a target that asks for one.'),
+          ),
+          keyFile: Type.Optional(file('The PEM private key of that certificate.')),
+          serverName: Type.Optional(
+            Type.String({
+              maxLength: 253,
+              pattern: '^[0-9A-Za-z_-]+([.][0-9A-Za-z_-]+)*$',
+              description: "The name that a certificate must have, where it is not the target's.",
+            }),
+          ),
+        },
+        {
+          additionalProperties: false,
+          description: 'How https targets are verified, which they always are.',
+        },
+      ),
     ),
     connections: integer(256, 1, 65_536, 'The most connections Postern opens to one target.'),
     connectTimeoutMs: integer(3000, 1, DAY_MS, 'How long connecting to a target may take.'),
@@ -145,6 +177,27 @@ const route = Type.Object(
         description: 'Why the route is as open as it is; a public route cannot do without.',
       }),
     ),
+    replacePrefix: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description:
+          'What takes the place of the path above on the way to the upstream; / takes it off.',
+      }),
+    ),
+    allow: Type.Optional(
+      Type.Object(
+        {
+          encodedSlash: flag(false, 'Whether %2F may stand in a path, as part of a segment.'),
+          semicolon: flag(false, 'Whether ; may stand in a path, as part of a segment.'),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'What paths of this route may have in them although servers differ on what it means.',
+        },
+      ),
+    ),
     forwardCredentials: flag(false, "Whether the caller's own token is passed on to the upstream."),
     limit: Type.Optional(
       Type.Object(
@@ -199,6 +252,69 @@ export const configSchema = section('The configuration of Postern.', {
           'The proxies in front of Postern, by address or range, whose X-Forwarded-For, -Proto and -Host are believed.',
       },
     ),
+  }),
+  tls: Type.Optional(
+    Type.Object(
+      {
+        certFile: file('The PEM certificate of the public port with its chain; watched.'),
+        keyFile: file('The PEM private key of that certificate; watched.'),
+        minVersion: Type.Enum(['TLSv1.2', 'TLSv1.3'], {
+          default: 'TLSv1.2',
+          description: 'The oldest version of TLS that a client may speak.',
+        }),
+      },
+      {
+        additionalProperties: false,
+        description: 'Makes the public port speak TLS, and nothing else; without it, plain HTTP.',
+      },
+    ),
+  ),
+  cors: section('Pages of other origins that may call, in a browser.', {
+    origins: Type.Array(
+      Type.String({
+        maxLength: 256,
+        pattern: `${ORIGIN}|^[*]$`,
+        description: 'One origin, as browsers write it: https://app.example.com, no path; or *.',
+      }),
+      {
+        default: [],
+        maxItems: 1000,
+        uniqueItems: true,
+        description: 'Whose pages may read answers; none, and Postern leaves CORS alone.',
+      },
+    ),
+    methods: Type.Array(
+      Type.Enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'], {
+        description: 'One method.',
+      }),
+      {
+        default: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+        minItems: 1,
+        maxItems: 7,
+        uniqueItems: true,
+        description: 'The methods that those pages may call with.',
+      },
+    ),
+    headers: Type.Array(
+      Type.String({ pattern: HEADER_NAME, description: 'One request header, by name.' }),
+      {
+        default: ['Authorization', 'Content-Type'],
+        maxItems: 100,
+        uniqueItems: true,
+        description: 'The request headers that those pages may set.',
+      },
+    ),
+    exposeHeaders: Type.Array(
+      Type.String({ pattern: HEADER_NAME, description: 'One response header, by name.' }),
+      {
+        default: ['Retry-After'],
+        maxItems: 100,
+        uniqueItems: true,
+        description: 'The response headers that those pages may read, besides the simple ones.',
+      },
+    ),
+    credentials: flag(false, 'Whether browsers may send cookies along with those calls.'),
+    maxAgeSeconds: integer(600, 0, 86_400, 'How long browsers may remember a preflight.'),
   }),
   ops: section('The second port: health, readiness, version.', {
     host: text('127.0.0.1', 'The address or host name the ops port listens on.', HOST),

@@ -16,7 +16,7 @@ export interface Setting {
   readonly minItems?: number
   readonly maxItems?: number
   readonly uniqueItems?: boolean
-  readonly required?: readonly string[]
+  readonly required?: readonly string[] | undefined
   readonly properties?: Readonly<Record<string, Setting>>
   readonly patternProperties?: Readonly<Record<string, Setting>>
 }

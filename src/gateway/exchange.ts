@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { Fault, Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
+import { isCertificateProblem } from './certificate-problems.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders, UpstreamResponseHeaders } from './relayed-headers.ts'
 import type { Carrier, Notes, Upgrade } from './stages.ts'
@@ -212,5 +213,6 @@ const unheard = new Set([
 ])
 
 function isUnheard(error: Error): boolean {
-  return unheard.has(String((error as NodeJS.ErrnoException).code))
+  const code = String((error as NodeJS.ErrnoException).code)
+  return unheard.has(code) || isCertificateProblem(code)
 }

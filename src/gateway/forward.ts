@@ -3,11 +3,12 @@ import type { Dispatcher } from 'undici'
 import { Fault, Refusal } from '../errors.ts'
 import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
+import { isCertificateProblem } from './certificate-problems.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import { requestBody } from './request-body.ts'
 import type { Authorized } from './stages.ts'
 import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
-import type { Upstreams } from './upstreams.ts'
+import type { Upstream, Upstreams } from './upstreams.ts'
 
 export interface ForwardParts
   extends Pick<Exchange, 'relayHeaders' | 'maxStallMs' | 'openExchanges' | 'tunnels'> {
@@ -19,7 +20,7 @@ export interface ForwardParts
 
 /**
  * Sends an authorized request to its upstream and streams the answer back. The path that was
- * decided on is the path that goes out, byte for byte, through no URL parser. Resolves when the
+ * settled at the beginning is the path that goes out, byte for byte, through no URL parser. Resolves when the
  * exchange is over; rejects with a Fault only while the client has not been answered yet.
  */
 export async function forward(
@@ -37,7 +38,7 @@ export async function forward(
   const signed = parts.assertion(authorized, upstreamName)
   // Signed already, it is not waited for: that would cost every request a turn.
   const assertion: readonly string[] = signed instanceof Promise ? await signed : signed
-  const options = departure(authorized, reply, parts)
+  const options = departure(authorized, reply, parts, upstream.host)
   if (assertion.length > 0) options.headers.push(...assertion)
   const { relayHeaders, maxStallMs, openExchanges, tunnels } = parts
   const { upgrade } = received.arrival
@@ -62,9 +63,10 @@ function departure(
   authorized: Authorized,
   reply: ServerResponse,
   { upstreamHeaders, maxBodyBytes }: ForwardParts,
+  host: string,
 ): Dispatcher.DispatchOptions & { readonly headers: string[] } {
   const { received } = authorized
-  const { call, headers, arrival } = received
+  const { call, sentPath, headers, arrival } = received
   const query = passesCredentials(received) ? received.query : queryWithoutToken(received.query)
   const hasBody = headers.chunked || Number(headers.contentLength ?? 0) > 0
 
@@ -74,8 +76,8 @@ function departure(
 
   return {
     method: call.method as Dispatcher.HttpMethod,
-    path: query === '' ? call.path : `${call.path}?${query}`,
-    headers: upstreamHeaders(authorized),
+    path: query === '' ? sentPath : `${sentPath}?${query}`,
+    headers: upstreamHeaders(authorized, host),
     body: hasBody ? requestBody(arrival.body, maxBodyBytes) : null,
     ...(arrival.upgrade !== undefined && { upgrade: arrival.upgrade.protocol }),
   }
@@ -99,6 +101,12 @@ function upstreamFault(cause: Error): Fault {
   if (cause instanceof Fault) return cause
   const code = String((cause as NodeJS.ErrnoException).code)
   if (timeouts.has(code)) return new Fault('upstream-timeout', { cause })
+  if (isCertificateProblem(code)) {
+    return new Fault('upstream-untrusted', {
+      cause,
+      reason: `its certificate is no good (${code})`,
+    })
+  }
   if (unreachable.has(code)) return new Fault('upstream-unreachable', { cause })
   return new Fault('upstream-broken', { cause })
 }

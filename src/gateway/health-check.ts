@@ -1,5 +1,8 @@
 import type { Dispatcher } from 'undici'
 
+/** Sends one request. */
+type Ask = (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData>
+
 export interface HealthCheckSettings {
   /** What is asked for, with GET; any status below 400 is a good answer. */
   readonly path: string
@@ -16,13 +19,15 @@ export interface HealthCheck {
   readonly close: () => void
 }
 
-/** Begins at once. A target counts as healthy until it has failed often enough. */
+/** Begins at once. `host`: a name for the Host header, if not the target's. A target counts as healthy until it has failed often enough. */
 export function createHealthCheck(
-  dispatcher: Pick<Dispatcher, 'request'>,
+  ask: Ask,
   settings: HealthCheckSettings | undefined,
+  host?: string,
 ): HealthCheck {
   if (settings === undefined) return { isHealthy: () => true, close() {} }
   const { path, intervalMs, timeoutMs, healthyAfter, unhealthyAfter } = settings
+  const request = { method: 'GET', path, ...(host !== undefined && { headers: { host } }) } as const
   const closing = new AbortController()
   let healthy = true
   let against = 0
@@ -31,7 +36,7 @@ export function createHealthCheck(
   async function answersWell(): Promise<boolean> {
     const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)])
     try {
-      const { statusCode, body } = await dispatcher.request({ method: 'GET', path, signal })
+      const { statusCode, body } = await ask({ ...request, signal })
       await body.dump({ limit: 65_536, signal })
       return statusCode < 400
     } catch {

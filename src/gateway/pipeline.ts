@@ -1,7 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import { type AdmitParts, admit } from './admit.ts'
+import type { CompiledPolicies } from '../policy/compile.ts'
+import type { VerifiedToken } from '../token/tokens.ts'
+import { authorize } from './authorize.ts'
+import type { Cors } from './cors.ts'
 import { type ForwardParts, forward } from './forward.ts'
+import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
+import type { RouteLimits } from './route-limits.ts'
 import type { Arrival, Authorized, Received } from './stages.ts'
 
 /** Answers to the endpoints that are ours: login and captcha to anybody, the rest to a caller. */
@@ -10,20 +15,31 @@ export interface OwnAnswers {
   toCaller(authorized: Authorized, reply: ServerResponse): Promise<void>
 }
 
+export interface AdmitParts extends IdentifyParts {
+  readonly limits: RouteLimits
+  readonly policies: () => CompiledPolicies
+  /** Ends the token here at once; says whether every other gateway will learn of it by itself. */
+  readonly endToken: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
+}
+
 export interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {
+  readonly cors: Cors
   readonly answers: OwnAnswers
   /** In place of `relayHeaders` for the answer of an upstream to a logout. */
   readonly relayLogoutHeaders: ForwardParts['relayHeaders']
 }
 
 /**
- * What happens to every request on the public port: receive, identify and authorize (both in
- * `admit`), forward. Each stage accepts only what the stage before it returns, so none can be
+ * What happens to every request on the public port: receive, then identify and authorize (`admit`,
+ * below), then forward. Each stage accepts only what the stage before it returns, so none can be
  * skipped or moved. A stage that says no throws a Refusal; nothing below catches it.
  */
 export function createPipeline(parts: PipelineParts) {
   return async function pass(arrival: Arrival, reply: ServerResponse): Promise<void> {
+    parts.cors.mark(arrival, reply)
     const received = receive(arrival, parts)
+    // A browser's question, asked without a token; no upstream hears of it.
+    if (parts.cors.isPreflight(received)) return parts.cors.answerPreflight(received, reply)
     const own = received.endpoint
     if (own?.open) return parts.answers.toAnybody(received, reply)
 
@@ -34,4 +50,21 @@ export function createPipeline(parts: PipelineParts) {
     if (own?.name !== 'logout') return forward(authorized, reply, parts)
     return forward(authorized, reply, { ...parts, relayHeaders: parts.relayLogoutHeaders })
   }
+}
+
+/**
+ * Both checks, in their order and with the limits of the route, whoever forwards the request
+ * afterwards. Throws a Refusal unless the caller may make this call. A logout ends its token.
+ */
+export async function admit(received: Received, parts: AdmitParts): Promise<Authorized> {
+  parts.limits.byAddress(received)
+  const identified = await identify(received, parts)
+  parts.limits.byCaller(identified)
+  const authorized = authorize(identified, parts.policies)
+
+  // Whoever answers a logout, the token is over.
+  if (received.endpoint?.name === 'logout' && identified.token !== undefined) {
+    received.arrival.notes.ended = await parts.endToken(identified.token)
+  }
+  return authorized
 }

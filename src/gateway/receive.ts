@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { isRemoved } from '../endpoints.ts'
+import { isRemoved, readsAsOurs } from '../endpoints.ts'
 import { Refusal } from '../errors.ts'
-import { canonicalPath } from '../policy/canonical-path.ts'
 import type { ReadHeaders } from './arriving-headers.ts'
 import type { FindOrigin } from './client-origin.ts'
 import { type FindOwnEndpoint, serverWide } from './own-endpoints.ts'
-import type { FindRoute } from './routes.ts'
+import { type FindRoute, outgoingPath, type ReadPath } from './routes.ts'
 import type { Arrival, Received } from './stages.ts'
 
 export interface ReceiveParts {
   readonly readHeaders: ReadHeaders
   readonly findOrigin: FindOrigin
   readonly findEndpoint: FindOwnEndpoint
+  readonly readPath: ReadPath
   readonly findRoute: FindRoute
   readonly maxTargetBytes: number
 }
@@ -25,12 +25,16 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   arrival.notes.requestId = ownId
 
   refuseForeignProtocol(arrival)
-  const { path, query } = splitTarget(arrival, parts.maxTargetBytes)
+  const { path, query } = splitTarget(arrival, parts)
   arrival.notes.path = path
   // Specification, Removed endpoint.
   if (isRemoved(path)) throw new Refusal('no-such-endpoint')
   const route = parts.findRoute(path)
   const endpoint = parts.findEndpoint(arrival.method, path)
+  const sentPath = endpoint === undefined ? outgoingPath(path, route) : path
+  // Else a rewritten or an oddly spelled path would be a way to what must not be reached.
+  if (endpoint === undefined && readsAsOurs(sentPath)) throw new Refusal('no-such-endpoint')
+  if (sentPath !== path) arrival.notes.sentPath = sentPath
   arrival.notes.route = endpoint?.name ?? route?.path ?? 'none'
   const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
   const origin = parts.findOrigin(arrival, headers)
@@ -42,6 +46,7 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   return {
     arrival,
     call: { method: arrival.method, path },
+    sentPath,
     query,
     headers,
     origin,
@@ -61,12 +66,15 @@ function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
   if (refusedMethods.has(method)) throw new Refusal('method-not-allowed')
 }
 
-function splitTarget({ method, target }: Arrival, maxBytes: number) {
+function splitTarget(
+  { method, target }: Arrival,
+  { readPath, maxTargetBytes }: Pick<ReceiveParts, 'readPath' | 'maxTargetBytes'>,
+) {
   if (target === serverWide && method === 'OPTIONS') return { path: serverWide, query: '' }
-  if (target.length > maxBytes) throw new Refusal('target-too-long')
+  if (target.length > maxTargetBytes) throw new Refusal('target-too-long')
 
   const mark = target.indexOf('?')
-  const path = canonicalPath(mark === -1 ? target : target.slice(0, mark))
+  const path = readPath(mark === -1 ? target : target.slice(0, mark))
   const query = mark === -1 ? '' : target.slice(mark + 1)
   if (path === undefined) throw new Refusal('ambiguous-path')
   if (!isPlainQuery(query)) throw new Refusal('ambiguous-path', { reason: 'in the query' })

@@ -11,9 +11,14 @@ export type RelayHeaders = (
 
 /**
  * What of an upstream's headers reaches the client. Hop-by-hop names end here (RFC 9110 7.6.1,
- * CVE-2026-71849), and so do the identity names: what we tell upstreams is not for clients.
+ * CVE-2026-71849), and so do the identity names: what we tell upstreams is not for clients. With
+ * `ownCors`, what an upstream says about other origins does too: with two answers, browsers take
+ * neither, and only ours is in the configuration.
  */
-export function createRelayHeaders(injectedNames: readonly string[]): RelayHeaders {
+export function createRelayHeaders(
+  injectedNames: readonly string[],
+  { ownCors = false }: { readonly ownCors?: boolean } = {},
+): RelayHeaders {
   const withheld = new Set([...hopByHop, ...injectedNames.map((name) => name.toLowerCase())])
 
   return (headers, status, carrier) => {
@@ -21,11 +26,13 @@ export function createRelayHeaders(injectedNames: readonly string[]): RelayHeade
     const out: string[] = []
     for (const name of Object.keys(headers)) {
       if (withheld.has(name) || listed?.has(name)) continue
+      if (ownCors && name.startsWith('access-control-')) continue
       // RFC 9110 8.6: no Content-Length with 204, and Node would not send it either.
       if (name === 'content-length' && status === 204) continue
       // Spec, carriers: an address with a token in it must not be stored or passed on.
       if (carrier === 'query' && (name === 'cache-control' || name === 'referrer-policy')) continue
-      pushAll(out, name, headers[name])
+      if (ownCors && name === 'vary') out.push(name, withOrigin(headers[name]))
+      else pushAll(out, name, headers[name])
     }
     if (carrier === 'query') out.push(...tokenInAddress)
     return out
@@ -52,6 +59,13 @@ function namesIn(connection: string | string[] | undefined): Set<string> | undef
   const text = Array.isArray(connection) ? connection.join(',') : connection
   if (/^(?:keep-alive|close)$/i.test(text)) return undefined
   return new Set(text.split(',').map((name) => name.trim().toLowerCase()))
+}
+
+/** What is written here takes the place of our own Vary. */
+function withOrigin(vary: string | string[] | undefined): string {
+  const text = Array.isArray(vary) ? vary.join(', ') : (vary ?? '')
+  const names = text.split(',').map((name) => name.trim().toLowerCase())
+  return names.includes('*') || names.includes('origin') ? text : `${text}, Origin`
 }
 
 function pushAll(out: string[], name: string, value: string | string[] | undefined): void {

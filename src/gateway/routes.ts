@@ -1,3 +1,4 @@
+import { type Allowance, canonicalPath, everyAllowance } from '../policy/canonical-path.ts'
 import type { RouteLimit } from './route-limits.ts'
 
 /** What a route asks for before a request may pass: both checks, identity only, or neither. */
@@ -10,7 +11,39 @@ export interface Route {
   readonly upstream?: string
   readonly access: Access
   readonly forwardCredentials: boolean
+  /** What stands in place of `path` on the way to the upstream; `/` takes it off. */
+  readonly replacePrefix?: string
+  readonly allow?: Allowance
   readonly limit?: RouteLimit
+}
+
+export type ReadPath = (raw: string) => string | undefined
+
+/**
+ * Reads the path of a request. One with `%2F` or `;` in it is read only where the route that it
+ * belongs to allows that; it then keeps them for policy, log and upstream alike.
+ */
+export function createPathReader(routes: readonly Route[], findRoute: FindRoute): ReadPath {
+  if (routes.every(({ allow }) => allow === undefined)) return (raw) => canonicalPath(raw)
+
+  return (raw) => {
+    const plain = canonicalPath(raw)
+    if (plain !== undefined) return plain
+    const path = canonicalPath(raw, everyAllowance)
+    const allow = path === undefined ? undefined : findRoute(path)?.allow
+    return allow === undefined ? undefined : canonicalPath(raw, allow)
+  }
+}
+
+/**
+ * The path that goes out. Canonical like the one that came in: a prefix on segment borders gives
+ * way to another, or to nothing.
+ */
+export function outgoingPath(path: string, route: Route | undefined): string {
+  if (route?.replacePrefix === undefined) return path
+  const rest = route.path === '/' ? path : path.slice(route.path.length)
+  if (route.replacePrefix === '/') return rest === '' ? '/' : rest
+  return route.replacePrefix + rest
 }
 
 export type FindRoute = (path: string) => Route | undefined

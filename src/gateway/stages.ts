@@ -34,6 +34,8 @@ export interface Notes {
   contract?: string
   method?: string
   path?: string
+  /** The path that goes to the upstream, where it is another one. */
+  sentPath?: string
   /** The address of the client, as far as it can be believed. */
   address?: string
   /** The path of the route in the configuration, or the name of an endpoint of ours. */
@@ -65,6 +67,8 @@ type After<Stage extends string, T> = Readonly<T> & { readonly [stage]: Stage }
 interface Reception {
   readonly arrival: Arrival
   readonly call: Call
+  /** The path for the upstream: that of the call, unless its route replaces the prefix. */
+  readonly sentPath: string
   /** Raw text after `?`, without it; empty when there is none. */
   readonly query: string
   readonly headers: ArrivingHeaders

@@ -1,7 +1,6 @@
-import { isIP, type LookupFunction } from 'node:net'
-import type { SecureContextOptions } from 'node:tls'
 import { type Dispatcher, Pool } from 'undici'
 import { type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
+import { createConnector, type TargetTls } from './connector.ts'
 import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
 
 export interface TargetSettings {
@@ -11,8 +10,9 @@ export interface TargetSettings {
   readonly bodyTimeoutMs: number
   readonly breaker: BreakerSettings
   readonly healthCheck?: HealthCheckSettings | undefined
-  /** Certificates besides those of the system, and our own for a target that asks for one. */
-  readonly tls?: (SecureContextOptions & { readonly servername?: string }) | undefined
+  /** `target`, `client` or a name: who a check of health asks for. */
+  readonly host?: string
+  readonly tls?: TargetTls | undefined
 }
 
 /** One server of an upstream. */
@@ -59,14 +59,20 @@ export function createTarget(
     headersTimeout: settings.headersTimeoutMs,
     bodyTimeout: settings.bodyTimeoutMs,
     strictContentLength: true,
-    connect: {
-      ...settings.tls,
-      // Only the way there is fixed: Host header and certificate are those of the name.
-      ...(address !== undefined && { lookup: leadingTo(address) }),
-    },
+    connect: createConnector(address, settings),
   })
   const breaker = createBreaker(settings.breaker)
-  const health = createHealthCheck(pool, settings.healthCheck)
+  const fixedHost =
+    settings.host === 'target' || settings.host === 'client' ? undefined : settings.host
+  // undici takes the name for TLS from the Host header, and ends connections when it changes: a
+  // client could choose whose certificate is good. One that never changes stops that, and
+  // the connector puts the right one in its place.
+  const named = origin.startsWith('https:') ? { servername: 'fixed' } : undefined
+  const health = createHealthCheck(
+    (options) => pool.request({ ...options, ...named }),
+    settings.healthCheck,
+    fixedHost,
+  )
   let outstanding = 0
   let retired = false
 
@@ -83,7 +89,8 @@ export function createTarget(
       outstanding++
       breaker.began()
     },
-    dispatch: (options, handler) => void pool.dispatch(options, handler),
+    dispatch: (options, handler) =>
+      void pool.dispatch(named === undefined ? options : { ...options, ...named }, handler),
     answered: breaker.succeeded,
     ended(how) {
       outstanding--
@@ -100,14 +107,5 @@ export function createTarget(
       health.close()
       await pool.destroy()
     },
-  }
-}
-
-/** A look-up that knows the answer. */
-function leadingTo(address: string): LookupFunction {
-  const family = isIP(address)
-  return (_, options, found) => {
-    if (options.all === true) found(null, [{ address, family }])
-    else found(null, address, family)
   }
 }

@@ -2,7 +2,8 @@ import { cookieWithoutToken } from './carriers.ts'
 import type { IdentityHeaders } from './identity-headers.ts'
 import type { Authorized, Received } from './stages.ts'
 
-export type UpstreamHeaders = (authorized: Authorized) => string[]
+/** `host`: a name for the Host header, or the word `target` or `client`. */
+export type UpstreamHeaders = (authorized: Authorized, host: string) => string[]
 
 /**
  * The headers of the request that goes out: what the client may say, and after it what only
@@ -13,9 +14,12 @@ export function createUpstreamHeaders(
   identity: IdentityHeaders,
   requestIdName: string,
 ): UpstreamHeaders {
-  return ({ received, token }) => {
-    const { headers, origin, requestId } = received
+  return ({ received, token }, host) => {
+    const { headers, origin, requestId, route, call, sentPath } = received
     const out = [...headers.passable]
+    // Without one, undici writes the target's own.
+    const name = host === 'client' ? origin.host : host
+    if (host !== 'target' && name !== undefined) out.push('Host', name)
     pushCredentials(out, received, passesCredentials(received))
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
 
@@ -23,6 +27,10 @@ export function createUpstreamHeaders(
     out.push(requestIdName, requestId, 'X-Forwarded-For', origin.chain)
     out.push('X-Forwarded-Proto', origin.scheme)
     if (origin.host !== undefined) out.push('X-Forwarded-Host', origin.host)
+    // With it, a service can write links that lead back here.
+    if (route?.replacePrefix === '/' && sentPath !== call.path) {
+      out.push('X-Forwarded-Prefix', route.path)
+    }
     return out
   }
 }

@@ -5,6 +5,8 @@ import { createTarget, type Target, type TargetSettings } from './target.ts'
 
 export interface UpstreamSettings extends TargetSettings {
   readonly targets: readonly string[]
+  /** The Host header that goes out: `target`, `client` or a name. */
+  readonly host: string
   readonly balance: 'round-robin' | 'least-outstanding'
   readonly queueTimeoutMs: number
   /** How often a request may be tried again on another target. */
@@ -16,6 +18,7 @@ export interface UpstreamSettings extends TargetSettings {
 /** A business service: one or several targets. */
 export interface Upstream {
   readonly name: string
+  readonly host: string
   /** How long a request may wait for a connection. */
   readonly queueTimeoutMs: number
   readonly connections: number
@@ -68,6 +71,7 @@ export function createUpstream(name: string, settings: UpstreamSettings): Upstre
 
   return {
     name,
+    host: settings.host,
     queueTimeoutMs: settings.queueTimeoutMs,
     connections: settings.connections,
     retries: settings.retries,

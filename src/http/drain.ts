@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { PublicListener } from './public-listener.ts'
 
 export interface DrainTimes {
   /** How long new requests are still taken, so that a balancer can notice. */
@@ -20,19 +20,22 @@ export interface DrainTimes {
  *   closed    nothing is open: everything was answered, or the deadline cut what was left
  */
 export function createDrain(
-  server: Server,
+  server: PublicListener,
   { graceMs, deadlineMs }: DrainTimes,
   closeTunnels: () => void = () => {},
 ) {
-  const silent = new Set<Socket>()
+  const silent = new Map<string, Socket>()
   let draining = false
 
   server.on('connection', (socket: Socket) => {
-    silent.add(socket)
-    socket.once('close', () => silent.delete(socket))
+    const ends = endsOf(socket)
+    silent.set(ends, socket)
+    socket.once('close', () => {
+      if (silent.get(ends) === socket) silent.delete(ends)
+    })
   })
   server.prependListener('request', (request, reply) => {
-    silent.delete(request.socket)
+    silent.delete(endsOf(request.socket))
     if (draining) reply.shouldKeepAlive = false
   })
 
@@ -42,7 +45,7 @@ export function createDrain(
     const closed = once(server, 'close')
     server.close()
     closeTunnels()
-    for (const socket of silent) socket.destroy()
+    for (const socket of silent.values()) socket.destroy()
     // A connection that was busy becomes idle when its answer is out, and would then be kept.
     const sweep = setInterval(() => server.closeIdleConnections(), 50)
     const cut = setTimeout(() => server.closeAllConnections(), Math.max(0, deadlineMs - graceMs))
@@ -52,4 +55,9 @@ export function createDrain(
   }
 
   return { close, isDraining: () => draining }
+}
+
+/** Under TLS the socket of a request is another object than the one that connected. */
+function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress}`
 }

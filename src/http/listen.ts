@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import { Fault } from '../errors.ts'
 
 /** Listens and returns the port that was bound. A port in use is said in one line. */

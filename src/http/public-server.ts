@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Arrival, Notes, Upgrade } from '../gateway/stages.ts'
 import type { Log } from '../log.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import { endedRequest } from './ended-request.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
+import { createListener, type PublicListener, type PublicTls } from './public-listener.ts'
 import { errorReply, replyError } from './reply-error.ts'
 import { logRequest } from './request-log.ts'
 import { createTurns } from './turns.ts'
@@ -25,18 +26,20 @@ export interface PublicServerParts {
   }
   /** The protocols that a client may ask to go on in. */
   readonly upgrades: readonly string[]
+  /** Makes it speak TLS and nothing else. */
+  readonly tls?: PublicTls | undefined
 }
 
 /**
  * The public port: every request, whatever its path, goes into the line. There is no router and no
  * other handler here, so there is no second reading of a path that could let one past the checks.
  */
-export function createPublicServer(parts: PublicServerParts): Server {
+export function createPublicServer(parts: PublicServerParts): PublicListener {
   const { pass, refusals, log, metrics, limits } = parts
   const findUpgrade = createUpgradeFinder(parts.upgrades)
   /** Requests with an Upgrade that is not offered. */
   const passedOver = new WeakSet<IncomingMessage>()
-  const server = createServer({
+  const server = createListener(parts.tls, {
     insecureHTTPParser: false,
     requireHostHeader: false, // we refuse a missing Host ourselves, with our own answer
     maxHeaderSize: limits.headerBytes,

@@ -11,6 +11,7 @@ export function logRequest(log: Log, ended: EndedRequest): void {
     requestId: notes.requestId,
     method,
     path: notes.path,
+    sentPath: notes.sentPath,
     client: notes.address,
     contract: notes.contract,
     status,

@@ -1,3 +1,14 @@
+/** What a path may have in it although servers differ on what it means; by default nothing of it. */
+export interface Allowance {
+  /** `%2F`, as part of a segment. */
+  readonly encodedSlash: boolean
+  /** `;`, as part of a segment; its escape stays refused, so that there is one spelling. */
+  readonly semicolon: boolean
+}
+
+export const everyAllowance: Allowance = { encodedSlash: true, semicolon: true }
+const noAllowance: Allowance = { encodedSlash: false, semicolon: false }
+
 /**
  * The only definition of "the path". Routing, decision, log and wire all use what this returns, so
  * a request cannot be one path to the policy and another to the upstream.
@@ -6,14 +17,18 @@
  * in one way: what may stand in a path segment by itself (RFC 3986 pchar) stands by itself, the
  * rest is percent-encoded with upper-case digits and is valid UTF-8. What two parsers could read
  * differently is refused (`undefined`), not repaired.
+ *
+ * With an allowance it may have `%2F` or `;` within a segment, and no dot segment and no empty one
+ * appears where a server decodes the one or cuts the other off.
  */
-export function canonicalPath(raw: string): string | undefined {
+export function canonicalPath(raw: string, allowed = noAllowance): string | undefined {
   if (raw.charCodeAt(0) !== slash) return undefined
 
   let out = ''
   let copied = 0 // raw before this index is already in out
   let characters = 0 // of the segment so far
   let dots = 0 // of the segment so far
+  let decoded = false // whether the segment so far began with an encoded slash
 
   for (let at = 1; at < raw.length; at++) {
     const code = raw.charCodeAt(at)
@@ -27,10 +42,22 @@ export function canonicalPath(raw: string): string | undefined {
       if (characters === 0 || isDotSegment(characters, dots)) return undefined
       characters = 0
       dots = 0
+      decoded = false
     } else if (kind === encoded) {
       out += raw.slice(copied, at) + percentEncoded(code)
       copied = at + 1
       characters++
+    } else if (code === semicolon && allowed.semicolon) {
+      if (characters === 0 || isDotSegment(characters, dots)) return undefined
+      characters++
+    } else if (allowed.encodedSlash && escapedByte(raw, at) === slash) {
+      if (characters === 0 || isDotSegment(characters, dots)) return undefined
+      out += `${raw.slice(copied, at)}%2F`
+      at += 2
+      copied = at + 1
+      characters = 0
+      dots = 0
+      decoded = true
     } else if (code === percent) {
       const length = escapeLength(raw, at)
       if (length === 0) return undefined
@@ -45,13 +72,14 @@ export function canonicalPath(raw: string): string | undefined {
     }
   }
 
-  if (isDotSegment(characters, dots)) return undefined
+  if (isDotSegment(characters, dots) || (decoded && characters === 0)) return undefined
   return copied === 0 ? raw : out + raw.slice(copied)
 }
 
 const slash = 0x2f
 const dot = 0x2e
 const percent = 0x25
+const semicolon = 0x3b
 
 const refused = 0
 const plain = 1

@@ -1,4 +1,4 @@
-import { canonicalPath } from './canonical-path.ts'
+import { canonicalPath, everyAllowance } from './canonical-path.ts'
 import type { PathMatch } from './model.ts'
 import { quote } from './rule.ts'
 
@@ -71,10 +71,13 @@ function wildcardProblem(pattern: string, match: PathMatch): string | undefined 
 }
 
 function spellingProblem(pattern: string): string | undefined {
-  const sample = pattern.endsWith('*') ? pattern.slice(0, -1) : pattern
-  const canonical = canonicalPath(sample)
+  const prefix = pattern.endsWith('*') ? pattern.slice(0, -1) : pattern
+  // No path ends with an encoded slash, but the part before the star may.
+  const sample = prefix !== pattern && prefix.endsWith('%2F') ? `${prefix}x` : prefix
+  // A route may allow these, and its rules must then be able to spell them.
+  const canonical = canonicalPath(sample, everyAllowance)
   if (canonical === undefined) {
-    return `path ${quote(pattern)} can never match: no request path has empty or dot segments, ";", "#", control or non-ASCII characters, or their escapes`
+    return `path ${quote(pattern)} can never match: no request path has empty or dot segments, "#", control or non-ASCII characters, or their escapes`
   }
   if (canonical !== sample) {
     return `path ${quote(pattern)} can never match: request paths spell it ${quote(canonical)}`

@@ -1,6 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import type { Problem } from '../errors.ts'
-import { canonicalPath } from './canonical-path.ts'
+import { canonicalPath, everyAllowance } from './canonical-path.ts'
 import { methodProblem, quote } from './rule.ts'
 import type { Expectation } from './test-suite.ts'
 
@@ -85,7 +85,7 @@ function entryProblems({ role, method, path, expect, step, withoutRules }: Entry
 }
 
 function pathProblem(path: string): string | undefined {
-  const canonical = canonicalPath(path)
+  const canonical = canonicalPath(path, everyAllowance)
   if (canonical === path) return undefined
   if (canonical !== undefined) {
     return `path ${quote(path)} is not canonical: the policy is asked about ${quote(canonical)}`

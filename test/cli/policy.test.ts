@@ -282,6 +282,21 @@ describe('postern policy explain', () => {
     })
   })
 
+  test('reads an odd path as the route of the configuration does', async () => {
+    const config = `application: { mode: dev }
+upstreams: { a: { targets: [http://127.0.0.1:1] } }
+routes: [{ path: /, upstream: a }, { path: /files, upstream: a, allow: { encodedSlash: true } }]
+`
+    const rules = { 'policies/odd.csv': 'p, clerk, /files/a%2F*, GET\n' }
+    const cwd = await folder({ ...sound, ...rules, 'x.yaml': config })
+    const explain = (path: string) =>
+      policy(['explain', 'clerk', 'GET', path, '--config', 'x.yaml'], { cwd })
+
+    expect((await explain('/files/a%2fb')).out).toContain('allowed: clerk may GET /files/a%2Fb')
+    expect((await explain('/other/a%2fb')).out).toContain('refuses this path with 400')
+    expect((await explain('/files/a%2f..')).out).toContain('refuses this path with 400')
+  })
+
   test.each([
     ['the removed endpoint', 'GET', '/api/v1/Refresh_Token', 'answers 404'],
     ['what the gateway answers itself', 'POST', '/api/v1/login', 'itself'],

@@ -19,6 +19,10 @@ describe('a path pattern', () => {
     '/api/v1/orders:batch',
     '/api/v1/a%20b',
     "/api/v1/~a!b&c'd,e=f@g",
+    // For routes that allow them.
+    '/api/v1/a%2Fb',
+    '/api/v1/group%2F*',
+    '/api/v1/a;v=1/*',
   ])('may be %s', (pattern) => {
     expect(patternProblem(pattern, both)).toBeUndefined()
   })
@@ -61,9 +65,11 @@ describe('a path pattern', () => {
     ['a dot segment', '/api/./orders'],
     ['two dots', '/api/../orders'],
     ['two dots at the end', '/api/..'],
-    ['an encoded slash', '/api%2forders'],
+    ['an encoded slash in lower case', '/api%2forders'],
+    ['an encoded slash at the end', '/api/orders%2F'],
+    ['dots before an encoded slash', '/api/..%2Forders'],
     ['an encoded percent', '/api%252forders'],
-    ['a semicolon', '/api;v=1/orders'],
+    ['dots before a semicolon', '/api/..;v=1/orders'],
     ['an encoded semicolon', '/api%3Bv=1'],
     ['a number sign', '/api#orders'],
     ['a space', '/api/a b'],

@@ -434,6 +434,121 @@ describe('the cookie', () => {
   })
 })
 
+describe('cors', () => {
+  test('is off by default', () => {
+    expect(load('').cors).toEqual({
+      origins: [],
+      methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      headers: ['Authorization', 'Content-Type'],
+      exposeHeaders: ['Retry-After'],
+      credentials: false,
+      maxAgeSeconds: 600,
+    })
+  })
+
+  test.each([
+    'origins: [https://app.example.com, http://localhost:5173], credentials: true',
+    "origins: ['*']",
+    "origins: ['http://[::1]:8080'], methods: [GET], headers: [], exposeHeaders: [X-Total]",
+  ])('may be %s', (cors) => {
+    expect(problems(`cors: { ${cors} }`)).toEqual([])
+  })
+
+  test.each([
+    // Any page could act for whoever is logged in.
+    ["origins: ['*'], credentials: true", 'cors.credentials needs origins by name, not *'],
+    ["origins: ['*', 'https://a.test']", 'cors.origins has * beside others'],
+    ['origins: [https://a.test:443]', 'cors.origins[0] must be written https://a.test:'],
+    ['origins: [https://a.test/]', 'cors.origins[0]'],
+    ["origins: ['https://*.a.test']", 'cors.origins[0]'],
+    ["origins: ['null']", 'cors.origins[0]'],
+    ['origins: [a.test]', 'cors.origins[0]'],
+    ['origins: [https://a.test, https://a.test]', 'cors.origins[1] repeats an earlier entry'],
+    ['methods: [get]', 'cors.methods[0]'],
+    ['methods: [TRACE]', 'cors.methods[0]'],
+    ["headers: ['*']", 'cors.headers[0] must be a name'],
+    ["exposeHeaders: ['*']", 'cors.exposeHeaders[0] must be a name'],
+    ["headers: ['a b']", 'cors.headers[0]'],
+    ['maxAgeSeconds: 86401', 'cors.maxAgeSeconds'],
+  ])('is refused with %s', (cors, fragment) => {
+    expect(problems(`cors: { ${cors} }`).join()).toContain(fragment)
+  })
+})
+
+describe('tls', () => {
+  const upstream = (settings: string, target = 'https://a:1') =>
+    `upstreams: { a: { targets: ['${target}'], ${settings} } }`
+
+  test('of the public port is off, and TLS 1.2 at least once it is on', () => {
+    expect(load('').tls).toBeUndefined()
+    expect(load('tls: { certFile: a, keyFile: b }').tls).toEqual({
+      certFile: 'a',
+      keyFile: 'b',
+      minVersion: 'TLSv1.2',
+    })
+  })
+
+  test.each([
+    ['tls: { certFile: a }', 'tls.keyFile is missing'],
+    ['tls: { keyFile: a }', 'tls.certFile is missing'],
+    ['tls: { certFile: a, keyFile: b, minVersion: TLSv1.1 }', 'tls.minVersion must be one of'],
+    [upstream('tls: { certFile: a }'), 'upstreams.a.tls needs certFile and keyFile together'],
+    [upstream('tls: { keyFile: a }'), 'upstreams.a.tls needs certFile and keyFile together'],
+    [upstream('tls: { caFile: a }', 'http://a:1'), 'upstreams.a.tls says nothing about http://'],
+    [upstream('tls: { serverName: a/b }'), 'upstreams.a.tls.serverName'],
+    [upstream('tls: { rejectUnauthorized: false }'), 'unknown setting'],
+  ])('is refused with %s', (yaml, fragment) => {
+    expect(problems(yaml).join()).toContain(fragment)
+  })
+
+  test('to an upstream takes what a file may vouch for', () => {
+    const tls = 'tls: { caFile: ca.pem, certFile: c.pem, keyFile: k.pem, serverName: a.internal }'
+
+    expect(problems(upstream(tls))).toEqual([])
+  })
+})
+
+describe('what an upstream gets', () => {
+  const route = (settings: string) =>
+    `upstreams: { a: { targets: [http://a:1] } }\nroutes: [{ path: /x, upstream: a, ${settings} }]`
+
+  test.each(['target', 'client', 'orders.internal', 'orders:8080', "'[::1]:80'"])(
+    'may have the host %s',
+    (host) => {
+      expect(problems(`upstreams: { a: { targets: [http://a:1], host: ${host} } }`)).toEqual([])
+    },
+  )
+
+  test.each(['a b', 'a/b', 'user@a', "''", 'a,b'])('may not have the host %s', (host) => {
+    const found = problems(
+      `upstreams: { a: { targets: [http://a:1], host: '${host.replaceAll("'", '')}' } }`,
+    )
+
+    expect(found.join()).toContain('upstreams.a.host')
+  })
+
+  test.each(['/', '/internal', '/internal/v2'])('may have %s for a prefix', (prefix) => {
+    expect(problems(route(`replacePrefix: ${prefix}`))).toEqual([])
+  })
+
+  test.each(['internal', '/a/', '/a//b', '/a/../b', '/a/:id', '/a/*', '/a%20b', '/a;b'])(
+    'may not have %s for a prefix',
+    (prefix) => {
+      const found = problems(route(`replacePrefix: '${prefix}'`))
+
+      expect(found).toEqual([expect.stringMatching(/routes\[0\] has .*replacePrefix/)])
+    },
+  )
+
+  test('may have odd paths where its route says so, and nowhere else', () => {
+    const config = load(route('allow: { encodedSlash: true }'))
+
+    expect(config.routes[0]?.allow).toEqual({ encodedSlash: true, semicolon: false })
+    expect(load(route('access: permitted')).routes[0]?.allow).toBeUndefined()
+    expect(problems(route('allow: { backslash: true }')).join()).toContain('unknown setting')
+  })
+})
+
 describe('the secret that signs tokens', () => {
   const weak = [
     'go-admin',

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 
 /** One HTTP/1.1 answer, as it stood on the wire. */
 export interface RawAnswer {
@@ -28,13 +29,21 @@ export async function sendRaw(
     expected = 1,
     quietMs = 1500,
     localAddress = '127.0.0.1',
-  }: { expected?: number; quietMs?: number; localAddress?: string } = {},
+    tls,
+  }: {
+    expected?: number
+    quietMs?: number
+    localAddress?: string
+    /** Speaks TLS, with these options. */
+    tls?: ConnectionOptions
+  } = {},
 ): Promise<RawExchange> {
-  const socket = connect({ port, host: '127.0.0.1', localAddress })
+  const there = { port, host: '127.0.0.1', localAddress }
+  const socket = tls === undefined ? connect(there) : connectTls({ ...there, ...tls })
   const chunks: Buffer[] = []
   let closed = false
   socket.on('error', () => {})
-  await once(socket, 'connect')
+  await once(socket, tls === undefined ? 'connect' : 'secureConnect')
   const parts = Array.isArray(bytes) ? bytes : [bytes]
   for (const part of parts as (string | Buffer)[]) {
     socket.write(typeof part === 'string' ? Buffer.from(part, 'latin1') : part)

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 
 /** A request as the upstream got it, byte for byte. */
 export interface RecordedRequest {
@@ -34,14 +35,18 @@ export const ok = [
   okBody,
 ].join('\r\n')
 
-/** An upstream on a bare socket: it records what it gets and says exactly what it is told to. */
-export async function startRecordingUpstream(): Promise<RecordingUpstream> {
+/**
+ * An upstream on a bare socket: it records what it gets and says exactly what it is told to. With
+ * `tls` it speaks that, and its origin has the name `localhost`.
+ */
+export async function startRecordingUpstream(tls?: TlsOptions): Promise<RecordingUpstream> {
   const requests: RecordedRequest[] = []
   const sockets = new Set<Socket>()
   let bytes = 0
   let script: Script = (socket) => socket.write(ok)
 
-  const server = createServer((socket) => {
+  const server = tls === undefined ? createServer(take) : createTlsServer(tls, take)
+  function take(socket: Socket): void {
     let pending = ''
     sockets.add(socket)
     socket.on('error', () => {})
@@ -57,14 +62,14 @@ export async function startRecordingUpstream(): Promise<RecordingUpstream> {
         script(socket, parsed.request)
       }
     })
-  })
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
 
   return {
     port,
-    origin: `http://127.0.0.1:${port}`,
+    origin: tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
     requests,
     bytes: () => bytes,
     answerWith(next) {

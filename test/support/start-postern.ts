@@ -2,6 +2,7 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
+import type { ConnectionOptions } from 'node:tls'
 import { inject, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { loadConfig } from '../../src/config/load.ts'
@@ -42,9 +43,13 @@ export interface CallOptions {
   readonly as?: string
   readonly token?: string
   readonly headers?: readonly string[]
+  /** Instead of gateway.test. */
+  readonly host?: string
   readonly body?: string
   /** The loopback address to call from, such as 127.0.0.9. */
   readonly from?: string
+  /** Speaks TLS, with these options. */
+  readonly tls?: ConnectionOptions
 }
 
 /** The rules of the attack catalogue's editor. */
@@ -155,12 +160,14 @@ async function call(port: number, line: string, options: CallOptions): Promise<R
     ...(options.body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(options.body)}`]),
     ...(options.headers ?? []),
   ]
-  const bytes = Buffer.from(request(line, headers), 'latin1')
+  const text = request(line, headers).replace('gateway.test', options.host ?? 'gateway.test')
+  const bytes = Buffer.from(text, 'latin1')
   const body = Buffer.from(options.body ?? '')
   const { answers, closed } = await sendRaw(port, Buffer.concat([bytes, body]), {
     // Long enough for a busy machine; an answer that comes is not waited for any longer.
     quietMs: 10_000,
     ...(options.from !== undefined && { localAddress: options.from }),
+    ...(options.tls !== undefined && { tls: options.tls }),
   })
   const [answer] = answers
   if (answer === undefined)

@@ -1,0 +1,50 @@
+import type { Figures } from './registry.ts'
+
+/** What is known about the certificate of the public port. */
+export interface CountedCertificate {
+  readonly notAfter: string
+  readonly lastError: string | undefined
+  readonly reloads: { readonly ok: number; readonly failed: number }
+}
+
+/**
+ * Shows how long the certificate is still good, how reloading it goes, and how many clients did not
+ * come to speak TLS with us. Returns what counts one of those.
+ */
+export function addCertificateMetrics(
+  figures: Figures,
+  read: () => CountedCertificate,
+): () => void {
+  figures.readGauge(
+    {
+      name: 'postern_tls_certificate_not_after_seconds',
+      help: 'When the certificate of the public port expires, in seconds since the epoch.',
+    },
+    () => [{ value: Date.parse(read().notAfter) / 1000 }],
+  )
+  figures.readCounter(
+    {
+      name: 'postern_tls_reloads_total',
+      help: 'New certificates that came into force (ok), and attempts that did not end well (failed).',
+      labels: ['result'],
+    },
+    () => {
+      const { ok, failed } = read().reloads
+      return [
+        { value: ok, labels: { result: 'ok' } },
+        { value: failed, labels: { result: 'failed' } },
+      ]
+    },
+  )
+  figures.readGauge(
+    {
+      name: 'postern_tls_last_reload_success',
+      help: '0 while the certificate files cannot be used and the last good pair stays.',
+    },
+    () => [{ value: read().lastError === undefined ? 1 : 0 }],
+  )
+  return figures.counter({
+    name: 'postern_tls_handshake_failures_total',
+    help: 'Connections to the public port that ended before TLS was spoken.',
+  })
+}

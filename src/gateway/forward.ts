@@ -8,7 +8,7 @@ import { type Exchange, exchange } from './exchange.ts'
 import { requestBody } from './request-body.ts'
 import type { Authorized } from './stages.ts'
 import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
-import type { Upstream, Upstreams } from './upstreams.ts'
+import type { Upstreams } from './upstreams.ts'
 
 export interface ForwardParts
   extends Pick<Exchange, 'relayHeaders' | 'maxStallMs' | 'openExchanges' | 'tunnels'> {

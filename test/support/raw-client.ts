@@ -1,12 +1,14 @@
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import { type Body, type Field, takeChunked, takeHead, takeSized, valuesOf } from './http-text.ts'
 
 /** One HTTP/1.1 answer, as it stood on the wire. */
 export interface RawAnswer {
   readonly status: number
   readonly headers: readonly (readonly [string, string])[]
   readonly body: string
+  readonly trailers: readonly Field[]
   header(name: string): string | undefined
   json(): unknown
 }
@@ -30,12 +32,15 @@ export async function sendRaw(
     quietMs = 1500,
     localAddress = '127.0.0.1',
     tls,
+    bodiless = false,
   }: {
     expected?: number
     quietMs?: number
     localAddress?: string
     /** Speaks TLS, with these options. */
     tls?: ConnectionOptions
+    /** The answers are to HEAD. */
+    bodiless?: boolean
   } = {},
 ): Promise<RawExchange> {
   const there = { port, host: '127.0.0.1', localAddress }
@@ -55,7 +60,7 @@ export async function sendRaw(
       chunks.push(chunk)
       clearTimeout(timer)
       timer = setTimeout(resolve, quietMs)
-      if (parseAnswers(Buffer.concat(chunks)).length >= expected) {
+      if (parseAnswers(Buffer.concat(chunks), bodiless).length >= expected) {
         clearTimeout(timer)
         // Long enough to see a close or a surplus answer that follows at once.
         timer = setTimeout(resolve, 15)
@@ -69,7 +74,7 @@ export async function sendRaw(
   })
   socket.destroy()
   const all = Buffer.concat(chunks)
-  return { answers: parseAnswers(all), closed, bytes: all }
+  return { answers: parseAnswers(all, bodiless), closed, bytes: all }
 }
 
 /** A plain request with these lines, ended properly. */
@@ -77,63 +82,41 @@ export function request(line: string, headers: readonly string[] = [], body = ''
   return [`${line} HTTP/1.1`, 'Host: gateway.test', ...headers, '', body].join('\r\n')
 }
 
-/** Every complete answer in the bytes; informational ones (1xx) are passed over. */
-export function parseAnswers(bytes: Buffer): RawAnswer[] {
+/**
+ * Every complete answer in the bytes; informational ones (1xx) are passed over. `bodiless`: these
+ * are answers to HEAD, which announce a body that does not come.
+ */
+export function parseAnswers(bytes: Buffer, bodiless = false): RawAnswer[] {
   const answers: RawAnswer[] = []
   let rest = bytes.toString('latin1')
   for (;;) {
-    const headEnd = rest.indexOf('\r\n\r\n')
-    if (headEnd === -1) return answers
-    const [statusLine = '', ...lines] = rest.slice(0, headEnd).split('\r\n')
-    const status = Number(statusLine.split(' ')[1])
-    const headers = lines.map((line) => {
-      const colon = line.indexOf(':')
-      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const
-    })
-    rest = rest.slice(headEnd + 4)
+    const head = takeHead(rest)
+    if (head === undefined) return answers
+    rest = rest.slice(head.length)
+    const status = Number(head.line.split(' ')[1])
     if (status < 200) continue
-    const body = takeBody(rest, status, headers)
+    const body = bodiless ? takeSized(rest, 0) : takeBody(rest, status, head.fields)
     if (body === undefined) return answers
     rest = rest.slice(body.length)
-    answers.push(answer(status, headers, body.text))
+    answers.push(answer(status, head.fields, body))
   }
 }
 
-function takeBody(
-  rest: string,
-  status: number,
-  headers: RawAnswer['headers'],
-): { text: string; length: number } | undefined {
-  if (status === 204 || status === 304) return { text: '', length: 0 }
-  const find = (name: string) => headers.find(([key]) => key === name)?.[1]
-  const length = find('content-length')
-  if (length !== undefined) {
-    if (rest.length < Number(length)) return undefined
-    return { text: rest.slice(0, Number(length)), length: Number(length) }
-  }
-  if (find('transfer-encoding') !== 'chunked') return { text: rest, length: rest.length }
-
-  let text = ''
-  let at = 0
-  for (;;) {
-    const lineEnd = rest.indexOf('\r\n', at)
-    if (lineEnd === -1) return undefined
-    const size = Number.parseInt(rest.slice(at, lineEnd), 16)
-    if (rest.length < lineEnd + 2 + size + 2) return undefined
-    if (size === 0) return { text, length: lineEnd + 4 }
-    text += rest.slice(lineEnd + 2, lineEnd + 2 + size)
-    at = lineEnd + 2 + size + 2
-  }
+function takeBody(rest: string, status: number, fields: readonly Field[]): Body | undefined {
+  if (status === 204 || status === 304) return takeSized(rest, 0)
+  const [length] = valuesOf(fields, 'content-length')
+  if (length !== undefined) return takeSized(rest, Number(length))
+  if (valuesOf(fields, 'transfer-encoding')[0] === 'chunked') return takeChunked(rest)
+  return takeSized(rest, rest.length)
 }
 
-function answer(status: number, headers: RawAnswer['headers'], body: string): RawAnswer {
+function answer(status: number, fields: readonly Field[], { text, trailers }: Body): RawAnswer {
   return {
     status,
-    headers,
-    body,
-    header: (name) => headers.find(([key]) => key === name.toLowerCase())?.[1],
-    json: () => JSON.parse(Buffer.from(body, 'latin1').toString('utf8')),
+    headers: fields.map(([name, value]) => [name.toLowerCase(), value] as const),
+    body: text,
+    trailers,
+    header: (name) => valuesOf(fields, name)[0],
+    json: () => JSON.parse(Buffer.from(text, 'latin1').toString('utf8')),
   }
 }
-
-export type { Socket }

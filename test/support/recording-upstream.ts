@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
+import { type Field, takeChunked, takeHead, takeSized, valuesOf } from './http-text.ts'
 
 /** A request as the upstream got it, byte for byte. */
 export interface RecordedRequest {
@@ -9,6 +10,7 @@ export interface RecordedRequest {
   readonly method: string
   readonly headers: readonly (readonly [string, string])[]
   readonly body: string
+  readonly trailers: readonly Field[]
   /** Every value under this name, whatever its case. */
   values(name: string): string[]
 }
@@ -22,6 +24,8 @@ export interface RecordingUpstream {
   readonly requests: RecordedRequest[]
   /** Everything that ever arrived, also what was no complete request. */
   bytes(): number
+  /** Connections that are open now. */
+  connections(): number
   answerWith(script: Script): void
   close(): Promise<void>
 }
@@ -72,6 +76,7 @@ export async function startRecordingUpstream(tls?: TlsOptions): Promise<Recordin
     origin: tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`,
     requests,
     bytes: () => bytes,
+    connections: () => sockets.size,
     answerWith(next) {
       script = next
     },
@@ -84,41 +89,18 @@ export async function startRecordingUpstream(tls?: TlsOptions): Promise<Recordin
 }
 
 function parseRequest(text: string): { request: RecordedRequest; length: number } | undefined {
-  const headEnd = text.indexOf('\r\n\r\n')
-  if (headEnd === -1) return undefined
-  const [line = '', ...lines] = text.slice(0, headEnd).split('\r\n')
-  const headers = lines.map((one) => {
-    const colon = one.indexOf(':')
-    return [one.slice(0, colon), one.slice(colon + 1).trim()] as const
-  })
-  const values = (name: string) =>
-    headers.filter(([key]) => key.toLowerCase() === name.toLowerCase()).map(([, value]) => value)
-
-  const body = takeBody(text.slice(headEnd + 4), values)
+  const head = takeHead(text)
+  if (head === undefined) return undefined
+  const values = (name: string) => valuesOf(head.fields, name)
+  const rest = text.slice(head.length)
+  const body =
+    values('transfer-encoding')[0]?.toLowerCase() === 'chunked'
+      ? takeChunked(rest)
+      : takeSized(rest, Number(values('content-length')[0] ?? 0))
   if (body === undefined) return undefined
+  const { line, fields: headers } = head
   const [method = '', target = ''] = line.split(' ')
-  const request = { line, method, target, headers, body: body.text, values }
-  return { request, length: headEnd + 4 + body.length }
-}
-
-function takeBody(
-  rest: string,
-  values: RecordedRequest['values'],
-): { text: string; length: number } | undefined {
-  if (values('transfer-encoding')[0]?.toLowerCase() === 'chunked') {
-    let text = ''
-    let at = 0
-    for (;;) {
-      const lineEnd = rest.indexOf('\r\n', at)
-      if (lineEnd === -1) return undefined
-      const size = Number.parseInt(rest.slice(at, lineEnd), 16)
-      const next = lineEnd + 2 + size + 2
-      if (rest.length < next) return undefined
-      if (size === 0) return { text, length: next }
-      text += rest.slice(lineEnd + 2, lineEnd + 2 + size)
-      at = next
-    }
-  }
-  const length = Number(values('content-length')[0] ?? 0)
-  return rest.length < length ? undefined : { text: rest.slice(0, length), length }
+  const { text: content, trailers } = body
+  const request = { line, method, target, headers, body: content, trailers, values }
+  return { request, length: head.length + body.length }
 }

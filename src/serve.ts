@@ -16,6 +16,7 @@ import { createOriginalReader } from './gateway/original-request.ts'
 import { createOwnEndpoints } from './gateway/own-endpoints.ts'
 import { createPipeline, type OwnAnswers } from './gateway/pipeline.ts'
 import { createRelayHeaders } from './gateway/relayed-headers.ts'
+import { createRelayTrailers } from './gateway/relayed-trailers.ts'
 import { createRouteLimits } from './gateway/route-limits.ts'
 import { createPathReader, createRoutes } from './gateway/routes.ts'
 import { createTrust } from './gateway/trusted-peers.ts'
@@ -485,6 +486,7 @@ async function buildGateway(
     upstreams,
     upstreamHeaders: createUpstreamHeaders(identity, requestIdName),
     relayHeaders,
+    relayTrailers: createRelayTrailers(injectedNames),
     assertion,
     relayLogoutHeaders: (...answer) => [...relayHeaders(...answer), ...cookie.cleared],
     maxBodyBytes: config.limits.bodyBytes,

@@ -23,6 +23,8 @@ export interface ArrivingHeaders {
   readonly contentLength: string | undefined
   readonly chunked: boolean
   readonly expectsContinue: boolean
+  /** Whether the client reads trailers. */
+  readonly takesTrailers: boolean
 }
 
 export type ReadHeaders = (rawHeaders: readonly string[], httpVersion: string) => ArrivingHeaders
@@ -54,6 +56,7 @@ interface Seen {
   contentLength?: string
   transferEncoding?: string
   expect?: string
+  te?: string
   origin?: string
   fetchSite?: string
   userAgent?: string
@@ -103,6 +106,9 @@ function take(seen: Seen, treatment: Treatment, name: string, value: string): vo
       return
     case 'expect':
       seen.expect = only(seen.expect, value, 'two Expect headers')
+      return
+    case 'te':
+      seen.te = listed(seen.te, value)
       return
     case 'referer':
       seen.passable.push(name, withoutTokenQuery(value))
@@ -162,6 +168,7 @@ function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
     contentLength: seen.contentLength,
     chunked,
     expectsContinue: expectsContinue(seen.expect, httpVersion),
+    takesTrailers: seen.te !== undefined && takesTrailers(seen.te, httpVersion),
   }
 }
 
@@ -179,6 +186,11 @@ function expectsContinue(expect: string | undefined, httpVersion: string): boole
   if (expect === undefined || httpVersion === '1.0') return false
   if (expect.toLowerCase() !== '100-continue') throw new Refusal('expectation-failed')
   return true
+}
+
+/** Trailers need chunks, which HTTP/1.0 does not have. */
+function takesTrailers(te: string, httpVersion: string): boolean {
+  return httpVersion !== '1.0' && /(?:^|,)[ \t]*trailers[ \t]*(?:,|$)/i.test(te)
 }
 
 const hostForm = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/

@@ -1,11 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { nextTick } from 'node:process'
 import type { Dispatcher } from 'undici'
 import { Fault, Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import { isCertificateProblem } from './certificate-problems.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders, UpstreamResponseHeaders } from './relayed-headers.ts'
+import type { RelayTrailers } from './relayed-trailers.ts'
 import type { Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
@@ -16,6 +18,9 @@ export interface Exchange {
   readonly upstream: Upstream
   readonly options: Dispatcher.DispatchOptions
   readonly relayHeaders: RelayHeaders
+  readonly relayTrailers: RelayTrailers
+  /** Whether the client has said that it reads trailers. */
+  readonly takesTrailers: boolean
   /** How long a client may leave an answer unread before it is cut off. */
   readonly maxStallMs: number
   readonly carrier: Carrier | undefined
@@ -33,8 +38,9 @@ export interface Exchange {
  * in whatever way, with the error if the client has not been answered; never rejects.
  *
  *   queued     every connection is taken; ends with a Fault when none comes free in time
- *   sent       the target has the request; undici's own limits end a wait for the answer. What
- *              fails here without a byte of an answer may go to another target: queued again
+ *   sent       the target has the request; undici's own limits end a wait for the answer, ours one
+ *              for what follows interim answers. What fails here without a byte of an answer may
+ *              go to another target: queued again
  *   answering  the answer is on its way to the client; a client that does not read is cut off
  *   tunnelling the target agreed to another protocol; bytes go both ways until a side closes
  *   over       nothing of this exchange holds a connection, a timer or a listener any more
@@ -51,6 +57,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   let tunnel: Tunnel | undefined
   let tried: Set<Target> | undefined
   let answering = false
+  let streaming = false
   let over = false
   const open: OpenExchange | undefined = token && { token, cut }
 
@@ -63,9 +70,8 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     reply.off('close', leave)
     reply.off('drain', goOn)
     if (error !== undefined && reply.headersSent) {
-      // The client has part of an answer: ending the connection is the only way left to say so.
       notes.cut ??= 'upstream'
-      reply.destroy()
+      breakOff(reply)
     }
     resolve(reply.headersSent || tunnel !== undefined ? undefined : error)
   }
@@ -74,11 +80,18 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     end('untold')
     controller?.abort(new Error('the client left'))
   }
+  function stall(): void {
+    leave()
+    reply.destroy()
+  }
   function cut(reason: Error): void {
     notes.cut = 'token'
     tunnel?.close(1008)
     end('untold', reason)
     controller?.abort(new Error('its token is over'))
+  }
+  function flush(): void {
+    if (!over && !streaming) reply.flushHeaders()
   }
   function goOn(): void {
     clearTimeout(timer)
@@ -88,8 +101,17 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     end('untold', new Fault('upstream-busy', { reason: 'no connection came free in time' }))
   }
 
+  /** undici starts its clock again at every interim answer: a target could go on for ever. */
+  function giveUpHinting(): void {
+    const reason = 'interim answers, and none that is final'
+    end('failed', new Fault('upstream-timeout', { reason }))
+    controller?.abort(new Error(reason))
+  }
+
   function send(): void {
     controller = undefined
+    clearTimeout(timer)
+    timer = undefined
     target.began()
     if (target.outstanding() > upstream.connections) {
       timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
@@ -120,15 +142,30 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {
       clearTimeout(timer)
+      timer = undefined
       controller = started
       if (over) started.abort(new Error('nobody waits for it any more'))
     },
     onResponseStart(_, status, headers) {
-      if (status < 200 || over) return
+      if (over) return
+      if (status < 200) {
+        // RFC 8297 3: clients of HTTP/1.1 have taken 103 for the answer, and the next one for that
+        // to their next request. What we asked for ourselves, 100, never comes.
+        timer ??= setTimeout(giveUpHinting, upstream.headersTimeoutMs)
+        return
+      }
+      clearTimeout(timer)
       answering = true
       refuseStrangeCoding(headers)
       target.answered()
-      reply.writeHead(status, relayHeaders(headers, status, carrier))
+      const out = relayHeaders(headers, status, carrier)
+      if (parts.takesTrailers && mayHaveTrailers(options, status, headers)) {
+        const names = parts.relayTrailers.announced(headers)
+        if (names !== undefined) out.push('Trailer', names)
+      }
+      reply.writeHead(status, out)
+      // Node keeps headers until something follows; events may follow minutes later.
+      nextTick(flush)
     },
     onRequestUpgrade(_, status, headers, socket) {
       const client = reply.socket
@@ -146,13 +183,16 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
       void tunnel.ended.then(() => end('answered'))
     },
     onResponseData(active, chunk) {
+      streaming = true
       if (over || reply.write(chunk)) return
       active.pause()
       clearTimeout(timer)
-      timer = setTimeout(leave, maxStallMs)
+      timer = setTimeout(stall, maxStallMs)
     },
-    onResponseEnd() {
-      if (!over) reply.end()
+    onResponseEnd(_, trailers) {
+      if (over) return
+      if (parts.takesTrailers) reply.addTrailers([...parts.relayTrailers.relayed(trailers)])
+      reply.end()
       end('answered')
     },
     onResponseError(_, error) {
@@ -182,6 +222,28 @@ function switchProtocols(
   const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${protocol}`]
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
   client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+}
+
+/** The client has part of an answer: ending the connection is the only way left to say so. */
+function breakOff(reply: ServerResponse): void {
+  const { socket, req } = reply
+  // To a client of HTTP/1.0, a connection that is closed in order is an answer that is whole.
+  if (req.httpVersionMinor === 0) socket?.resetAndDestroy()
+  reply.destroy()
+}
+
+/** Node refuses to announce trailers where there are no chunks that could carry them. */
+function mayHaveTrailers(
+  { method }: Dispatcher.DispatchOptions,
+  status: number,
+  headers: UpstreamResponseHeaders,
+): boolean {
+  return (
+    headers['transfer-encoding'] !== undefined &&
+    method !== 'HEAD' &&
+    status !== 204 &&
+    status !== 304
+  )
 }
 
 /** undici takes off `chunked` only: another coding under it would reach the client undeclared. */

@@ -11,7 +11,10 @@ import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
 import type { Upstreams } from './upstreams.ts'
 
 export interface ForwardParts
-  extends Pick<Exchange, 'relayHeaders' | 'maxStallMs' | 'openExchanges' | 'tunnels'> {
+  extends Pick<
+    Exchange,
+    'relayHeaders' | 'relayTrailers' | 'maxStallMs' | 'openExchanges' | 'tunnels'
+  > {
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
   readonly assertion: AssertionHeader
@@ -40,13 +43,15 @@ export async function forward(
   const assertion: readonly string[] = signed instanceof Promise ? await signed : signed
   const options = departure(authorized, reply, parts, upstream.host)
   if (assertion.length > 0) options.headers.push(...assertion)
-  const { relayHeaders, maxStallMs, openExchanges, tunnels } = parts
+  const { relayHeaders, relayTrailers, maxStallMs, openExchanges, tunnels } = parts
   const { upgrade } = received.arrival
   const fault = await exchange({
     reply,
     upstream,
     options,
     relayHeaders,
+    relayTrailers,
+    takesTrailers: received.headers.takesTrailers,
     maxStallMs,
     carrier,
     // The call that ends a token is to have its answer.

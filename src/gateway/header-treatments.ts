@@ -9,6 +9,7 @@ export type Treatment =
   | 'content-length'
   | 'transfer-encoding'
   | 'expect'
+  | 'te'
   | 'referer'
   | 'origin'
   | 'fetch-site'
@@ -56,6 +57,7 @@ const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatmen
   ['content-length', 'content-length'],
   ['transfer-encoding', 'transfer-encoding'],
   ['expect', 'expect'],
+  ['te', 'te'],
   ['referer', 'referer'],
   ['origin', 'origin'],
   ['sec-fetch-site', 'fetch-site'],
@@ -65,7 +67,7 @@ const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatmen
   ['x-forwarded-proto', 'forwarded-proto'],
   ['x-forwarded-host', 'forwarded-host'],
   ...dropped(
-    'keep-alive proxy-connection proxy-authorization proxy-authenticate te trailer upgrade',
+    'keep-alive proxy-connection proxy-authorization proxy-authenticate trailer upgrade',
     'http2-settings forwarded via x-real-ip x-client-ip true-client-ip cf-connecting-ip',
     'x-cluster-client-ip x-http-method x-http-method-override x-method-override',
   ),

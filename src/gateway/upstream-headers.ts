@@ -22,6 +22,7 @@ export function createUpstreamHeaders(
     if (host !== 'target' && name !== undefined) out.push('Host', name)
     pushCredentials(out, received, passesCredentials(received))
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
+    if (headers.takesTrailers) out.push('TE', 'trailers')
 
     if (token !== undefined) out.push(...identity(token))
     out.push(requestIdName, requestId, 'X-Forwarded-For', origin.chain)

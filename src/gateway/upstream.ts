@@ -19,6 +19,8 @@ export interface UpstreamSettings extends TargetSettings {
 export interface Upstream {
   readonly name: string
   readonly host: string
+  /** How long an answer may take to begin. */
+  readonly headersTimeoutMs: number
   /** How long a request may wait for a connection. */
   readonly queueTimeoutMs: number
   readonly connections: number
@@ -72,6 +74,7 @@ export function createUpstream(name: string, settings: UpstreamSettings): Upstre
   return {
     name,
     host: settings.host,
+    headersTimeoutMs: settings.headersTimeoutMs,
     queueTimeoutMs: settings.queueTimeoutMs,
     connections: settings.connections,
     retries: settings.retries,

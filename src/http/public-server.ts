@@ -21,6 +21,7 @@ export interface PublicServerParts {
     readonly headerCount: number
     readonly headersTimeoutMs: number
     readonly requestTimeoutMs: number
+    readonly stallTimeoutMs: number
     readonly keepAliveTimeoutMs: number
     readonly connections: number
   }
@@ -75,6 +76,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
       const answer = errorReply(thrown, refusals)
       replyError(thrown, answer, { request, reply, requestId: notes.requestId })
     }
+    if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply, limits.stallTimeoutMs)
     const ended = endedRequest(request, reply, { notes, error, startedAt })
     logRequest(log, ended)
     metrics.ended({
@@ -105,6 +107,12 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   server.on('clientError', answerClientError)
   server.on('upgrade', (request, socket, head) => goOnIn(request, socket as Socket, head))
   return server
+}
+
+/** The last of an answer has left our hands, but a client that does not read would hold it here. */
+function cutUnlessRead(reply: ServerResponse, withinMs: number): void {
+  const timer = setTimeout(() => reply.destroy(), withinMs)
+  reply.once('close', () => clearTimeout(timer))
 }
 
 function toArrival(request: IncomingMessage, notes: Notes, upgrade?: Upgrade): Arrival {

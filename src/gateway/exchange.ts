@@ -8,6 +8,7 @@ import { isCertificateProblem } from './certificate-problems.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders, UpstreamResponseHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
+import { isResetting } from './resets.ts'
 import type { Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
@@ -191,6 +192,10 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     },
     onResponseEnd(_, trailers) {
       if (over) return
+      if (isResetting()) {
+        end('answered', new Error('the connection was reset within the answer'))
+        return
+      }
       if (parts.takesTrailers) reply.addTrailers([...parts.relayTrailers.relayed(trailers)])
       reply.end()
       end('answered')

@@ -106,6 +106,8 @@ async function run(what: string, stream: Stream) {
   progress.stop()
   await memory.stop()
   const failures = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []))
+  const bad = gateway.log.filter(({ outcome }) => outcome !== undefined && outcome !== 'passed')
+  failures.push(...new Set(bad.map(({ outcome, reason }) => `${outcome}: ${reason}`)))
   return {
     seconds: Math.round(seconds),
     mibPerSecond: toMib((bytes * parallel) / seconds),

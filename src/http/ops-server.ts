@@ -33,7 +33,12 @@ export function createOpsServer({
   metrics,
   publicKeys,
 }: OpsServerParts): FastifyInstance {
-  const server = fastify({ logger: false, requestTimeout: 5_000, forceCloseConnections: true })
+  const server = fastify({
+    logger: false,
+    requestTimeout: 5_000,
+    connectionTimeout: 30_000,
+    forceCloseConnections: true,
+  })
 
   server.get('/healthz', async () => ({ status: 'alive' }))
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openClient } from '../support/open-client.ts'
 import { parseAnswers, request, sendRaw } from '../support/raw-client.ts'
-import { ok, type RecordedRequest } from '../support/recording-upstream.ts'
+import { ok, type RecordedRequest, startRecordingUpstream } from '../support/recording-upstream.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
@@ -98,7 +98,8 @@ function play(socket: Socket, what: string | ((socket: Socket) => unknown)): voi
 
 /** One connection to the upstream: what is wrong with it would meet the next client. */
 async function startNarrow() {
-  const { upstream } = await startPostern()
+  const upstream = await startRecordingUpstream()
+  onTestFinished(upstream.close)
   const postern = await startPostern({
     config: {
       upstreams: {

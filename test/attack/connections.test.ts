@@ -25,6 +25,12 @@ async function sendAndLeave(postern: TestPostern, bytes: string): Promise<void> 
   socket.resetAndDestroy()
 }
 
+/** Whether a client that does not read finds out, by sending, that it has been cut off. */
+function isGone(socket: Socket, bytes = 'x'): boolean {
+  if (!socket.destroyed) socket.write(bytes)
+  return socket.destroyed
+}
+
 const get = (token = tokenOf('editor')) =>
   request('GET /api/v1/public/a', [`Authorization: Bearer ${token}`])
 const outcomes = (postern: TestPostern) =>
@@ -137,6 +143,18 @@ describe('a client that does not read its answer', () => {
 
     await until(() => closed)
     expect(outcomes(postern)).toEqual(['cut-by-client'])
+    await until(() => isGone(socket))
+  })
+
+  test('is cut off as well when only the last of it is left', async () => {
+    const postern = await startPostern({ config: { limits: { stallTimeoutMs: 300 } } })
+    const small = `HTTP/1.1 200 OK\r\nContent-Length: 12000\r\n\r\n${'a'.repeat(12_000)}`
+    postern.upstream.answerWith((socket) => socket.write(small))
+    const socket = await open(postern)
+    socket.pause()
+
+    // Each answer is over for its upstream; sooner or later one stays in the gateway unread.
+    await until(() => isGone(socket, get().repeat(20)))
   })
 
   test('does not keep others waiting longer than the queue allows', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { dev, goodLogin, postLogin } from '../support/log-in.ts'
 import { expectRejected, expectUnauthenticated } from '../support/outcomes.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
@@ -36,6 +37,10 @@ describe('an identity header sent by a client', () => {
     await postern.call('GET /api/v1/public/a', { as: 'editor', headers })
 
     expectIdentity(postern)
+    const names = postern.upstream.requests[0]?.headers.map(([name]) => name.toLowerCase())
+    expect(names).not.toContain('keep-alive')
+    expect(names).not.toContain('proxy-connection')
+    expect(names).not.toContain('trailer')
   })
 
   // CGI, WSGI and PHP fold these into the variable of the real name (T048, CVE-2025-64484).
@@ -79,6 +84,18 @@ describe('an identity header sent by a client', () => {
     })
 
     expectIdentity(postern, { 'x-user-id': '42', 'x-role-key': role })
+  })
+
+  // T057
+  test('is taken off on a path of the exclusion list that an upstream answers', async () => {
+    const postern = await startPostern({ config: { endpoints: { profile: 'backend' } } })
+
+    await postern.call('GET /api/v1/user/profile', {
+      as: 'viewer',
+      headers: ['X-User-Id: 1', 'X_Role_Key: admin', 'X-Role-Key: admin'],
+    })
+
+    expectIdentity(postern, { 'x-user-id': '42', 'x-role-key': 'viewer' })
   })
 
   test('is taken off on a public route, where nobody is identified', async () => {
@@ -130,6 +147,42 @@ describe('what a token says', () => {
     expectIdentity(postern, { ...identity, 'x-user-name': sent })
   })
 
+  // T054, from the account to the upstream.
+  test('stays one value when an account has line breaks in its name', async () => {
+    const username = 'eve\r\nX-Role-Key: admin\r\n\r\nGET /api/v1/sys-user HTTP/1.1'
+    const postern = await startPostern({
+      config: dev,
+      verifyCredentials: async () => ({
+        userId: '42',
+        roleId: '7',
+        roleKey: 'editor',
+        roleName: 'editor',
+        username,
+        dataScope: '3',
+      }),
+    })
+    const { token } = (await postLogin(postern, goodLogin(postern))).json() as { token: string }
+
+    await postern.call('GET /api/v1/public/a', { token })
+
+    expect(postern.upstream.requests).toHaveLength(1)
+    expectIdentity(postern, { ...identity, 'x-user-name': encodeURIComponent(username) })
+  })
+
+  // T056
+  test.each(['4 2', ' 42', '42 ', '4\t2'])(
+    'is no identity when its number is the text %j',
+    async (id) => {
+      const postern = await startPostern()
+
+      const answer = await postern.call('GET /api/v1/public/a', {
+        token: tokenOf('editor', { identity: id }),
+      })
+
+      expectUnauthenticated(answer, postern.upstream)
+    },
+  )
+
   test('keeps every digit of a number above 2^53', async () => {
     const postern = await startPostern()
     const { forge, claimsOf } = await import('../support/tokens.ts')
@@ -173,6 +226,21 @@ describe('a header by which a client would choose address, path or method', () =
     expect(sent?.values('x-forwarded-proto')).toEqual(['http'])
     expect(sent?.values('x-forwarded-host')).toEqual(['gateway.test'])
     expect(sent?.values('x-request-id')[0]).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  // T062
+  test('does not turn an allowed POST into another method', async () => {
+    const postern = await startPostern()
+
+    await postern.call('POST /api/v1/articles', {
+      as: 'editor',
+      body: '{}',
+      headers: ['X-HTTP-Method-Override: DELETE', 'X_Method_Override: DELETE'],
+    })
+
+    const [sent] = postern.upstream.requests
+    expect(sent?.method).toBe('POST')
+    expect(JSON.stringify(sent?.headers)).not.toContain('DELETE')
   })
 
   test('does not change the decision', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { corpusText } from '../support/corpora.ts'
 import { inParallel } from '../support/in-parallel.ts'
@@ -7,6 +7,7 @@ import { request, sendRaw } from '../support/raw-client.ts'
 import { ok } from '../support/recording-upstream.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
 
 const authorization = `Authorization: Bearer ${tokenOf('editor')}`
 
@@ -35,6 +36,7 @@ describe('a message whose end can be read in two ways', () => {
     ['a signed length', post(['Content-Length: +5'], 'abcde')],
     ['a hexadecimal length', post(['Content-Length: 0x5'], 'abcde')],
     ['an empty length', post(['Content-Length:'], 'abcde')],
+    ['a tab within a length', post(['Content-Length: 5\t5'], 'abcde')],
     ['a negative length', post(['Content-Length: -1'], 'abcde')],
     ['a length with a space inside', post(['Content-Length: 5 0'], 'abcde')],
     // T074, T075
@@ -47,6 +49,7 @@ describe('a message whose end can be read in two ways', () => {
       'chunked twice',
       post(['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
     ],
+    ['a form feed before chunked', post(['Transfer-Encoding: \fchunked'], '0\r\n\r\n')],
     ['a vertical tab before chunked', post(['Transfer-Encoding: \vchunked'], '0\r\n\r\n')],
     // T076
     ['a bare LF', `POST /api/v1/articles HTTP/1.1\nHost: gateway.test\n${authorization}\n\n`],
@@ -74,7 +77,13 @@ describe('a message whose end can be read in two ways', () => {
       'a bare LF after a chunk extension',
       post(['Transfer-Encoding: chunked'], '5;\nxx\r\nabcde\r\n0\r\n\r\n'),
     ],
-    // T080, T081
+    ['a bare LF after a size', post(['Transfer-Encoding: chunked'], '5 \nabcde\r\n0\r\n\r\n')],
+    [
+      'garbage for a last chunk',
+      post(['Transfer-Encoding: chunked'], '5\r\nabcde\r\n0\r\nx y\r\n\r\n'),
+    ],
+    // T080, T081, T090
+    ['the opening of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     [
       'chunked in HTTP/1.0',
       post(['Transfer-Encoding: chunked'], '0\r\n\r\n').replace('HTTP/1.1', 'HTTP/1.0'),
@@ -125,6 +134,27 @@ describe('a message whose end can be read in two ways', () => {
     )
 
     expect(postern.upstream.requests).toEqual([])
+  })
+})
+
+// T075, T072: read in one way only, and sent on in one way only.
+describe('a framing header in an odd spelling', () => {
+  test.each([
+    ['a tab before chunked', 'Transfer-encoding:\tchunked', '5\r\nabcde\r\n0\r\n\r\n'],
+    ['capitals', 'TRANSFER-ENCODING: Chunked', '5\r\nabcde\r\n0\r\n\r\n'],
+    ['a tab behind a length', 'Content-Length: 5\t', 'abcde'],
+    ['zeros before a length', 'Content-Length: 0005', 'abcde'],
+  ])('is refused, or sent on as one plain framing: %s', async (_, header, body) => {
+    const postern = await startPostern()
+
+    const { answers } = await sendRaw(postern.publicPort, post([header], body))
+
+    const sent = postern.upstream.requests.map((one) => [
+      one.body,
+      one.values('content-length').length + one.values('transfer-encoding').length,
+    ])
+    expect([[], [['abcde', 1]]]).toContainEqual(sent)
+    expect(answers.map(({ status }) => status)).toEqual([sent.length === 0 ? 400 : 200])
   })
 })
 
@@ -278,6 +308,28 @@ describe('an upload', () => {
     expect(postern.upstream.requests).toEqual([])
   })
 
+  // T211: what the client has sent in vain must not cost it the answer.
+  test.each([
+    ['by its length', ['Content-Length: 8000000'], 'a'.repeat(8_000_000)],
+    [
+      'by its chunks',
+      ['Transfer-Encoding: chunked'],
+      `7a1200\r\n${'a'.repeat(8_000_000)}\r\n0\r\n\r\n`,
+    ],
+  ])(
+    'far over the body limit learns so %s, and the upstream never sees its end',
+    async (_, headers, body) => {
+      const postern = await startPostern({ config: { limits: { bodyBytes: 100_000 } } })
+
+      const { answers, closed } = await sendRaw(postern.publicPort, post(headers, body))
+
+      expect(answers.map(({ status }) => status)).toEqual([413])
+      expect(closed).toBe(true)
+      expect(postern.upstream.requests).toEqual([])
+      await until(() => postern.upstream.connections() === 0)
+    },
+  )
+
   // T086: the upstream answers 413 before it has read the body.
   test('that the upstream refuses early gets that answer, and the next request its own', async () => {
     const postern = await startPostern({
@@ -288,6 +340,26 @@ describe('an upload', () => {
     const { answers } = await sendRaw(postern.publicPort, [...upload, ...upload], { expected: 2 })
 
     expect(answers.map(({ status }) => status)).toEqual([413, 413])
+  })
+
+  test('that is answered early on a connection the upstream would keep leaves no rest on it', async () => {
+    const early = await startEarlyUpstream()
+    const narrow = await startPostern({
+      config: { upstreams: { backend: { targets: [early.origin], connections: 1 } } },
+    })
+    const client = connect(narrow.publicPort, '127.0.0.1')
+    onTestFinished(() => void client.destroy())
+    client.write(post(['Content-Length: 100000'], 'a'.repeat(1000)))
+    const [answer] = (await once(client, 'data')) as [Buffer]
+
+    const next = await narrow.call('GET /api/v1/public/a', { as: 'editor' })
+    client.write('a'.repeat(99_000))
+    client.write(request('GET /api/v1/public/b', [authorization]))
+    const [behind] = (await once(client, 'data')) as [Buffer]
+
+    expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 409 /)
+    expect(next.json()).toEqual({ ok: true })
+    expect(behind.toString('latin1')).toMatch(/^HTTP\/1\.1 200 /)
   })
 })
 
@@ -303,6 +375,23 @@ async function earlyRefuser(): Promise<string> {
   await once(server, 'listening')
   onTestFinished(() => void server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** Answers 409 to a POST at its first bytes and keeps the connection; anything else gets 200. */
+async function startEarlyUpstream(): Promise<{ readonly origin: string }> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.on('data', (chunk) => {
+      const text = chunk.toString('latin1')
+      if (text.startsWith('POST'))
+        socket.write('HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n')
+      else if (text.startsWith('GET')) socket.write(ok)
+      else socket.write('HTTP/1.1 500 Rest\r\nContent-Length: 0\r\n\r\n')
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
 describe('a client that floods headers', () => {

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { openClient } from '../support/open-client.ts'
 import { parseAnswers, request, sendRaw } from '../support/raw-client.ts'
-import { ok } from '../support/recording-upstream.ts'
+import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
@@ -18,11 +18,17 @@ const eventHead =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n'
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 
+interface Settings {
+  readonly limits?: Readonly<Record<string, number>>
+  readonly backend?: Readonly<Record<string, number>>
+}
+
 /** A gateway whose upstream begins events and leaves the rest to the test. */
-async function startEvents(config: Record<string, Record<string, unknown>> = {}) {
-  const postern = await startPostern()
+async function startEvents({ limits = {}, backend = {} }: Settings = {}) {
+  const server = await startRecordingUpstream()
+  onTestFinished(server.close)
   const upstream: { socket?: Socket; closed?: true } = {}
-  postern.upstream.answerWith((socket) => {
+  server.answerWith((socket) => {
     upstream.socket = socket
     socket.on('close', () => {
       upstream.closed = true
@@ -30,15 +36,7 @@ async function startEvents(config: Record<string, Record<string, unknown>> = {})
     socket.write(eventHead)
   })
   const gateway = await startPostern({
-    config: {
-      ...config,
-      upstreams: {
-        backend: {
-          targets: [postern.upstream.origin],
-          ...(config['upstreams']?.['backend'] as object),
-        },
-      },
-    },
+    config: { limits, upstreams: { backend: { targets: [server.origin], ...backend } } },
   })
   return { gateway, upstream }
 }
@@ -68,7 +66,7 @@ describe('events', () => {
         keepAliveTimeoutMs: 100,
         stallTimeoutMs: 100,
       },
-      upstreams: { backend: { headersTimeoutMs: 200, queueTimeoutMs: 100 } },
+      backend: { headersTimeoutMs: 200, queueTimeoutMs: 100 },
     })
     const client = await openClient(gateway.publicPort, get())
     await client.got('text/event-stream')
@@ -83,9 +81,7 @@ describe('events', () => {
   })
 
   test('that do not come for too long end the connection, without an end of the answer', async () => {
-    const { gateway, upstream } = await startEvents({
-      upstreams: { backend: { bodyTimeoutMs: 300 } },
-    })
+    const { gateway, upstream } = await startEvents({ backend: { bodyTimeoutMs: 300 } })
     const client = await openClient(gateway.publicPort, get())
     await client.got('text/event-stream')
     upstream.socket?.write(chunk('data: 1\n\n'))

@@ -96,7 +96,9 @@ export async function startStreamUpstream(): Promise<StreamUpstream> {
       body.pipe(reply)
       reply.on('close', () => body.destroy())
     } else if (kind === 'upload') {
-      reply.end(JSON.stringify(await readSlowly(message, { bytesPerSecond: Number(first) })))
+      // An upload that is cut short is for its sender to tell of.
+      const told = readSlowly(message, { bytesPerSecond: Number(first) }).catch(() => undefined)
+      reply.end(JSON.stringify((await told) ?? {}))
     } else reply.end('ok')
   })
   server.requestTimeout = 0

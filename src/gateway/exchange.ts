@@ -232,8 +232,11 @@ function switchProtocols(
 /** The client has part of an answer: ending the connection is the only way left to say so. */
 function breakOff(reply: ServerResponse): void {
   const { socket, req } = reply
-  // To a client of HTTP/1.0, a connection that is closed in order is an answer that is whole.
-  if (req.httpVersionMinor === 0) socket?.resetAndDestroy()
+  // To a client of HTTP/1.0, a connection that is closed in order is an answer that is whole. TLS has
+  // an end of its own, which is not sent, and no reset.
+  if (req.httpVersionMinor === 0 && socket !== null && !('encrypted' in socket)) {
+    socket.resetAndDestroy()
+  }
   reply.destroy()
 }
 

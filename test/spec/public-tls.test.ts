@@ -102,6 +102,22 @@ describe('a public port with a certificate', () => {
     expect(postern.upstream.requests).toHaveLength(2)
   })
 
+  test('ends the connection of an HTTP/1.0 client whose answer breaks off, and goes on', async () => {
+    const { postern } = await startWithTls()
+    postern.upstream.answerWith((socket) => {
+      socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n')
+    })
+    const bytes = request(get, [`Authorization: Bearer ${tokenOf('editor')}`])
+
+    const cut = await sendRaw(postern.publicPort, bytes.replace('HTTP/1.1', 'HTTP/1.0'), {
+      expected: 2,
+      tls: tls(),
+    })
+
+    expect(cut.closed).toBe(true)
+    expect(postern.logText()).toContain('"outcome":"cut-by-upstream"')
+  })
+
   test('opens tunnels', async () => {
     const { postern } = await startWithTls({ rules: ['editor, /ws, GET'] })
     postern.upstream.answerWith(echoing())

@@ -135,9 +135,11 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   }
   function nextTarget(error: Error): Target | undefined {
     if (answering || !mayRepeat(options) || !isUnheard(error)) return undefined
+    if ((notes.retries ?? 0) >= upstream.retries || !upstream.budget.take()) return undefined
     tried = (tried ?? new Set()).add(target)
-    if (tried.size > upstream.retries || !upstream.budget.take()) return undefined
-    return upstream.chooseAnother(tried)
+    const other = upstream.chooseAnother(tried)
+    // A kept connection that its other end was just closing says nothing about the next one.
+    return other === undefined && isCut(error) ? target : other
   }
 
   const handler: Dispatcher.DispatchHandler = {
@@ -281,6 +283,13 @@ const unheard = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_SOCKET',
 ])
+
+/** Codes of errors on a connection that was there. */
+const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+function isCut(error: Error): boolean {
+  return cut.has(String((error as NodeJS.ErrnoException).code))
+}
 
 function isUnheard(error: Error): boolean {
   const code = String((error as NodeJS.ErrnoException).code)

@@ -72,6 +72,30 @@ describe('several targets', () => {
     expect(await statuses(postern, get, 4)).toEqual([200, 200, 200, 200])
   })
 
+  test('are tried once more when a kept connection was just being closed, also a single one', async () => {
+    const target = await startTarget()
+    const seen = new Set<unknown>()
+    let closed = 0
+    target.answerWith((socket) => {
+      if (seen.has(socket) && closed++ === 0) socket.destroy()
+      else socket.write(ok)
+      seen.add(socket)
+    })
+    const postern = await startWith([target.origin])
+
+    expect(await statuses(postern, get, 6)).toEqual([200, 200, 200, 200, 200, 200])
+    expect(closed).toBeGreaterThan(0)
+  })
+
+  test('are not tried for ever', async () => {
+    const target = await startTarget()
+    target.answerWith((socket) => socket.destroy())
+    const postern = await startWith([target.origin], { retries: 3 })
+
+    expect(await statuses(postern, get, 1)).toEqual([502])
+    expect(target.requests).toHaveLength(4)
+  })
+
   test('do not get a request with a body twice: nobody knows what the first did with it', async () => {
     const [rude, well] = [await startTarget(), await startTarget()]
     rude.answerWith((socket) => socket.destroy())

@@ -55,7 +55,8 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   let failure: { readonly error: unknown; readonly text: string; toldAt: number } | undefined
   const confirmed = createConfirmation()
 
-  async function attempt(): Promise<void> {
+  async function attempt(): Promise<'unanswered' | undefined> {
+    let outcome: 'unanswered' | undefined
     try {
       const offer = await source.read(known)
       if (offer !== undefined) {
@@ -65,9 +66,11 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       succeeded()
     } catch (error) {
       failed(error)
+      if (error instanceof Fault && error.part === 'redis') outcome = 'unanswered'
     }
     onChange()
     await source.check()
+    return outcome
   }
 
   async function take(offer: Offer): Promise<void> {

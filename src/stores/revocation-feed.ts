@@ -84,8 +84,18 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   }
 
   async function begin(): Promise<void> {
-    place = undefined
+    const wasUnsaid = unsaid
     unsaid = false
+    try {
+      await readAndTell()
+    } catch (error) {
+      unsaid ||= wasUnsaid
+      throw error
+    }
+  }
+
+  async function readAndTell(): Promise<void> {
+    place = undefined
     for (let turn = 0; turn < MOST_BEGINNINGS && place === undefined; turn++) {
       const stored = new Map<string, number>()
       if (!(await follow(undefined, stored))) continue

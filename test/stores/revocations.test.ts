@@ -5,6 +5,7 @@ import { createRedisRevocations } from '../../src/stores/redis-revocations.ts'
 import { createRevocationFeed } from '../../src/stores/revocation-feed.ts'
 import { PAGE, type Place, type RevocationStore } from '../../src/stores/revocation-store.ts'
 import { createRevocations, type Revocation } from '../../src/token/revocations.ts'
+import { endingOf } from '../../src/token/tokens.ts'
 import { freePort, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 import { type RunningDatabase, testDatabases } from './test-databases.ts'
@@ -53,6 +54,9 @@ const user = (userId: string, before: number): Revocation => ({
   ...{ kind: 'user', userId, before, until: later },
 })
 
+const somebody = { roleId: '1', roleKey: 'r', roleName: '', username: 'u', dataScope: '' }
+const unchecked = { notBefore: undefined, key: { kid: undefined, identity: '' } }
+
 /** Reads from a place to the end. */
 async function readOn(store: RevocationStore, from?: Place) {
   const found: Revocation[] = []
@@ -88,6 +92,20 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
     expect(found).toEqual(expect.arrayContaining(first))
     expect(found).toHaveLength(2)
     expect((await readOn(store, place)).found).toEqual([token('second')])
+  })
+
+  test('takes a token whose issuer let it last for ever, and reads it', async () => {
+    const store = await running.fresh()
+    const endings = [1e13, 1e18, 1e300].map((expiresAt, at) => {
+      const caller = { ...somebody, userId: String(at) }
+      return endingOf({ ...{ caller, expiresAt, id: `odd-${at}`, issuedAt: 1000 }, ...unchecked })
+    })
+
+    await store.append(endings, 'before')
+    await store.append([token('plain')], 'before')
+
+    expect((await readOn(store)).found).toEqual(expect.arrayContaining(endings))
+    expect((await readOn(store)).found).toHaveLength(4)
   })
 
   test('takes nothing twice', async () => {
@@ -198,6 +216,50 @@ describe('a list in Redis', () => {
 
     await until(() => revocations.has(token('a')) && revocations.has(user('7', 5000)))
     expect(feed.state()).toMatchObject({ tokens: 1, users: 1, stale: false, unsaid: false })
+  })
+
+  test.each(['revoked', 'revoked:order', 'revoked:ends', 'revoked:head'])(
+    'of which the key %s was evicted is written back whole',
+    async (key) => {
+      const { server, store } = await onRedis()
+      const feed = createRevocationFeed({
+        ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
+        revocations: createRevocations(Date.now),
+        log: { info: () => {}, warn: () => {} },
+      })
+      await feed.start()
+      onTestFinished(feed.close)
+      const ended = [token('a'), user('7', 5000)]
+      for (const one of ended) expect(await feed.end(one)).toBe('everywhere')
+
+      expect(await server.client.del(`{test}:${key}`)).toBe(1)
+
+      await until(async () => (await readOn(store)).found.length === 2)
+      expect((await readOn(store)).found).toEqual(expect.arrayContaining(ended))
+      for (const each of await server.client.keys('*')) {
+        expect(await server.client.pttl(each)).toBeGreaterThan(3_600_000)
+      }
+    },
+  )
+
+  test('that is away is shown as not told of what ended here, until it is told', async () => {
+    const { server, store } = await onRedis()
+    const feed = createRevocationFeed({
+      ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
+      revocations: createRevocations(Date.now),
+      log: { info: () => {}, warn: () => {} },
+    })
+    await feed.start()
+    onTestFinished(feed.close)
+    await server.kill()
+
+    expect(await feed.end(token('a'))).toBe('here')
+    await until(() => feed.state().lastError !== undefined)
+
+    expect(feed.state().unsaid).toBe(true)
+    await server.start()
+    await until(() => !feed.state().unsaid)
+    expect((await readOn(store)).found).toEqual([token('a')])
   })
 
   test('that was flushed is told from the one before, so that nobody reads on in it', async () => {

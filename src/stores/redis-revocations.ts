@@ -3,6 +3,7 @@ import type { RedisClient, RedisSettings } from './redis.ts'
 import { createSubscriber, type RedisSubscriber } from './redis-subscriber.ts'
 import {
   fromRow,
+  MOST_AHEAD_MS,
   PAGE,
   type RevocationRow,
   type RevocationStore,
@@ -30,7 +31,7 @@ function revocationKeys(prefix: string) {
  * is gone, evicted for want of memory, the rest would hide what it held: a new list begins.
  *
  * KEYS: entries, order, ends, head. ARGV: channel, name of a new list, `now` or `before`, how many
- * to forget at most; then name, user, moment and until of each.
+ * to forget at most, how far ahead a new mark may be; then name, user, moment and until of each.
  */
 const appendScript = `
 local time = redis.call('TIME')
@@ -45,10 +46,10 @@ end
 
 local last = math.max(now, tonumber(redis.call('HGET', KEYS[4], 'sequence') or 0))
 local sequence = last
-for at = 5, #ARGV, 4 do
+for at = 6, #ARGV, 4 do
   local name, user, moment, ends = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3]
   if ARGV[3] == 'now' and string.sub(name, 1, 2) == 'u:' then
-    moment = math.max(moment, now)
+    moment = math.min(math.max(moment, now), now + ARGV[5])
   end
   local known = redis.call('HGET', KEYS[1], name)
   if not known or tonumber(string.match(known, '^%d+') or 0) < moment then
@@ -126,7 +127,7 @@ export function createRedisRevocations(
       const values = revocations.map(toRow).flatMap(({ name, userId, moment, until }) => {
         return [name, userId, moment, until]
       })
-      const fixed = [keys.channel, randomUUID(), made, PAGE]
+      const fixed = [keys.channel, randomUUID(), made, PAGE, MOST_AHEAD_MS]
       await redis.run((commands) =>
         commands.eval(appendScript, touched.length, ...touched, ...fixed, ...values),
       )

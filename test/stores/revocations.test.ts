@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../src/stores/database.ts'
 import { createDatabaseRevocations } from '../../src/stores/database-revocations.ts'
 import { createRedis } from '../../src/stores/redis.ts'
 import { createRedisRevocations } from '../../src/stores/redis-revocations.ts'
@@ -6,9 +7,10 @@ import { createRevocationFeed } from '../../src/stores/revocation-feed.ts'
 import { PAGE, type Place, type RevocationStore } from '../../src/stores/revocation-store.ts'
 import { createRevocations, type Revocation } from '../../src/token/revocations.ts'
 import { endingOf } from '../../src/token/tokens.ts'
+import { startPostgres } from '../support/postgres-server.ts'
 import { freePort, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
-import { type RunningDatabase, testDatabases } from './test-databases.ts'
+import { limits, type RunningDatabase, testDatabases } from './test-databases.ts'
 
 interface Kind {
   readonly name: string
@@ -141,6 +143,18 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
     expect(marks.get('2')).toBe(5000)
   })
 
+  test('does not let a command whose clock is wrong put a mark into the future', async () => {
+    const store = await running.fresh()
+    const tomorrow = Date.now() + 86_400_000
+
+    await store.append([{ ...user('1', tomorrow), until: tomorrow * 2 }], 'now')
+
+    // A login dates its token after the mark, and a token of tomorrow is refused until tomorrow.
+    const [mark] = (await readOn(store)).found
+    expect(mark).toMatchObject({ userId: '1', before: expect.any(Number) })
+    expect(mark?.kind === 'user' && mark.before).toBeLessThan(Date.now() + 60_000)
+  })
+
   test('forgets what is over when something is added', async () => {
     const store = await running.fresh()
     await store.append([token('over', { until: Date.now() - 5000 })], 'before')
@@ -201,6 +215,24 @@ async function onRedis({ deaf = false } = {}) {
   return { server, store }
 }
 
+describe('a list in a database', () => {
+  test('that was restored is told from the one before, so that nobody reads on in it', async () => {
+    const server = await startPostgres()
+    onTestFinished(server.stop)
+    const database = await openDatabase({ url: server.url, directory: '', ...limits })
+    onTestFinished(database.close)
+    const store = createDatabaseRevocations(database)
+    await store.append([token('a'), token('b')], 'before')
+    const { place } = await readOn(store)
+
+    await server.query('truncate postern_revocation restart identity')
+    await store.append([token('new')], 'before')
+
+    expect(await store.read(place)).toBeUndefined()
+    expect((await readOn(store)).found).toEqual([token('new')])
+  })
+})
+
 describe('a list in Redis', () => {
   test('is followed by polling where no message arrives', async () => {
     const { store } = await onRedis({ deaf: true })
@@ -241,6 +273,22 @@ describe('a list in Redis', () => {
       }
     },
   )
+
+  test('that loses what it just took is told again', async () => {
+    const { server, store } = await onRedis({ deaf: true })
+    const feed = createRevocationFeed({
+      ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
+      revocations: createRevocations(Date.now),
+      log: { info: () => {}, warn: () => {} },
+    })
+    await feed.start()
+    onTestFinished(feed.close)
+
+    await feed.end(token('a'))
+    await server.client.flushall()
+
+    await until(async () => (await readOn(store)).found.length === 1)
+  })
 
   test('that is away is shown as not told of what ended here, until it is told', async () => {
     const { server, store } = await onRedis()

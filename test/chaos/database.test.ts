@@ -64,6 +64,21 @@ describe('login while PostgreSQL is away', () => {
     await until(async () => (await codeOf()) === 200)
   })
 
+  test('from the start says so too when it comes back with tables that do not fit', async () => {
+    const postgres = await startPostgres()
+    onTestFinished(postgres.stop)
+    await postgres.query('create table sys_user (user_id bigint, username text)')
+    await postgres.kill()
+    const postern = await (await startReplicas({ databaseUrl: postgres.url })).start()
+    await postgres.start()
+
+    const answer = await postLogin(postern, { username: 'a', password: 'b', uuid: '-', code: '-' })
+
+    expect([answer.status, answer.json()]).toEqual([503, expect.objectContaining({ code: 503 })])
+    expect(postern.logText()).toContain('the tables do not fit')
+    expect(postern.logText()).not.toContain('"outcome":"bug"')
+  })
+
   test('keeps the record of every attempt until it can be written', async () => {
     const { postgres, login, codeOf } = await startOnPostgres()
     await postgres.kill()

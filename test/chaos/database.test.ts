@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postLogin } from '../support/log-in.ts'
 import { startPostgres } from '../support/postgres-server.ts'
-import { startReplicas } from '../support/session-replicas.ts'
+import { revocationState, startReplicas } from '../support/session-replicas.ts'
 import type { TestPostern } from '../support/start-postern.ts'
 import { until } from '../support/until.ts'
 
@@ -36,6 +36,21 @@ describe('login while PostgreSQL is away', () => {
     expect(call.status).toBe(200)
     await postgres.start()
     await until(async () => (await codeOf()) === 200)
+  })
+
+  test('is told to operators with its reason, in log and readiness', async () => {
+    const { postgres, postern, login } = await startOnPostgres()
+    await postgres.query('alter table sys_user rename to users')
+    await postgres.query('alter table postern_revocation rename to revocations')
+
+    await login()
+    await until(async () => 'lastError' in (await revocationState(postern)))
+
+    const reason = expect.stringMatching(/^database: relation "postern_revocation" does not exist$/)
+    expect(await revocationState(postern)).toMatchObject({ lastError: reason })
+    expect(postern.logText()).toContain(
+      '"reason":"database: relation \\"sys_user\\" does not exist"',
+    )
   })
 
   test('counts nothing against an account whose password nobody could check', async () => {

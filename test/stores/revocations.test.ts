@@ -274,6 +274,21 @@ describe('a list in Redis', () => {
     },
   )
 
+  test('takes what is added by a user who may use no channel', async () => {
+    const { server } = await onRedis()
+    await server.client.call('ACL', 'SETUSER', 'mute', 'on', '>pw', '~*', '+@all', 'resetchannels')
+    const timeouts = { connectTimeoutMs: 2000, commandTimeoutMs: 2000 }
+    const url = server.url.replace('//', '//mute:pw@')
+    const client = createRedis({ url, prefix: '{test}:', ...timeouts })
+    await client.connect()
+    onTestFinished(client.close)
+    const store = createRedisRevocations(client, { url, prefix: '{test}:', ...timeouts })
+
+    await store.append([token('a')], 'before')
+
+    expect((await readOn(store)).found).toEqual([token('a')])
+  })
+
   test('that loses what it just took is told again', async () => {
     const { server, store } = await onRedis({ deaf: true })
     const feed = createRevocationFeed({

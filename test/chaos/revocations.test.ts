@@ -164,6 +164,21 @@ describe('two gateways on one Redis', () => {
     await expect(tokenFrom(gateways[0], user)).rejects.toThrow('no token')
   })
 
+  test('know what ended in the database before there was a Redis', async () => {
+    const before = await startReplicas({})
+    const gateway = await before.start()
+    const [user, disabled] = [await before.addUser(), await before.addUser()]
+    const tokens = [await liveToken([gateway], user), await liveToken([gateway], disabled)]
+    await logOut(gateway, tokens[0] ?? '')
+    await before.postern(`user disable ${disabled.name}`)
+    await gateway.close()
+
+    const { start } = await startReplicas({ redis: await testRedis() })
+    const after = await start()
+
+    for (const token of tokens) expect(await verdictOn(after, token)).toBe('over')
+  })
+
   test('keep nothing in Redis that does not expire', async () => {
     const { redis, gateways, user } = await twoOnRedis()
     await logOut(gateways[0], await liveToken(gateways, user))

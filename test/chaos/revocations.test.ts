@@ -17,7 +17,9 @@ import { until } from '../support/until.ts'
 
 async function twoOnRedis(revocation?: ReplicaOptions['revocation']) {
   const redis = await testRedis()
-  const replicas = await startReplicas({ redis, ...(revocation && { revocation }) })
+  // What other tests end in the database they share would be taken along.
+  const own = { redis, ownDatabase: true }
+  const replicas = await startReplicas({ ...own, ...(revocation && { revocation }) })
   const gateways = [await replicas.start(), await replicas.start()] as const
   return { redis, ...replicas, gateways, user: await replicas.addUser() }
 }

@@ -3,6 +3,7 @@ import { endingOf } from '../token/tokens.ts'
 import { endTokensOf, withRevocations } from './end-tokens.ts'
 import type { Io } from './io.ts'
 import { json, policyCommand } from './policy-command.ts'
+import { printable } from './table.ts'
 import {
   inspectOurs,
   readToken,
@@ -67,9 +68,10 @@ async function revokeToken(
     return undefined
   }
   const { id, caller, expiresAt } = token
+  const username = printable(caller.username)
   const users = [caller.userId]
   if (expiresAt * 1000 <= Date.now()) {
-    io.err(`postern: token ${id} of ${caller.username} has expired already\n`)
+    io.err(`postern: token ${id} of ${username} has expired already\n`)
     return { token: id, users }
   }
   await withDatabase(settings, (database) =>
@@ -77,7 +79,7 @@ async function revokeToken(
       store.append([endingOf(token)], 'before'),
     ),
   )
-  io.err(`postern: token ${id} of ${caller.username} has ended\n`)
+  io.err(`postern: token ${id} of ${username} has ended\n`)
   return { token: id, users }
 }
 

@@ -10,7 +10,9 @@ export function passwordProblem(text: string): string | undefined {
   if (bytes < leastPasswordBytes || bytes > maxPasswordBytes) {
     return `a password has ${leastPasswordBytes} to ${maxPasswordBytes} bytes, this one has ${bytes}`
   }
-  return /[\0\r\n]/.test(text) ? 'a password is one line without NUL characters' : undefined
+  if (/[\0\r\n]/.test(text)) return 'a password is one line without NUL characters'
+  // What could not be decoded was replaced by this: nobody could log in with what is left.
+  return text.includes('\ufffd') ? 'a password is text in UTF-8, and this one is not' : undefined
 }
 
 /** Why this text cannot be the name of a new account, or nothing. */

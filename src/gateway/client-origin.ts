@@ -67,7 +67,7 @@ function believed(
 function plainAddress(entry: string): string {
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1]
   const address = bracketed ?? /^(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/.exec(entry)?.[1] ?? entry
-  return address.toLowerCase().startsWith('::ffff:') ? address.slice(7) : address
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 }
 
 function forwardedScheme(text: string | undefined): 'http' | 'https' | undefined {

@@ -41,8 +41,12 @@ const mostShared = 1000
  */
 export function createRequestWindows(parts: RequestWindowParts) {
   const { now, share, shareEveryMs = 500, maxNames = 100_000 } = parts
-  const windows = new LRUCache<string, Window>({ max: maxNames })
   const unshared = new Set<Window>()
+  const windows = new LRUCache<string, Window>({
+    max: maxNames,
+    // Else names could come faster than they are shared, and all of them would be kept.
+    dispose: (window) => unshared.delete(window),
+  })
   let isSharing = false
 
   function windowOf(name: string, seconds: number): Window {

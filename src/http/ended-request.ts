@@ -45,5 +45,7 @@ function verdict(error: unknown, notes: Notes) {
 }
 
 function causeText({ message, cause }: Fault): string {
-  return cause instanceof Error ? `${message}: ${cause.message}` : message
+  // Those of stores say it themselves.
+  if (!(cause instanceof Error) || message.endsWith(cause.message)) return message
+  return `${message}: ${cause.message}`
 }

@@ -33,11 +33,13 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
     const { arrival, headers, origin } = received
     const tooLarge = Number(headers.contentLength ?? 0) > mostLoginBytes
     if (headers.expectsContinue && !tooLarge) reply.writeContinue()
+    const foreign = parts.crossSite(received) !== undefined
     const bytes = tooLarge ? undefined : await readBody(arrival.body, mostLoginBytes)
     const issued = await parts.login({
       body: { contentType: headers.contentType, bytes },
       address: origin.address,
       userAgent: headers.userAgent,
+      foreign,
     })
     const body = {
       code: 200,
@@ -47,12 +49,12 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
       token: issued.token,
     }
     // Else a page of another site could log its visitor in under an account of its own.
-    const foreign = parts.crossSite(received) !== undefined
     replyJson(reply, 200, body, foreign ? [] : parts.cookie.issued(issued.token))
   }
 
   async function captcha(received: Received, reply: ServerResponse): Promise<void> {
-    await parts.throttle.captcha(received.origin.address)
+    const foreign = parts.crossSite(received) !== undefined
+    await parts.throttle.captcha({ address: received.origin.address, foreign })
     const { id, png } = await parts.issueCaptcha()
     const data = `data:image/png;base64,${png.toString('base64')}`
     replyJson(reply, 200, { code: 200, data, id, msg: 'success', requestId: received.requestId })

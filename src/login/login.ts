@@ -16,6 +16,8 @@ export interface LoginAttempt {
   readonly body: LoginBody
   readonly address: string
   readonly userAgent: string
+  /** Whether a page of another site made a browser send it. */
+  readonly foreign: boolean
 }
 
 export interface LoginParts {
@@ -46,10 +48,10 @@ export function createLogin(parts: LoginParts) {
     }
   }
 
-  async function pass({ body, address }: LoginAttempt): Promise<IssuedToken> {
+  async function pass({ body, address, foreign }: LoginAttempt): Promise<IssuedToken> {
     const { throttle, checkCaptcha, verifyCredentials, issueToken } = parts
 
-    await throttle.address(address)
+    await throttle.address({ address, foreign })
     const request = bindLoginRequest(body)
 
     if (!(await checkCaptcha(request))) throw new Refusal('wrong-captcha')

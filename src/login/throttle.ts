@@ -59,6 +59,15 @@ export interface ThrottleParts {
   readonly digestKey: () => string
 }
 
+/**
+ * Who asks. What a page of another site makes a browser ask is counted apart: else any page that an
+ * administrator has open could use up the attempts of that address, and lock the owner out.
+ */
+export interface Client {
+  readonly address: string
+  readonly foreign: boolean
+}
+
 /** A password that may be looked at. Without a further word it counts as a wrong one. */
 export interface PasswordAttempt {
   succeeded(): Promise<void>
@@ -103,13 +112,13 @@ export function createThrottle({ counters, limits, digestKey }: ThrottleParts) {
   }
 
   return {
-    async address(address: string): Promise<void> {
-      await count([{ key: key('login:address', addressBlock(address)), limit: perAddress }])
+    async address({ address, foreign }: Client): Promise<void> {
+      const who = [addressBlock(address), ...(foreign ? ['foreign'] : [])]
+      await count([{ key: key('login:address', ...who), limit: perAddress }])
     },
-    async captcha(address: string): Promise<void> {
-      await count([
-        { key: key('captcha:address', addressBlock(address)), limit: perCaptchaAddress },
-      ])
+    async captcha({ address, foreign }: Client): Promise<void> {
+      const who = [addressBlock(address), ...(foreign ? ['foreign'] : [])]
+      await count([{ key: key('captcha:address', ...who), limit: perCaptchaAddress }])
     },
     async password(username: string, address: string): Promise<PasswordAttempt> {
       const block = addressBlock(address)

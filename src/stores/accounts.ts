@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { Fault, type Invalid } from '../errors.ts'
 import type { Account } from '../login/password-credentials.ts'
 import { accountOf, status } from './account-queries.ts'
 import type { Database } from './database.ts'
@@ -25,7 +26,8 @@ const highestId = 2n ** 63n - 1n
  * connection and waiting for its answer add up, and somebody waits for both.
  */
 export function createAccounts({ db, shapes }: Database, longestMs = 10_000): Accounts {
-  const bounded = <T>(work: () => Promise<T>) => withFaults(() => within(longestMs, work()))
+  const bounded = <T>(work: () => Promise<T>) =>
+    withFaults(() => within(longestMs, work())).catch(refuseTables)
 
   async function find(username: string): Promise<Account | undefined> {
     const row = await accountOf(db, await shapes(), username)
@@ -89,6 +91,13 @@ export function createAccounts({ db, shapes }: Database, longestMs = 10_000): Ac
       isStorable(username) ? bounded(() => find(username)) : undefined,
     profile: async (userId) => (isId(userId) ? bounded(() => readProfile(userId)) : undefined),
   }
+}
+
+/** A server that was away at the start can come back with other tables: a fault, and no bug. */
+function refuseTables(error: Fault | Invalid): never {
+  if (error instanceof Fault) throw error
+  const reason = `the tables do not fit: ${error.problems[0]?.message}`
+  throw new Fault('database', { reason })
 }
 
 function isId(text: string): boolean {

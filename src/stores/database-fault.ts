@@ -19,7 +19,7 @@ export function databaseFault(error: unknown): Fault | Invalid {
   const speaking = error instanceof AggregateError ? error.errors.at(-1) : error
   const message = speaking instanceof Error ? speaking.message : String(speaking)
   const cause = Object.assign(new Error(message), { code: errorCode(speaking) })
-  return new Fault('database', { cause })
+  return new Fault('database', { cause, reason: `database: ${message}` })
 }
 
 /** Whether the database cannot be reached at the moment, as opposed to having said no. */

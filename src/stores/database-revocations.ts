@@ -1,11 +1,14 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { withFaults } from './database-fault.ts'
-import { fromRow, PAGE, type RevocationStore, toRow } from './revocation-store.ts'
+import { fromRow, MOST_AHEAD_MS, PAGE, type RevocationStore, toRow } from './revocation-store.ts'
+
+type Column = 'name' | 'user' | 'moment' | 'until' | 'at'
 
 /**
  * The list of ended tokens in a table of our own, for where there is no Redis: it outlives a
- * restart, and whoever else uses the same database reads it too.
+ * restart, and whoever else uses the same database reads it too. The file of the table names the
+ * list: one that was restored or emptied counts from the beginning again, and nobody may read on in it.
  */
 export function createDatabaseRevocations({ db, shapes }: Database): RevocationStore {
   return {
@@ -14,17 +17,22 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
       withFaults(async () => {
         await shapes()
         const sequence = after?.sequence ?? '0'
-        const { rows } = await sql<Record<'name' | 'user' | 'moment' | 'until' | 'at', string>>`
-          select name, user_id as "user", moment_ms::text as "moment", until_ms::text as "until",
-                 sequence::text as "at"
-          from postern_revocation where sequence > ${sequence}::bigint
-          order by sequence limit ${PAGE}::int`.execute(db)
+        const { rows: found } = await sql<{ list: string } & Record<Column, string | null>>`
+          select pg_relation_filenode('postern_revocation')::text as "list", page.*
+          from (values (1)) one left join lateral (
+            select name, user_id as "user", moment_ms::text as "moment", until_ms::text as "until",
+                   sequence::text as "at"
+            from postern_revocation where sequence > ${sequence}::bigint
+            order by sequence limit ${PAGE}::int) page on true`.execute(db)
+        const list = found[0]?.list ?? ''
+        if (after !== undefined && after.list !== list) return undefined
+        const rows = found.filter((row): row is Record<Column | 'list', string> => row.at !== null)
         return {
           revocations: rows.flatMap(({ name, user, moment, until }) => {
             const row = { name, userId: user, moment: Number(moment), until: Number(until) }
             return fromRow(row) ?? []
           }),
-          place: { list: 'table', sequence: rows.at(-1)?.at ?? sequence },
+          place: { list, sequence: rows.at(-1)?.at ?? sequence },
           more: rows.length === PAGE,
         }
       }),
@@ -60,7 +68,9 @@ function insert(rows: string, isNew: boolean) {
     )
     insert into postern_revocation as known (name, user_id, moment_ms, until_ms)
     select name, "userId",
-           case when ${isNew} and name like 'u:%' then greatest(moment, ${clock}) else moment end,
+           case when ${isNew} and name like 'u:%'
+             then least(greatest(moment, ${clock}), ${clock} + ${MOST_AHEAD_MS}::int)
+             else moment end,
            until
     from incoming cross join locked
     on conflict (name) do update

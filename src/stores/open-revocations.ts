@@ -26,13 +26,33 @@ export function revocationStore(places: RevocationPlaces): RevocationStore {
   return createRedisRevocations(redis, { ...redisSettings, url })
 }
 
-/** Reads the list and goes on following it. A store that is away is waited for in the background. */
+/**
+ * Reads the list and goes on following it. A store that is away is waited for in the background.
+ * What ended while there was no Redis is taken along from the database, once.
+ */
 export async function openRevocations(
   parts: RevocationPlaces &
     RevocationSettings &
     Pick<RevocationFeedParts, 'log' | 'now'> & { readonly revocations: Revocations },
 ): Promise<RevocationFeed> {
-  const feed = createRevocationFeed({ ...parts, store: revocationStore(parts) })
+  const store = revocationStore(parts)
+  if (store.name === 'redis') await takeAlong(parts)
+  const feed = createRevocationFeed({ ...parts, store })
   await feed.start()
   return feed
+}
+
+async function takeAlong({
+  database,
+  revocations,
+}: Pick<RevocationPlaces, 'database'> & { readonly revocations: Revocations }): Promise<void> {
+  const before = createDatabaseRevocations(database)
+  try {
+    for (let page = await before.read(undefined); page !== undefined; ) {
+      for (const revocation of page.revocations) revocations.add(revocation)
+      page = page.more ? await before.read(page.place) : undefined
+    }
+  } catch {
+    // A database that is away is no reason not to start; whoever changes over restarts again.
+  }
 }

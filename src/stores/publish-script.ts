@@ -43,6 +43,7 @@ redis.call('LTRIM', KEYS[3], 0, ARGV[7] - 1)
 for index = 5, #KEYS do
   redis.call('DEL', KEYS[index])
 end
-redis.call('PUBLISH', ARGV[6], text)
+-- The head has moved, whether or not this user may use the channel; polling finds it.
+redis.pcall('PUBLISH', ARGV[6], text)
 return { 1, text }
 `

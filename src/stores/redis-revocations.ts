@@ -3,6 +3,7 @@ import type { RedisClient, RedisSettings } from './redis.ts'
 import { createSubscriber, type RedisSubscriber } from './redis-subscriber.ts'
 import {
   fromRow,
+  MOST_AHEAD_MS,
   PAGE,
   type RevocationRow,
   type RevocationStore,
@@ -26,14 +27,16 @@ function revocationKeys(prefix: string) {
 
 /**
  * Adds to the list and forgets what is over. Sequences only ever grow within one list, and are at
- * least the time in milliseconds. The keys expire with the last thing they hold.
+ * least the time in milliseconds. The keys expire with the last thing they hold. Where one of them
+ * is gone, evicted for want of memory, the rest would hide what it held: a new list begins.
  *
  * KEYS: entries, order, ends, head. ARGV: channel, name of a new list, `now` or `before`, how many
- * to forget at most; then name, user, moment and until of each.
+ * to forget at most, how far ahead a new mark may be; then name, user, moment and until of each.
  */
 const appendScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if redis.call('EXISTS', unpack(KEYS)) < #KEYS then redis.call('DEL', unpack(KEYS)) end
 local over = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, ARGV[4])
 if #over > 0 then
   redis.call('HDEL', KEYS[1], unpack(over))
@@ -43,10 +46,10 @@ end
 
 local last = math.max(now, tonumber(redis.call('HGET', KEYS[4], 'sequence') or 0))
 local sequence = last
-for at = 5, #ARGV, 4 do
+for at = 6, #ARGV, 4 do
   local name, user, moment, ends = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3]
   if ARGV[3] == 'now' and string.sub(name, 1, 2) == 'u:' then
-    moment = math.max(moment, now)
+    moment = math.min(math.max(moment, now), now + ARGV[5])
   end
   local known = redis.call('HGET', KEYS[1], name)
   if not known or tonumber(string.match(known, '^%d+') or 0) < moment then
@@ -64,19 +67,22 @@ local latest = tonumber(redis.call('ZREVRANGE', KEYS[3], 0, 0, 'WITHSCORES')[2])
 for _, key in ipairs(KEYS) do
   redis.call('PEXPIREAT', key, string.format('%.0f', latest + 86400000))
 end
-redis.call('PUBLISH', ARGV[1], string.format('%.0f', sequence))
+-- A user of Redis 7 may use no channel unless told so. It is a hint: polling finds what is new.
+redis.pcall('PUBLISH', ARGV[1], string.format('%.0f', sequence))
 return sequence - last
 `
 
 /**
  * Reads on in the list. Answers which list it is and its last sequence, then name, sequence and
- * value of each entry; no entries when the place that was asked for is not in this list.
+ * value of each entry; no entries when the place that was asked for is not in this list. A list of
+ * which a key is gone is none: whoever knows what was in it writes that back.
  *
- * KEYS: entries, order, head. ARGV: list or '', sequence, how many at most.
+ * KEYS: entries, order, ends, head. ARGV: list or '', sequence, how many at most.
  */
 const readScript = `
-local list = redis.call('HGET', KEYS[3], 'list') or ''
-local last = redis.call('HGET', KEYS[3], 'sequence') or '0'
+if redis.call('EXISTS', unpack(KEYS)) < #KEYS then return { '', '0' } end
+local list = redis.call('HGET', KEYS[4], 'list') or ''
+local last = redis.call('HGET', KEYS[4], 'sequence') or '0'
 local answer = { list, last }
 if list ~= ARGV[1] and ARGV[2] ~= '0' then return answer end
 if tonumber(last) <= tonumber(ARGV[2]) then return answer end
@@ -96,13 +102,13 @@ export function createRedisRevocations(
   settings: RedisSettings,
 ): RevocationStore {
   const keys = revocationKeys(redis.prefix)
+  const touched = [keys.entries, keys.order, keys.ends, keys.head]
   let subscriber: RedisSubscriber | undefined
 
   return {
     name: 'redis',
     async read(after) {
       const { list: wanted = '', sequence = '0' } = after ?? {}
-      const touched = [keys.entries, keys.order, keys.head]
       const [list = '', last = '0', ...found] = (await redis.run((commands) =>
         commands.eval(readScript, touched.length, ...touched, wanted, sequence, PAGE),
       )) as string[]
@@ -119,11 +125,10 @@ export function createRedisRevocations(
       }
     },
     async append(revocations, made) {
-      const touched = [keys.entries, keys.order, keys.ends, keys.head]
       const values = revocations.map(toRow).flatMap(({ name, userId, moment, until }) => {
         return [name, userId, moment, until]
       })
-      const fixed = [keys.channel, randomUUID(), made, PAGE]
+      const fixed = [keys.channel, randomUUID(), made, PAGE, MOST_AHEAD_MS]
       await redis.run((commands) =>
         commands.eval(appendScript, touched.length, ...touched, ...fixed, ...values),
       )

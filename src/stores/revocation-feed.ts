@@ -65,6 +65,8 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   const polling = createPolling(attempt, POLL_MS)
   let place: Place | undefined
   let unsaid = false
+  /** What the store took from us and has not given back yet. */
+  const told = new Set<string>()
   let confirmedAt: number | undefined
   let begunAt = Number.NEGATIVE_INFINITY
   let failure: string | undefined
@@ -74,7 +76,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     try {
       if (place === undefined || unsaid || performance.now() - begunAt > BEGIN_AGAIN_MS) {
         await begin()
-      } else if (!(await follow(place))) await begin()
+      } else if (!(await followUp(place))) await begin()
       succeeded()
     } catch (error) {
       failed(error)
@@ -84,8 +86,18 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   }
 
   async function begin(): Promise<void> {
-    place = undefined
+    const wasUnsaid = unsaid
     unsaid = false
+    try {
+      await readAndTell()
+    } catch (error) {
+      unsaid ||= wasUnsaid
+      throw error
+    }
+  }
+
+  async function readAndTell(): Promise<void> {
+    place = undefined
     for (let turn = 0; turn < MOST_BEGINNINGS && place === undefined; turn++) {
       const stored = new Map<string, number>()
       if (!(await follow(undefined, stored))) continue
@@ -101,6 +113,14 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     begunAt = performance.now()
   }
 
+  /** False also when the store has lost what it took: a failover can leave it without the last of it. */
+  async function followUp(from: Place): Promise<boolean> {
+    const expected = [...told]
+    const found = (await follow(from)) && !expected.some((name) => told.has(name))
+    for (const name of expected) told.delete(name)
+    return found
+  }
+
   /** Reads on from a place to the end. False when that place is not in the list. */
   async function follow(from: Place | undefined, stored?: Map<string, number>): Promise<boolean> {
     let at = from
@@ -114,6 +134,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
         revocations.add(revocation)
         const { name, moment } = toRow(revocation)
         stored?.set(name, moment)
+        told.delete(name)
       }
       at = page.place
       if (!page.more) break
@@ -166,6 +187,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
       revocations.add(revocation)
       try {
         await store.append([revocation], 'before')
+        told.add(toRow(revocation).name)
         return 'everywhere'
       } catch {
         // The next attempt finds that the store lacks it. Why it failed shows there too.

@@ -23,7 +23,8 @@ export interface RevocationStore {
   read(after: Place | undefined): Promise<Page | undefined>
   /**
    * Adds what is not there yet. Of two marks on one user the later one stays. `made` is `now` when
-   * marks are made by this call: then they also cover what was issued by the clock of the store.
+   * marks are made by this call: then they also cover what was issued by the clock of the store, and
+   * lie at most `MOST_AHEAD_MS` ahead of it.
    */
   append(revocations: readonly Revocation[], made: 'now' | 'before'): Promise<void>
   /** From now on, calls back when something may be new. */
@@ -35,6 +36,12 @@ export interface RevocationStore {
 
 /** How many revocations one reading or one writing carries. */
 export const PAGE = 1000
+
+/**
+ * A new login is dated after the mark it has to survive. A mark of tomorrow, from a machine whose
+ * clock is wrong, would make it a token of the future, which is refused: until tomorrow.
+ */
+export const MOST_AHEAD_MS = 30_000
 
 /** A revocation as both stores hold it: of two under one name, the one with the later moment. */
 export interface RevocationRow {

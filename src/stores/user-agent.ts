@@ -11,7 +11,7 @@ export interface ClientParts {
 const mostChars = 512
 
 /** go-admin's names, where the parser has others. */
-const browserNames: Readonly<Record<string, string>> = { 'Microsoft Edge': 'Edge' }
+const browserNames = new Map([['Microsoft Edge', 'Edge']])
 const platforms = new Map([
   ['Windows', 'Windows'],
   ['macOS', 'Macintosh'],
@@ -28,7 +28,8 @@ export function readUserAgent(userAgent: string): ClientParts {
   const { browser, os, platform } = parse(text)
   const name = browser.name ?? ''
   return {
-    browser: name === '' ? firstProduct(text) : joined(browserNames[name] ?? name, browser.version),
+    browser:
+      name === '' ? firstProduct(text) : joined(browserNames.get(name) ?? name, browser.version),
     os: joined(os.name, os.name === 'Windows' ? (os.versionName ?? os.version) : os.version),
     platform: platforms.get(os.name ?? '') ?? platform.model ?? '',
   }

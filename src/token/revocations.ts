@@ -106,7 +106,8 @@ export function createRevocations(
   return {
     check({ id, issuedAt, caller }) {
       if (isMarked(caller.userId, issuedAt) || tokens.has(id)) return 'revoked'
-      return issuedAt <= closedUpTo ? 'unknown' : 'live'
+      // A token that does not say when it was issued is of the moment 0, and so is an open list.
+      return closedUpTo > 0 && issuedAt <= closedUpTo ? 'unknown' : 'live'
     },
     add(revocation) {
       const at = now()

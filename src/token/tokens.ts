@@ -174,9 +174,13 @@ function isJwtType(typ: unknown): boolean {
   return typeof typ === 'string' && typ.toUpperCase() === 'JWT'
 }
 
+/** The last moment that every store, and a Date, can hold. */
+const endOfTime = 8_640_000_000_000_000
+
 /** What ends this token, and lasts as long as it would have. */
 export function endingOf({ id, caller, issuedAt, expiresAt }: VerifiedToken): TokenRevocation {
-  const until = Math.ceil(expiresAt * 1000)
+  // Other issuers write an `exp` in microseconds, or one that is never: still a token to end.
+  const until = Math.min(Math.ceil(expiresAt * 1000), endOfTime)
   return { kind: 'token', id, userId: caller.userId, issuedAt, until }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createCrossSite } from '../../src/gateway/cross-site.ts'
+import { dev, logIn } from '../support/log-in.ts'
 import { expectUnauthenticated } from '../support/outcomes.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
@@ -145,6 +146,26 @@ describe('a cookie on a request that changes something', () => {
     })
 
     expect(answer.json()).toEqual({ ok: true })
+  })
+})
+
+describe('a page of another site that its visitor has open', () => {
+  const login = { perAddressPerMinute: 3, captchaPerAddressPerMinute: 3 }
+  const drive = [
+    ['POST /api/v1/login', ['Content-Type: text/plain', 'Sec-Fetch-Site: cross-site']],
+    ['POST /api/v1/login', ['Content-Type: text/plain', 'Origin: https://evil.example']],
+    ['GET /api/v1/getCaptcha', ['Sec-Fetch-Site: cross-site']],
+  ] as const
+
+  test.each(drive)('uses up no attempt of the visitor: %s', async (line, headers) => {
+    const postern = await startPostern({ config: { ...dev, login } })
+    const call = () => postern.call(line, { headers, ...(line.startsWith('P') && { body: '{}' }) })
+    for (let time = 0; time < 3; time++)
+      expect((await call()).json()).not.toMatchObject({ code: 429 })
+
+    expect((await call()).json()).toMatchObject({ code: 429 })
+    expect((await postern.call('GET /api/v1/getCaptcha')).json()).toMatchObject({ code: 200 })
+    expect(await logIn(postern)).toEqual(expect.any(String))
   })
 })
 

@@ -23,6 +23,7 @@ describe('behind a trusted proxy', () => {
     ['one of IPv6', '1.1.1.1, [2001:db8::7]:4711', '2001:db8::7, 127.0.0.1'],
     ['one behind a proxy of IPv6', '9.9.9.9, fd00::1', '9.9.9.9, fd00::1, 127.0.0.1'],
     ['one of IPv4 in IPv6', '::ffff:9.9.9.9', '9.9.9.9, 127.0.0.1'],
+    ['one of IPv4 in IPv6 digits', '1.1.1.1, ::ffff:909:909', '::ffff:909:909, 127.0.0.1'],
     ['the proxy itself when the next is no address', '9.9.9.9, unknown', '127.0.0.1'],
     ['the proxy itself when it says nothing', '', '127.0.0.1'],
     ['the outermost when all are trusted', '10.1.1.1, 10.2.2.2', '10.1.1.1, 10.2.2.2, 127.0.0.1'],

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postLogin } from '../support/log-in.ts'
 import { startPostgres } from '../support/postgres-server.ts'
-import { startReplicas } from '../support/session-replicas.ts'
+import { revocationState, startReplicas } from '../support/session-replicas.ts'
 import type { TestPostern } from '../support/start-postern.ts'
 import { until } from '../support/until.ts'
 
@@ -38,6 +38,21 @@ describe('login while PostgreSQL is away', () => {
     await until(async () => (await codeOf()) === 200)
   })
 
+  test('is told to operators with its reason, in log and readiness', async () => {
+    const { postgres, postern, login } = await startOnPostgres()
+    await postgres.query('alter table sys_user rename to users')
+    await postgres.query('alter table postern_revocation rename to revocations')
+
+    await login()
+    await until(async () => 'lastError' in (await revocationState(postern)))
+
+    const reason = expect.stringMatching(/^database: relation "postern_revocation" does not exist$/)
+    expect(await revocationState(postern)).toMatchObject({ lastError: reason })
+    expect(postern.logText()).toContain(
+      '"reason":"database: relation \\"sys_user\\" does not exist"',
+    )
+  })
+
   test('counts nothing against an account whose password nobody could check', async () => {
     const { postgres, login, codeOf } = await startOnPostgres()
     await postgres.kill()
@@ -62,6 +77,21 @@ describe('login while PostgreSQL is away', () => {
     expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]))
     postgres.resume()
     await until(async () => (await codeOf()) === 200)
+  })
+
+  test('from the start says so too when it comes back with tables that do not fit', async () => {
+    const postgres = await startPostgres()
+    onTestFinished(postgres.stop)
+    await postgres.query('create table sys_user (user_id bigint, username text)')
+    await postgres.kill()
+    const postern = await (await startReplicas({ databaseUrl: postgres.url })).start()
+    await postgres.start()
+
+    const answer = await postLogin(postern, { username: 'a', password: 'b', uuid: '-', code: '-' })
+
+    expect([answer.status, answer.json()]).toEqual([503, expect.objectContaining({ code: 503 })])
+    expect(postern.logText()).toContain('the tables do not fit')
+    expect(postern.logText()).not.toContain('"outcome":"bug"')
   })
 
   test('keeps the record of every attempt until it can be written', async () => {

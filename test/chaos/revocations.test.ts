@@ -17,7 +17,9 @@ import { until } from '../support/until.ts'
 
 async function twoOnRedis(revocation?: ReplicaOptions['revocation']) {
   const redis = await testRedis()
-  const replicas = await startReplicas({ redis, ...(revocation && { revocation }) })
+  // What other tests end in the database they share would be taken along.
+  const own = { redis, ownDatabase: true }
+  const replicas = await startReplicas({ ...own, ...(revocation && { revocation }) })
   const gateways = [await replicas.start(), await replicas.start()] as const
   return { redis, ...replicas, gateways, user: await replicas.addUser() }
 }
@@ -162,6 +164,21 @@ describe('two gateways on one Redis', () => {
     expect(disabled.err).toContain(`the tokens of ${user.name} go on working`)
     expect(await verdictOn(gateways[0], token)).toBe('live')
     await expect(tokenFrom(gateways[0], user)).rejects.toThrow('no token')
+  })
+
+  test('know what ended in the database before there was a Redis', async () => {
+    const before = await startReplicas({})
+    const gateway = await before.start()
+    const [user, disabled] = [await before.addUser(), await before.addUser()]
+    const tokens = [await liveToken([gateway], user), await liveToken([gateway], disabled)]
+    await logOut(gateway, tokens[0] ?? '')
+    await before.postern(`user disable ${disabled.name}`)
+    await gateway.close()
+
+    const { start } = await startReplicas({ redis: await testRedis() })
+    const after = await start()
+
+    for (const token of tokens) expect(await verdictOn(after, token)).toBe('over')
   })
 
   test('keep nothing in Redis that does not expire', async () => {

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { startPostgres } from '../support/postgres-server.ts'
 
 const secret = 'a-secret-for-tests-only-0123456789abcdef'
 
@@ -101,6 +102,24 @@ describe('postern serve', () => {
 
     expect(code).toBe(3)
     expect(err).toMatch(/policies\/policy\.csv:2:\d+: /)
+  })
+
+  test.each([
+    ['the tables of another product', 'auto', /^database: table sys_user has no column role_id /m],
+    ['no tables that it may make', 'never', /^database: .*"postern db migrate" makes it$/m],
+  ])('does not start on %s, shows the difference and exits with 3', async (_, migrate, said) => {
+    const postgres = await startPostgres()
+    onTestFinished(postgres.stop)
+    if (migrate === 'auto') await postgres.query('create table sys_user (user_id bigint)')
+    const directory = await folder(
+      `application: { port: 0 }\nops: { port: 0 }\njwt: { secret: ${secret} }\n` +
+        `database: { url: '${postgres.url}', migrate: ${migrate} }\n`,
+    )
+
+    const { code, out, err } = await ended(start(directory))
+
+    expect({ code, listens: out.includes('"listening"') }).toEqual({ code: 3, listens: false })
+    expect(err).toMatch(said)
   })
 
   test('says in one line that a port is in use, and exits with 1', async () => {

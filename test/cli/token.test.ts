@@ -99,6 +99,15 @@ describe('postern token revoke', () => {
     expect(err).toMatch(/^postern: (?:not a token of ours|no such user)/)
   })
 
+  test('obeys no escape sequence in the name of the user', async () => {
+    const { postern } = await startReplicas({})
+    const token = tokenOf('clerk', { nice: 'evil\u001b[2J' })
+
+    const { err } = await postern('token revoke --token -', token)
+
+    expect(err).toContain('of evil\\u{1b}[2J has ended')
+  })
+
   test('has nothing to do for a token that has expired', async () => {
     const { postern } = await startReplicas({})
 

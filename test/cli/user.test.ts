@@ -194,6 +194,9 @@ describe('postern user', () => {
     [2, 'of 73 bytes', 'x'.repeat(73)],
     [2, 'of 72 characters but more bytes', 'é'.repeat(72)],
     [2, 'with a NUL character', 'sure, long\0enough'],
+    [2, 'that was not written in UTF-8', Buffer.from('pässword!', 'latin1').toString()],
+    [0, 'in any script', 'парольمرور🦊'],
+    [0, 'with a line end of Windows', 'long enough\r\n'],
     [2, 'of two lines', 'first line\nsecond line\n'],
     [2, 'that is missing', ''],
   ])('exits with %d for a password %s, and never shows it', async (code, _, password) => {

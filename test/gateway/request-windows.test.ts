@@ -89,6 +89,23 @@ describe('windows of requests', () => {
     expect(take('a', 2)).toEqual([0, 60])
   })
 
+  test('keep no more names for the others than for themselves', async () => {
+    const shared: string[] = []
+    const share = async (tallies: readonly Tally[]) => {
+      shared.push(...tallies.map(({ name }) => name))
+      return undefined
+    }
+    const { take, clock } = windows({ share, maxNames: 10 })
+
+    for (let name = 0; name < 5000; name++) take(`${name % 50}`)
+    clock.now += 60_000
+    for (let name = 0; name < 50; name++) take(`${name}`)
+    take('last')
+    await until(() => shared.includes('last'))
+
+    expect(shared).toHaveLength(10)
+  })
+
   test('have one message under way, with a bounded number of names', async () => {
     const batches: number[] = []
     let answer = () => {}

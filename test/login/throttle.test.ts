@@ -37,7 +37,9 @@ function throttle(changes: Partial<ThrottleLimits> = {}) {
   async function logIn(name: string, address: string): Promise<number> {
     return wait(created.password(name, address).then((attempt) => attempt.succeeded()))
   }
-  return { ...created, clock, wait, guess, logIn }
+  const address = (of: string) => created.address({ address: of, foreign: false })
+  const captcha = (of: string) => created.captcha({ address: of, foreign: false })
+  return { ...created, address, captcha, clock, wait, guess, logIn }
 }
 
 describe('guessing at an account', () => {

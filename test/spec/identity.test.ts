@@ -19,6 +19,16 @@ describe('the identity check', () => {
     expect(postern.upstream.requests[0]?.values('x-user-id')).toEqual(['42'])
   })
 
+  test.each([undefined, 0])('takes a token whose orig_iat is %s', async (orig_iat) => {
+    const postern = await startPostern()
+
+    const answer = await postern.call('GET /api/v1/public/a', {
+      token: tokenOf('editor', { orig_iat }),
+    })
+
+    expect(answer.json()).toEqual({ ok: true })
+  })
+
   test('answers a missing token with HTTP 200 and code 401', async () => {
     const postern = await startPostern()
 

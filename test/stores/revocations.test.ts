@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../src/stores/database.ts'
 import { createDatabaseRevocations } from '../../src/stores/database-revocations.ts'
 import { createRedis } from '../../src/stores/redis.ts'
 import { createRedisRevocations } from '../../src/stores/redis-revocations.ts'
 import { createRevocationFeed } from '../../src/stores/revocation-feed.ts'
 import { PAGE, type Place, type RevocationStore } from '../../src/stores/revocation-store.ts'
 import { createRevocations, type Revocation } from '../../src/token/revocations.ts'
+import { endingOf } from '../../src/token/tokens.ts'
+import { startPostgres } from '../support/postgres-server.ts'
 import { freePort, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
-import { type RunningDatabase, testDatabases } from './test-databases.ts'
+import { limits, type RunningDatabase, testDatabases } from './test-databases.ts'
 
 interface Kind {
   readonly name: string
@@ -53,6 +56,9 @@ const user = (userId: string, before: number): Revocation => ({
   ...{ kind: 'user', userId, before, until: later },
 })
 
+const somebody = { roleId: '1', roleKey: 'r', roleName: '', username: 'u', dataScope: '' }
+const unchecked = { notBefore: undefined, key: { kid: undefined, identity: '' } }
+
 /** Reads from a place to the end. */
 async function readOn(store: RevocationStore, from?: Place) {
   const found: Revocation[] = []
@@ -90,6 +96,20 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
     expect((await readOn(store, place)).found).toEqual([token('second')])
   })
 
+  test('takes a token whose issuer let it last for ever, and reads it', async () => {
+    const store = await running.fresh()
+    const endings = [1e13, 1e18, 1e300].map((expiresAt, at) => {
+      const caller = { ...somebody, userId: String(at) }
+      return endingOf({ ...{ caller, expiresAt, id: `odd-${at}`, issuedAt: 1000 }, ...unchecked })
+    })
+
+    await store.append(endings, 'before')
+    await store.append([token('plain')], 'before')
+
+    expect((await readOn(store)).found).toEqual(expect.arrayContaining(endings))
+    expect((await readOn(store)).found).toHaveLength(4)
+  })
+
   test('takes nothing twice', async () => {
     const store = await running.fresh()
     await store.append([token('a'), token('a'), user('1', 5000)], 'before')
@@ -121,6 +141,18 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
     const marks = new Map(found.map((one) => [one.userId, one.kind === 'user' ? one.before : 0]))
     expect(marks.get('1')).toBeGreaterThan(Date.now() - 60_000)
     expect(marks.get('2')).toBe(5000)
+  })
+
+  test('does not let a command whose clock is wrong put a mark into the future', async () => {
+    const store = await running.fresh()
+    const tomorrow = Date.now() + 86_400_000
+
+    await store.append([{ ...user('1', tomorrow), until: tomorrow * 2 }], 'now')
+
+    // A login dates its token after the mark, and a token of tomorrow is refused until tomorrow.
+    const [mark] = (await readOn(store)).found
+    expect(mark).toMatchObject({ userId: '1', before: expect.any(Number) })
+    expect(mark?.kind === 'user' && mark.before).toBeLessThan(Date.now() + 60_000)
   })
 
   test('forgets what is over when something is added', async () => {
@@ -183,6 +215,24 @@ async function onRedis({ deaf = false } = {}) {
   return { server, store }
 }
 
+describe('a list in a database', () => {
+  test('that was restored is told from the one before, so that nobody reads on in it', async () => {
+    const server = await startPostgres()
+    onTestFinished(server.stop)
+    const database = await openDatabase({ url: server.url, directory: '', ...limits })
+    onTestFinished(database.close)
+    const store = createDatabaseRevocations(database)
+    await store.append([token('a'), token('b')], 'before')
+    const { place } = await readOn(store)
+
+    await server.query('truncate postern_revocation restart identity')
+    await store.append([token('new')], 'before')
+
+    expect(await store.read(place)).toBeUndefined()
+    expect((await readOn(store)).found).toEqual([token('new')])
+  })
+})
+
 describe('a list in Redis', () => {
   test('is followed by polling where no message arrives', async () => {
     const { store } = await onRedis({ deaf: true })
@@ -198,6 +248,81 @@ describe('a list in Redis', () => {
 
     await until(() => revocations.has(token('a')) && revocations.has(user('7', 5000)))
     expect(feed.state()).toMatchObject({ tokens: 1, users: 1, stale: false, unsaid: false })
+  })
+
+  test.each(['revoked', 'revoked:order', 'revoked:ends', 'revoked:head'])(
+    'of which the key %s was evicted is written back whole',
+    async (key) => {
+      const { server, store } = await onRedis()
+      const feed = createRevocationFeed({
+        ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
+        revocations: createRevocations(Date.now),
+        log: { info: () => {}, warn: () => {} },
+      })
+      await feed.start()
+      onTestFinished(feed.close)
+      const ended = [token('a'), user('7', 5000)]
+      for (const one of ended) expect(await feed.end(one)).toBe('everywhere')
+
+      expect(await server.client.del(`{test}:${key}`)).toBe(1)
+
+      await until(async () => (await readOn(store)).found.length === 2)
+      expect((await readOn(store)).found).toEqual(expect.arrayContaining(ended))
+      for (const each of await server.client.keys('*')) {
+        expect(await server.client.pttl(each)).toBeGreaterThan(3_600_000)
+      }
+    },
+  )
+
+  test('takes what is added by a user who may use no channel', async () => {
+    const { server } = await onRedis()
+    await server.client.call('ACL', 'SETUSER', 'mute', 'on', '>pw', '~*', '+@all', 'resetchannels')
+    const timeouts = { connectTimeoutMs: 2000, commandTimeoutMs: 2000 }
+    const url = server.url.replace('//', '//mute:pw@')
+    const client = createRedis({ url, prefix: '{test}:', ...timeouts })
+    await client.connect()
+    onTestFinished(client.close)
+    const store = createRedisRevocations(client, { url, prefix: '{test}:', ...timeouts })
+
+    await store.append([token('a')], 'before')
+
+    expect((await readOn(store)).found).toEqual([token('a')])
+  })
+
+  test('that loses what it just took is told again', async () => {
+    const { server, store } = await onRedis({ deaf: true })
+    const feed = createRevocationFeed({
+      ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
+      revocations: createRevocations(Date.now),
+      log: { info: () => {}, warn: () => {} },
+    })
+    await feed.start()
+    onTestFinished(feed.close)
+
+    await feed.end(token('a'))
+    await server.client.flushall()
+
+    await until(async () => (await readOn(store)).found.length === 1)
+  })
+
+  test('that is away is shown as not told of what ended here, until it is told', async () => {
+    const { server, store } = await onRedis()
+    const feed = createRevocationFeed({
+      ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
+      revocations: createRevocations(Date.now),
+      log: { info: () => {}, warn: () => {} },
+    })
+    await feed.start()
+    onTestFinished(feed.close)
+    await server.kill()
+
+    expect(await feed.end(token('a'))).toBe('here')
+    await until(() => feed.state().lastError !== undefined)
+
+    expect(feed.state().unsaid).toBe(true)
+    await server.start()
+    await until(() => !feed.state().unsaid)
+    expect((await readOn(store)).found).toEqual([token('a')])
   })
 
   test('that was flushed is told from the one before, so that nobody reads on in it', async () => {

@@ -30,6 +30,8 @@ describe('a user agent', () => {
     ['', ['', '', '']],
     [' \t ', ['', '', '']],
     ['__proto__/1', ['__proto__ 1', '', '']],
+    ['__proto__/1 extra', ['__proto__ 1', '', '']],
+    ['constructor/1 extra', ['constructor 1', '', '']],
     ['<script>alert(1)</script>', ['', '', '']],
   ])('%j is taken apart', (text, [browser, os, platform]) => {
     expect(readUserAgent(text)).toEqual({ browser, os, platform })

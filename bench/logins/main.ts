@@ -1,0 +1,146 @@
+import { type ChildProcess, execFileSync, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { stringify } from 'yaml'
+import { startGatewayProcess } from '../../test/support/gateway-process.ts'
+import { policyFiles } from '../../test/support/policy-files.ts'
+import { startPostgres } from '../../test/support/postgres-server.ts'
+import { testSecret, tokenOf } from '../../test/support/tokens.ts'
+import type { Order, Outcome } from './load.ts'
+
+/*
+ * What password hashing does to everybody else: the p99 of proxied calls while people log in,
+ * against its calm value in the same run. Gateway, upstream, proxied calls and logins are each a
+ * process. Calm and busy phases take turns, so that a machine with other work treats them alike.
+ * With --limit 2, the exit code says whether both ratios are below that.
+ */
+const { values } = parseArgs({
+  options: {
+    /** Proxied calls a second. */
+    rate: { type: 'string', default: '300' },
+    rounds: { type: 'string', default: '4' },
+    /** Of each phase; a round has three. */
+    seconds: { type: 'string', default: '5' },
+    /** Logins that are always under way in the first busy phase, and logins a second in the other. */
+    concurrency: { type: 'string', default: '40' },
+    logins: { type: 'string', default: '20' },
+    limit: { type: 'string' },
+  },
+})
+const seconds = Number(values.seconds)
+const phases = {
+  calm: undefined,
+  [`${values.concurrency} at once`]: { concurrency: Number(values.concurrency) },
+  [`${values.logins} a second`]: { perSecond: Number(values.logins) },
+}
+
+const many = 1_000_000
+const username = 'bench'
+const password = 'a password for this run'
+const directory = await mkdtemp(join(tmpdir(), 'postern-bench-logins-'))
+const postgres = await startPostgres()
+const children = ['upstream.ts', 'load.ts', 'load.ts'].map((file) =>
+  fork(join(import.meta.dirname, file)),
+)
+const [upstream, callers, people] = children as [ChildProcess, ChildProcess, ChildProcess]
+
+async function ask(child: ChildProcess, order: Order): Promise<Outcome> {
+  child.send(order)
+  const [outcome] = (await once(child, 'message')) as [Outcome]
+  return outcome
+}
+
+async function startGateway() {
+  const [upstreamPort] = (await once(upstream, 'message')) as [number]
+  const policies = join(directory, 'policies')
+  await mkdir(policies)
+  for (const { name, text } of policyFiles(['clerk, /orders/:id, GET'])) {
+    await writeFile(join(policies, name), text)
+  }
+  const config = {
+    application: { mode: 'dev', host: '127.0.0.1', port: 0, dataDirectory: directory },
+    ops: { port: 0 },
+    logger: { enableddb: true },
+    jwt: { secret: testSecret },
+    database: { url: postgres.url },
+    // The limits on guessing would end the logins before they cost anything.
+    login: { perAddressPerMinute: many, failuresPerAccount: many, failuresPerPair: many },
+    policy: { directory: policies },
+    upstreams: { backend: { targets: [`http://127.0.0.1:${upstreamPort}`] } },
+    routes: [{ path: '/', upstream: 'backend' }],
+  }
+  const file = join(directory, 'postern.yaml')
+  await writeFile(file, stringify(config))
+  const add = ['user', 'add', username, '--role', 'viewer', '--password-stdin', '--config', file]
+  const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+  execFileSync(process.execPath, [main, ...add], { input: password, stdio: 'pipe' })
+  return startGatewayProcess(file, config)
+}
+
+function summary(outcomes: readonly Outcome[]) {
+  const sorted = outcomes.flatMap((one) => one.milliseconds).sort((one, other) => one - other)
+  const at = (share: number) => {
+    const value = sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0
+    return Math.round(value * 100) / 100
+  }
+  const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((all, one) => all + of(one), 0)
+  const [good, bad] = [sum((one) => one.good), sum((one) => one.bad)]
+  return { good, bad, milliseconds: { p50: at(0.5), p99: at(0.99), max: at(1) } }
+}
+
+async function measure(port: number): Promise<void> {
+  const calls = { headers: { Authorization: `Bearer ${tokenOf('clerk')}` }, path: '/orders/7' }
+  const call = { port, method: 'GET', ...calls }
+  const body = JSON.stringify({ username, password, uuid: '-', code: '-' })
+  const json = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) }
+  const login = { port, method: 'POST', path: '/api/v1/login', headers: json, body }
+  const steady = { shot: call, perSecond: Number(values.rate) }
+  await ask(callers, { ...steady, seconds: 3 })
+  await ask(people, { shot: login, seconds: 1, perSecond: 5 })
+
+  const proxied = new Map<string, Outcome[]>()
+  const logins = new Map<string, Outcome[]>()
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const [name, flood] of Object.entries(phases)) {
+      const busy = flood && ask(people, { shot: login, seconds: seconds + 1, ...flood })
+      // The logins are under way before the calls are timed, and go on until after them.
+      await pause(500)
+      proxied.set(name, [...(proxied.get(name) ?? []), await ask(callers, { ...steady, seconds })])
+      if (busy) logins.set(name, [...(logins.get(name) ?? []), await busy])
+      await pause(500)
+    }
+  }
+  report(proxied, logins)
+}
+
+function report(
+  proxied: ReadonlyMap<string, readonly Outcome[]>,
+  logins: ReadonlyMap<string, readonly Outcome[]>,
+): void {
+  const calm = summary(proxied.get('calm') ?? [])
+  const busy = [...logins].map(([name, outcomes]) => {
+    const calls = summary(proxied.get(name) ?? [])
+    const ratio = Math.round((calls.milliseconds.p99 / calm.milliseconds.p99) * 100) / 100
+    return { logins: name, p99Ratio: ratio, proxied: calls, loggedIn: summary(outcomes) }
+  })
+  const machine = { cpus: availableParallelism(), load: Math.round((loadavg()[0] ?? 0) * 10) / 10 }
+  const settings = { rate: Number(values.rate), rounds: Number(values.rounds), seconds }
+  console.log(JSON.stringify({ benchmark: 'logins', ...machine, ...settings, calm, busy }))
+  if (values.limit === undefined) return
+  const isBelow = busy.every(({ p99Ratio }) => p99Ratio < Number(values.limit))
+  if (!isBelow) process.exitCode = 1
+}
+
+const gateway = await startGateway()
+try {
+  await measure(gateway.publicPort)
+} finally {
+  await gateway.stop()
+  for (const child of children) child.kill()
+  await postgres.stop()
+  await rm(directory, { recursive: true, force: true })
+}

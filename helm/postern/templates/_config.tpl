@@ -1,0 +1,76 @@
+{{/* postern.yaml: config, and what follows from the other values. */}}
+{{- define "postern.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- $policy := default dict $config.policy -}}
+{{- if has .Values.policy.delivery (list "redis" "push") -}}
+{{- $policy = set $policy "source" "redis" -}}
+{{- else -}}
+{{- $policy = set (omit $policy "snapshot") "source" "files" -}}
+{{- end -}}
+{{- if eq .Values.policy.delivery "files" -}}
+{{- $policy = set $policy "directory" (include "postern.policyDirectory" .) -}}
+{{- end -}}
+{{- $config = set $config "policy" $policy -}}
+{{- if .Values.keys.existingSecret -}}
+{{- $jwt := set (default dict $config.jwt) "keyDirectory" (include "postern.keyDirectory" .) -}}
+{{- $config = set $config "jwt" $jwt -}}
+{{- end -}}
+{{ toYaml $config }}
+{{- end -}}
+
+{{- define "postern.policyDirectory" -}}
+{{- dig "policy" "directory" "/etc/postern/policies" .Values.config -}}
+{{- end -}}
+
+{{- define "postern.keyDirectory" -}}
+{{- dig "jwt" "keyDirectory" "/etc/postern/keys" .Values.config -}}
+{{- end -}}
+
+{{/* The secrets that are given, by name: file, environment variable, Secret and its key. */}}
+{{- define "postern.secretFiles" -}}
+{{- $variables := dict
+  "jwtSecret" "POSTERN_JWT__SECRET_FILE"
+  "databaseUrl" "POSTERN_DATABASE__URL_FILE"
+  "redisUrl" "POSTERN_REDIS__URL_FILE" -}}
+{{- range $name, $variable := $variables }}
+{{- $given := index $.Values.secrets $name }}
+{{- if or $given.value $given.existingSecret }}
+{{ $name }}:
+  file: {{ kebabcase $name }}
+  variable: {{ $variable }}
+  secret: {{ default (include "postern.fullname" $) $given.existingSecret }}
+  key: {{ ternary $given.key (kebabcase $name) (not (empty $given.existingSecret)) | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "postern.secretVolume" -}}
+- name: secrets
+  projected:
+    # 0440: the group is podSecurityContext.fsGroup.
+    defaultMode: 288
+    sources:
+      {{- range . }}
+      - secret:
+          name: {{ .secret }}
+          items:
+            - key: {{ .key | quote }}
+              path: {{ .file }}
+      {{- end }}
+{{- end -}}
+
+{{- define "postern.secretEnv" -}}
+{{- range . }}
+- name: {{ .variable }}
+  value: /run/secrets/postern/{{ .file }}
+{{- end }}
+{{- end -}}
+
+{{/* What goes into the Secret of the release. */}}
+{{- define "postern.ownSecrets" -}}
+{{- range $name, $given := .Values.secrets }}
+{{- if $given.value }}
+{{ kebabcase $name }}: {{ $given.value | b64enc | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}

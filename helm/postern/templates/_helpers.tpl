@@ -1,0 +1,90 @@
+{{- define "postern.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* Short enough for the longest suffix, -policy-hook. */}}
+{{- define "postern.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 51 | trimSuffix "-" -}}
+{{- else if contains (include "postern.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 51 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "postern.name" .) | trunc 51 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "postern.releaseLabels" -}}
+app.kubernetes.io/name: {{ include "postern.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{/* What the gateways' pods are found by. A pod of a hook must not be: it would be sent requests. */}}
+{{- define "postern.selectorLabels" -}}
+{{ include "postern.releaseLabels" . }}
+app.kubernetes.io/component: gateway
+{{- end -}}
+
+{{/* For everything but the gateways themselves. */}}
+{{- define "postern.commonLabels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "postern.labels" -}}
+{{ include "postern.commonLabels" . }}
+{{ include "postern.selectorLabels" . }}
+{{- end -}}
+
+{{- define "postern.image" -}}
+{{- $image := .Values.image -}}
+{{- if $image.registry }}{{ $image.registry }}/{{ end }}{{ $image.repository }}
+{{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ default .Chart.AppVersion $image.tag }}{{ end }}
+{{- end -}}
+
+{{- define "postern.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "postern.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "postern.terminationGracePeriodSeconds" -}}
+{{- $least := add (div (add (int64 .Values.config.shutdown.deadlineMs) 999) 1000) 10 -}}
+{{- if kindIs "invalid" .Values.terminationGracePeriodSeconds -}}
+{{- $least -}}
+{{- else -}}
+{{- int64 .Values.terminationGracePeriodSeconds -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The ConfigMap that gateways mount where policies are files. Tests are not for them. */}}
+{{- define "postern.policyConfigMap" -}}
+{{- default (printf "%s-policy" (include "postern.fullname" .)) .Values.policy.existingConfigMap -}}
+{{- end -}}
+
+{{/* Without names of files: one more file must not start new pods. */}}
+{{- define "postern.policyVolume" -}}
+- name: policy
+  configMap:
+    name: {{ include "postern.policyConfigMap" . }}
+    {{- if and .Values.policy.existingConfigMap .Values.policy.items }}
+    items:
+      {{- toYaml .Values.policy.items | nindent 6 }}
+    {{- end }}
+{{- end -}}
+
+{{- define "postern.certificateAuthorityVolume" -}}
+{{- with .Values.certificateAuthority.existingConfigMap }}
+- name: certificate-authority
+  configMap:
+    name: {{ . }}
+    items:
+      - key: {{ $.Values.certificateAuthority.key | quote }}
+        path: ca.crt
+{{- end }}
+{{- end -}}

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import { refusal, validate } from '../support/chart.ts'
+
+const good = ['existing-secrets']
+
+/** Our own lines in what helm says: it puts the place in the template before them. */
+function lines(text: string): readonly string[] {
+  const [, said = ''] = /error calling fail: \n([\s\S]*?)\n\n/.exec(text) ?? []
+  return said.split('\n')
+}
+
+describe('values that cannot be meant', () => {
+  test.each([
+    ['an unknown value', 'replicas=3', '(root): Additional property replicas is not allowed'],
+    ['an unknown value further in', 'image.tags=1', 'image: Additional property tags'],
+    ['an unknown setting', 'config.aplication.mode=prod', 'config: Additional property aplication'],
+    ['a setting out of bounds', 'config.jwt.timeout=0', 'config.jwt.timeout: Must be greater'],
+    ['a route without a path', 'config.routes[1].upstream=orders', 'path is required'],
+    ['a signing secret for a ConfigMap', 'config.jwt.secret=x', 'Additional property secret'],
+    ['a database password for a ConfigMap', 'config.database.url=x', 'Additional property url'],
+    ['a Redis password for a ConfigMap', 'config.redis.url=x', 'Additional property url'],
+    ['a source beside policy.delivery', 'config.policy.source=files', 'Additional property source'],
+    ['an unknown delivery', 'policy.delivery=mail', 'policy.delivery must be one of'],
+    [
+      'a file that is none of a policy',
+      'policy.files.rules\\.txt=x',
+      'Additional property rules.txt',
+    ],
+    ['a text for a number', 'replicaCount=three', 'replicaCount: Invalid type'],
+  ])('are refused by the schema: %s', (_, set, message) => {
+    expect(refusal({ files: good, set: [set] })).toContain(message)
+  })
+
+  test.each([
+    ['latest', 'image.tag=latest', 'image.tag latest names no version'],
+    ['mode dev', 'config.application.mode=dev', 'config.application.mode dev skips the captcha'],
+    ['a secret twice', 'secrets.redisUrl.value=redis://r', 'secrets.redisUrl has a value and an'],
+    [
+      'an ops port nobody reaches',
+      'config.ops.host=127.0.0.1',
+      'config.ops.host is this pod alone',
+    ],
+    [
+      'too short an end',
+      'terminationGracePeriodSeconds=30',
+      'terminationGracePeriodSeconds has to',
+    ],
+    ['a policy that is not there', 'policy.delivery=push', 'policy.files is missing'],
+    ['a policy nobody reads', 'policy.files.policy\\.csv=x', 'policy.files is not used'],
+    [
+      'a directory that is not named',
+      'policy.delivery=volume',
+      'config.policy.directory is missing',
+    ],
+    ['one volume for many', 'persistence.enabled=true', 'persistence.enabled is for one replica'],
+    [
+      'both budgets',
+      'podDisruptionBudget.minAvailable=1,podDisruptionBudget.maxUnavailable=1',
+      'podDisruptionBudget has minAvailable and',
+    ],
+    ['an Ingress for no host', 'ingress.enabled=true', 'ingress.hosts is missing'],
+    ['a route from nowhere', 'httpRoute.enabled=true', 'httpRoute.parentRefs is missing'],
+  ])('are refused with one line: %s', (_, set, line) => {
+    const [said = '', ...rest] = lines(refusal({ files: good, set: [set] }))
+
+    expect(said).toContain(line)
+    expect(rest).toEqual([])
+  })
+
+  test('go through when they are meant', () => {
+    const set = ['config.application.mode=dev', 'allowDevMode=true']
+
+    expect(refusal({ files: good, set })).toBe('')
+  })
+})
+
+describe('a secret that is missing', () => {
+  test.each(['jwtSecret', 'databaseUrl', 'redisUrl'])('is named: %s', (name) => {
+    const said = refusal({ files: good, set: [`secrets.${name}.existingSecret=`] })
+
+    expect(lines(said)).toEqual([
+      expect.stringMatching(new RegExp(`^secrets\\.${name} is missing: `)),
+    ])
+  })
+
+  test('is named together with everything else that is', () => {
+    expect(lines(refusal({ files: [] })).map((line) => line.split(' ')[0])).toEqual([
+      'image.repository',
+      'secrets.jwtSecret',
+      'secrets.redisUrl',
+      'secrets.databaseUrl',
+    ])
+  })
+
+  test('is asked for by several replicas, also where policies are files', () => {
+    const set = ['replicaCount=2', 'persistence.enabled=false', 'policy.files.policy\\.csv=x']
+
+    const said = lines(refusal({ files: ['files-policy'], set }))
+
+    expect(said.map((line) => line.split(' ')[0])).toEqual([
+      'secrets.redisUrl',
+      'secrets.databaseUrl',
+    ])
+  })
+
+  test('is none when keys sign instead', () => {
+    const set = ['secrets.jwtSecret.existingSecret=', 'keys.existingSecret=keys']
+
+    expect(refusal({ files: good, set })).toBe('')
+  })
+
+  test('that is given but weak is refused without being shown', () => {
+    const set = ['secrets.jwtSecret.existingSecret=', 'secrets.jwtSecret.value=hunter2']
+
+    const said = refusal({ files: good, set })
+
+    expect(said).toContain('secrets.jwtSecret.value is too short')
+    expect(said).not.toContain('hunter2')
+  })
+})
+
+describe('the schemas of Kubernetes', () => {
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'x' } }
+
+  test('object to what Kubernetes would object to', async () => {
+    const broken = { ...service, spec: { ports: [{ port: 'eighty' }] } }
+    const noSelector = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'x' },
+      spec: {},
+    }
+
+    await expect(validate(broken)).rejects.toThrow(/port/)
+    await expect(validate(noSelector)).rejects.toThrow(/selector/)
+    await validate({ ...service, spec: { ports: [{ port: 80 }] } })
+  })
+})

@@ -1,0 +1,98 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseAllDocuments } from 'yaml'
+import { findChartTools } from './services/find-helm.ts'
+
+export const tools = findChartTools()
+
+/** An object of Kubernetes as helm rendered it. */
+export interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly spec?: unknown
+  readonly data?: Readonly<Record<string, string>>
+}
+
+const chart = join(import.meta.dirname, '..', '..', 'helm', 'postern')
+
+/** Values files of test/helm/values, by name, and settings such as `replicaCount=3` after them. */
+export interface Values {
+  readonly files: readonly string[]
+  readonly set?: readonly string[]
+  /** Setting to path of a file with its text. */
+  readonly setFile?: Readonly<Record<string, string>>
+}
+
+/** What `helm template` makes of the chart; release `shop` in namespace `web`. */
+export function render(values: Values): readonly Manifest[] {
+  const { status, stdout, stderr } = runHelm('template', values)
+  if (status !== 0) throw new Error(stderr)
+  return parseAllDocuments(stdout).flatMap((document) => {
+    // A key twice, a tab, a template that rendered half a line.
+    if (document.errors.length > 0) throw document.errors[0]
+    const manifest = document.toJS() as Manifest | null
+    return manifest === null ? [] : [manifest]
+  })
+}
+
+/** Why helm does not render the chart with these values; empty when it does. */
+export function refusal(values: Values): string {
+  const { status, stderr } = runHelm('template', values)
+  return status === 0 ? '' : stderr
+}
+
+/** What `helm lint --strict` says; empty when nothing is wrong. */
+export function lint(values: Values): string {
+  const { status, stdout, stderr } = runHelm('lint', values)
+  return status === 0 ? '' : `${stdout}${stderr}`
+}
+
+function runHelm(command: 'template' | 'lint', { files, set = [], setFile = {} }: Values) {
+  const values = join(import.meta.dirname, '..', 'helm', 'values')
+  const args = [
+    ...files.flatMap((name) => [
+      '--values',
+      name === 'sidecar' ? join(chart, 'values-sidecar.yaml') : join(values, `${name}.yaml`),
+    ]),
+    ...set.flatMap((one) => ['--set', one]),
+    ...Object.entries(setFile).flatMap(([key, path]) => ['--set-file', `${key}=${path}`]),
+  ]
+  const how =
+    command === 'template'
+      ? ['template', 'shop', chart, '--namespace', 'web', '--kube-version', '1.31.0']
+      : ['lint', chart, '--strict']
+  return spawnSync(tools.helm, [...how, ...args], { encoding: 'utf8', timeout: 60_000 })
+}
+
+/** The one object of that kind, and of that name where there are several. */
+export function only(manifests: readonly Manifest[], kind: string, name?: string): Manifest {
+  const found = manifests.filter(
+    (manifest) => manifest.kind === kind && (name === undefined || manifest.metadata.name === name),
+  )
+  const [first] = found
+  if (first === undefined || found.length > 1) {
+    throw new Error(`${found.length} of kind ${kind}${name === undefined ? '' : ` named ${name}`}`)
+  }
+  return first
+}
+
+/** Kinds of other projects: Kubernetes has no schema for them. */
+export const foreignKinds: readonly string[] = ['ServiceMonitor', 'PrometheusRule', 'HTTPRoute']
+
+/** Throws what Kubernetes would object to. */
+export async function validate(manifest: Manifest): Promise<void> {
+  const { apiVersion, kind } = manifest
+  const path = join(tools.packages, 'kubernetes-models', apiVersion, `${kind}.js`)
+  const module = (await import(pathToFileURL(path).href)) as Readonly<
+    Record<string, new (data: unknown) => { validate(): void }>
+  >
+  const Model = module[kind]
+  if (Model === undefined) throw new Error(`no schema for ${apiVersion} ${kind}`)
+  new Model(manifest).validate()
+}

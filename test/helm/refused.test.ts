@@ -103,6 +103,14 @@ describe('a secret that is missing', () => {
     ])
   })
 
+  test('of the database is none for one gateway that has room for its own', () => {
+    const set = ['resources.limits.memory=512Mi', 'policy.files.policy\\.csv=x']
+
+    expect(lines(refusal({ files: ['files-policy'], set }))).toEqual([
+      expect.stringMatching(/^resources\.limits\.memory is too little/),
+    ])
+  })
+
   test('is none when keys sign instead', () => {
     const set = ['secrets.jwtSecret.existingSecret=', 'keys.existingSecret=keys']
 

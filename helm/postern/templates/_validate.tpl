@@ -42,6 +42,12 @@
 {{- else if not $values.persistence.enabled -}}
 {{- $problems = append $problems "secrets.databaseUrl is missing: without it accounts are in the embedded database, and persistence.enabled has to keep that" -}}
 {{- end -}}
+{{- $memory := dig "limits" "memory" "" $values.resources -}}
+{{- if regexMatch "^[0-9]+Mi$" $memory -}}
+{{- if lt (int (trimSuffix "Mi" $memory)) 1536 -}}
+{{- $problems = append $problems "resources.limits.memory is too little for the embedded database, whose first start takes 1.1 GB: use 1536Mi or more, or secrets.databaseUrl" -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- if and $values.persistence.enabled $several -}}
 {{- $problems = append $problems "persistence.enabled is for one replica: set replicaCount to 1 and autoscaling.enabled to false, or take it out" -}}

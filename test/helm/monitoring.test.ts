@@ -1,0 +1,205 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
+import { only, render } from '../support/chart.ts'
+import { mountKeys, newKey } from '../support/keys.ts'
+import { logIn } from '../support/log-in.ts'
+import { selectorsIn } from '../support/promql.ts'
+import { startRedis } from '../support/redis-server.ts'
+import { startPostern } from '../support/start-postern.ts'
+import { until } from '../support/until.ts'
+
+interface Rule {
+  readonly alert: string
+  readonly expr: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string }
+}
+interface Panel {
+  readonly title: string
+  readonly type: string
+  readonly gridPos: {
+    readonly x: number
+    readonly y: number
+    readonly w: number
+    readonly h: number
+  }
+  readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
+}
+
+const rulesFile = parse(readFileSync('helm/postern/alerts/postern.rules.yaml', 'utf8')) as {
+  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[]
+}
+const rules = rulesFile.groups.flatMap((group) => group.rules)
+const board = JSON.parse(readFileSync('helm/postern/dashboards/postern.json', 'utf8')) as {
+  readonly panels: readonly Panel[]
+  readonly annotations: { readonly list: readonly { readonly expr: string }[] }
+}
+
+const expressions: readonly (readonly [string, string])[] = [
+  ...rules.map(({ alert, expr }) => [`alert ${alert}`, expr] as const),
+  ...board.panels.flatMap(({ title, targets = [] }) =>
+    targets.map(({ expr, legendFormat }) => [`panel ${title} ${legendFormat}`, expr] as const),
+  ),
+  ...board.annotations.list.map(({ expr }) => ['annotation', expr] as const),
+]
+
+/** Prometheus adds these to whatever it reads. */
+const ofTarget = ['namespace', 'job', 'instance']
+
+/** What a gateway exposes that has had something of everything: names, and the labels of each. */
+async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const redis = await startRedis()
+  onTestFinished(() => redis.stop())
+  const { directory } = await mountKeys({ 'one.pem': newKey().privatePem })
+  const dead = 'http://127.0.0.1:1'
+  const postern = await startPostern({
+    config: {
+      application: { mode: 'dev' },
+      logger: { enableddb: true },
+      jwt: { keyDirectory: directory },
+      redis: { url: redis.url },
+      upstreams: { flaky: { targets: [dead, `${dead}2`] } },
+    },
+    routes: [
+      { path: '/', upstream: 'flaky' },
+      { path: '/scarce', upstream: 'flaky', limit: { requests: 1, seconds: 3600 } },
+    ],
+  })
+  const token = await logIn(postern)
+  await postern.call('GET /api/v1/getCaptcha')
+  await postern.call('GET /api/v1/public/x', { token })
+  await postern.call('GET /scarce', { token })
+  await postern.call('GET /scarce', { token })
+
+  const scrape = async () => (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
+  await until(async () => (await scrape()).includes('postern_ratelimit_rejected_total{'))
+  return samplesIn(await scrape())
+}
+
+function samplesIn(text: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const samples = new Map<string, Set<string>>()
+  for (const [, name = '', labels = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? [^ ]+$/gm)) {
+    const known = samples.get(name) ?? new Set()
+    for (const [, label = ''] of labels.matchAll(/(\w+)="(?:[^"\\]|\\.)*"/g)) known.add(label)
+    samples.set(name, known)
+  }
+  return samples
+}
+
+describe('alert rules and the board', () => {
+  test('select metrics and labels that a gateway has', async () => {
+    const exposed = await scrapeOfABusyGateway()
+
+    const wrong = expressions.flatMap(([where, expression]) =>
+      selectorsIn(expression).flatMap(({ metric, labels }) => {
+        const known = exposed.get(metric)
+        if (known === undefined) return [`${where}: no metric ${metric}`]
+        return labels
+          .filter(({ name }) => !known.has(name) && !ofTarget.includes(name))
+          .map(({ name }) => `${where}: ${metric} has no label ${name}`)
+      }),
+    )
+
+    expect(wrong).toEqual([])
+    expect(exposed.get('postern_requests_total')).toEqual(
+      new Set(['route', 'method', 'status', 'outcome']),
+    )
+  })
+
+  test('compare with outcomes that there are', () => {
+    const errors = readFileSync('src/errors.ts', 'utf8')
+    const kinds = new Set([...errors.matchAll(/\| '([a-z-]+)'/g)].map(([, kind]) => kind))
+    for (const other of ['ok', 'passed', 'bug', 'denied']) kinds.add(other)
+
+    const values = expressions.flatMap(([, expression]) =>
+      selectorsIn(expression).flatMap(({ labels }) =>
+        labels
+          .filter(({ name }) => name === 'outcome' || name === 'result')
+          .flatMap(({ value }) => value.split('|')),
+      ),
+    )
+
+    expect(values.length).toBeGreaterThan(5)
+    expect(values.filter((value) => !kinds.has(value))).toEqual([])
+  })
+
+  test('are written in PromQL', () => {
+    expect(expressions.length).toBeGreaterThan(60)
+    expect(() => selectorsIn('sum by (x (rate(y[5m]))')).toThrow(/not PromQL/)
+    for (const [, expression] of expressions) selectorsIn(expression)
+  })
+})
+
+describe('the alert rules', () => {
+  test('have a name of their own, a severity and a sentence each', () => {
+    const names = rules.map(({ alert }) => alert)
+
+    expect(names).toEqual([...new Set(names)])
+    for (const { alert, labels, annotations } of rules) {
+      expect(['page', 'ticket'], alert).toContain(labels.severity)
+      expect(annotations.summary, alert).toMatch(/\w.*[.)]$/)
+    }
+  })
+
+  test.each([
+    'postern_requests_total',
+    'postern_login_total',
+    'postern_policy_last_reload_success',
+    'postern_policy_info',
+    'postern_revocations_stale',
+    'postern_login_log_dropped_total',
+    'postern_key_last_reload_success',
+    'postern_circuit_state',
+    'nodejs_eventloop_lag_p99_seconds',
+    'process_resident_memory_bytes',
+  ])('watch %s', (metric) => {
+    const watching = rules.filter(({ expr }) =>
+      selectorsIn(expr).some((selector) => selector.metric === metric),
+    )
+
+    expect(watching).not.toEqual([])
+  })
+
+  test('are explained to operators one by one', () => {
+    const page = readFileSync('docs/operate.md', 'utf8')
+
+    expect(rules.map(({ alert }) => alert).filter((name) => !page.includes(`\`${name}\``))).toEqual(
+      [],
+    )
+  })
+})
+
+describe('the board', () => {
+  test('has no panel on top of another', () => {
+    const cells = board.panels.flatMap(({ title, gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, at) => ({
+        cell: `${x + (at % w)},${y + Math.floor(at / w)}`,
+        title,
+      })),
+    )
+
+    expect(new Set(cells.map(({ cell }) => cell)).size).toBe(cells.length)
+  })
+})
+
+describe('the chart', () => {
+  const manifests = render({
+    files: ['existing-secrets'],
+    set: ['metrics.prometheusRule.enabled=true', 'metrics.dashboard.enabled=true'],
+  })
+
+  test('brings the rules as a PrometheusRule, with their own templates untouched', () => {
+    expect(only(manifests, 'PrometheusRule')).toMatchObject({
+      apiVersion: 'monitoring.coreos.com/v1',
+      spec: rulesFile,
+    })
+  })
+
+  test('brings the board as the ConfigMap that Grafana looks for', () => {
+    const { metadata, data } = only(manifests, 'ConfigMap', 'shop-postern-dashboard')
+
+    expect(metadata.labels).toMatchObject({ grafana_dashboard: '1' })
+    expect(JSON.parse(data?.['postern.json'] ?? '')).toEqual(board)
+  })
+})

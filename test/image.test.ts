@@ -1,0 +1,232 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+/*
+ * What can be said of the image and of docker-compose.yml without an engine that builds and runs
+ * them. What is only said there is in docs/operate.md.
+ */
+
+interface Instruction {
+  readonly word: string
+  readonly text: string
+}
+interface Stage {
+  readonly name: string
+  readonly from: string
+  readonly instructions: readonly Instruction[]
+}
+
+function stagesOf(dockerfile: string): readonly Stage[] {
+  const lines = dockerfile
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('#'))
+    .join('\n')
+    .replace(/\\\n\s*/g, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+  const stages: { name: string; from: string; instructions: Instruction[] }[] = []
+  for (const line of lines) {
+    const [, word = '', text = ''] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? []
+    const [, from = '', name = 'last'] = /^(\S+)(?:\s+AS\s+(\S+))?$/.exec(text) ?? []
+    if (word === '') throw new Error(`no instruction: ${line}`)
+    if (word === 'FROM') stages.push({ name, from, instructions: [] })
+    else stages.at(-1)?.instructions.push({ word, text })
+  }
+  return stages
+}
+
+const stages = stagesOf(readFileSync('Dockerfile', 'utf8'))
+const stage = (name: string) => {
+  const found = stages.find((each) => each.name === name)
+  if (found === undefined) throw new Error(`no stage ${name}`)
+  return found
+}
+const textsOf = ({ instructions }: Stage, word: string) =>
+  instructions.filter((each) => each.word === word).map(({ text }) => text)
+
+/** What .dockerignore leaves of a path at the top: the last line that fits decides. */
+function isSent(path: string): boolean {
+  const [top = ''] = path.split('/')
+  const lines = readFileSync('.dockerignore', 'utf8').split('\n').filter(Boolean)
+  return lines.reduce((sent, line) => {
+    if (line === '*') return false
+    return line === `!${top}` ? true : line === top ? false : sent
+  }, true)
+}
+
+describe('the Dockerfile', () => {
+  test('builds in three stages on one version of Node', () => {
+    expect(stages.map(({ name }) => name)).toEqual(['build', 'packages', 'last'])
+    for (const { from } of stages) expect(from).toMatch(/^node:24-/)
+  })
+
+  test('copies only what exists and is sent to the engine', () => {
+    const sources = stages
+      .flatMap((each) => textsOf(each, 'COPY'))
+      .filter((text) => !text.startsWith('--from'))
+      .flatMap((text) => text.split(/\s+/).slice(0, -1))
+
+    expect(sources).toContain('src')
+    expect(sources.filter((source) => !existsSync(source))).toEqual([])
+    expect(sources.filter((source) => !isSent(source))).toEqual([])
+  })
+
+  test('sends the engine neither secrets nor what a machine happens to have', () => {
+    for (const path of ['data', '.git', 'node_modules', 'test', '.env', 'postern-keys']) {
+      expect(isSent(path), path).toBe(false)
+    }
+  })
+
+  test('runs no script of any package', () => {
+    const installing = stages.flatMap((each) => textsOf(each, 'RUN')).filter((it) => /npm/.test(it))
+    const npm = installing.filter((text) => /npm (?:ci|install)/.test(text))
+
+    expect(npm.length).toBe(2)
+    for (const text of npm) expect(text).toMatch(/npm ci --ignore-scripts/)
+  })
+
+  test('leaves the packages of developers behind', () => {
+    const taken = textsOf(stage('last'), 'COPY').filter((text) => text.startsWith('--from'))
+
+    expect(textsOf(stage('packages'), 'RUN').join()).toContain('--omit=dev')
+    expect(taken).toEqual([
+      '--from=packages /packages/node_modules /app/node_modules',
+      '--from=build /build/dist /app/dist',
+    ])
+  })
+
+  test('ends as a user by number who is not root, with a check of its health', () => {
+    const last = stage('last')
+    const [user = ''] = textsOf(last, 'USER')
+    const at = (word: string) => last.instructions.findIndex((each) => each.word === word)
+
+    expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
+    expect(at('USER')).toBeGreaterThan(at('RUN'))
+    expect(textsOf(last, 'HEALTHCHECK').join()).toContain('/healthz')
+    expect(textsOf(last, 'ENTRYPOINT')).toEqual(['["postern"]'])
+    expect(textsOf(last, 'EXPOSE')).toEqual(['8000 9100'])
+  })
+
+  test('is run by the chart as the same user', () => {
+    const [user = ''] = textsOf(stage('last'), 'USER')
+    const values = parse(readFileSync('helm/postern/values.yaml', 'utf8'))
+    const { runAsUser, runAsGroup } = values.podSecurityContext
+
+    expect(user).toBe(`${runAsUser}:${runAsGroup}`)
+  })
+})
+
+describe('what the build stage makes', () => {
+  const app = mkdtempSync(join(tmpdir(), 'postern-image-'))
+  afterAll(() => rmSync(app, { recursive: true, force: true }))
+
+  test('runs where there is neither a compiler nor a source', { timeout: 120_000 }, () => {
+    const [, compile = ''] = textsOf(stage('build'), 'RUN')
+    const [program = '', ...args] = compile.split(' ')
+    expect(program).toBe('node')
+    execFileSync(process.execPath, [...args, '--outDir', join(app, 'dist')])
+    symlinkSync(resolve('node_modules'), join(app, 'node_modules'))
+    writeFileSync(join(app, 'package.json'), readFileSync('package.json'))
+
+    const postern = (...line: string[]) =>
+      execFileSync(process.execPath, [join(app, 'dist', 'main.js'), ...line], { encoding: 'utf8' })
+
+    expect(postern('version').trim()).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version)
+    expect(postern('policy', 'check', 'policies')).toContain('policies: usable')
+  })
+})
+
+interface Service {
+  readonly image?: string
+  readonly user?: string
+  readonly read_only?: boolean
+  readonly cap_drop?: readonly string[]
+  readonly entrypoint?: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly volumes?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, unknown>>
+  readonly deploy?: { readonly replicas: number }
+  readonly ports?: readonly string[]
+}
+const compose = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
+}
+const services = Object.entries(compose.services)
+const gateway = compose.services['gateway'] ?? {}
+
+describe('docker-compose.yml', () => {
+  test('has two gateways, what they share, and a service behind them', () => {
+    expect(Object.keys(compose.services).sort()).toEqual([
+      'gateway',
+      'orders',
+      'postgres',
+      'redis',
+      'secrets',
+      'setup',
+    ])
+    expect(gateway).toMatchObject({ deploy: { replicas: 2 }, ports: ['8000-8001:8000'] })
+    expect(gateway).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
+  })
+
+  test('names files, volumes and services that exist, and versions of images', () => {
+    for (const [name, { image = '', volumes = [], depends_on = {} }] of services) {
+      expect(image, name).toMatch(/^[a-z]+:(?!latest)/)
+      for (const volume of volumes) {
+        const [from = ''] = volume.split(':')
+        expect(from.startsWith('.') ? existsSync(from) : from in compose.volumes, volume).toBe(true)
+      }
+      for (const other of Object.keys(depends_on)) expect(compose.services).toHaveProperty(other)
+    }
+  })
+
+  test('runs programs that are in the image', () => {
+    const programs = services.flatMap(([, { entrypoint = [] }]) =>
+      entrypoint.filter((part) => part.startsWith('/app/')),
+    )
+
+    expect(programs.length).toBeGreaterThan(2)
+    for (const program of programs) expect(existsSync(program.replace('/app/', ''))).toBe(true)
+  })
+
+  test('holds no secret, and takes those that are made at its first start', () => {
+    const { environment = {} } = gateway
+    const made = [
+      ...readFileSync('samples/compose/secrets.mjs', 'utf8').matchAll(/make\('([^']+)'/g),
+    ]
+    const files = Object.entries(environment).filter(([name]) => name.endsWith('_FILE'))
+
+    expect(files.length).toBe(2)
+    for (const [, path] of files) {
+      expect(made.map(([, name]) => `/run/postern/${name}`)).toContain(path)
+    }
+    expect(readFileSync('docker-compose.yml', 'utf8')).not.toMatch(/PASSWORD: |SECRET: /)
+  })
+
+  test('gives its gateways a configuration that they take', () => {
+    const secrets = mkdtempSync(join(tmpdir(), 'postern-compose-'))
+    writeFileSync(join(secrets, 'jwt'), 'f3b1c9d2a87e4560b9c1d3e5f7a90b2c4d6e8f0a')
+    writeFileSync(join(secrets, 'database-url'), 'postgres://postern:x@postgres/postern')
+    const mounts = (gateway.volumes ?? []).map((volume) => volume.split(':'))
+    const here = (path: string) =>
+      mounts.reduce((text, [from = '', to = '']) => {
+        return text.startsWith(to) ? text.replace(to, from === 'secrets' ? secrets : from) : text
+      }, path)
+    const env = Object.fromEntries(
+      Object.entries(gateway.environment ?? {}).map(([name, value]) => [name, here(value)]),
+    )
+
+    const { stdout, stderr } = spawnSync(process.execPath, ['src/main.ts', 'config', 'check'], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], ...env },
+    })
+    rmSync(secrets, { recursive: true })
+
+    expect(stderr).toBe('')
+    expect(stdout).toContain('ok (mode prod, 1 route, 1 upstream)')
+  })
+})

@@ -230,3 +230,42 @@ describe('docker-compose.yml', () => {
     expect(stdout).toContain('ok (mode prod, 1 route, 1 upstream)')
   })
 })
+
+describe('the systemd unit', () => {
+  const unit = readFileSync('samples/systemd/postern.service', 'utf8')
+  const settings = [...unit.matchAll(/^([A-Z]\w+)=(.*)$/gm)].map(([, key = '', value = '']) => {
+    return [key, value] as const
+  })
+  const all = (key: string) => settings.filter(([each]) => each === key).map(([, value]) => value)
+
+  test('gives every secret as a file that it loads', () => {
+    const loaded = all('LoadCredential').map((text) => text.split(':')[0])
+    const environment = all('Environment').map((text) => text.split('=', 2))
+    const files = environment.filter(([name = '']) => name.endsWith('_FILE'))
+
+    expect(files.map(([, path]) => path)).toEqual(loaded.map((name) => `%d/${name}`))
+  })
+
+  test('sets what Postern knows, and waits longer than the shipped deadline', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'postern-unit-'))
+    writeFileSync(join(directory, 'jwt-secret'), 'f3b1c9d2a87e4560b9c1d3e5f7a90b2c4d6e8f0a')
+    writeFileSync(join(directory, 'database-url'), 'postgres://postern:x@postgres/postern')
+    writeFileSync(join(directory, 'redis-url'), 'redis://redis:6379/0')
+    const env = all('Environment').map((text) => text.replace('%d', directory).split('=', 2))
+
+    const { stderr, stdout } = spawnSync(process.execPath, ['src/main.ts', 'config', 'check'], {
+      encoding: 'utf8',
+      env: {
+        PATH: process.env['PATH'],
+        ...Object.fromEntries(env),
+        POSTERN_CONFIG: 'config/production.yaml',
+      },
+    })
+    rmSync(directory, { recursive: true })
+
+    const { shutdown } = parse(readFileSync('config/production.yaml', 'utf8'))
+    expect(stderr).toBe('')
+    expect(stdout).toContain('ok (mode prod')
+    expect(Number(all('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(shutdown.deadlineMs + 5000)
+  })
+})

@@ -66,11 +66,10 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
       { path: '/scarce', upstream: 'flaky', limit: { requests: 1, seconds: 3600 } },
     ],
   })
-  const token = await logIn(postern)
-  await postern.call('GET /api/v1/getCaptcha')
-  await postern.call('GET /api/v1/public/x', { token })
-  await postern.call('GET /scarce', { token })
-  await postern.call('GET /scarce', { token })
+  const headers = { Authorization: `Bearer ${await logIn(postern)}` }
+  for (const path of ['/api/v1/getCaptcha', '/api/v1/public/x', '/scarce', '/scarce']) {
+    await (await fetch(`http://127.0.0.1:${postern.publicPort}${path}`, { headers })).text()
+  }
 
   const scrape = async () => (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
   await until(async () => (await scrape()).includes('postern_ratelimit_rejected_total{'))

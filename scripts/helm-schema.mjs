@@ -76,7 +76,7 @@ const policyFiles = {
 function configSection() {
   const whole = JSON.parse(readFileSync(join(root, 'config', 'schema.json'), 'utf8'))
   const { $schema: _, title: __, ...config } = withoutSecrets(whole)
-  const { application, ops, policy, shutdown } = config.properties
+  const { application, ops, policy, shutdown, tls } = config.properties
   // policy.delivery says it.
   delete policy.properties.source
   for (const { properties } of [application, ops]) properties.port.minimum = 1
@@ -84,6 +84,8 @@ function configSection() {
   application.properties.dataDirectory.pattern = '^/'
   ops.required = ['host', 'port']
   shutdown.required = ['deadlineMs']
+  // tls.existingSecret brings the files.
+  delete tls.required
   return { ...config, required: ['application', 'ops', 'shutdown'] }
 }
 
@@ -131,6 +133,7 @@ const schema = {
       redisUrl: secret('The address of Redis'),
     }),
     keys: section({ existingSecret: name('A Secret of keys, mounted whole.') }),
+    tls: section({ existingSecret: name('A Secret with tls.crt and tls.key, mounted whole.') }),
     certificateAuthority: section({ existingConfigMap: name(), key: text('', { minLength: 1 }) }),
     policy: section({
       delivery: choice(['redis', 'push', 'files', 'volume'], 'How the policy gets to gateways.'),
@@ -193,6 +196,7 @@ const schema = {
       enabled: flag(),
       from: theirsEach('Who may reach the public port.'),
       opsFrom: theirsEach('Who may reach the ops port.'),
+      forwardAuthFrom: theirsEach('Who may ask on the port of config.forwardAuth.'),
       extraIngress: theirsEach(),
       egress: theirsEach(),
     }),

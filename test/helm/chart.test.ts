@@ -187,6 +187,7 @@ const elsewhere: readonly Manifest[] = [
   }),
   object('Secret', 'postern-db-app', { uri: base64('postgres://u:p@db/postern') }),
   object('Secret', 'postern-keys', {}),
+  object('Secret', 'api-tls', { 'tls.crt': '', 'tls.key': '' }),
   object('ConfigMap', 'company-ca', { 'ca.crt': '' }),
 ]
 
@@ -255,6 +256,26 @@ describe('the parts of the chart', () => {
       ports: [{ port: 'http' }],
       from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress' } } }],
     })
+  })
+
+  test('bring a certificate and open the port for other proxies, to those alone', () => {
+    const manifests = rendered('everything')
+    const { ingress } = only(manifests, 'NetworkPolicy').spec as { ingress: unknown[] }
+
+    expect(configOf(manifests).tls).toEqual({
+      minVersion: 'TLSv1.3',
+      certFile: '/etc/postern/tls/tls.crt',
+      keyFile: '/etc/postern/tls/tls.key',
+    })
+    expect(only(manifests, 'Service', 'shop-postern-forward-auth').spec).toMatchObject({
+      type: 'ClusterIP',
+      ports: [{ port: 9101, targetPort: 'forward-auth' }],
+    })
+    expect(ingress).toContainEqual({
+      ports: [{ port: 'forward-auth' }],
+      from: [{ podSelector: { matchLabels: { app: 'nginx' } } }],
+    })
+    expect(JSON.stringify(only(manifests, 'Pod').spec)).toContain('https://shop-postern:80')
   })
 
   test('put the service of a sidecar into the same pod, reached over 127.0.0.1', () => {

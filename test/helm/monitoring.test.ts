@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { createCertificates } from '../support/certificates.ts'
 import { only, render } from '../support/chart.ts'
 import { mountKeys, newKey } from '../support/keys.ts'
 import { logIn } from '../support/log-in.ts'
@@ -73,7 +74,16 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
 
   const scrape = async () => (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
   await until(async () => (await scrape()).includes('postern_ratelimit_rejected_total{'))
-  return samplesIn(await scrape())
+  return samplesIn((await scrape()) + (await scrapeOverTls()))
+}
+
+/** What only a gateway has that speaks TLS itself. */
+async function scrapeOverTls(): Promise<string> {
+  const { certificate, key, remove } = await createCertificates()
+  onTestFinished(remove)
+  const tls = { certFile: certificate, keyFile: key }
+  const { opsPort } = await startPostern({ config: { tls } })
+  return (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
 }
 
 function samplesIn(text: string): ReadonlyMap<string, ReadonlySet<string>> {

@@ -15,7 +15,25 @@
 {{- $jwt := set (default dict $config.jwt) "keyDirectory" (include "postern.keyDirectory" .) -}}
 {{- $config = set $config "jwt" $jwt -}}
 {{- end -}}
+{{- if .Values.tls.existingSecret -}}
+{{- $tls := set (default dict $config.tls) "certFile" "/etc/postern/tls/tls.crt" -}}
+{{- $config = set $config "tls" (set $tls "keyFile" "/etc/postern/tls/tls.key") -}}
+{{- end -}}
 {{ toYaml $config }}
+{{- end -}}
+
+{{/* What the public port speaks. */}}
+{{- define "postern.scheme" -}}
+{{- if or .Values.tls.existingSecret (dig "tls" "certFile" "" .Values.config) }}https{{ else }}http{{ end -}}
+{{- end -}}
+
+{{/* Not empty when a proxy outside the pod may ask. */}}
+{{- define "postern.forwardAuthPort" -}}
+{{- $loopback := list "127.0.0.1" "localhost" "::1" -}}
+{{- $isOpen := not (has (dig "forwardAuth" "host" "127.0.0.1" .Values.config) $loopback) -}}
+{{- if and (dig "forwardAuth" "enabled" false .Values.config) $isOpen -}}
+{{- dig "forwardAuth" "port" 9101 .Values.config | int64 -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "postern.policyDirectory" -}}

@@ -43,7 +43,7 @@
 {{- $problems = append $problems "secrets.databaseUrl is missing: without it accounts are in the embedded database, and persistence.enabled has to keep that" -}}
 {{- end -}}
 {{- $memory := dig "limits" "memory" "" $values.resources -}}
-{{- if regexMatch "^[0-9]+Mi$" $memory -}}
+{{- if and $values.persistence.enabled (not $several) (regexMatch "^[0-9]+Mi$" $memory) -}}
 {{- if lt (int (trimSuffix "Mi" $memory)) 1536 -}}
 {{- $problems = append $problems "resources.limits.memory is too little for the embedded database, whose first start takes 1.1 GB: use 1536Mi or more, or secrets.databaseUrl" -}}
 {{- end -}}
@@ -71,6 +71,10 @@
 {{- end -}}
 {{- if and (not $values.extraContainers) (has (dig "application" "host" "0.0.0.0" $values.config) (list "127.0.0.1" "localhost" "::1")) -}}
 {{- $problems = append $problems "config.application.host is this pod alone: nobody could call; use 0.0.0.0" -}}
+{{- end -}}
+
+{{- if and $values.networkPolicy.enabled (include "postern.forwardAuthPort" .) (not $values.networkPolicy.forwardAuthFrom) -}}
+{{- $problems = append $problems "networkPolicy.forwardAuthFrom is missing: config.forwardAuth is enabled, and no proxy could reach its port" -}}
 {{- end -}}
 
 {{- $deadline := div (add (int64 $values.config.shutdown.deadlineMs) 999) 1000 -}}

@@ -19,6 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   stores: ['policy', 'token', 'login'],
   http: ['gateway', 'login', 'policy', 'metrics', 'log.ts'],
   cli: ['policy', 'stores', 'config', 'token', 'login'],
+  serve: ['*'],
   'serve.ts': ['*'],
   'main.ts': ['*'],
 }

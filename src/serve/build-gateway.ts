@@ -1,0 +1,139 @@
+import type { Closing } from '../closing.ts'
+import type { Config } from '../config/schema.ts'
+import { createHeaderReader } from '../gateway/arriving-headers.ts'
+import { createAssertionHeader, noAssertion } from '../gateway/assertion-header.ts'
+import { createCheck } from '../gateway/check.ts'
+import { createOriginFinder } from '../gateway/client-origin.ts'
+import { createCors } from '../gateway/cors.ts'
+import type { FindCrossSite } from '../gateway/cross-site.ts'
+import { createIdentityHeaders } from '../gateway/identity-headers.ts'
+import { createOpenExchanges } from '../gateway/open-exchanges.ts'
+import { createOriginalReader } from '../gateway/original-request.ts'
+import { createOwnEndpoints } from '../gateway/own-endpoints.ts'
+import { createPipeline, type OwnAnswers } from '../gateway/pipeline.ts'
+import { createRelayHeaders } from '../gateway/relayed-headers.ts'
+import { createRelayTrailers } from '../gateway/relayed-trailers.ts'
+import { createRouteLimits } from '../gateway/route-limits.ts'
+import { createPathReader, createRoutes } from '../gateway/routes.ts'
+import { createTrust } from '../gateway/trusted-peers.ts'
+import type { Tunnels } from '../gateway/tunnels.ts'
+import type { UpstreamSettings } from '../gateway/upstream.ts'
+import { createUpstreamHeaders } from '../gateway/upstream-headers.ts'
+import { createUpstreams } from '../gateway/upstreams.ts'
+import type { TokenCookie } from '../http/token-cookie.ts'
+import { addressBlock } from '../login/address-block.ts'
+import type { Figures } from '../metrics/registry.ts'
+import { addUpstreamMetrics } from '../metrics/upstream-metrics.ts'
+import type { OpenKeys } from '../stores/key-feed.ts'
+import { readClientContext } from '../stores/pem-files.ts'
+import type { RedisClient } from '../stores/redis.ts'
+import { createRedisTallies } from '../stores/redis-tallies.ts'
+import type { RevocationFeed } from '../stores/revocation-feed.ts'
+import { createAssertions } from '../token/assertions.ts'
+import { endingOf, type Tokens, type VerifiedToken } from '../token/tokens.ts'
+
+/** The line that every request walks, and the check that other proxies may ask for. */
+export async function buildGateway(
+  config: Config,
+  {
+    tokens,
+    ended,
+    policies,
+    answers,
+    redis,
+    figures,
+    tunnels,
+    now,
+    keys,
+    cookie,
+    crossSite,
+  }: {
+    tokens: Tokens
+    ended: RevocationFeed
+    policies: Parameters<typeof createPipeline>[0]['policies']
+    answers: OwnAnswers
+    redis: RedisClient | undefined
+    figures: Figures
+    tunnels: Tunnels
+    now: () => number
+    keys: OpenKeys['current']
+    cookie: TokenCookie
+    crossSite: FindCrossSite
+  },
+  closing: Closing,
+) {
+  const { header: assertionName, ...signed } = config.identity.assertion
+  const injectedNames = [...Object.values(config.headers), assertionName]
+  const upstreams = createUpstreams(await upstreamSettings(config))
+  closing.add(upstreams.close)
+  addUpstreamMetrics(figures, upstreams.all)
+  const limits = createRouteLimits({
+    addressBlock,
+    now: () => now() * 1000,
+    share: redis && createRedisTallies(redis),
+  })
+  closing.add(async () => limits.close())
+  const openExchanges = createOpenExchanges(tokens.problemOf, config.revocation.sweepMs)
+  closing.add(openExchanges.close)
+  const cors = createCors(config.cors)
+  const findRoute = createRoutes(config.routes)
+  const relayHeaders = createRelayHeaders(injectedNames, { ownCors: cors.isOn })
+  const { requestId: requestIdName, ...identityNames } = config.headers
+  const identity = createIdentityHeaders(identityNames)
+  const assertion = signed.enabled
+    ? createAssertionHeader({
+        ...signed,
+        header: assertionName,
+        assert: createAssertions({ ...signed, keys, now }),
+      })
+    : noAssertion
+  const line = {
+    readHeaders: createHeaderReader(injectedNames, requestIdName),
+    findOrigin: createOriginFinder(config.application.trustedProxies),
+    findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),
+    readPath: createPathReader(config.routes, findRoute),
+    findRoute,
+    maxTargetBytes: config.limits.targetBytes,
+    limits,
+    verifyToken: tokens.verify,
+    crossSite,
+    policies,
+    endToken: (token: VerifiedToken) => ended.end(endingOf(token)),
+  }
+  const pass = createPipeline({
+    ...line,
+    cors,
+    answers,
+    openExchanges,
+    tunnels,
+    upstreams,
+    upstreamHeaders: createUpstreamHeaders(identity, requestIdName),
+    relayHeaders,
+    relayTrailers: createRelayTrailers(injectedNames),
+    assertion,
+    relayLogoutHeaders: (...answer) => [...relayHeaders(...answer), ...cookie.cleared],
+    maxBodyBytes: config.limits.bodyBytes,
+    maxStallMs: config.limits.stallTimeoutMs,
+  })
+  const check = createCheck({
+    ...line,
+    readOriginal: createOriginalReader(createTrust(config.application.trustedProxies)),
+    identity,
+    assertion,
+    requestIdName,
+    identityNames: [...Object.values(identityNames), assertionName],
+  })
+  return { pass, check }
+}
+
+/** Every upstream with what its TLS needs, read from files. */
+async function upstreamSettings(config: Config): Promise<Record<string, UpstreamSettings>> {
+  const entries = Object.entries(config.upstreams).map(
+    async ([name, { tls, ...settings }]): Promise<[string, UpstreamSettings]> => {
+      if (tls === undefined) return [name, settings]
+      const secureContext = await readClientContext(tls)
+      return [name, { ...settings, tls: { secureContext, serverName: tls.serverName } }]
+    },
+  )
+  return Object.fromEntries(await Promise.all(entries))
+}

@@ -1,0 +1,142 @@
+import type { Closing } from '../closing.ts'
+import type { FindCrossSite } from '../gateway/cross-site.ts'
+import { createOwnAnswers } from '../http/own-answers.ts'
+import type { TokenCookie } from '../http/token-cookie.ts'
+import type { Log } from '../log.ts'
+import { createCaptchas } from '../login/captcha.ts'
+import { drawCaptcha } from '../login/captcha-image.ts'
+import { createLogin } from '../login/login.ts'
+import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from '../login/login-log.ts'
+import { createPasswordCredentials } from '../login/password-credentials.ts'
+import { createPasswordHash } from '../login/password-hash.ts'
+import { type Counters, createThrottle } from '../login/throttle.ts'
+import type { Figures } from '../metrics/registry.ts'
+import type { ServeOptions } from '../serve.ts'
+import { createAccounts } from '../stores/accounts.ts'
+import { type Database, openDatabase } from '../stores/database.ts'
+import type { OpenKeys } from '../stores/key-feed.ts'
+import { createLoginLogTable } from '../stores/login-log-table.ts'
+import { createMemoryCaptchas } from '../stores/memory-captchas.ts'
+import { createMemoryCounters } from '../stores/memory-counters.ts'
+import type { RedisClient } from '../stores/redis.ts'
+import { createRedisCaptchas } from '../stores/redis-captchas.ts'
+import { createRedisCounters } from '../stores/redis-counters.ts'
+import { seedAccounts } from '../stores/seed.ts'
+import { createSharedLoginLog } from '../stores/shared-login-log.ts'
+import { createDerivedKeys, createLastingKey } from '../token/derived-keys.ts'
+import type { Tokens } from '../token/tokens.ts'
+import { clock } from './clock.ts'
+
+/** What the login log may add to the deadline: a store that is away does not come back by waiting. */
+const longestFlushMs = 2000
+
+/** Everything that login needs, on the stores that are configured. */
+export async function buildLogin(
+  { config, log, now = clock, verifyCredentials, draw = drawCaptcha }: ServeOptions,
+  facts: {
+    tokens: Tokens
+    redis: RedisClient | undefined
+    keys: OpenKeys['current']
+    figures: Figures
+    captchaRequired: boolean
+    cookie: TokenCookie
+    crossSite: FindCrossSite
+  },
+  closing: Closing,
+) {
+  const database = await openDatabase({
+    ...config.database,
+    directory: config.application.dataDirectory,
+    // Callers with a token do not need the database; only login waits for it to come back.
+    onAway: (fault) => log.warn({ reason: fault.message }, 'the database is away'),
+  })
+  closing.add(database.close)
+  const passwordHash = createPasswordHash({
+    concurrency: config.login.passwordConcurrency,
+    queue: config.login.passwordQueue,
+  })
+  const accounts = createAccounts(database, config.database.statementTimeoutMs + 250)
+  const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
+  // A database that is away is no reason to wait: then each cost is learned when it is met.
+  accounts.passwordCosts().then(passwordHash.expect, () => {})
+
+  const { redis, keys } = facts
+  const captchas = createCaptchas({
+    ...config.captcha,
+    store:
+      redis === undefined
+        ? createMemoryCaptchas({ ...config.captcha, now: () => now() * 1000 })
+        : createRedisCaptchas(redis, config.captcha),
+    draw,
+    digestKeys: createDerivedKeys(keys, 'captcha'),
+  })
+  const throttle = createThrottle({
+    counters: buildCounters(redis, log, facts.figures),
+    limits: config.login,
+    digestKey: createLastingKey(keys, 'throttle'),
+  })
+  const loginLog = buildLoginLog({ config, log, now }, database, redis)
+  closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, longestFlushMs)))
+
+  const login = createLogin({
+    throttle,
+    checkCaptcha: facts.captchaRequired
+      ? ({ uuid, code }) => captchas.check(uuid, code)
+      : async () => true,
+    verifyCredentials:
+      verifyCredentials ?? createPasswordCredentials(accounts.findByUsername, passwordHash),
+    issueToken: facts.tokens.issue,
+    now,
+    record: loginLog.record,
+  })
+  const answers = createOwnAnswers({
+    login: config.logger.required ? onlyRecorded(login, loginLog) : login,
+    issueCaptcha: captchas.issue,
+    throttle,
+    readProfile: accounts.profile,
+    record: loginLog.record,
+    cookie: facts.cookie,
+    crossSite: facts.crossSite,
+  })
+
+  return { answers, seeded, database, loginLog }
+}
+
+/** Off, it reaches neither the table nor Redis. */
+function buildLoginLog(
+  { config, log, now }: Required<Pick<ServeOptions, 'config' | 'log' | 'now'>>,
+  database: Database,
+  redis: RedisClient | undefined,
+): LoginLog {
+  if (!config.logger.enableddb) return noLoginLog
+  const { insert } = createLoginLogTable(database)
+  const refuseWhenFull = config.logger.required
+  return createLoginLog({
+    insert,
+    shared: redis && createSharedLoginLog({ redis, insert, log, refuseWhenFull }),
+    log,
+    now: () => new Date(now() * 1000),
+  })
+}
+
+function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figures): Counters {
+  const local = createMemoryCounters()
+  if (redis === undefined) return local
+  let isAlone = false
+  figures.readGauge(
+    {
+      name: 'postern_login_counted_alone',
+      help: '1 while Redis is away and login attempts are counted by this process alone.',
+    },
+    () => [{ value: Number(isAlone) }],
+  )
+  return createRedisCounters({
+    redis,
+    local,
+    onAway(reason) {
+      isAlone = reason !== undefined
+      if (reason === undefined) log.info('login attempts are counted in Redis again')
+      else log.warn({ reason }, 'login attempts are counted by this process alone')
+    },
+  })
+}

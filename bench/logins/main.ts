@@ -15,16 +15,17 @@ import type { Order, Outcome } from './load.ts'
 /*
  * What password hashing does to everybody else: the p99 of proxied calls while people log in,
  * against its calm value in the same run. Gateway, upstream, proxied calls and logins are each a
- * process. Calm and busy phases take turns, so that a machine with other work treats them alike.
+ * process. Calm and busy phases take turns, and each round has its own p99, of which the median
+ * counts: what else the machine has to do would decide the p99 of all rounds together.
  * With --limit 2, the exit code says whether both ratios are below that.
  */
 const { values } = parseArgs({
   options: {
     /** Proxied calls a second. */
     rate: { type: 'string', default: '300' },
-    rounds: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '9' },
     /** Of each phase; a round has three. */
-    seconds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '4' },
     /** Logins that are always under way in the first busy phase, and logins a second in the other. */
     concurrency: { type: 'string', default: '40' },
     logins: { type: 'string', default: '20' },
@@ -81,15 +82,23 @@ async function startGateway() {
   return startGatewayProcess(file, config)
 }
 
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other)
+  const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
+  return Math.round(value * 100) / 100
+}
+
 function summary(outcomes: readonly Outcome[]) {
-  const sorted = outcomes.flatMap((one) => one.milliseconds).sort((one, other) => one - other)
-  const at = (share: number) => {
-    const value = sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? 0
-    return Math.round(value * 100) / 100
-  }
+  const each = (share: number) =>
+    outcomes.map(({ milliseconds }) => percentile(milliseconds, share))
   const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((all, one) => all + of(one), 0)
   const [good, bad] = [sum((one) => one.good), sum((one) => one.bad)]
-  return { good, bad, milliseconds: { p50: at(0.5), p99: at(0.99), max: at(1) } }
+  const milliseconds = {
+    p50: percentile(each(0.5), 0.5),
+    p99: percentile(each(0.99), 0.5),
+    p99OfEachRound: each(0.99),
+  }
+  return { good, bad, milliseconds }
 }
 
 async function measure(port: number): Promise<void> {

@@ -1,5 +1,6 @@
 import bcrypt from 'bcrypt'
 import { Fault } from '../errors.ts'
+import { createHashingThreads } from './hashing-threads.ts'
 import { maxPasswordBytes } from './login-request.ts'
 
 /** The product family's cost; existing hashes keep theirs. */
@@ -18,14 +19,16 @@ export interface PasswordHash {
   /** Makes these costs, as they stand in stored hashes, part of what a no takes. */
   expect(costs: Iterable<number>): void
   hash(password: string): Promise<string>
+  /** Ends its threads; checks that are under way become faults. */
+  close(): Promise<void>
 }
 
 /**
- * bcrypt on the thread pool, never on the event loop. `concurrency` stays below the pool's four
- * threads so that name look-ups find one; `queue` bounds who may wait, so that a flood of logins
- * is turned away fast instead of being served late.
+ * bcrypt in threads of its own, never on the event loop: `concurrency` of them at the most. `queue`
+ * bounds who may wait, so that a flood of logins is turned away fast instead of being served late.
  */
 export function createPasswordHash(limits: { concurrency: number; queue: number }): PasswordHash {
+  const threads = createHashingThreads()
   const waiting: (() => void)[] = []
   let running = 0
   let dearest = cost
@@ -51,10 +54,11 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
   async function check(password: string, hash: string | undefined, enabled: boolean) {
     await enter()
     try {
-      const right = hash !== undefined && (await bcrypt.compare(Buffer.from(password), hash))
+      const bytes = Buffer.from(password)
+      const right = hash !== undefined && (await threads.compare({ password: bytes, hash }))
       if (right && enabled) return true
       for (const each of missingCosts(hash, dearest)) {
-        await bcrypt.compare(Buffer.from(password), spareHash(each))
+        await threads.compare({ password: bytes, hash: spareHash(each) })
       }
       return false
     } finally {
@@ -78,6 +82,7 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
       await check(password, undefined, false)
     },
     hash: (password) => bcrypt.hash(Buffer.from(password), cost),
+    close: threads.close,
   }
 }
 

@@ -55,6 +55,7 @@ export async function buildLogin(
     concurrency: config.login.passwordConcurrency,
     queue: config.login.passwordQueue,
   })
+  closing.add(passwordHash.close)
   const accounts = createAccounts(database, config.database.statementTimeoutMs + 250)
   const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
   // A database that is away is no reason to wait: then each cost is learned when it is met.

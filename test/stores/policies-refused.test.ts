@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { createDocument, openPolicyStore, type PolicyStore } from '../../src/stores/policies.ts'
+import { openPolicyStore, type PolicyStore } from '../../src/stores/policies.ts'
 import type { PolicyDocument } from '../../src/stores/policy-document.ts'
 import { createRedis } from '../../src/stores/redis.ts'
 import { createReplicas, type Replicas } from '../../src/stores/replicas.ts'
-import { documentOf, policyFiles } from '../support/policy-files.ts'
+import { documentOf } from '../support/policy-files.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 
 const prefix = '{test}:'
@@ -86,29 +86,21 @@ describe('the highest sequence of the replicas', () => {
   })
 })
 
-/** What one rule and a numbered reason amount to. The numbers below were searched for. */
-function numbered(rule: string, ticket: number): PolicyDocument {
-  const entry = `{ method: GET, path: /api/v1/user/profile, reason: "Ticket ${ticket}." }`
-  const exclusions = { name: 'exclusions.yaml', text: `- ${entry}\n` }
-  const authorship = { author: 'ada', message: '', parent: undefined, now: new Date() }
-  return createDocument([...policyFiles([rule]), exclusions], authorship)
-}
-
 describe('a document that stands under the revision of another policy', () => {
-  const harmless = numbered('viewer, /api/v1/orders/:id, GET', 3_725_876)
-  const wide = numbered('viewer, /*, *', 76_905_191)
+  const harmless = documentOf(['viewer, /api/v1/orders/:id, GET'])
+  const wide = documentOf(['viewer, /*, *'])
 
   test('is not put in force in its place', async () => {
     const store = await openPolicyStore({ ...timeouts, url: redis.url })
     onTestFinished(store.close)
-    expect(wide.revision).toBe(harmless.revision)
-    await store.publish(wide, undefined, 'push')
-    const { head } = await store.publish(first, wide.revision, 'push')
+    await store.publish(first, undefined, 'push')
+    const planted = under(harmless.revision, wide)
+    await redis.client.set(`${prefix}policy:rev:${harmless.revision}`, planted)
 
-    const attempt = store.publish(harmless, first.revision, 'push')
+    const { moved } = await store.publish(harmless, first.revision, 'push')
 
-    await expect(attempt).rejects.toThrow('already the name of another policy')
-    expect(await store.head()).toEqual(head)
+    expect(moved).toBe(true)
+    expect(await store.read(harmless.revision)).toEqual(harmless)
   })
 
   test('is no obstacle when it is no policy at all', async () => {
@@ -124,8 +116,15 @@ describe('a document that stands under the revision of another policy', () => {
 })
 
 /** A document whose form and checksum are right, and whose rules nobody can use. */
-function unusable({ at, author, message, revision }: PolicyDocument): string {
-  const files = [{ name: 'policy.csv', text: 'p, nonsense\n' }]
+function unusable(document: PolicyDocument): string {
+  return under(document.revision, {
+    ...document,
+    files: [{ name: 'policy.csv', text: 'p, nonsense\n' }],
+  })
+}
+
+/** The text of a document that is filed under another revision than its own. */
+function under(revision: string, { at, author, files, message }: PolicyDocument): string {
   const content = { at, author, files, message, revision }
   return JSON.stringify({ ...content, checksum: hash('sha256', JSON.stringify(content)) })
 }

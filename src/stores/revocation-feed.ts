@@ -65,6 +65,8 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   const polling = createPolling(attempt, POLL_MS)
   let place: Place | undefined
   let unsaid = false
+  /** Whether what was unsaid is being told now. */
+  let telling = false
   /** What the store took from us and has not given back yet. */
   const told = new Set<string>()
   let confirmedAt: number | undefined
@@ -86,13 +88,16 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   }
 
   async function begin(): Promise<void> {
-    const wasUnsaid = unsaid
+    // What ends here while the store is being told is unsaid again.
+    telling = unsaid
     unsaid = false
     try {
       await readAndTell()
     } catch (error) {
-      unsaid ||= wasUnsaid
+      unsaid ||= telling
       throw error
+    } finally {
+      telling = false
     }
   }
 
@@ -201,7 +206,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
       ageSeconds: ageSeconds(),
       stale,
       whenStale,
-      unsaid,
+      unsaid: unsaid || telling,
       lastError: failure,
     }),
     async close() {

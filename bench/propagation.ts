@@ -20,7 +20,7 @@ const { values } = parseArgs({
   options: {
     rules: { type: 'string', default: '10000' },
     replicas: { type: 'string', default: '5' },
-    publishes: { type: 'string', default: '60' },
+    publishes: { type: 'string', default: '200' },
     /** How many different calls the rules are about: every role has rules for all of them. */
     endpoints: { type: 'string', default: '250' },
   },

@@ -78,7 +78,11 @@ async function startGateway() {
   await writeFile(file, stringify(config))
   const add = ['user', 'add', username, '--role', 'viewer', '--password-stdin', '--config', file]
   const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
-  execFileSync(process.execPath, [main, ...add], { input: password, stdio: 'pipe' })
+  // What configures the tests would be refused as an unknown setting of the gateway.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_')),
+  )
+  execFileSync(process.execPath, [main, ...add], { input: password, stdio: 'pipe', env })
   return startGatewayProcess(file, config)
 }
 

@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import type { Dispatcher } from 'undici'
 import { Fault, Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
-import { isCertificateProblem } from './certificate-problems.ts'
+import { breakOff, mayHaveTrailers, refuseStrangeCoding, switchProtocols } from './answering.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
-import type { RelayHeaders, UpstreamResponseHeaders } from './relayed-headers.ts'
+import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
 import { isResetting } from './resets.ts'
 import type { Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
+import { isCut, isUnheard, mayRepeat } from './upstream-errors.ts'
 import type { Upstream } from './upstreams.ts'
 
 export interface Exchange {
@@ -217,81 +217,4 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   // The client may have left while its token was being checked.
   if (reply.closed || reply.destroyed) leave()
   return promise
-}
-
-/** Writes the answer by hand: what follows on this connection is no longer HTTP. */
-function switchProtocols(
-  reply: ServerResponse,
-  client: Socket,
-  [protocol, headers]: readonly [string, readonly string[]],
-): void {
-  reply.detachSocket(client)
-  const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${protocol}`]
-  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
-  client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
-}
-
-/** The client has part of an answer: ending the connection is the only way left to say so. */
-function breakOff(reply: ServerResponse): void {
-  const { socket, req } = reply
-  // To a client of HTTP/1.0, a connection that is closed in order is an answer that is whole. TLS has
-  // an end of its own, which is not sent, and no reset.
-  if (req.httpVersionMinor === 0 && socket !== null && !('encrypted' in socket)) {
-    socket.resetAndDestroy()
-  }
-  reply.destroy()
-}
-
-/** Node refuses to announce trailers where there are no chunks that could carry them. */
-function mayHaveTrailers(
-  { method }: Dispatcher.DispatchOptions,
-  status: number,
-  headers: UpstreamResponseHeaders,
-): boolean {
-  return (
-    headers['transfer-encoding'] !== undefined &&
-    method !== 'HEAD' &&
-    status !== 204 &&
-    status !== 304
-  )
-}
-
-/** undici takes off `chunked` only: another coding under it would reach the client undeclared. */
-function refuseStrangeCoding(headers: UpstreamResponseHeaders): void {
-  const coding = headers['transfer-encoding']
-  if (coding !== undefined && String(coding).toLowerCase() !== 'chunked') {
-    throw new Error('the upstream used a transfer coding other than chunked')
-  }
-}
-
-/** RFC 9110 9.2.2, and no body, which could only be sent once. */
-const repeatable = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
-
-function mayRepeat({ method, body }: Dispatcher.DispatchOptions): boolean {
-  return body === null && repeatable.has(method)
-}
-
-/** Codes of errors after which no answer can come: there was no connection, or it is gone. */
-const unheard = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_SOCKET',
-])
-
-/** Codes of errors on a connection that was there. */
-const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-
-function isCut(error: Error): boolean {
-  return cut.has(String((error as NodeJS.ErrnoException).code))
-}
-
-function isUnheard(error: Error): boolean {
-  const code = String((error as NodeJS.ErrnoException).code)
-  return unheard.has(code) || isCertificateProblem(code)
 }

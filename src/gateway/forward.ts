@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
-import { Fault, Refusal } from '../errors.ts'
+import { Refusal } from '../errors.ts'
 import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
-import { isCertificateProblem } from './certificate-problems.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import { requestBody } from './request-body.ts'
 import type { Authorized } from './stages.ts'
+import { upstreamFault } from './upstream-errors.ts'
 import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
 import type { Upstreams } from './upstreams.ts'
 
@@ -86,32 +86,4 @@ function departure(
     body: hasBody ? requestBody(arrival.body, maxBodyBytes) : null,
     ...(arrival.upgrade !== undefined && { upgrade: arrival.upgrade.protocol }),
   }
-}
-
-const timeouts = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'ETIMEDOUT',
-])
-const unreachable = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-])
-
-function upstreamFault(cause: Error): Fault {
-  if (cause instanceof Fault) return cause
-  const code = String((cause as NodeJS.ErrnoException).code)
-  if (timeouts.has(code)) return new Fault('upstream-timeout', { cause })
-  if (isCertificateProblem(code)) {
-    return new Fault('upstream-untrusted', {
-      cause,
-      reason: `its certificate is no good (${code})`,
-    })
-  }
-  if (unreachable.has(code)) return new Fault('upstream-unreachable', { cause })
-  return new Fault('upstream-broken', { cause })
 }

@@ -1,10 +1,11 @@
 import type { Figures } from './registry.ts'
+import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
 
 /** What is known about the certificate of the public port. */
 export interface CountedCertificate {
   readonly notAfter: string
   readonly lastError: string | undefined
-  readonly reloads: { readonly ok: number; readonly failed: number }
+  readonly reloads: Reloads
 }
 
 /**
@@ -22,26 +23,18 @@ export function addCertificateMetrics(
     },
     () => [{ value: Date.parse(read().notAfter) / 1000 }],
   )
-  figures.readCounter(
+  addReloadMetrics(
+    figures,
     {
-      name: 'postern_tls_reloads_total',
-      help: 'New certificates that came into force (ok), and attempts that did not end well (failed).',
-      labels: ['result'],
+      prefix: 'postern_tls',
+      total:
+        'New certificates that came into force (ok), and attempts that did not end well (failed).',
+      success: '0 while the certificate files cannot be used and the last good pair stays.',
     },
     () => {
-      const { ok, failed } = read().reloads
-      return [
-        { value: ok, labels: { result: 'ok' } },
-        { value: failed, labels: { result: 'failed' } },
-      ]
+      const { reloads, lastError } = read()
+      return { reloads, isWell: lastError === undefined }
     },
-  )
-  figures.readGauge(
-    {
-      name: 'postern_tls_last_reload_success',
-      help: '0 while the certificate files cannot be used and the last good pair stays.',
-    },
-    () => [{ value: read().lastError === undefined ? 1 : 0 }],
   )
   return figures.counter({
     name: 'postern_tls_handshake_failures_total',

@@ -1,11 +1,12 @@
 import type { Figures } from './registry.ts'
+import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
 
 /** What is known about the keys in force. */
 export interface CountedKeys {
   readonly signer: string | null
   readonly keys: readonly { readonly kid: string; readonly algorithm: string }[]
   readonly lastError: string | undefined
-  readonly reloads: { readonly ok: number; readonly failed: number }
+  readonly reloads: Reloads
 }
 
 /** Shows which keys are in force, so that a rotation can be followed over all replicas. */
@@ -23,25 +24,17 @@ export function addKeyMetrics(figures: Figures, read: () => CountedKeys): void {
       })
     },
   )
-  figures.readCounter(
+  addReloadMetrics(
+    figures,
     {
-      name: 'postern_key_reloads_total',
-      help: 'New sets of keys that came into force (ok), and attempts that did not end well (failed).',
-      labels: ['result'],
+      prefix: 'postern_key',
+      total:
+        'New sets of keys that came into force (ok), and attempts that did not end well (failed).',
+      success: '0 while the key directory cannot be used and the last good keys stay.',
     },
     () => {
-      const { ok, failed } = read().reloads
-      return [
-        { value: ok, labels: { result: 'ok' } },
-        { value: failed, labels: { result: 'failed' } },
-      ]
+      const { reloads, lastError } = read()
+      return { reloads, isWell: lastError === undefined }
     },
-  )
-  figures.readGauge(
-    {
-      name: 'postern_key_last_reload_success',
-      help: '0 while the key directory cannot be used and the last good keys stay.',
-    },
-    () => [{ value: read().lastError === undefined ? 1 : 0 }],
   )
 }

@@ -1,4 +1,5 @@
 import type { Figures, Reading } from './registry.ts'
+import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
 
 /** What is known about the policies in force. */
 export interface CountedPolicies {
@@ -10,7 +11,7 @@ export interface CountedPolicies {
   /** When this revision came into force, and when the source last confirmed it, in RFC 3339. */
   readonly since: string | undefined
   readonly confirmedAt: string | undefined
-  readonly reloads: { readonly ok: number; readonly failed: number }
+  readonly reloads: Reloads
 }
 
 /** Shows which policy is in force, since when, and how taking in new ones goes. */
@@ -30,26 +31,17 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
     { name: 'postern_policy_rules', help: 'How many rules the policy in force has.' },
     () => known(read().rules),
   )
-  figures.readCounter(
+  addReloadMetrics(
+    figures,
     {
-      name: 'postern_policy_reloads_total',
-      help: 'New policies that came into force (ok), and attempts that did not end well (failed).',
-      labels: ['result'],
+      prefix: 'postern_policy',
+      total: 'New policies that came into force (ok), and attempts that did not end well (failed).',
+      success: '0 while the last attempt to read the policies failed and the last good ones stay.',
     },
     () => {
-      const { ok, failed } = read().reloads
-      return [
-        { value: ok, labels: { result: 'ok' } },
-        { value: failed, labels: { result: 'failed' } },
-      ]
+      const { reloads, stale } = read()
+      return { reloads, isWell: !stale }
     },
-  )
-  figures.readGauge(
-    {
-      name: 'postern_policy_last_reload_success',
-      help: '0 while the last attempt to read the policies failed and the last good ones stay.',
-    },
-    () => [{ value: read().stale ? 0 : 1 }],
   )
   figures.readGauge(
     {

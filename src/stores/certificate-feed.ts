@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { Invalid } from '../errors.ts'
-import { failureText } from './failure-text.ts'
+import { createAttempts } from './attempts.ts'
 import { type CertificatePair, checkPair, type PemFile, readPemFile } from './pem-files.ts'
 import { createPolling } from './polling.ts'
 import { createWatchedDirectory, type Reading } from './watched-directory.ts'
@@ -39,7 +39,6 @@ export interface CertificateParts {
 
 /** How long a change may go unnoticed where the system does not tell of it. */
 const pollMs = 2000
-const remindMs = 60_000
 
 /**
  * Reads the pair and keeps it up to date. A pair that cannot be used is thrown at the start; later
@@ -52,8 +51,9 @@ export async function openCertificate(parts: CertificateParts): Promise<OpenCert
     readFiles: () => Promise.all([readPemFile(certFile), readPemFile(keyFile)]),
     part: 'certificate',
   })
-  const reloads = { ok: 0, failed: 0 }
-  let failure: { readonly text: string; readonly toldAt: number } | undefined
+  const attempts = createAttempts((reason) => {
+    log.warn({ reason, ...shown(inForce) }, 'the new certificate is no good; the old one stays')
+  }, now)
   let changed: (pair: CertificatePair) => void = () => {}
   let inForce = take(await watched.read(undefined))
   log.info(shown(inForce), 'certificate in force')
@@ -82,29 +82,17 @@ export async function openCertificate(parts: CertificateParts): Promise<OpenCert
         // Clients would turn away from it, and the one in force may still be good.
         if (next.expired()) throw new Invalid([{ file: certFile, message: 'has expired' }])
         inForce = next
-        reloads.ok++
+        attempts.tookIn()
         log.info(shown(inForce), 'certificate in force')
         changed(inForce.pair)
-      } else if (failure !== undefined) {
+      }
+      if (attempts.wentWell() && reading === undefined) {
         log.info(shown(inForce), 'the certificate files are well again')
       }
-      failure = undefined
     } catch (error) {
-      failed(failureText(error))
+      attempts.failed(error)
     }
     await watched.check()
-  }
-
-  function failed(text: string): void {
-    reloads.failed++
-    const told = failure?.text === text ? failure.toldAt : Number.NEGATIVE_INFINITY
-    const isNews = now() - told >= remindMs
-    failure = { text, toldAt: isNews ? now() : told }
-    if (!isNews) return
-    log.warn(
-      { reason: text, ...shown(inForce) },
-      'the new certificate is no good; the old one stays',
-    )
   }
 
   const polling = createPolling(attempt, pollMs)
@@ -115,7 +103,11 @@ export async function openCertificate(parts: CertificateParts): Promise<OpenCert
     onChange(listener) {
       changed = listener
     },
-    state: () => ({ ...shown(inForce), lastError: failure?.text, reloads: { ...reloads } }),
+    state: () => ({
+      ...shown(inForce),
+      lastError: attempts.failure()?.text,
+      reloads: attempts.reloads(),
+    }),
     async close() {
       await polling.close()
       await watched.close()

@@ -1,5 +1,5 @@
 import { type KeySet, type KeySetOptions, parseKeySet, secretAlone } from '../token/key-set.ts'
-import { failureText } from './failure-text.ts'
+import { createAttempts } from './attempts.ts'
 import { isOpenToOthers, readKeyFiles, type StoredKeyFile } from './key-files.ts'
 import { createPolling } from './polling.ts'
 import { createWatchedDirectory, type Reading } from './watched-directory.ts'
@@ -37,7 +37,6 @@ interface KeyLog {
 
 /** How long a change may go unnoticed where the system does not tell of it. */
 const pollMs = 2000
-const remindMs = 60_000
 
 /**
  * Brings the keys into force and keeps them up to date. A directory that cannot be used is thrown
@@ -61,8 +60,9 @@ async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKe
   const { log } = parts
   const watched = createWatchedDirectory({ directory, readFiles: readKeyFiles, part: 'keys' })
   const prepare = createPrepare(directory, parts)
-  const reloads = { ok: 0, failed: 0 }
-  let failure: { readonly text: string; readonly toldAt: number } | undefined
+  const attempts = createAttempts((reason) =>
+    log.warn({ reason, ...shown(inForce.set) }, 'no new keys were taken in; the old ones stay'),
+  )
   let inForce = await take(await watched.read(undefined))
 
   async function take(reading: Reading<StoredKeyFile> = { files: [], checksum: '' }) {
@@ -77,27 +77,15 @@ async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKe
       const reading = await watched.read(inForce.checksum)
       if (reading !== undefined) {
         inForce = await take(reading)
-        reloads.ok++
-      } else if (failure !== undefined) {
+        attempts.tookIn()
+      }
+      if (attempts.wentWell() && reading === undefined) {
         log.info(shown(inForce.set), 'the key directory is well again')
       }
-      failure = undefined
     } catch (error) {
-      failed(failureText(error))
+      attempts.failed(error)
     }
     await watched.check()
-  }
-
-  function failed(text: string): void {
-    reloads.failed++
-    const told = failure?.text === text ? failure.toldAt : Number.NEGATIVE_INFINITY
-    const isNews = Date.now() - told >= remindMs
-    failure = { text, toldAt: isNews ? Date.now() : told }
-    if (!isNews) return
-    log.warn(
-      { reason: text, ...shown(inForce.set) },
-      'no new keys were taken in; the old ones stay',
-    )
   }
 
   const polling = createPolling(attempt, pollMs)
@@ -108,8 +96,8 @@ async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKe
     state: () => ({
       ...shown(inForce.set),
       since: inForce.since,
-      lastError: failure?.text,
-      reloads: { ...reloads },
+      lastError: attempts.failure()?.text,
+      reloads: attempts.reloads(),
     }),
     async close() {
       await polling.close()

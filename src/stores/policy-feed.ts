@@ -3,6 +3,7 @@ import type { CompiledPolicies } from '../policy/decision.ts'
 import { createLineMemory } from '../policy/line-memory.ts'
 import type { LivePolicies } from '../policy/live.ts'
 import { preparePolicies } from '../policy/prepare.ts'
+import { createAttempts } from './attempts.ts'
 import { createConfirmation } from './confirmation.ts'
 import { failureText } from './failure-text.ts'
 import type { Keep, Known, Offer, PolicyLog, PolicySource, PolicyState } from './policy-source.ts'
@@ -42,17 +43,17 @@ export interface FeedParts {
   readonly onChange?: () => void
 }
 
-const REMIND_MS = 60_000
-
 export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   const { source, live, log, maxAgeMs, keep, onChange = () => {} } = parts
   const prepare = createPrepare()
   const polling = createPolling(attempt, parts.pollMs)
-  const reloads = { ok: 0, failed: 0 }
+  const attempts = createAttempts((reason) => {
+    const fields = { reason, revision: live.revision(), ageSeconds: ageSeconds() }
+    log.warn(fields, 'no new policy was taken in; the last good one stays')
+  })
   let known: Known | undefined
   let kept: Offer | undefined
   let inForce: CompiledPolicies | undefined
-  let failure: { readonly error: unknown; readonly text: string; toldAt: number } | undefined
   const confirmed = createConfirmation()
 
   async function attempt(): Promise<'unanswered' | undefined> {
@@ -65,7 +66,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       } else if (kept !== undefined) await take(kept)
       succeeded()
     } catch (error) {
-      failed(error)
+      attempts.failed(error)
       if (error instanceof Fault && error.part === 'redis') outcome = 'unanswered'
     }
     onChange()
@@ -84,7 +85,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     inForce = compiled
     known = { checksum, revision, ...(sequence !== undefined && { sequence }) }
     kept = undefined
-    reloads.ok++
+    attempts.tookIn()
     const rules = compiled.set.rules.length
     // A slip in the model can move a policy to the engine that is slower by orders of magnitude.
     const engine = compiled.engine.name
@@ -97,21 +98,9 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   function succeeded(): void {
     confirmed.confirm()
     keep?.confirm()
-    if (failure !== undefined) {
+    if (attempts.wentWell()) {
       log.info({ revision: live.revision() }, 'the policy source is well again')
     }
-    failure = undefined
-  }
-
-  function failed(error: unknown): void {
-    reloads.failed++
-    const text = failureText(error)
-    const toldAt = failure?.text === text ? failure.toldAt : Number.NEGATIVE_INFINITY
-    const isNews = Date.now() - toldAt >= REMIND_MS
-    failure = { error, text, toldAt: isNews ? Date.now() : toldAt }
-    if (!isNews) return
-    const fields = { reason: text, revision: live.revision(), ageSeconds: ageSeconds() }
-    log.warn(fields, 'no new policy was taken in; the last good one stays')
   }
 
   /** Serves on what was kept, and stays stale: the source has not confirmed it. */
@@ -146,16 +135,16 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       revision: live.revision(),
       sequence: live.revision() === undefined ? undefined : known?.sequence,
       since: timeText(live.since()),
-      stale: failure !== undefined,
+      stale: attempts.failure() !== undefined,
       confirmedAt: timeText(confirmed.at()),
-      lastError: failure?.text,
+      lastError: attempts.failure()?.text,
       rules: inForce?.set.rules.length,
       engine: inForce?.engine.name,
-      reloads: { ...reloads },
+      reloads: attempts.reloads(),
     }),
     problem() {
       if (live.revision() !== undefined) return expired()
-      return `no policy is loaded: ${failure?.text ?? 'not read yet'}`
+      return `no policy is loaded: ${attempts.failure()?.text ?? 'not read yet'}`
     },
     async start() {
       const found = await keep?.read()
@@ -169,7 +158,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       await polling.now()
       if (kept !== undefined) await fallBack(kept)
     },
-    failure: () => failure?.error,
+    failure: () => attempts.failure()?.error,
     async close() {
       await polling.close()
       await source.close()

@@ -1,0 +1,288 @@
+import { Type } from 'typebox'
+import {
+  DAY_MS,
+  file,
+  flag,
+  HEADER_NAME,
+  HOST_HEADER,
+  headerName,
+  integer,
+  ORIGIN,
+  section,
+  text,
+  UPSTREAM_NAME,
+} from './setting-forms.ts'
+
+/** A service behind Postern. */
+export const upstream = Type.Object(
+  {
+    targets: Type.Array(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description:
+          'One server of the upstream: scheme, host and port, such as http://orders:8080.',
+      }),
+      {
+        minItems: 1,
+        maxItems: 256,
+        uniqueItems: true,
+        description: 'The servers of this upstream, each one scheme, host and port.',
+      },
+    ),
+    host: text(
+      'target',
+      'The Host header that goes out: target (its own), client (what the client asked for), or a fixed name.',
+      HOST_HEADER,
+    ),
+    tls: Type.Optional(
+      Type.Object(
+        {
+          caFile: Type.Optional(
+            file('PEM certificates that may vouch for a target, instead of those of the system.'),
+          ),
+          certFile: Type.Optional(
+            file('Our own PEM certificate with its chain, for a target that asks for one.'),
+          ),
+          keyFile: Type.Optional(file('The PEM private key of that certificate.')),
+          serverName: Type.Optional(
+            Type.String({
+              maxLength: 253,
+              pattern: '^[0-9A-Za-z_-]+([.][0-9A-Za-z_-]+)*$',
+              description: "The name that a certificate must have, where it is not the target's.",
+            }),
+          ),
+        },
+        {
+          additionalProperties: false,
+          description: 'How https targets are verified, which they always are.',
+        },
+      ),
+    ),
+    connections: integer(256, 1, 65_536, 'The most connections Postern opens to one target.'),
+    connectTimeoutMs: integer(3000, 1, DAY_MS, 'How long connecting to a target may take.'),
+    headersTimeoutMs: integer(30_000, 1, DAY_MS, 'How long a target may take to begin its answer.'),
+    bodyTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a target may pause within its answer.'),
+    queueTimeoutMs: integer(5000, 1, DAY_MS, 'How long a request may wait for a free connection.'),
+    balance: Type.Enum(['round-robin', 'least-outstanding'], {
+      default: 'round-robin',
+      description: 'Which target a request goes to: the next, or the one with the least to do.',
+    }),
+    retries: integer(
+      1,
+      0,
+      10,
+      'How often a request without a body, and with a method that may be repeated, is tried on another target.',
+    ),
+    dnsSeconds: integer(
+      10,
+      0,
+      86_400,
+      'How often the addresses behind the name of a target are looked up; each one is a target. 0: never.',
+    ),
+    breaker: section('When a target that fails is left alone.', {
+      failures: integer(5, 1, 10_000, 'After how many failures in a row.'),
+      openMs: integer(1000, 10, DAY_MS, 'For how long, before one request tries again.'),
+      maxOpenMs: integer(
+        30_000,
+        10,
+        DAY_MS,
+        'For how long at most; each try that fails doubles it.',
+      ),
+    }),
+    healthCheck: Type.Optional(
+      Type.Object(
+        {
+          path: Type.String({
+            minLength: 1,
+            maxLength: 1024,
+            pattern: '^/[!-~]*$',
+            description: 'What is asked for with GET; any status below 400 is a good answer.',
+          }),
+          intervalMs: integer(5000, 100, DAY_MS, 'How long between two checks.'),
+          timeoutMs: integer(2000, 10, DAY_MS, 'How long an answer may take.'),
+          healthyAfter: integer(2, 1, 100, 'After how many good answers a target is used again.'),
+          unhealthyAfter: integer(3, 1, 100, 'After how many bad ones it is left out.'),
+        },
+        {
+          additionalProperties: false,
+          description: 'Asks every target whether it is well; without it nobody asks.',
+        },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: 'A service that calls are forwarded to.' },
+)
+
+/** A path and where it leads. */
+export const route = Type.Object(
+  {
+    path: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'The path this route covers, with everything below it, such as /api/v1/orders.',
+    }),
+    upstream: Type.Optional(
+      Type.String({
+        pattern: UPSTREAM_NAME,
+        description:
+          'The name, under upstreams, of the service that answers this route; only forwardAuth does without.',
+      }),
+    ),
+    access: Type.Enum(['permitted', 'authenticated', 'public'], {
+      default: 'permitted',
+      description:
+        'permitted asks for identity and permission, authenticated for identity only, public for neither.',
+    }),
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        pattern: '\\S',
+        description: 'Why the route is as open as it is; a public route cannot do without.',
+      }),
+    ),
+    replacePrefix: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description:
+          'What takes the place of the path above on the way to the upstream; / takes it off.',
+      }),
+    ),
+    allow: Type.Optional(
+      Type.Object(
+        {
+          encodedSlash: flag(false, 'Whether %2F may stand in a path, as part of a segment.'),
+          semicolon: flag(false, 'Whether ; may stand in a path, as part of a segment.'),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'What paths of this route may have in them although servers differ on what it means.',
+        },
+      ),
+    ),
+    forwardCredentials: flag(false, "Whether the caller's own token is passed on to the upstream."),
+    limit: Type.Optional(
+      Type.Object(
+        {
+          requests: Type.Integer({
+            minimum: 1,
+            maximum: 1_000_000_000,
+            description: 'The most requests from one caller or address in that time.',
+          }),
+          seconds: integer(60, 1, 86_400, 'The length of the time in which they are counted.'),
+          by: Type.Enum(['caller', 'address'], {
+            default: 'caller',
+            description:
+              'Whose requests are counted together; a public route knows addresses only.',
+          }),
+        },
+        {
+          additionalProperties: false,
+          description: 'How many requests the route takes; without it, as many as come.',
+        },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: 'A path and the upstream behind it.' },
+)
+
+/** Pages of other origins. */
+export const corsSettings = section('Pages of other origins that may call, in a browser.', {
+  origins: Type.Array(
+    Type.String({
+      maxLength: 256,
+      pattern: `${ORIGIN}|^[*]$`,
+      description: 'One origin, as browsers write it: https://app.example.com, no path; or *.',
+    }),
+    {
+      default: [],
+      maxItems: 1000,
+      uniqueItems: true,
+      description: 'Whose pages may read answers; none, and Postern leaves CORS alone.',
+    },
+  ),
+  methods: Type.Array(
+    Type.Enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'], {
+      description: 'One method.',
+    }),
+    {
+      default: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      minItems: 1,
+      maxItems: 7,
+      uniqueItems: true,
+      description: 'The methods that those pages may call with.',
+    },
+  ),
+  headers: Type.Array(
+    Type.String({ pattern: HEADER_NAME, description: 'One request header, by name.' }),
+    {
+      default: ['Authorization', 'Content-Type'],
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'The request headers that those pages may set.',
+    },
+  ),
+  exposeHeaders: Type.Array(
+    Type.String({ pattern: HEADER_NAME, description: 'One response header, by name.' }),
+    {
+      default: ['Retry-After'],
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'The response headers that those pages may read, besides the simple ones.',
+    },
+  ),
+  credentials: flag(false, 'Whether browsers may send cookies along with those calls.'),
+  maxAgeSeconds: integer(600, 0, 86_400, 'How long browsers may remember a preflight.'),
+})
+
+/** The names of identity headers. */
+export const headersSettings = section('The names under which an upstream learns who calls.', {
+  userId: headerName('X-User-Id', 'the user ID'),
+  roleKey: headerName('X-Role-Key', 'the role key'),
+  dataScope: headerName('X-Data-Scope', 'the data scope'),
+  userName: headerName('X-User-Name', 'the user name'),
+  roleId: headerName('X-Role-Id', 'the role ID'),
+  requestId: headerName('X-Request-Id', 'the request ID'),
+})
+
+/** Signed identity. */
+export const identitySettings = section('What an upstream can check for itself about who calls.', {
+  assertion: section('A short-lived JWT of the caller, verifiable by the public keys.', {
+    enabled: flag(false, 'Whether upstreams get one with every call that has a caller.'),
+    header: headerName('X-Postern-Assertion', 'who calls, signed'),
+    issuer: text('postern', 'What the claim iss says.', '^[!-~]+$'),
+    audience: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        pattern: '^[!-~]+$',
+        description:
+          'What the claim aud says; without it the name of the upstream that the call goes to.',
+      }),
+    ),
+    lifetimeSeconds: integer(60, 10, 3600, 'How many seconds one is valid.'),
+  }),
+})
+
+/** Other protocols. */
+export const upgradesSettings = section(
+  'Connections that go on in another protocol, such as WebSocket.',
+  {
+    protocols: Type.Array(
+      Type.String({
+        pattern: '^[a-z0-9][a-z0-9./-]{0,31}$',
+        description: 'A protocol as the Upgrade header names it, in small letters.',
+      }),
+      {
+        default: ['websocket'],
+        maxItems: 16,
+        uniqueItems: true,
+        description: 'The protocols that clients may go on in, after the same checks as a request.',
+      },
+    ),
+    idleTimeoutMs: integer(300_000, 1, DAY_MS, 'How long such a connection may be silent.'),
+  },
+)

@@ -1,0 +1,49 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Dispatcher } from 'undici'
+import type { UpstreamResponseHeaders } from './relayed-headers.ts'
+
+/** Writes the answer by hand: what follows on this connection is no longer HTTP. */
+export function switchProtocols(
+  reply: ServerResponse,
+  client: Socket,
+  [protocol, headers]: readonly [string, readonly string[]],
+): void {
+  reply.detachSocket(client)
+  const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${protocol}`]
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
+  client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
+}
+
+/** The client has part of an answer: ending the connection is the only way left to say so. */
+export function breakOff(reply: ServerResponse): void {
+  const { socket, req } = reply
+  // To a client of HTTP/1.0, a connection that is closed in order is an answer that is whole. TLS has
+  // an end of its own, which is not sent, and no reset.
+  if (req.httpVersionMinor === 0 && socket !== null && !('encrypted' in socket)) {
+    socket.resetAndDestroy()
+  }
+  reply.destroy()
+}
+
+/** Node refuses to announce trailers where there are no chunks that could carry them. */
+export function mayHaveTrailers(
+  { method }: Dispatcher.DispatchOptions,
+  status: number,
+  headers: UpstreamResponseHeaders,
+): boolean {
+  return (
+    headers['transfer-encoding'] !== undefined &&
+    method !== 'HEAD' &&
+    status !== 204 &&
+    status !== 304
+  )
+}
+
+/** undici takes off `chunked` only: another coding under it would reach the client undeclared. */
+export function refuseStrangeCoding(headers: UpstreamResponseHeaders): void {
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && String(coding).toLowerCase() !== 'chunked') {
+    throw new Error('the upstream used a transfer coding other than chunked')
+  }
+}

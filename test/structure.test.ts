@@ -14,8 +14,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   token: [],
   policy: [],
   metrics: [],
+  wire: [],
   login: ['token', 'log.ts'],
-  gateway: ['token', 'policy'],
+  gateway: ['token', 'policy', 'wire'],
   stores: ['policy', 'token', 'login'],
   http: ['gateway', 'login', 'policy', 'metrics', 'log.ts'],
   cli: ['policy', 'stores', 'config', 'token', 'login'],
@@ -27,7 +28,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Each library of the outside has one home. */
 const homes: Readonly<Record<string, RegExp>> = {
   fastify: /^http\//,
-  undici: /^gateway\//,
   jose: /^token\//,
   casbin: /^policy\/(?:compile|casbin-engine)\.ts$/,
   ioredis: /^stores\//,
@@ -158,7 +158,8 @@ describe('the architecture', () => {
       /^token\/(?:tokens|compact-form|inspect|keys|key-file|key-set)\.ts$/,
       /^stores\//,
       /^policy\/(?:live|compile)\.ts$/,
-      /^gateway\/(?:addresses|health-check|target)\.ts$/,
+      /^gateway\/addresses\.ts$/,
+      /^wire\/connection\.ts$/,
       /^login\/(?:login|login-log|login-request|password-worker)\.ts$/,
       /^config\//,
       /^cli\//,

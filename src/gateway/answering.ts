@@ -1,7 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Dispatcher } from 'undici'
-import type { UpstreamResponseHeaders } from './relayed-headers.ts'
 
 /** Writes the answer by hand: what follows on this connection is no longer HTTP. */
 export function switchProtocols(
@@ -24,26 +22,4 @@ export function breakOff(reply: ServerResponse): void {
     socket.resetAndDestroy()
   }
   reply.destroy()
-}
-
-/** Node refuses to announce trailers where there are no chunks that could carry them. */
-export function mayHaveTrailers(
-  { method }: Dispatcher.DispatchOptions,
-  status: number,
-  headers: UpstreamResponseHeaders,
-): boolean {
-  return (
-    headers['transfer-encoding'] !== undefined &&
-    method !== 'HEAD' &&
-    status !== 204 &&
-    status !== 304
-  )
-}
-
-/** undici takes off `chunked` only: another coding under it would reach the client undeclared. */
-export function refuseStrangeCoding(headers: UpstreamResponseHeaders): void {
-  const coding = headers['transfer-encoding']
-  if (coding !== undefined && String(coding).toLowerCase() !== 'chunked') {
-    throw new Error('the upstream used a transfer coding other than chunked')
-  }
 }

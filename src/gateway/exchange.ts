@@ -1,13 +1,15 @@
 import type { ServerResponse } from 'node:http'
 import { nextTick } from 'node:process'
-import type { Dispatcher } from 'undici'
+import type { Duplex } from 'node:stream'
 import { Fault, Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
-import { breakOff, mayHaveTrailers, refuseStrangeCoding, switchProtocols } from './answering.ts'
+import type { AnswerHead } from '../wire/answer-head.ts'
+import type { Call } from '../wire/pool.ts'
+import type { AnswerHandler, WireRequest } from '../wire/request-head.ts'
+import { breakOff, switchProtocols } from './answering.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
-import { isResetting } from './resets.ts'
 import type { Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
@@ -17,7 +19,7 @@ import type { Upstream } from './upstreams.ts'
 export interface Exchange {
   readonly reply: ServerResponse
   readonly upstream: Upstream
-  readonly options: Dispatcher.DispatchOptions
+  readonly request: WireRequest
   readonly relayHeaders: RelayHeaders
   readonly relayTrailers: RelayTrailers
   /** Whether the client has said that it reads trailers. */
@@ -39,9 +41,8 @@ export interface Exchange {
  * in whatever way, with the error if the client has not been answered; never rejects.
  *
  *   queued     every connection is taken; ends with a Fault when none comes free in time
- *   sent       the target has the request; undici's own limits end a wait for the answer, ours one
- *              for what follows interim answers. What fails here without a byte of an answer may
- *              go to another target: queued again
+ *   sent       the target has the request; the limits of the pool end a wait for the answer. What
+ *              fails here without a byte of an answer may go to another target: queued again
  *   answering  the answer is on its way to the client; a client that does not read is cut off
  *   tunnelling the target agreed to another protocol; bytes go both ways until a side closes
  *   over       nothing of this exchange holds a connection, a timer or a listener any more
@@ -49,10 +50,10 @@ export interface Exchange {
  * Whatever it is at, it is over soon after its token is.
  */
 export function exchange(parts: Exchange): Promise<Error | undefined> {
-  const { reply, upstream, options, relayHeaders, maxStallMs, carrier, token, notes } = parts
+  const { reply, upstream, request, relayHeaders, maxStallMs, carrier, token, notes } = parts
   const { openExchanges } = parts
   const { promise, resolve } = Promise.withResolvers<Error | undefined>()
-  let controller: Dispatcher.DispatchController | undefined
+  let call: Call | undefined
   let timer: NodeJS.Timeout | undefined
   let target: Target
   let tunnel: Tunnel | undefined
@@ -69,17 +70,20 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     target.ended(how)
     if (open !== undefined) openExchanges.leave(open)
     reply.off('close', leave)
-    reply.off('drain', goOn)
+    request.upload?.stop()
     if (error !== undefined && reply.headersSent) {
       notes.cut ??= 'upstream'
       breakOff(reply)
     }
     resolve(reply.headersSent || tunnel !== undefined ? undefined : error)
   }
+  function abort(): void {
+    if (call !== undefined) target.abort(call)
+  }
   function leave(): void {
     notes.cut = 'client'
     end('untold')
-    controller?.abort(new Error('the client left'))
+    abort()
   }
   function stall(): void {
     leave()
@@ -89,39 +93,32 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     notes.cut = 'token'
     tunnel?.close(1008)
     end('untold', reason)
-    controller?.abort(new Error('its token is over'))
+    abort()
   }
   function flush(): void {
     if (!over && !streaming) reply.flushHeaders()
   }
   function goOn(): void {
     clearTimeout(timer)
-    controller?.resume()
+    if (call !== undefined) target.resume(call)
   }
   function giveUpWaiting(): void {
     end('untold', new Fault('upstream-busy', { reason: 'no connection came free in time' }))
-  }
-
-  /** undici starts its clock again at every interim answer: a target could go on for ever. */
-  function giveUpHinting(): void {
-    const reason = 'interim answers, and none that is final'
-    end('failed', new Fault('upstream-timeout', { reason }))
-    controller?.abort(new Error(reason))
+    abort()
   }
 
   function send(): void {
-    controller = undefined
-    clearTimeout(timer)
-    timer = undefined
     target.began()
     if (target.outstanding() > upstream.connections) {
       timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
     }
-    target.dispatch(options, handler)
+    call = target.send(request, handler)
   }
   function sendElsewhere(error: Error): boolean {
     const other = nextTarget(error)
     if (other === undefined) return false
+    clearTimeout(timer)
+    timer = undefined
     target.ended('failed')
     target = other
     notes.retries = (notes.retries ?? 0) + 1
@@ -134,75 +131,71 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     return error instanceof Refusal ? 'untold' : 'failed'
   }
   function nextTarget(error: Error): Target | undefined {
-    if (answering || !mayRepeat(options) || !isUnheard(error)) return undefined
+    if (answering || !mayRepeat(request) || !isUnheard(error)) return undefined
     if ((notes.retries ?? 0) >= upstream.retries || !upstream.budget.take()) return undefined
     tried = (tried ?? new Set()).add(target)
     const other = upstream.chooseAnother(tried)
     // A kept connection that its other end was just closing says nothing about the next one.
     return other === undefined && isCut(error) ? target : other
   }
+  function begin(head: AnswerHead): string[] {
+    answering = true
+    target.answered()
+    return relayHeaders(head, carrier)
+  }
 
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(started) {
+  const handler: AnswerHandler = {
+    sent() {
+      if (timer === undefined) return
       clearTimeout(timer)
       timer = undefined
-      controller = started
-      if (over) started.abort(new Error('nobody waits for it any more'))
     },
-    onResponseStart(_, status, headers) {
-      if (over) return
-      if (status < 200) {
-        // RFC 8297 3: clients of HTTP/1.1 have taken 103 for the answer, and the next one for that
-        // to their next request. What we asked for ourselves, 100, never comes.
-        timer ??= setTimeout(giveUpHinting, upstream.headersTimeoutMs)
-        return
-      }
-      clearTimeout(timer)
-      answering = true
-      refuseStrangeCoding(headers)
-      target.answered()
-      const out = relayHeaders(headers, status, carrier)
-      if (parts.takesTrailers && mayHaveTrailers(options, status, headers)) {
-        const names = parts.relayTrailers.announced(headers)
+    whole(head, body) {
+      reply.writeHead(head.status, begin(head))
+      // As text, it leaves in one piece with the headers.
+      reply.end(body, 'latin1')
+      end('answered')
+    },
+    head(head) {
+      const out = begin(head)
+      // Node refuses to announce trailers where there are no chunks that could carry them.
+      if (parts.takesTrailers && head.framing === 'chunked') {
+        const names = parts.relayTrailers.announced(head.headers)
         if (names !== undefined) out.push('Trailer', names)
       }
-      reply.writeHead(status, out)
+      reply.writeHead(head.status, out)
+      reply.on('drain', goOn)
       // Node keeps headers until something follows; events may follow minutes later.
       nextTick(flush)
     },
-    onRequestUpgrade(_, status, headers, socket) {
+    data(chunk) {
+      streaming = true
+      if (reply.write(chunk)) return true
+      clearTimeout(timer)
+      timer = setTimeout(stall, maxStallMs)
+      return false
+    },
+    end(trailers) {
+      if (parts.takesTrailers) reply.addTrailers(parts.relayTrailers.relayed(trailers))
+      reply.off('drain', goOn)
+      reply.end()
+      end('answered')
+    },
+    upgraded(head, socket: Duplex) {
       const client = reply.socket
       if (over || client === null || parts.upgrade === undefined) {
         socket.destroy()
         return
       }
-      answering = true
-      target.answered()
-      const { protocol, head } = parts.upgrade
+      const headers = begin(head)
+      const { protocol, head: first } = parts.upgrade
       reply.off('close', leave)
-      reply.statusCode = status
-      switchProtocols(reply, client, [protocol, relayHeaders(headers, status, carrier)])
-      tunnel = parts.tunnels.open({ protocol, client, upstream: socket, head })
+      reply.statusCode = head.status
+      switchProtocols(reply, client, [protocol, headers])
+      tunnel = parts.tunnels.open({ protocol, client, upstream: socket, head: first })
       void tunnel.ended.then(() => end('answered'))
     },
-    onResponseData(active, chunk) {
-      streaming = true
-      if (over || reply.write(chunk)) return
-      active.pause()
-      clearTimeout(timer)
-      timer = setTimeout(stall, maxStallMs)
-    },
-    onResponseEnd(_, trailers) {
-      if (over) return
-      if (isResetting()) {
-        end('answered', new Error('the connection was reset within the answer'))
-        return
-      }
-      if (parts.takesTrailers) reply.addTrailers([...parts.relayTrailers.relayed(trailers)])
-      reply.end()
-      end('answered')
-    },
-    onResponseError(_, error) {
+    failed(error) {
       if (over || sendElsewhere(error)) return
       end(blame(error), error)
     },
@@ -212,7 +205,6 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   upstream.budget.sent()
   if (open !== undefined) openExchanges.enter(open)
   reply.on('close', leave)
-  reply.on('drain', goOn)
   send()
   // The client may have left while its token was being checked.
   if (reply.closed || reply.destroyed) leave()

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
-import type { Dispatcher } from 'undici'
 import { Refusal } from '../errors.ts'
+import type { WireRequest } from '../wire/request-head.ts'
 import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
 import { type Exchange, exchange } from './exchange.ts'
@@ -41,14 +41,14 @@ export async function forward(
   const signed = parts.assertion(authorized, upstreamName)
   // Signed already, it is not waited for: that would cost every request a turn.
   const assertion: readonly string[] = signed instanceof Promise ? await signed : signed
-  const options = departure(authorized, reply, parts, upstream.host)
-  if (assertion.length > 0) options.headers.push(...assertion)
+  const request = departure(authorized, reply, parts, upstream.host)
+  if (assertion.length > 0) request.headers.push(...assertion)
   const { relayHeaders, relayTrailers, maxStallMs, openExchanges, tunnels } = parts
   const { upgrade } = received.arrival
   const fault = await exchange({
     reply,
     upstream,
-    options,
+    request,
     relayHeaders,
     relayTrailers,
     takesTrailers: received.headers.takesTrailers,
@@ -69,21 +69,23 @@ function departure(
   reply: ServerResponse,
   { upstreamHeaders, maxBodyBytes }: ForwardParts,
   host: string,
-): Dispatcher.DispatchOptions & { readonly headers: string[] } {
+): WireRequest & { readonly headers: string[] } {
   const { received } = authorized
-  const { call, sentPath, headers, arrival } = received
+  const { call, sentPath, headers, origin, arrival } = received
   const query = passesCredentials(received) ? received.query : queryWithoutToken(received.query)
-  const hasBody = headers.chunked || Number(headers.contentLength ?? 0) > 0
+  const length = headers.contentLength === undefined ? 0 : Number(headers.contentLength)
 
-  if (Number(headers.contentLength ?? 0) > maxBodyBytes) throw new Refusal('body-too-large')
+  if (length > maxBodyBytes) throw new Refusal('body-too-large')
   // Only now, so that a refused upload is never sent.
   if (headers.expectsContinue) reply.writeContinue()
 
+  const hasBody = headers.chunked || length > 0
   return {
-    method: call.method as Dispatcher.HttpMethod,
+    method: call.method,
     path: query === '' ? sentPath : `${sentPath}?${query}`,
-    headers: upstreamHeaders(authorized, host),
-    body: hasBody ? requestBody(arrival.body, maxBodyBytes) : null,
-    ...(arrival.upgrade !== undefined && { upgrade: arrival.upgrade.protocol }),
+    host: host === 'target' ? undefined : host === 'client' ? origin.host : host,
+    headers: upstreamHeaders(authorized),
+    upload: hasBody ? requestBody(arrival.body, maxBodyBytes, headers.chunked) : undefined,
+    upgrade: arrival.upgrade?.protocol,
   }
 }

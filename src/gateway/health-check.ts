@@ -1,7 +1,4 @@
-import type { Dispatcher } from 'undici'
-
-/** Sends one request. */
-type Ask = (options: Dispatcher.RequestOptions) => Promise<Dispatcher.ResponseData>
+import type { Pool } from '../wire/pool.ts'
 
 export interface HealthCheckSettings {
   /** What is asked for, with GET; any status below 400 is a good answer. */
@@ -13,6 +10,9 @@ export interface HealthCheckSettings {
   readonly unhealthyAfter: number
 }
 
+/** What is read of an answer to a check; the rest of a page is of no interest. */
+const mostBytes = 65_536
+
 /** Asks a target whether it is well, again and again. Without settings it is always well. */
 export interface HealthCheck {
   readonly isHealthy: () => boolean
@@ -21,31 +21,57 @@ export interface HealthCheck {
 
 /** Begins at once. `host`: a name for the Host header, if not the target's. A target counts as healthy until it has failed often enough. */
 export function createHealthCheck(
-  ask: Ask,
+  pool: Pool,
   settings: HealthCheckSettings | undefined,
   host?: string,
 ): HealthCheck {
   if (settings === undefined) return { isHealthy: () => true, close() {} }
   const { path, intervalMs, timeoutMs, healthyAfter, unhealthyAfter } = settings
-  const request = { method: 'GET', path, ...(host !== undefined && { headers: { host } }) } as const
-  const closing = new AbortController()
+  let closed = false
+  let giveUp = () => {}
   let healthy = true
   let against = 0
   let timer: NodeJS.Timeout | undefined
 
-  async function answersWell(): Promise<boolean> {
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)])
-    try {
-      const { statusCode, body } = await ask({ ...request, signal })
-      await body.dump({ limit: 65_536, signal })
-      return statusCode < 400
-    } catch {
-      return false
+  function answersWell(): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    let status = 0
+    let bytes = 0
+    const limit = setTimeout(() => giveUp(), timeoutMs)
+    const call = pool.send(
+      { method: 'GET', path, host, headers: [], upload: undefined, upgrade: undefined },
+      {
+        sent() {},
+        whole: (head) => settle(head.status < 400),
+        head(head) {
+          status = head.status
+        },
+        data(chunk) {
+          bytes += chunk.length
+          if (bytes > mostBytes) {
+            pool.abort(call)
+            settle(status < 400)
+          }
+          return true
+        },
+        end: () => settle(status < 400),
+        upgraded: () => settle(false),
+        failed: () => settle(false),
+      },
+    )
+    giveUp = () => {
+      pool.abort(call)
+      settle(false)
     }
+    function settle(well: boolean): void {
+      clearTimeout(limit)
+      resolve(well)
+    }
+    return promise
   }
   async function check(): Promise<void> {
     const well = await answersWell()
-    if (closing.signal.aborted) return
+    if (closed) return
     against = well === healthy ? 0 : against + 1
     if (against >= (healthy ? unhealthyAfter : healthyAfter)) {
       healthy = well
@@ -59,8 +85,9 @@ export function createHealthCheck(
   return {
     isHealthy: () => healthy,
     close() {
-      closing.abort()
+      closed = true
       clearTimeout(timer)
+      giveUp()
     },
   }
 }

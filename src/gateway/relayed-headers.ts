@@ -1,13 +1,11 @@
+import type { AnswerHead } from '../wire/answer-head.ts'
 import type { Carrier } from './stages.ts'
 
-/** Response headers as undici hands them over: lower-case names, repeated ones as a list. */
-export type UpstreamResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
+/** Name, value, name, value … of what reaches the client. */
+export type RelayHeaders = (head: AnswerHead, carrier: Carrier | undefined) => string[]
 
-export type RelayHeaders = (
-  headers: UpstreamResponseHeaders,
-  status: number,
-  carrier: Carrier | undefined,
-) => string[]
+/** What becomes of a response header, by its name. */
+type Relay = 'pass' | 'withhold' | 'length' | 'about-address' | 'vary'
 
 /**
  * What of an upstream's headers reaches the client. Hop-by-hop names end here (RFC 9110 7.6.1,
@@ -20,24 +18,47 @@ export function createRelayHeaders(
   { ownCors = false }: { readonly ownCors?: boolean } = {},
 ): RelayHeaders {
   const withheld = new Set([...hopByHop, ...injectedNames.map((name) => name.toLowerCase())])
+  const known = new Map<string, Relay>()
 
-  return (headers, status, carrier) => {
-    const listed = namesIn(headers['connection'])
+  function relayOf(name: string): Relay {
+    const found = known.get(name)
+    if (found !== undefined) return found
+    const relay = judge(name.toLowerCase())
+    // An upstream chooses its names; it must not choose how many of them we keep.
+    if (known.size < mostKnown) known.set(name, relay)
+    return relay
+  }
+  function judge(lower: string): Relay {
+    if (withheld.has(lower)) return 'withhold'
+    if (ownCors && lower.startsWith('access-control-')) return 'withhold'
+    if (ownCors && lower === 'vary') return 'vary'
+    if (lower === 'content-length') return 'length'
+    return lower === 'cache-control' || lower === 'referrer-policy' ? 'about-address' : 'pass'
+  }
+
+  return ({ headers, status, listed }, carrier) => {
+    const hop = listed === undefined ? undefined : namesIn(listed)
     const out: string[] = []
-    for (const name of Object.keys(headers)) {
-      if (withheld.has(name) || listed?.has(name)) continue
-      if (ownCors && name.startsWith('access-control-')) continue
+    let vary: string | undefined
+    for (let at = 0; at < headers.length; at += 2) {
+      const name = headers[at] as string
+      const value = headers[at + 1] as string
+      const relay = relayOf(name)
+      if (relay === 'withhold' || hop?.has(name.toLowerCase())) continue
       // RFC 9110 8.6: no Content-Length with 204, and Node would not send it either.
-      if (name === 'content-length' && status === 204) continue
+      if (relay === 'length' && status === 204) continue
       // Spec, carriers: an address with a token in it must not be stored or passed on.
-      if (carrier === 'query' && (name === 'cache-control' || name === 'referrer-policy')) continue
-      if (ownCors && name === 'vary') out.push(name, withOrigin(headers[name]))
-      else pushAll(out, name, headers[name])
+      if (relay === 'about-address' && carrier === 'query') continue
+      if (relay === 'vary') vary = vary === undefined ? value : `${vary}, ${value}`
+      else out.push(name, value)
     }
+    if (vary !== undefined) out.push('Vary', withOrigin(vary))
     if (carrier === 'query') out.push(...tokenInAddress)
     return out
   }
 }
+
+const mostKnown = 2000
 
 /** For every answer to a request whose token stood in its address. */
 const tokenInAddress = ['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'] as const
@@ -54,21 +75,12 @@ const hopByHop = [
   'upgrade',
 ]
 
-function namesIn(connection: string | string[] | undefined): Set<string> | undefined {
-  if (connection === undefined) return undefined
-  const text = Array.isArray(connection) ? connection.join(',') : connection
-  if (/^(?:keep-alive|close)$/i.test(text)) return undefined
-  return new Set(text.split(',').map((name) => name.trim().toLowerCase()))
+function namesIn(listed: string): Set<string> {
+  return new Set(listed.split(',').map((name) => name.trim().toLowerCase()))
 }
 
 /** What is written here takes the place of our own Vary. */
-function withOrigin(vary: string | string[] | undefined): string {
-  const text = Array.isArray(vary) ? vary.join(', ') : (vary ?? '')
-  const names = text.split(',').map((name) => name.trim().toLowerCase())
-  return names.includes('*') || names.includes('origin') ? text : `${text}, Origin`
-}
-
-function pushAll(out: string[], name: string, value: string | string[] | undefined): void {
-  if (typeof value === 'string') out.push(name, value)
-  else for (const one of value ?? []) out.push(name, one)
+function withOrigin(vary: string): string {
+  const names = vary.split(',').map((name) => name.trim().toLowerCase())
+  return names.includes('*') || names.includes('origin') ? vary : `${vary}, Origin`
 }

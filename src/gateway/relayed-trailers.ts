@@ -1,10 +1,9 @@
-import type { UpstreamResponseHeaders } from './relayed-headers.ts'
-
 /** What of an upstream's trailers reaches a client that has said `TE: trailers`. */
 export interface RelayTrailers {
   /** The names to announce with Trailer, if the upstream has announced any that may pass. */
-  readonly announced: (headers: UpstreamResponseHeaders) => string | undefined
-  readonly relayed: (trailers: UpstreamResponseHeaders) => readonly [string, string][]
+  readonly announced: (headers: readonly string[]) => string | undefined
+  /** Pairs of name and value, from name, value, name, value … */
+  readonly relayed: (trailers: readonly string[]) => [string, string][]
 }
 
 /**
@@ -19,18 +18,23 @@ export function createRelayTrailers(injectedNames: readonly string[]): RelayTrai
 
   return {
     announced(headers) {
-      const names = String(headers['trailer'] ?? '')
-        .split(',')
+      const names = pairsOf(headers)
+        .filter(([name]) => name === 'trailer')
+        .flatMap(([, value]) => value.split(','))
         .map((name) => name.trim().toLowerCase())
         .filter(mayPass)
       return names.length === 0 ? undefined : names.join(', ')
     },
     relayed: (trailers) =>
-      Object.keys(trailers)
-        .filter(mayPass)
-        .flatMap((name) => [trailers[name] ?? []].flat().map((value) => [name, value] as const))
-        .filter((field): field is [string, string] => valueForm.test(field[1])),
+      pairsOf(trailers).filter(([name, value]) => mayPass(name) && valueForm.test(value)),
   }
+}
+
+/** With names in lower case. */
+function pairsOf(fields: readonly string[]): [string, string][] {
+  return fields.flatMap((name, at): [string, string][] =>
+    at % 2 === 0 ? [[name.toLowerCase(), fields[at + 1] ?? '']] : [],
+  )
 }
 
 const tokenForm = /^[!#$%&'*+.^_`|~0-9a-z-]+$/

@@ -1,47 +1,57 @@
 import type { IncomingMessage } from 'node:http'
-import { Readable } from 'node:stream'
 import { Refusal } from '../errors.ts'
+import type { Upload, UploadSink } from '../wire/request-head.ts'
 
 /**
- * The client's body as a stream of its own, with backpressure and a limit. undici destroys the
- * body it is given when an upstream fails; given the request itself, it would cut the client's
- * connection and with it our answer.
+ * The client's body on its way to an upstream, with backpressure and a limit. What the upstream no
+ * longer wants is read and thrown away, so that the client can finish sending and find our answer.
  */
-export function requestBody(request: IncomingMessage, maxBytes: number): Readable {
+export function requestBody(request: IncomingMessage, maxBytes: number, chunked: boolean): Upload {
   let received = 0
-  const body = new Readable({
-    read: () => request.resume(),
-    destroy(error, done) {
-      request.off('data', take)
-      request.off('end', finish)
-      request.off('close', cut)
-      // What the upstream no longer wants is read and thrown away, so that the client can finish
-      // sending and find our answer.
-      request.resume()
-      done(error)
-    },
-  })
+  let sink: UploadSink | undefined
 
   function take(chunk: Buffer): void {
     received += chunk.length
-    if (received > maxBytes) body.destroy(new Refusal('body-too-large'))
-    else if (!body.push(chunk)) request.pause()
+    if (received > maxBytes) fail(new Refusal('body-too-large'))
+    else if (sink?.data(chunk) === false) request.pause()
   }
   function finish(): void {
-    body.push(null)
+    sink?.end()
   }
   // A client that leaves in the middle must not look like one that finished.
   function cut(): void {
-    if (!request.complete) body.destroy(new Error('the client ended its body early'))
+    if (!request.complete) fail(new Error('the client ended its body early'))
+  }
+  function fail(error: Error): void {
+    const told = sink
+    stop()
+    told?.fail(error)
+  }
+  function stop(): void {
+    if (sink !== undefined) {
+      sink = undefined
+      request.off('data', take)
+      request.off('end', finish)
+      request.off('close', cut)
+      request.off('error', cut)
+      // Without a listener it would end the process.
+      request.on('error', () => {})
+    }
+    request.resume()
   }
 
-  // undici stops listening once an exchange is over; an error after that must not end the process.
-  body.on('error', () => {})
-  request.on('data', take)
-  request.on('end', finish)
-  request.on('close', cut)
-  request.on('error', cut)
-  // The client may have left while its token was being checked.
-  if (request.destroyed) cut()
-  return body
+  return {
+    chunked,
+    start(to) {
+      sink = to
+      request.on('data', take)
+      request.on('end', finish)
+      request.on('close', cut)
+      request.on('error', cut)
+      // The client may have left while its token was being checked.
+      if (request.destroyed) cut()
+    },
+    resume: () => void request.resume(),
+    stop,
+  }
 }

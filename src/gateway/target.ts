@@ -1,6 +1,7 @@
-import { type Dispatcher, Pool } from 'undici'
+import type { TargetTls } from '../wire/connect.ts'
+import { type Call, createPool, type Pool } from '../wire/pool.ts'
+import type { AnswerHandler, WireRequest } from '../wire/request-head.ts'
 import { type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
-import { createConnector, type TargetTls } from './connector.ts'
 import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
 
 export interface TargetSettings {
@@ -25,10 +26,9 @@ export interface Target {
   /** Requests that have been given to it and have not ended. */
   readonly outstanding: () => number
   readonly began: () => void
-  readonly dispatch: (
-    options: Dispatcher.DispatchOptions,
-    handler: Dispatcher.DispatchHandler,
-  ) => void
+  readonly send: (request: WireRequest, handler: AnswerHandler) => Call
+  readonly abort: Pool['abort']
+  readonly resume: Pool['resume']
   /** The answer to a request has begun, whatever its status. */
   readonly answered: () => void
   /**
@@ -38,7 +38,7 @@ export interface Target {
   readonly ended: (how: Ending) => void
   /** Takes no more requests and closes its connections when the last one has ended. */
   readonly retire: () => void
-  readonly destroy: () => Promise<void>
+  readonly destroy: () => void
 }
 
 export type Ending = 'answered' | 'failed' | 'untold'
@@ -49,35 +49,16 @@ export function createTarget(
   address: string | undefined,
   settings: TargetSettings,
 ): Target {
-  const pool = new Pool(origin, {
-    connections: settings.connections,
-    // A pooled HTTP/1.1 connection is positional: one request at a time, or one user's answer can
-    // become another's (CVE-2026-6733).
-    pipelining: 1,
-    allowH2: false,
-    connectTimeout: settings.connectTimeoutMs,
-    headersTimeout: settings.headersTimeoutMs,
-    bodyTimeout: settings.bodyTimeoutMs,
-    strictContentLength: true,
-    connect: createConnector(address, settings),
-  })
+  const pool = createPool(origin, address, settings)
   const breaker = createBreaker(settings.breaker)
   const fixedHost =
     settings.host === 'target' || settings.host === 'client' ? undefined : settings.host
-  // undici takes the name for TLS from the Host header, and ends connections when it changes: a
-  // client could choose whose certificate is good. One that never changes stops that, and
-  // the connector puts the right one in its place.
-  const named = origin.startsWith('https:') ? { servername: 'fixed' } : undefined
-  const health = createHealthCheck(
-    (options) => pool.request({ ...options, ...named }),
-    settings.healthCheck,
-    fixedHost,
-  )
+  const health = createHealthCheck(pool, settings.healthCheck, fixedHost)
   let outstanding = 0
   let retired = false
 
   function closeWhenDone(): void {
-    if (retired && outstanding === 0) void pool.close().catch(() => {})
+    if (retired && outstanding === 0) pool.destroy()
   }
 
   return {
@@ -89,8 +70,9 @@ export function createTarget(
       outstanding++
       breaker.began()
     },
-    dispatch: (options, handler) =>
-      void pool.dispatch(named === undefined ? options : { ...options, ...named }, handler),
+    send: pool.send,
+    abort: pool.abort,
+    resume: pool.resume,
     answered: breaker.succeeded,
     ended(how) {
       outstanding--
@@ -103,9 +85,9 @@ export function createTarget(
       health.close()
       closeWhenDone()
     },
-    async destroy() {
+    destroy() {
       health.close()
-      await pool.destroy()
+      pool.destroy()
     },
   }
 }

@@ -1,15 +1,11 @@
-import type { Dispatcher } from 'undici'
 import { Fault } from '../errors.ts'
+import type { WireRequest } from '../wire/request-head.ts'
+import { WireError } from '../wire/wire-error.ts'
 import { isCertificateProblem } from './certificate-problems.ts'
 
 /* What an error on the way to a target means, by its code: for the client, and for a second try. */
 
-const timeouts = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'ETIMEDOUT',
-])
+const timeouts = new Set(['connect-timeout', 'answer-timeout', 'body-timeout', 'ETIMEDOUT'])
 
 const unreachable = new Set([
   'ECONNREFUSED',
@@ -20,7 +16,7 @@ const unreachable = new Set([
 ])
 
 /** On a connection that was there. */
-const cut = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+const cut = new Set(['ECONNRESET', 'EPIPE', 'closed'])
 
 /** RFC 9110 9.2.2, and no body, which could only be sent once. */
 const repeatable = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
@@ -45,8 +41,8 @@ export function upstreamFault(cause: Error): Fault {
 }
 
 /** Whether a request may be sent twice: its method allows that, and nothing of it is used up. */
-export function mayRepeat({ method, body }: Dispatcher.DispatchOptions): boolean {
-  return body === null && repeatable.has(method)
+export function mayRepeat({ method, upload }: WireRequest): boolean {
+  return upload === undefined && repeatable.has(method)
 }
 
 /** Whether the connection broke, as opposed to never having been made. */
@@ -54,9 +50,10 @@ export function isCut(error: Error): boolean {
   return cut.has(codeOf(error))
 }
 
-/** Whether no answer can come after this: there was no connection, or it is gone. */
+/** Whether no answer can come after this, and nothing of one has: there was no connection, or it is gone. */
 export function isUnheard(error: Error): boolean {
-  const code = codeOf(error)
+  if (!(error instanceof WireError) || error.heard) return false
+  const { code } = error
   if (isCut(error) || unreachable.has(code) || isCertificateProblem(code)) return true
-  return code === 'UND_ERR_CONNECT_TIMEOUT'
+  return code === 'connect-timeout'
 }

@@ -2,8 +2,8 @@ import { cookieWithoutToken } from './carriers.ts'
 import type { IdentityHeaders } from './identity-headers.ts'
 import type { Authorized, Received } from './stages.ts'
 
-/** `host`: a name for the Host header, or the word `target` or `client`. */
-export type UpstreamHeaders = (authorized: Authorized, host: string) => string[]
+/** Name, value, name, value … of all but Host and what belongs to the connection. */
+export type UpstreamHeaders = (authorized: Authorized) => string[]
 
 /**
  * The headers of the request that goes out: what the client may say, and after it what only
@@ -14,12 +14,9 @@ export function createUpstreamHeaders(
   identity: IdentityHeaders,
   requestIdName: string,
 ): UpstreamHeaders {
-  return ({ received, token }, host) => {
+  return ({ received, token }) => {
     const { headers, origin, requestId, route, call, sentPath } = received
     const out = [...headers.passable]
-    // Without one, undici writes the target's own.
-    const name = host === 'client' ? origin.host : host
-    if (host !== 'target' && name !== undefined) out.push('Host', name)
     pushCredentials(out, received, passesCredentials(received))
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
     if (headers.takesTrailers) out.push('TE', 'trailers')

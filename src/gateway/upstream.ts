@@ -19,8 +19,6 @@ export interface UpstreamSettings extends TargetSettings {
 export interface Upstream {
   readonly name: string
   readonly host: string
-  /** How long an answer may take to begin. */
-  readonly headersTimeoutMs: number
   /** How long a request may wait for a connection. */
   readonly queueTimeoutMs: number
   readonly connections: number
@@ -34,7 +32,7 @@ export interface Upstream {
   /** One other than those that were tried, if there is one. */
   readonly chooseAnother: (tried: ReadonlySet<Target>) => Target | undefined
   readonly targets: () => readonly Target[]
-  readonly close: () => Promise<void>
+  readonly close: () => void
 }
 
 /** Opens nothing until it is asked. */
@@ -74,7 +72,6 @@ export function createUpstream(name: string, settings: UpstreamSettings): Upstre
   return {
     name,
     host: settings.host,
-    headersTimeoutMs: settings.headersTimeoutMs,
     queueTimeoutMs: settings.queueTimeoutMs,
     connections: settings.connections,
     retries: settings.retries,
@@ -82,8 +79,8 @@ export function createUpstream(name: string, settings: UpstreamSettings): Upstre
     choose,
     chooseAnother: find,
     targets: () => all,
-    async close() {
-      await Promise.all(places.map((place) => place.close()))
+    close() {
+      for (const place of places) place.close()
     },
   }
 }
@@ -124,9 +121,9 @@ function createPlace(origin: string, settings: UpstreamSettings) {
     onChange(listener: () => void) {
       changed = listener
     },
-    async close() {
+    close() {
       addresses?.close()
-      await Promise.all([...targets.values(), ...retired].map((target) => target.destroy()))
+      for (const target of [...targets.values(), ...retired]) target.destroy()
     },
   }
 }

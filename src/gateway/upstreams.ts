@@ -22,7 +22,7 @@ export function createUpstreams(settings: Readonly<Record<string, UpstreamSettin
     },
     all: [...upstreams.values()],
     async close() {
-      await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
+      for (const upstream of upstreams.values()) upstream.close()
     },
   }
 }

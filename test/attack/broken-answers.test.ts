@@ -17,6 +17,26 @@ const chunked = 'Transfer-Encoding: chunked'
 const inner =
   /127\.0\.0\.1|localhost|\[?::1|UND_ERR|HPE_|ERR_|E[A-Z]{5,}|Error|undici|llhttp|node:|\.[tj]s\b|at \w+ \(|invalid|host\.test/
 
+const firstChunk = '5\r\nhello\r\n'
+
+/** What is wrong behind a first chunk. */
+const brokenChunks: readonly [string, string][] = [
+  ['a chunk size of letters', 'zz\r\nxx\r\n0\r\n\r\n'],
+  ['a chunk size with a sign', '-1\r\nxx\r\n0\r\n\r\n'],
+  ['a chunk size with a space', '2 \r\nxx\r\n0\r\n\r\n'],
+  ['a chunk size beyond 64 bits', '10000000000000000\r\nx\r\n'],
+  ['no chunk size', '\r\n0\r\n\r\n'],
+  ['a chunk longer than it says', '2\r\nxxx\r\n0\r\n\r\n'],
+  ['a chunk line that ends with LF alone', '2\nxx\r\n0\r\n\r\n'],
+  ['a chunk that ends with LF alone', '2\r\nxx\n0\r\n\r\n'],
+  ['an endless chunk extension', `2;${'a'.repeat(70_000)}\r\nxx\r\n0\r\n\r\n`],
+  ['a control character in a chunk extension', '2;a\0b\r\nxx\r\n0\r\n\r\n'],
+  ['trailers of 20 KiB', `0\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ['a trailer that says another length', '0\r\nContent-Length: 9\r\n\r\n'],
+  ['a trailer that says another coding', '0\r\nTransfer-Encoding: chunked\r\n\r\n'],
+  ['a trailer without a name', '0\r\n: a\r\n\r\n'],
+]
+
 /** What an upstream does that is no answer; each is the whole of what it sends. */
 const noAnswers: readonly [string, string | ((socket: Socket) => unknown)][] = [
   ['garbage', '\0\x01\x02\xff garbage\r\n\r\n'],
@@ -46,6 +66,11 @@ const noAnswers: readonly [string, string | ((socket: Socket) => unknown)][] = [
     '101 that nobody asked for',
     'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nraw',
   ],
+  // With nothing of it told yet, it is a fault like any other.
+  ...brokenChunks.map(([what, rest]): [string, string] => [
+    `${what}, all in one packet`,
+    answer(chunked, firstChunk + rest),
+  ]),
   ['a close without an answer', (socket) => socket.end()],
   ['a close within the headers', (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Le')],
   ['a reset', (socket) => socket.resetAndDestroy()],
@@ -58,15 +83,11 @@ const brokenWithin: readonly [string, string | ((socket: Socket) => unknown)][] 
   ['a body that ends before its length', (socket) => socket.end(answer('Content-Length: 99', 'a'))],
   ['chunks without the last one', (socket) => socket.end(answer(chunked, '5\r\nhello\r\n'))],
   ['half a chunk', (socket) => socket.end(answer(chunked, '50\r\nhello'))],
-  ['a chunk size of letters', answer(chunked, '5\r\nhello\r\nzz\r\nxx\r\n0\r\n\r\n')],
-  ['a chunk size with a sign', answer(chunked, '5\r\nhello\r\n-1\r\nxx\r\n0\r\n\r\n')],
-  ['a chunk size beyond 64 bits', answer(chunked, '5\r\nhello\r\n10000000000000000\r\nx\r\n')],
-  ['a chunk longer than it says', answer(chunked, '5\r\nhello\r\n2\r\nxxx\r\n0\r\n\r\n')],
-  ['trailers of 64 KiB', answer(chunked, `5\r\nhello\r\n0\r\nX: ${'a'.repeat(65_536)}\r\n\r\n`)],
-  [
-    'a trailer that says another length',
-    answer(chunked, '5\r\nhello\r\n0\r\nContent-Length: 9\r\n\r\n'),
-  ],
+  ...brokenChunks.map(([what, rest]): [string, (socket: Socket) => unknown] => [
+    what,
+    (socket) =>
+      socket.write(answer(chunked, firstChunk), () => setTimeout(() => socket.write(rest), 50)),
+  ]),
   [
     'a reset',
     (socket) => socket.write(answer('Content-Length: 99', 'a'), () => socket.resetAndDestroy()),

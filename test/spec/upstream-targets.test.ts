@@ -294,14 +294,23 @@ test('a target at a fixed address keeps the name of its service in Host', async 
   onTestFinished(target.destroy)
 
   await new Promise<void>((resolve, reject) => {
-    target.dispatch(
-      { method: 'GET', path: '/' },
+    target.send(
       {
-        onRequestStart() {},
-        onResponseStart() {},
-        onResponseData() {},
-        onResponseEnd: () => resolve(),
-        onResponseError: (_, error) => reject(error),
+        method: 'GET',
+        path: '/',
+        host: undefined,
+        headers: [],
+        upload: undefined,
+        upgrade: undefined,
+      },
+      {
+        sent() {},
+        whole: () => resolve(),
+        head() {},
+        data: () => true,
+        end: () => resolve(),
+        upgraded() {},
+        failed: reject,
       },
     )
   })

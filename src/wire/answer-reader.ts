@@ -1,0 +1,173 @@
+import { type AnswerHead, type Framing, readHead } from './answer-head.ts'
+import { type ChunkReader, createChunkReader } from './chunks.ts'
+import { Malformed } from './wire-error.ts'
+
+/** What a head may take, as in Node's own parser. */
+const mostHeadBytes = 16_384
+/** An answer that came in one piece and is not longer is handed on in one piece. */
+const mostWhole = 16_384
+/** Interim answers before the final one. */
+const mostInterim = 32
+
+const headEnd = Buffer.from('\r\n\r\n')
+const start = Buffer.from('HTTP/1.')
+const nothing = Buffer.alloc(0)
+
+/** What is told about an answer while it is read. */
+export interface AnswerEvents {
+  whole(head: AnswerHead, body: string): void
+  head(head: AnswerHead): void
+  /** The chunk is the listener's to keep. */
+  data(chunk: Buffer): void
+  /** The server agreed to another protocol; `rest` is the beginning of that. */
+  switched(head: AnswerHead, rest: Buffer): void
+}
+
+/** `more`: the answer goes on. `over`: nothing of it is left to come. `excess`: more came than that. */
+export type Progress = 'more' | 'over' | 'excess'
+
+/** Reads one answer after the other from the bytes of a connection. Throws Malformed. */
+export interface AnswerReader {
+  /** The next answer is one to a request with this method. */
+  begin(method: string, mayUpgrade: boolean): void
+  /** Takes what came. `bytes` may be overwritten afterwards. */
+  read(bytes: Buffer): Progress
+  /** The connection was closed in order: whether the answer is whole with that. */
+  readonly endsHere: () => boolean
+  /** Whether the final head has been read. */
+  readonly hasHead: () => boolean
+  /** Whether it was told with `head` and not with `whole`. */
+  readonly isInPieces: () => boolean
+  /** Of the answer that is over. */
+  readonly trailers: () => readonly string[]
+  readonly lastHead: () => AnswerHead | undefined
+}
+
+const noTrailers: readonly string[] = []
+
+/** For one connection. */
+export function createAnswerReader(events: AnswerEvents): AnswerReader {
+  let method = ''
+  let mayUpgrade = false
+  let interim = 0
+  /** The beginning of a head whose rest has not come. */
+  let carried: Buffer = nothing
+  let head: AnswerHead | undefined
+  let left = 0
+  let chunks: ChunkReader | undefined
+  let inPieces = false
+  /** What the last read brought of the body. */
+  let data: Buffer = nothing
+
+  /** Where the final head ends, or -1 while it has not all come. */
+  function readFinalHead(bytes: Buffer): number {
+    let from = 0
+    for (;;) {
+      const end = bytes.indexOf(headEnd, from)
+      if (end - from > mostHeadBytes) throw new Malformed('too many headers')
+      if (end === -1) {
+        carry(bytes.subarray(from))
+        return -1
+      }
+      const next = readHead(bytes.toString('latin1', from, end), method)
+      from = end + headEnd.length
+      if (next.status >= 200) {
+        head = next
+        return from
+      }
+      takeInterim(next)
+      if (next.status === 101) {
+        head = next
+        return from
+      }
+      if (from === bytes.length) return -1
+    }
+  }
+
+  function carry(rest: Buffer): void {
+    if (rest.length > mostHeadBytes) throw new Malformed('too many headers')
+    const compared = Math.min(rest.length, start.length)
+    // Else whatever speaks another protocol would be waited for.
+    if (rest.compare(start, 0, compared, 0, compared) !== 0) {
+      throw new Malformed('no answer of HTTP/1.1')
+    }
+    carried = Buffer.from(rest)
+  }
+
+  function takeInterim({ status }: AnswerHead): void {
+    if (status === 101 && !mayUpgrade) throw new Malformed('a switch that nobody asked for')
+    if (++interim > mostInterim) throw new Malformed('interim answers without end')
+  }
+
+  function readBody(bytes: Buffer, from: number, framing: Framing): Progress {
+    data = nothing
+    if (framing === 'none') return from < bytes.length ? 'excess' : 'over'
+    if (framing === 'close') {
+      data = Buffer.from(bytes.subarray(from))
+      return 'more'
+    }
+    if (framing === 'chunked') return readChunks(bytes, from)
+    const end = Math.min(bytes.length, from + left)
+    left -= end - from
+    data = Buffer.from(bytes.subarray(from, end))
+    if (left > 0) return 'more'
+    return end < bytes.length ? 'excess' : 'over'
+  }
+
+  function readChunks(bytes: Buffer, from: number): Progress {
+    chunks ??= createChunkReader(mostHeadBytes)
+    const out = Buffer.allocUnsafe(bytes.length - from)
+    const end = chunks.read(bytes, from, out)
+    data = out.subarray(0, chunks.written())
+    if (!chunks.isDone()) return 'more'
+    return end < bytes.length ? 'excess' : 'over'
+  }
+
+  function beginAnswer(bytes: Buffer): Progress {
+    const all = carried.length === 0 ? bytes : Buffer.concat([carried, bytes])
+    carried = nothing
+    const from = readFinalHead(all)
+    if (from === -1 || head === undefined) return 'more'
+    if (head.status === 101) {
+      events.switched(head, Buffer.from(all.subarray(from)))
+      return 'over'
+    }
+    const { framing } = head
+    const length = framing === 'none' ? 0 : framing
+    if (typeof length === 'number' && length <= mostWhole && all.length - from >= length) {
+      events.whole(head, length === 0 ? '' : all.toString('latin1', from, from + length))
+      return all.length - from > length ? 'excess' : 'over'
+    }
+    left = typeof length === 'number' ? length : 0
+    // Before anything is told: what breaks here can still be answered as the fault that it is.
+    const progress = readBody(all, from, framing)
+    inPieces = true
+    events.head(head)
+    if (data.length > 0) events.data(data)
+    return progress
+  }
+
+  function goOn(bytes: Buffer, framing: Framing): Progress {
+    const progress = readBody(bytes, 0, framing)
+    if (data.length > 0) events.data(data)
+    return progress
+  }
+
+  return {
+    begin(nextMethod, nextMayUpgrade) {
+      method = nextMethod
+      mayUpgrade = nextMayUpgrade
+      interim = 0
+      carried = nothing
+      head = undefined
+      chunks = undefined
+      inPieces = false
+    },
+    read: (bytes) => (head === undefined ? beginAnswer(bytes) : goOn(bytes, head.framing)),
+    endsHere: () => head?.framing === 'close',
+    hasHead: () => head !== undefined,
+    isInPieces: () => inPieces,
+    trailers: () => chunks?.trailers() ?? noTrailers,
+    lastHead: () => head,
+  }
+}

@@ -1,0 +1,144 @@
+import { readFields } from './header-fields.ts'
+import { Malformed } from './wire-error.ts'
+
+/** Takes a body in chunks apart (RFC 9112 7.1), however its bytes are split over reads. */
+export interface ChunkReader {
+  /**
+   * Reads `bytes` from `from` on and gives back where it stopped: the end, or what follows the
+   * body. Data is copied to `out`, from its start; `written` says how much of it there is.
+   */
+  read(bytes: Buffer, from: number, out: Buffer): number
+  readonly written: () => number
+  /** Whether the last chunk and the trailers have been read. */
+  readonly isDone: () => boolean
+  /** Name, value, name, value … of the trailers, once it is done. */
+  readonly trailers: () => readonly string[]
+}
+
+type Stage = 'size' | 'extension' | 'size-lf' | 'data' | 'data-cr' | 'data-lf' | 'trailers' | 'done'
+
+/** A chunk is not larger than what a number holds exactly, leading zeros included. */
+const mostDigits = 13
+/** In one line; a body of one-byte chunks could else cost thousands of bytes for each. */
+const mostExtension = 256
+
+const cr = 0x0d
+const lf = 0x0a
+const semicolon = 0x3b
+
+/** `mostTrailerBytes`: what the trailers may take in all. */
+export function createChunkReader(mostTrailerBytes: number): ChunkReader {
+  let stage: Stage = 'size'
+  let size = 0
+  let digits = 0
+  let extension = 0
+  let trailerText = ''
+  let trailers: readonly string[] = []
+  let written = 0
+
+  /** What one byte outside of the data means. */
+  function step(code: number): void {
+    switch (stage) {
+      case 'size':
+        takeSizeByte(code)
+        return
+      case 'extension':
+        if (code === cr) stage = 'size-lf'
+        else if (++extension > mostExtension || !isText(code)) throw new Malformed('a chunk line')
+        return
+      case 'size-lf':
+        if (code !== lf) throw new Malformed('a chunk line without its end')
+        stage = size === 0 ? 'trailers' : 'data'
+        return
+      case 'data-cr':
+        if (code !== cr) throw new Malformed('a chunk that is longer than it says')
+        stage = 'data-lf'
+        return
+      case 'data-lf':
+        if (code !== lf) throw new Malformed('a chunk without its end')
+        stage = 'size'
+        digits = 0
+        extension = 0
+        return
+      default:
+        throw new Malformed('a chunk')
+    }
+  }
+
+  function takeSizeByte(code: number): void {
+    const digit = hexDigit(code)
+    if (digit >= 0) {
+      if (++digits > mostDigits) throw new Malformed('a chunk size with too many digits')
+      size = size * 16 + digit
+    } else if (digits > 0 && code === cr) stage = 'size-lf'
+    else if (digits > 0 && code === semicolon) stage = 'extension'
+    else throw new Malformed('no chunk size')
+  }
+
+  /** Gives back where the trailers end within `bytes`, or its length when they go on. */
+  function takeTrailers(bytes: Buffer, from: number): number {
+    const before = trailerText.length
+    trailerText += bytes.toString(
+      'latin1',
+      from,
+      Math.min(bytes.length, from + mostTrailerBytes + 4),
+    )
+    const isEmpty = trailerText.startsWith('\r\n')
+    const end = isEmpty ? 2 : trailerText.indexOf('\r\n\r\n') + 4
+    if (end < 4 && !isEmpty) {
+      if (trailerText.length > mostTrailerBytes) throw new Malformed('too many trailers')
+      return bytes.length
+    }
+    if (end > mostTrailerBytes) throw new Malformed('too many trailers')
+    trailers = readTrailers(trailerText.slice(0, isEmpty ? 0 : end - 4))
+    stage = 'done'
+    return from + end - before
+  }
+
+  return {
+    read(bytes, from, out) {
+      let at = from
+      written = 0
+      while (at < bytes.length && stage !== 'done') {
+        if (stage === 'data') {
+          const end = Math.min(bytes.length, at + size)
+          written += bytes.copy(out, written, at, end)
+          size -= end - at
+          at = end
+          if (size === 0) stage = 'data-cr'
+        } else if (stage === 'trailers') {
+          at = takeTrailers(bytes, at)
+        } else {
+          step(bytes[at++] as number)
+        }
+        if (stage === 'size' && digits === 0) size = 0
+      }
+      return at
+    },
+    written: () => written,
+    isDone: () => stage === 'done',
+    trailers: () => trailers,
+  }
+}
+
+function readTrailers(text: string): readonly string[] {
+  const fields: string[] = []
+  readFields(text, 0, (name, value, lower) => {
+    // What it would change has been decided by then: somebody counts on a second opinion.
+    if (lower === 'content-length' || lower === 'transfer-encoding') {
+      throw new Malformed('a trailer about the framing')
+    }
+    fields.push(name, value)
+  })
+  return fields
+}
+
+function isText(code: number): boolean {
+  return code === 0x09 || (code >= 0x20 && code !== 0x7f)
+}
+
+function hexDigit(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const letter = code | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
+}

@@ -1,0 +1,293 @@
+import type { Socket } from 'node:net'
+import { nextTick, platform } from 'node:process'
+import { createAnswerReader, type Progress } from './answer-reader.ts'
+import type { Connector } from './connect.ts'
+import { type AnswerHandler, requestHead, type WireRequest } from './request-head.ts'
+import { Malformed, WireError, type WireProblem } from './wire-error.ts'
+
+/** A request that somebody waits for. */
+export interface Call {
+  readonly request: WireRequest
+  readonly handler: AnswerHandler
+  /** The connection it has, while it has one. */
+  connection: Connection | undefined
+  over: boolean
+}
+
+/** How many beats of the pool's clock each wait may last. */
+export interface Patience {
+  readonly connect: number
+  readonly answer: number
+  readonly body: number
+}
+
+/** One connection, with one request at a time: more would make one caller's answer another's. */
+export interface Connection {
+  /** Whether it is there and has nothing to do. */
+  readonly isFree: () => boolean
+  /** Sends a request. It must be free. */
+  readonly start: (call: Call) => void
+  readonly pause: () => void
+  readonly resume: () => void
+  /** Ends it, without a word to whoever waits on it. */
+  readonly abandon: () => void
+  /** Ends it; the request that is under way fails. */
+  readonly destroy: () => void
+  /** The clock of the pool: ends what has lasted too long. */
+  readonly beat: () => void
+  /** For how many seconds the server keeps it, as far as it has said so. */
+  readonly keptSeconds: () => number | undefined
+}
+
+export interface ConnectionParts {
+  readonly connector: Connector
+  readonly patience: Patience
+  /** The Host header of requests that bring none. */
+  readonly ownHost: string
+  /** Whether it is for one request only, after which its bytes are somebody else's. */
+  readonly forUpgrade: boolean
+  /** It is there, or its request is over and another one may follow. */
+  readonly onFree: (connection: Connection) => void
+  /** It will not be there: with the reason, if it never was. */
+  readonly onGone: (connection: Connection, neverThere: Error | undefined) => void
+}
+
+/**
+ * What every connection reads into: it is used up before the next one reads. On Windows, reads are
+ * begun ahead of time, so that one buffer for all would be written to by several at once.
+ */
+const shared = platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(65_536)
+
+/** Begins to connect. */
+export function openConnection(parts: ConnectionParts): Connection {
+  const { connector, patience, onFree, onGone } = parts
+  let ready = false
+  let gone = false
+  let call: Call | undefined
+  let heard = false
+  let paused = false
+  let uploading = false
+  let blocked = false
+  let beatsLeft = patience.connect
+  let failure: Error | undefined
+
+  const reader = createAnswerReader({
+    whole: (head, body) => call?.handler.whole(head, body),
+    head: (head) => call?.handler.head(head),
+    data(chunk) {
+      if (call !== undefined && !call.handler.data(chunk)) paused = true
+    },
+    switched(head, rest) {
+      const { handler } = over() ?? {}
+      leave()
+      socket.pause()
+      socket.unshift(rest)
+      handler?.upgraded(head, socket)
+    },
+  })
+
+  // A tunnel needs the stream; everything else does better without.
+  const buffer = shared ?? Buffer.allocUnsafeSlow(65_536)
+  const socket: Socket = connector.open(
+    parts.forUpgrade ? undefined : { buffer, callback: (count) => take(buffer.subarray(0, count)) },
+  )
+  if (parts.forUpgrade) socket.on('data', take)
+  socket.on(connector.readyEvent, onReady)
+  socket.on('end', onEnd)
+  socket.on('error', onError)
+  socket.on('close', onClose)
+  socket.on('drain', onDrain)
+
+  function onReady(): void {
+    ready = true
+    onFree(connection)
+  }
+  function onEnd(): void {
+    if (call !== undefined && reader.endsHere()) settle('over', call)
+    else fail('closed', 'the connection was closed')
+  }
+  function onError(error: NodeJS.ErrnoException): void {
+    failure ??= new WireError(error.code ?? 'closed', error.message, heard, error)
+    failWith(failure)
+  }
+  function onClose(): void {
+    fail('closed', 'the connection was closed')
+    if (gone) return
+    gone = true
+    onGone(connection, ready ? undefined : (failure ?? new WireError('closed', 'closed', false)))
+  }
+  function onDrain(): void {
+    if (!blocked) return
+    blocked = false
+    beatsLeft = patience.answer
+    call?.request.upload?.resume()
+  }
+
+  /** The request has ended, in whatever way: gives it back, and forgets it. */
+  function over(): Call | undefined {
+    const done = call
+    call = undefined
+    paused = false
+    if (done !== undefined) {
+      done.over = true
+      done.connection = undefined
+    }
+    return done
+  }
+  function destroy(): void {
+    socket.destroy()
+  }
+  function failWith(error: Error): void {
+    const done = over()
+    destroy()
+    done?.handler.failed(error)
+  }
+  function fail(problem: WireProblem, message: string): void {
+    if (call !== undefined) failWith(new WireError(problem, message, heard))
+    else destroy()
+  }
+  /** The answer is whole. */
+  function finish(): void {
+    over()
+    if (uploading || reader.lastHead()?.persistent !== true || socket.destroyed) destroy()
+    else onFree(connection)
+  }
+  /** Nothing here listens to the socket any more. */
+  function leave(): void {
+    socket.off('data', take)
+    socket.off('end', onEnd)
+    socket.off('error', onError)
+    socket.off('close', onClose)
+    socket.off('drain', onDrain)
+    socket.on('error', () => {})
+    gone = true
+    onGone(connection, undefined)
+  }
+
+  /** Whether to go on reading. */
+  function take(bytes: Buffer): boolean {
+    // What comes when nothing was asked for would be taken for the answer to the next request.
+    if (call === undefined) {
+      destroy()
+      return false
+    }
+    heard = true
+    const current = call
+    try {
+      const progress = reader.read(bytes)
+      if (progress !== 'more') settle(progress, current)
+      else if (reader.hasHead()) beatsLeft = patience.body
+    } catch (error) {
+      over()
+      destroy()
+      current.handler.failed(
+        error instanceof Malformed
+          ? new WireError('malformed', error.message, true)
+          : (error as Error),
+      )
+    }
+    if (paused && parts.forUpgrade) socket.pause()
+    return !paused
+  }
+
+  function settle(progress: Progress, current: Call): void {
+    // It became a tunnel, or its handler gave it up.
+    if (call === undefined) return
+    if (reader.isInPieces()) current.handler.end(reader.trailers())
+    if (progress === 'excess') {
+      over()
+      destroy()
+    } else finish()
+  }
+
+  /** Whether nothing is waited for that the server could do. */
+  function isPatient(): boolean {
+    if (!ready) return false
+    // A client that reads or sends slowly is not the doing of the server.
+    return call === undefined || paused || (uploading && !blocked && !reader.hasHead())
+  }
+
+  function startUpload(current: Call): void {
+    const { upload } = current.request
+    if (upload === undefined) return
+    uploading = true
+    upload.start({
+      data(chunk) {
+        if (call !== current) return true
+        const roomy = upload.chunked ? writeChunk(chunk) : socket.write(chunk)
+        if (!roomy && !blocked) {
+          blocked = true
+          beatsLeft = patience.answer
+        }
+        return roomy
+      },
+      end() {
+        if (call !== current) return
+        uploading = false
+        blocked = false
+        beatsLeft = patience.answer
+        if (upload.chunked) socket.write('0\r\n\r\n', 'latin1')
+      },
+      fail(error) {
+        if (call === current) failWith(error)
+      },
+    })
+  }
+  function writeChunk(chunk: Buffer): boolean {
+    socket.cork()
+    socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
+    socket.write(chunk)
+    const roomy = socket.write('\r\n', 'latin1')
+    socket.uncork()
+    return roomy
+  }
+
+  const connection: Connection = {
+    isFree: () => ready && call === undefined && !socket.destroyed,
+    start(next) {
+      const { request } = next
+      call = next
+      next.connection = connection
+      heard = false
+      uploading = false
+      blocked = false
+      beatsLeft = patience.answer
+      reader.begin(request.method, request.upgrade !== undefined)
+      const head = requestHead(request, parts.ownHost)
+      if (request.upload === undefined) socket.write(head, 'latin1')
+      else {
+        // Head and the beginning of the body in one packet.
+        socket.cork()
+        socket.write(head, 'latin1')
+        startUpload(next)
+        nextTick(() => socket.uncork())
+      }
+      next.handler.sent()
+    },
+    pause() {
+      paused = true
+      socket.pause()
+    },
+    resume() {
+      if (!paused) return
+      paused = false
+      beatsLeft = patience.body
+      socket.resume()
+    },
+    abandon() {
+      over()
+      destroy()
+    },
+    destroy,
+    beat() {
+      if (isPatient() || --beatsLeft > 0) return
+      if (!ready) {
+        failure ??= new WireError('connect-timeout', 'connecting took too long', false)
+        destroy()
+      } else if (reader.hasHead()) fail('body-timeout', 'a pause in the answer was too long')
+      else fail('answer-timeout', 'the answer took too long to begin')
+    },
+    keptSeconds: () => reader.lastHead()?.keptSeconds,
+  }
+  return connection
+}

@@ -1,0 +1,57 @@
+import { Malformed } from './wire-error.ts'
+
+/** Names that have been seen, with their lower-case form: most answers bring the same ones. */
+const known = new Map<string, string>()
+const mostKnown = 2000
+
+/** The lower-case form of a header name; throws Malformed for what is no name (RFC 9110 5.1). */
+export function fieldName(name: string): string {
+  const found = known.get(name)
+  if (found !== undefined) return found
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw new Malformed('a header without a name')
+  const lower = name.toLowerCase()
+  // A server chooses its names; it must not choose how many of them we keep.
+  if (known.size < mostKnown) known.set(name, lower)
+  return lower
+}
+
+/**
+ * Reads header lines of `text` from `at` to its end, each closed by CRLF but the last. Hands every
+ * field to `take`, with its name in lower case too. Continued lines, bare CR or LF, control
+ * characters and a space before the colon are what two parsers read differently: Malformed.
+ */
+export function readFields(
+  text: string,
+  at: number,
+  take: (name: string, value: string, lower: string) => void,
+): void {
+  let from = at
+  while (from < text.length) {
+    const lineEnd = text.indexOf('\r\n', from)
+    const end = lineEnd === -1 ? text.length : lineEnd
+    const colon = text.indexOf(':', from)
+    if (colon === -1 || colon >= end) throw new Malformed('a header line without a colon')
+    const name = text.slice(from, colon)
+    const lower = fieldName(name)
+    const value = trimmed(text, colon + 1, end)
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) throw new Malformed('a character in a header')
+    take(name, value, lower)
+    from = end + 2
+  }
+}
+
+const space = 0x20
+const tab = 0x09
+
+/** Without the optional white space of RFC 9110 5.5, which is not all that `trim` takes off. */
+function trimmed(text: string, from: number, to: number): string {
+  let start = from
+  let end = to
+  while (start < end && isBlank(text.charCodeAt(start))) start++
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end--
+  return text.slice(start, end)
+}
+
+function isBlank(code: number): boolean {
+  return code === space || code === tab
+}

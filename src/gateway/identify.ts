@@ -1,8 +1,8 @@
 import { Refusal } from '../errors.ts'
-import type { VerifyToken } from '../token/tokens.ts'
+import type { VerifiedToken, VerifyToken } from '../token/tokens.ts'
 import { findToken } from './carriers.ts'
 import type { FindCrossSite } from './cross-site.ts'
-import type { Identified, Received } from './stages.ts'
+import type { Carrier, Identified, Received } from './stages.ts'
 
 export interface IdentifyParts {
   readonly verifyToken: VerifyToken
@@ -13,10 +13,10 @@ export interface IdentifyParts {
  * Establishes who calls, or refuses. Only a route that is declared public goes on without a
  * caller, and then without any: a token that happens to be there is not read.
  */
-export async function identify(
+export function identify(
   received: Received,
   { verifyToken, crossSite }: IdentifyParts,
-): Promise<Identified> {
+): Identified | Promise<Identified> {
   if (received.route?.access === 'public' && received.endpoint === undefined) {
     return { received, token: undefined, carrier: undefined } as Identified
   }
@@ -26,9 +26,15 @@ export async function identify(
   received.arrival.notes.carrier = carried.carrier
   if (carried.carrier === 'cookie') refuseCrossSite(received, crossSite)
 
-  const token = await verifyToken(carried.token)
+  const token = verifyToken(carried.token)
+  return token instanceof Promise
+    ? token.then((verified) => identified(received, verified, carried.carrier))
+    : identified(received, token, carried.carrier)
+}
+
+function identified(received: Received, token: VerifiedToken, carrier: Carrier): Identified {
   received.arrival.notes.caller = token.caller
-  return { received, token, carrier: carried.carrier } as Identified
+  return { received, token, carrier } as Identified
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])

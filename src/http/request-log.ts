@@ -1,4 +1,5 @@
-import type { Log } from '../log.ts'
+import { member } from '../json-line.ts'
+import { errorJson, type Log } from '../log.ts'
 import type { EndedRequest } from './ended-request.ts'
 
 /**
@@ -7,27 +8,29 @@ import type { EndedRequest } from './ended-request.ts'
  */
 export function logRequest(log: Log, ended: EndedRequest): void {
   const { method, status, milliseconds, notes, outcome, error, reason } = ended
-  const line = {
-    requestId: notes.requestId,
-    method,
-    path: notes.path,
-    sentPath: notes.sentPath,
-    client: notes.address,
-    contract: notes.contract,
-    status,
-    ms: Math.round(milliseconds * 10) / 10,
-    caller: notes.caller?.userId,
-    role: notes.caller?.roleKey,
-    carrier: notes.carrier,
-    step: notes.decision?.step,
-    revision: notes.decision?.revision,
-    upstream: notes.upstream,
-    retries: notes.retries,
-    ended: notes.ended,
-    outcome,
-    reason,
-    err: outcome === 'bug' ? error : undefined,
-  }
-  if (error === undefined) log.requests.info(line, 'request')
-  else log.requests.error(line, 'request')
+  const level = error === undefined ? 'info' : 'error'
+  if (!log.requests.isWritten(level)) return
+  const { caller, decision } = notes
+  log.requests.write(
+    level,
+    member('requestId', notes.requestId) +
+      member('method', method) +
+      member('path', notes.path) +
+      member('sentPath', notes.sentPath) +
+      member('client', notes.address) +
+      member('contract', notes.contract) +
+      `,"status":${status},"ms":${Math.round(milliseconds * 10) / 10}` +
+      member('caller', caller?.userId) +
+      member('role', caller?.roleKey) +
+      member('carrier', notes.carrier) +
+      member('step', decision?.step) +
+      member('revision', decision?.revision) +
+      member('upstream', notes.upstream) +
+      (notes.retries === undefined ? '' : `,"retries":${notes.retries}`) +
+      member('ended', notes.ended) +
+      member('outcome', outcome) +
+      member('reason', reason) +
+      (outcome === 'bug' && error !== undefined ? `,"err":${errorJson(error)}` : '') +
+      ',"msg":"request"',
+  )
 }

@@ -6,11 +6,12 @@ type Handle = (request: IncomingMessage, reply: ServerResponse) => Promise<void>
 /** A client that does not wait for answers may be this many requests ahead. */
 const mostWaiting = 100
 
-/** The requests of one connection, and the reply that the next of them has to wait for. */
+/** The requests of one connection: the one whose turn it is or was, and those behind it. */
 interface Line {
-  waiting: number
-  last: Promise<void>
+  readonly socket: Socket
+  busy: boolean
   reply: ServerResponse | undefined
+  waiting: [IncomingMessage, ServerResponse][] | undefined
 }
 
 /**
@@ -23,29 +24,40 @@ export function createTurns(
 ): (request: IncomingMessage, reply: ServerResponse) => void {
   const lines = new WeakMap<Socket, Line>()
 
-  return (request, reply) => {
-    const { socket } = request
-    const line = lines.get(socket) ?? { waiting: 0, last: Promise.resolve(), reply: undefined }
-    lines.set(socket, line)
-    if (++line.waiting > mostWaiting) {
-      socket.destroy()
+  function begin(line: Line, request: IncomingMessage, reply: ServerResponse): void {
+    // After an answer that ends the connection, nothing that came behind it may still run.
+    if (line.socket.destroyed || line.reply?.shouldKeepAlive === false) return
+    line.busy = true
+    line.reply = reply
+    void handle(request, reply).then(() => {
+      line.busy = false
+      if (line.waiting !== undefined) advance(line)
+    })
+  }
+  function advance(line: Line): void {
+    if (line.busy) return
+    if (line.reply?.closed === false) {
+      line.reply.once('close', () => advance(line))
       return
     }
-
-    const { last, reply: before } = line
-    line.reply = reply
-    line.last = take()
-
-    async function take(): Promise<void> {
-      await last
-      if (before !== undefined && !before.closed) await closed(before)
-      // After an answer that ends the connection, nothing that came behind it may still run.
-      if (!socket.destroyed && before?.shouldKeepAlive !== false) await handle(request, reply)
-      line.waiting--
-    }
+    const next = line.waiting?.shift()
+    if (line.waiting?.length === 0) line.waiting = undefined
+    if (next !== undefined) begin(line, ...next)
   }
-}
 
-function closed(reply: ServerResponse): Promise<void> {
-  return new Promise((resolve) => reply.once('close', resolve))
+  return (request, reply) => {
+    const { socket } = request
+    let line = lines.get(socket)
+    if (line === undefined) {
+      line = { socket, busy: false, reply: undefined, waiting: undefined }
+      lines.set(socket, line)
+    }
+    if (!line.busy && line.waiting === undefined && line.reply?.closed !== false) {
+      begin(line, request, reply)
+      return
+    }
+    line.waiting ??= []
+    if (line.waiting.push([request, reply]) >= mostWaiting) socket.destroy()
+    else if (line.waiting.length === 1) advance(line)
+  }
 }

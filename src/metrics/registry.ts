@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { createCounts } from './counts.ts'
 
 /** What a figure is called and what it says. Labels take values from closed lists only. */
 export interface Figure<Label extends string> {
@@ -46,11 +47,18 @@ export function createFigures(): Figures {
 
   return {
     counter({ name, help, labels = [] }) {
-      const counter = new Counter<string>({ name, help, labelNames: [...labels], registers })
-      return remembered((values) => {
-        const { inc } = counter.labels(...values)
-        return () => inc()
+      const counts = createCounts()
+      new Counter<string>({
+        name,
+        help,
+        labelNames: [...labels],
+        registers,
+        collect() {
+          this.reset()
+          counts.each((values, value) => this.labels(...values).inc(value))
+        },
       })
+      return counts.add
     },
     duration({ name, help, labels = [] }) {
       const histogram = new Histogram({ name, help, labelNames: [...labels], registers, buckets })
@@ -98,11 +106,6 @@ function rememberedChildren<T>(make: (values: readonly string[]) => T) {
     children.set(key, made)
     return made
   }
-}
-
-function remembered(make: (values: readonly string[]) => () => void) {
-  const childOf = rememberedChildren(make)
-  return (...values: string[]): void => childOf(values)()
 }
 
 let processRegistry: Registry | undefined

@@ -25,8 +25,11 @@ export interface VerifiedToken {
   readonly issuedAt: number
 }
 
-/** Gives the token's caller, or throws a Refusal. Time and revocation are checked at every call. */
-export type VerifyToken = (token: string) => Promise<VerifiedToken>
+/**
+ * Gives the token's caller, or throws a Refusal; at once where the signature has been verified
+ * before. Time and revocation are checked at every call.
+ */
+export type VerifyToken = (token: string) => VerifiedToken | Promise<VerifiedToken>
 
 export interface IssuedToken {
   readonly token: string
@@ -68,11 +71,13 @@ export function createTokens(parts: TokenParts) {
     return { token, expiresAt: new Date(expiresAt * 1000) }
   }
 
-  async function verify(token: string): Promise<VerifiedToken> {
+  function verify(token: string): VerifiedToken | Promise<VerifiedToken> {
     const digest = hash('sha256', token, 'base64')
     const known = remembered.get(digest)
-    if (known !== undefined) return checkNow(known)
+    return known === undefined ? verifyFirst(token, digest) : checkNow(known)
+  }
 
+  async function verifyFirst(token: string, digest: string): Promise<VerifiedToken> {
     const verified = await verifySignature(token)
     remembered.set(digest, verified)
     return checkNow(verified)

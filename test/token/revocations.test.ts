@@ -24,10 +24,12 @@ async function setUp({ mostTokens = 100 } = {}) {
     now: () => clock.ms / 1000,
   })
   const isTaken = (token: string) =>
-    tokens.verify(token).then(
-      () => true,
-      () => false,
-    )
+    Promise.resolve(token)
+      .then(tokens.verify)
+      .then(
+        () => true,
+        () => false,
+      )
   return { clock, revocations, tokens, isTaken }
 }
 

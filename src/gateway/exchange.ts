@@ -37,6 +37,12 @@ export interface Exchange {
 }
 
 /**
+ * What a client may leave unread before the upstream is asked to wait. Less would stop and start a
+ * client that reads as fast as it is sent to, with every write.
+ */
+const mostUnread = 131_072
+
+/**
  * One request to an upstream and its answer, streamed with backpressure. Resolves when it is over
  * in whatever way, with the error if the client has not been answered; never rejects.
  *
@@ -170,7 +176,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     },
     data(chunk) {
       streaming = true
-      if (reply.write(chunk)) return true
+      if (reply.write(chunk) || reply.writableLength < mostUnread) return true
       clearTimeout(timer)
       timer = setTimeout(stall, maxStallMs)
       return false

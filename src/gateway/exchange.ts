@@ -55,6 +55,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   let controller: Dispatcher.DispatchController | undefined
   let timer: NodeJS.Timeout | undefined
   let target: Target
+  let attempt = 0
   let tunnel: Tunnel | undefined
   let tried: Set<Target> | undefined
   let answering = false
@@ -66,7 +67,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     if (over) return
     over = true
     clearTimeout(timer)
-    target.ended(how)
+    target.ended(how, attempt)
     if (open !== undefined) openExchanges.leave(open)
     reply.off('close', leave)
     reply.off('drain', goOn)
@@ -113,7 +114,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     controller = undefined
     clearTimeout(timer)
     timer = undefined
-    target.began()
+    attempt = target.began()
     if (target.outstanding() > upstream.connections) {
       timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
     }
@@ -122,7 +123,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   function sendElsewhere(error: Error): boolean {
     const other = nextTarget(error)
     if (other === undefined) return false
-    target.ended('failed')
+    target.ended('failed', attempt)
     target = other
     notes.retries = (notes.retries ?? 0) + 1
     send()
@@ -135,11 +136,11 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   }
   function nextTarget(error: Error): Target | undefined {
     if (answering || !mayRepeat(options) || !isUnheard(error)) return undefined
-    if ((notes.retries ?? 0) >= upstream.retries || !upstream.budget.take()) return undefined
+    if ((notes.retries ?? 0) >= upstream.retries) return undefined
     tried = (tried ?? new Set()).add(target)
-    const other = upstream.chooseAnother(tried)
     // A kept connection that its other end was just closing says nothing about the next one.
-    return other === undefined && isCut(error) ? target : other
+    const other = upstream.chooseAnother(tried) ?? (isCut(error) ? target : undefined)
+    return other !== undefined && upstream.budget.take() ? other : undefined
   }
 
   const handler: Dispatcher.DispatchHandler = {

@@ -1,5 +1,5 @@
 import { type Dispatcher, Pool } from 'undici'
-import { type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
+import { type Attempt, type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
 import { createConnector, type TargetTls } from './connector.ts'
 import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
 
@@ -24,7 +24,7 @@ export interface Target {
   readonly isHealthy: () => boolean
   /** Requests that have been given to it and have not ended. */
   readonly outstanding: () => number
-  readonly began: () => void
+  readonly began: () => Attempt
   readonly dispatch: (
     options: Dispatcher.DispatchOptions,
     handler: Dispatcher.DispatchHandler,
@@ -35,7 +35,7 @@ export interface Target {
    * A request has ended, once: after its answer had begun; or the target failed it; or it says
    * nothing about the target, since the client left or never got a connection.
    */
-  readonly ended: (how: Ending) => void
+  readonly ended: (how: Ending, attempt: Attempt) => void
   /** Takes no more requests and closes its connections when the last one has ended. */
   readonly retire: () => void
   readonly destroy: () => Promise<void>
@@ -87,15 +87,15 @@ export function createTarget(
     outstanding: () => outstanding,
     began() {
       outstanding++
-      breaker.began()
+      return breaker.began()
     },
     dispatch: (options, handler) =>
       void pool.dispatch(named === undefined ? options : { ...options, ...named }, handler),
     answered: breaker.succeeded,
-    ended(how) {
+    ended(how, attempt) {
       outstanding--
-      if (how === 'failed') breaker.failed()
-      else if (how === 'untold') breaker.abandoned()
+      if (how === 'failed') breaker.failed(attempt)
+      else if (how === 'untold') breaker.abandoned(attempt)
       closeWhenDone()
     },
     retire() {

@@ -56,6 +56,8 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   let timer: NodeJS.Timeout | undefined
   let target: Target
   let attempt = 0
+  /** undici has it, and has not begun with it: nothing takes it back. */
+  let queued = false
   let tunnel: Tunnel | undefined
   let tried: Set<Target> | undefined
   let answering = false
@@ -67,7 +69,9 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     if (over) return
     over = true
     clearTimeout(timer)
-    target.ended(how, attempt)
+    // Who leaves a queue that cannot be left still takes a place in it: else there is no bound.
+    if (queued) target.left(attempt)
+    else if (tunnel === undefined) target.ended(how, attempt)
     if (open !== undefined) openExchanges.leave(open)
     reply.off('close', leave)
     reply.off('drain', goOn)
@@ -115,10 +119,15 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     clearTimeout(timer)
     timer = undefined
     attempt = target.began()
-    if (target.outstanding() > upstream.connections) {
+    queued = true
+    if (target.waiting() > upstream.connections) {
       timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
     }
     target.dispatch(options, handler)
+  }
+  function dequeue(): void {
+    if (queued && over) target.ended('untold', attempt)
+    queued = false
   }
   function sendElsewhere(error: Error): boolean {
     const other = nextTarget(error)
@@ -139,16 +148,20 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     if ((notes.retries ?? 0) >= upstream.retries) return undefined
     tried = (tried ?? new Set()).add(target)
     // A kept connection that its other end was just closing says nothing about the next one.
-    const other = upstream.chooseAnother(tried) ?? (isCut(error) ? target : undefined)
+    const other =
+      upstream.chooseAnother(parts.upgrade !== undefined, tried) ??
+      (isCut(error) ? target : undefined)
     return other !== undefined && upstream.budget.take() ? other : undefined
   }
 
   const handler: Dispatcher.DispatchHandler = {
     onRequestStart(started) {
+      dequeue()
+      // Thrown, it costs the target nothing; aborting would end the connection.
+      if (over) throw new Error('nobody waits for it any more')
       clearTimeout(timer)
       timer = undefined
       controller = started
-      if (over) started.abort(new Error('nobody waits for it any more'))
     },
     onResponseStart(_, status, headers) {
       if (over) return
@@ -184,7 +197,12 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
       reply.statusCode = status
       switchProtocols(reply, client, [protocol, relayHeaders(headers, status, carrier)])
       tunnel = parts.tunnels.open({ protocol, client, upstream: socket, head })
-      void tunnel.ended.then(() => end('answered'))
+      target.tunnelled()
+      target.ended('answered', attempt)
+      void tunnel.ended.then(() => {
+        target.tunnelEnded()
+        end('answered')
+      })
     },
     onResponseData(active, chunk) {
       streaming = true
@@ -204,12 +222,13 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
       end('answered')
     },
     onResponseError(_, error) {
+      dequeue()
       if (over || sendElsewhere(error)) return
       end(blame(error), error)
     },
   }
 
-  target = upstream.choose()
+  target = upstream.choose(parts.upgrade !== undefined)
   upstream.budget.sent()
   if (open !== undefined) openExchanges.enter(open)
   reply.on('close', leave)

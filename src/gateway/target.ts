@@ -22,8 +22,11 @@ export interface Target {
   readonly breaker: Pick<Breaker, 'allows' | 'state'>
   /** What the active check says; `true` where there is none. */
   readonly isHealthy: () => boolean
-  /** Requests that have been given to it and have not ended. */
+  /** Requests and tunnels that have been given to it and have not ended. */
   readonly outstanding: () => number
+  /** Those that have, or wait for, one of its pooled connections: tunnels do not. */
+  readonly waiting: () => number
+  readonly tunnels: () => number
   readonly began: () => Attempt
   readonly dispatch: (
     options: Dispatcher.DispatchOptions,
@@ -31,6 +34,12 @@ export interface Target {
   ) => void
   /** The answer to a request has begun, whatever its status. */
   readonly answered: () => void
+  /** Nobody waits for a request any more that has not been sent: it will end, untold, later. */
+  readonly left: (attempt: Attempt) => void
+  /** It agreed to go on in another protocol: the connection is the request's own from now on. */
+  readonly tunnelled: () => void
+  /** A tunnel has ended, after its request has. */
+  readonly tunnelEnded: () => void
   /**
    * A request has ended, once: after its answer had begun; or the target failed it; or it says
    * nothing about the target, since the client left or never got a connection.
@@ -73,27 +82,38 @@ export function createTarget(
     settings.healthCheck,
     fixedHost,
   )
-  let outstanding = 0
+  let waiting = 0
+  let tunnels = 0
   let retired = false
 
   function closeWhenDone(): void {
-    if (retired && outstanding === 0) void pool.close().catch(() => {})
+    if (retired && waiting + tunnels === 0) void pool.close().catch(() => {})
   }
 
   return {
     name: address === undefined ? origin : `${origin} (${address})`,
     breaker,
     isHealthy: health.isHealthy,
-    outstanding: () => outstanding,
+    outstanding: () => waiting + tunnels,
+    waiting: () => waiting,
+    tunnels: () => tunnels,
     began() {
-      outstanding++
+      waiting++
       return breaker.began()
     },
     dispatch: (options, handler) =>
       void pool.dispatch(named === undefined ? options : { ...options, ...named }, handler),
     answered: breaker.succeeded,
+    left: breaker.abandoned,
+    tunnelled() {
+      tunnels++
+    },
+    tunnelEnded() {
+      tunnels--
+      closeWhenDone()
+    },
     ended(how, attempt) {
-      outstanding--
+      waiting--
       if (how === 'failed') breaker.failed(attempt)
       else if (how === 'untold') breaker.abandoned(attempt)
       closeWhenDone()

@@ -158,7 +158,7 @@ describe('the architecture', () => {
       /^token\/(?:tokens|compact-form|inspect|keys|key-file|key-set)\.ts$/,
       /^stores\//,
       /^policy\/(?:live|compile)\.ts$/,
-      /^gateway\/(?:addresses|health-check|target)\.ts$/,
+      /^gateway\/(?:addresses|health-check|still-allowed|target)\.ts$/,
       /^login\/(?:login|login-log|login-request|password-worker)\.ts$/,
       /^config\//,
       /^cli\//,

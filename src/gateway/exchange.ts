@@ -8,7 +8,7 @@ import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
 import { isResetting } from './resets.ts'
-import type { Carrier, Notes, Upgrade } from './stages.ts'
+import type { Authorized, Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
 import { isCut, isUnheard, mayRepeat } from './upstream-errors.ts'
@@ -27,6 +27,7 @@ export interface Exchange {
   readonly carrier: Carrier | undefined
   /** Whose token it is that allows this; absent on a public route. */
   readonly token: VerifiedToken | undefined
+  readonly authorized: Authorized
   readonly openExchanges: OpenExchanges
   readonly tunnels: Tunnels
   /** What the client asked to go on with, if it did. */
@@ -46,7 +47,7 @@ export interface Exchange {
  *   tunnelling the target agreed to another protocol; bytes go both ways until a side closes
  *   over       nothing of this exchange holds a connection, a timer or a listener any more
  *
- * Whatever it is at, it is over soon after its token is.
+ * Whatever it is at, it is over soon after its token or its permission is.
  */
 export function exchange(parts: Exchange): Promise<Error | undefined> {
   const { reply, upstream, options, relayHeaders, maxStallMs, carrier, token, notes } = parts
@@ -63,7 +64,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   let answering = false
   let streaming = false
   let over = false
-  const open: OpenExchange | undefined = token && { token, cut }
+  const open: OpenExchange | undefined = token && { token, authorized: parts.authorized, cut }
 
   function end(how: Ending, error?: Error): void {
     if (over) return
@@ -91,10 +92,10 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     reply.destroy()
   }
   function cut(reason: Error): void {
-    notes.cut = 'token'
+    notes.cut = reason instanceof Refusal && reason.kind === 'not-permitted' ? 'policy' : 'token'
     tunnel?.close(1008)
     end('untold', reason)
-    controller?.abort(new Error('its token is over'))
+    controller?.abort(new Error('it may not go on'))
   }
   function flush(): void {
     if (!over && !streaming) reply.flushHeaders()

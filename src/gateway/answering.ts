@@ -3,6 +3,11 @@ import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import type { UpstreamResponseHeaders } from './relayed-headers.ts'
 
+/** Whether a 101 is about the protocol that was asked for, and no other. */
+export function isAgreed(protocol: string, { upgrade }: UpstreamResponseHeaders): boolean {
+  return typeof upgrade === 'string' && upgrade.toLowerCase() === protocol
+}
+
 /** Writes the answer by hand: what follows on this connection is no longer HTTP. */
 export function switchProtocols(
   reply: ServerResponse,

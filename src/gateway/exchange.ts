@@ -3,7 +3,13 @@ import { nextTick } from 'node:process'
 import type { Dispatcher } from 'undici'
 import { Fault, Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
-import { breakOff, mayHaveTrailers, refuseStrangeCoding, switchProtocols } from './answering.ts'
+import {
+  breakOff,
+  isAgreed,
+  mayHaveTrailers,
+  refuseStrangeCoding,
+  switchProtocols,
+} from './answering.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
@@ -191,9 +197,14 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
         socket.destroy()
         return
       }
+      const { protocol, head } = parts.upgrade
+      if (!isAgreed(protocol, headers)) {
+        socket.destroy()
+        end('failed', new Error('the upstream went on in a protocol that nobody asked for'))
+        return
+      }
       answering = true
       target.answered()
-      const { protocol, head } = parts.upgrade
       reply.off('close', leave)
       reply.statusCode = status
       switchProtocols(reply, client, [protocol, relayHeaders(headers, status, carrier)])

@@ -159,7 +159,7 @@ describe('the architecture', () => {
       /^token\/(?:tokens|compact-form|inspect|keys|key-file|key-set)\.ts$/,
       /^stores\//,
       /^policy\/(?:live|compile)\.ts$/,
-      /^gateway\/addresses\.ts$/,
+      /^gateway\/(?:addresses|still-allowed)\.ts$/,
       /^wire\/connection\.ts$/,
       /^login\/(?:login|login-log|login-request|password-worker)\.ts$/,
       /^config\//,

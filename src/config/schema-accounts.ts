@@ -143,6 +143,6 @@ export const revocationSettings = section('Tokens that end before they expire.',
     5000,
     50,
     25_000,
-    'How often open answers are ended whose token has ended or expired.',
+    'How often open answers are ended whose token or permission is over.',
   ),
 })

@@ -60,6 +60,12 @@ export const upstream = Type.Object(
       ),
     ),
     connections: integer(256, 1, 65_536, 'The most connections Postern opens to one target.'),
+    tunnels: integer(
+      4096,
+      1,
+      65_536,
+      'The most WebSockets and other upgraded connections to one target.',
+    ),
     connectTimeoutMs: integer(3000, 1, DAY_MS, 'How long connecting to a target may take.'),
     headersTimeoutMs: integer(30_000, 1, DAY_MS, 'How long a target may take to begin its answer.'),
     bodyTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a target may pause within its answer.'),

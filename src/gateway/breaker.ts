@@ -14,25 +14,32 @@ export interface BreakerSettings {
  * - open: nothing passes for a time. Left by the clock.
  * - half-open: one request passes, as a probe. Its success closes it; its failure opens it again
  *   for twice as long, up to `maxOpenMs`; if it ends without telling, the next one is the probe.
+ *
+ * What began before it opened says nothing that the opening did not: its failure counts no more.
  */
 export interface Breaker {
   /** Whether a request may go on now. Changes nothing. */
   readonly allows: () => boolean
-  /** A request goes on. Exactly one of the other three follows. */
-  readonly began: () => void
+  /** A request goes on. Exactly one of the other three follows, with what this returned. */
+  readonly began: () => Attempt
   readonly succeeded: () => void
-  readonly failed: () => void
+  readonly failed: (attempt: Attempt) => void
   /** It ended, and said nothing about the target: the client left, for one. */
-  readonly abandoned: () => void
+  readonly abandoned: (attempt: Attempt) => void
   readonly state: () => 'closed' | 'open' | 'half-open'
 }
+
+/** Tells one request from another: the later it began, the larger. */
+export type Attempt = number
 
 /** Starts closed. `now` gives milliseconds. */
 export function createBreaker(settings: BreakerSettings, now = () => performance.now()): Breaker {
   let inARow = 0
   let openedFor = 0
   let openUntil: number | undefined
-  let probing = false
+  let latest: Attempt = 0
+  let beforeOpening: Attempt = 0
+  let probe: Attempt | undefined
 
   function state() {
     if (openUntil === undefined) return 'closed'
@@ -41,33 +48,35 @@ export function createBreaker(settings: BreakerSettings, now = () => performance
   function open(forMs: number): void {
     openedFor = Math.min(forMs, settings.maxOpenMs)
     openUntil = now() + openedFor
-    probing = false
+    beforeOpening = latest
+    probe = undefined
   }
 
   return {
     state,
     allows() {
       const current = state()
-      return current === 'closed' || (current === 'half-open' && !probing)
+      return current === 'closed' || (current === 'half-open' && probe === undefined)
     },
     began() {
-      if (openUntil !== undefined) probing = true
+      latest++
+      if (openUntil !== undefined && probe === undefined && state() === 'half-open') probe = latest
+      return latest
     },
     succeeded() {
       inARow = 0
       openedFor = 0
       openUntil = undefined
-      probing = false
+      probe = undefined
     },
-    failed() {
+    failed(attempt) {
+      if (attempt <= beforeOpening) return
       inARow++
-      if (openUntil !== undefined) {
-        // A request from before it opened says nothing that the opening did not.
-        if (state() === 'half-open') open(openedFor * 2)
-      } else if (inARow >= settings.failures) open(settings.openMs)
+      if (attempt === probe) open(openedFor * 2)
+      else if (openUntil === undefined && inARow >= settings.failures) open(settings.openMs)
     },
-    abandoned() {
-      probing = false
+    abandoned(attempt) {
+      if (attempt === probe) probe = undefined
     },
   }
 }

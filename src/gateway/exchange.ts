@@ -6,11 +6,11 @@ import type { VerifiedToken } from '../token/tokens.ts'
 import type { AnswerHead } from '../wire/answer-head.ts'
 import type { Call } from '../wire/pool.ts'
 import type { AnswerHandler, WireRequest } from '../wire/request-head.ts'
-import { breakOff, switchProtocols } from './answering.ts'
+import { breakOff, isAgreed, switchProtocols } from './answering.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
-import type { Carrier, Notes, Upgrade } from './stages.ts'
+import type { Authorized, Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
 import { isCut, isUnheard, mayRepeat } from './upstream-errors.ts'
@@ -29,6 +29,7 @@ export interface Exchange {
   readonly carrier: Carrier | undefined
   /** Whose token it is that allows this; absent on a public route. */
   readonly token: VerifiedToken | undefined
+  readonly authorized: Authorized
   readonly openExchanges: OpenExchanges
   readonly tunnels: Tunnels
   /** What the client asked to go on with, if it did. */
@@ -53,7 +54,7 @@ const mostUnread = 131_072
  *   tunnelling the target agreed to another protocol; bytes go both ways until a side closes
  *   over       nothing of this exchange holds a connection, a timer or a listener any more
  *
- * Whatever it is at, it is over soon after its token is.
+ * Whatever it is at, it is over soon after its token or its permission is.
  */
 export function exchange(parts: Exchange): Promise<Error | undefined> {
   const { reply, upstream, request, relayHeaders, maxStallMs, carrier, token, notes } = parts
@@ -62,18 +63,20 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   let call: Call | undefined
   let timer: NodeJS.Timeout | undefined
   let target: Target
+  let attempt = 0
   let tunnel: Tunnel | undefined
   let tried: Set<Target> | undefined
   let answering = false
   let streaming = false
   let over = false
-  const open: OpenExchange | undefined = token && { token, cut }
+  const open: OpenExchange | undefined = token && { token, authorized: parts.authorized, cut }
 
   function end(how: Ending, error?: Error): void {
     if (over) return
     over = true
     clearTimeout(timer)
-    target.ended(how)
+    // The request of a tunnel has ended before.
+    if (tunnel === undefined) target.ended(how, attempt)
     if (open !== undefined) openExchanges.leave(open)
     reply.off('close', leave)
     request.upload?.stop()
@@ -96,7 +99,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     reply.destroy()
   }
   function cut(reason: Error): void {
-    notes.cut = 'token'
+    notes.cut = reason instanceof Refusal && reason.kind === 'not-permitted' ? 'policy' : 'token'
     tunnel?.close(1008)
     end('untold', reason)
     abort()
@@ -114,8 +117,8 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   }
 
   function send(): void {
-    target.began()
-    if (target.outstanding() > upstream.connections) {
+    attempt = target.began()
+    if (target.waiting() > upstream.connections) {
       timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
     }
     call = target.send(request, handler)
@@ -125,7 +128,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     if (other === undefined) return false
     clearTimeout(timer)
     timer = undefined
-    target.ended('failed')
+    target.ended('failed', attempt)
     target = other
     notes.retries = (notes.retries ?? 0) + 1
     send()
@@ -138,11 +141,13 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   }
   function nextTarget(error: Error): Target | undefined {
     if (answering || !mayRepeat(request) || !isUnheard(error)) return undefined
-    if ((notes.retries ?? 0) >= upstream.retries || !upstream.budget.take()) return undefined
+    if ((notes.retries ?? 0) >= upstream.retries) return undefined
     tried = (tried ?? new Set()).add(target)
-    const other = upstream.chooseAnother(tried)
     // A kept connection that its other end was just closing says nothing about the next one.
-    return other === undefined && isCut(error) ? target : other
+    const other =
+      upstream.chooseAnother(parts.upgrade !== undefined, tried) ??
+      (isCut(error) ? target : undefined)
+    return other !== undefined && upstream.budget.take() ? other : undefined
   }
   function begin(head: AnswerHead): string[] {
     answering = true
@@ -193,13 +198,23 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
         socket.destroy()
         return
       }
-      const headers = begin(head)
       const { protocol, head: first } = parts.upgrade
+      if (!isAgreed(protocol, head)) {
+        socket.destroy()
+        end('failed', new Error('the upstream went on in a protocol that nobody asked for'))
+        return
+      }
+      const headers = begin(head)
       reply.off('close', leave)
       reply.statusCode = head.status
       switchProtocols(reply, client, [protocol, headers])
       tunnel = parts.tunnels.open({ protocol, client, upstream: socket, head: first })
-      void tunnel.ended.then(() => end('answered'))
+      target.tunnelled()
+      target.ended('answered', attempt)
+      void tunnel.ended.then(() => {
+        target.tunnelEnded()
+        end('answered')
+      })
     },
     failed(error) {
       if (over || sendElsewhere(error)) return
@@ -207,7 +222,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     },
   }
 
-  target = upstream.choose()
+  target = upstream.choose(parts.upgrade !== undefined)
   upstream.budget.sent()
   if (open !== undefined) openExchanges.enter(open)
   reply.on('close', leave)

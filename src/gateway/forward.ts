@@ -56,6 +56,7 @@ export async function forward(
     carrier,
     // The call that ends a token is to have its answer.
     token: received.endpoint?.name === 'logout' ? undefined : token,
+    authorized,
     openExchanges,
     tunnels,
     upgrade,

@@ -1,12 +1,18 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import type { Fault, Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
+import type { Authorized } from './stages.ts'
 
-/** An exchange that goes on for as long as its token is good. */
+/** An exchange that goes on for as long as its token is good and its caller may make the call. */
 export interface OpenExchange {
   readonly token: VerifiedToken
+  readonly authorized: Authorized
   /** Ends it, with the reason if the client can still be told. */
   readonly cut: (reason: Refusal | Fault) => void
 }
+
+/** Begins one look at all that is open: says of each why it must end, if so. */
+export type StartLooking = () => (exchange: OpenExchange) => Refusal | Fault | undefined
 
 /** The exchanges that are under way. Entering and leaving cost a short request next to nothing. */
 export interface OpenExchanges {
@@ -15,27 +21,42 @@ export interface OpenExchanges {
   close(): Promise<void>
 }
 
-/**
- * Looks every `everyMs` at what is open, and cuts what its token no longer covers: a stream that
- * was begun with a good token would otherwise outlive its expiry, its revocation or the account.
- */
-export function createOpenExchanges(
-  problemOf: (token: VerifiedToken) => Refusal | Fault | undefined,
-  everyMs: number,
-): OpenExchanges {
-  const open = new Set<OpenExchange>()
+/** How long requests may wait for a look at thousands of streams. */
+const longestMs = 5
 
-  function sweep(): void {
-    for (const exchange of open) {
-      const problem = problemOf(exchange.token)
+/**
+ * Looks every `everyMs` at what is open, and cuts what its token or the policy no longer covers: a
+ * stream that was begun with a good token would otherwise outlive its expiry, its revocation, the
+ * account or the rule that allowed it.
+ */
+export function createOpenExchanges(startLooking: StartLooking, everyMs: number): OpenExchanges {
+  const open = new Set<OpenExchange>()
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+
+  async function sweep(): Promise<void> {
+    const problemOf = startLooking()
+    let since = performance.now()
+    for (const exchange of [...open]) {
+      if (performance.now() - since > longestMs) {
+        await breathe()
+        since = performance.now()
+      }
+      const problem = open.has(exchange) ? problemOf(exchange) : undefined
       if (problem !== undefined) exchange.cut(problem)
     }
   }
+  function lookAgain(): void {
+    if (!closed) timer = setTimeout(() => void sweep().then(lookAgain), everyMs)
+  }
 
-  const timer = setInterval(sweep, everyMs)
+  lookAgain()
   return {
     enter: (exchange) => void open.add(exchange),
     leave: (exchange) => void open.delete(exchange),
-    close: async () => clearInterval(timer),
+    async close() {
+      closed = true
+      clearTimeout(timer)
+    },
   }
 }

@@ -46,8 +46,8 @@ export interface Notes {
   upstream?: string
   /** How often the request was sent again, to another target. */
   retries?: number
-  /** Who cut the exchange with the upstream short; `token`: it ended or expired meanwhile. */
-  cut?: 'client' | 'upstream' | 'token'
+  /** What cut the exchange with the upstream short; `token`: it ended or expired meanwhile. */
+  cut?: 'client' | 'upstream' | 'token' | 'policy'
   /** Where the token has ended that this request was to end. */
   ended?: 'everywhere' | 'here'
 }

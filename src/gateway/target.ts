@@ -1,7 +1,7 @@
 import type { TargetTls } from '../wire/connect.ts'
 import { type Call, createPool, type Pool } from '../wire/pool.ts'
 import type { AnswerHandler, WireRequest } from '../wire/request-head.ts'
-import { type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
+import { type Attempt, type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
 import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
 
 export interface TargetSettings {
@@ -23,19 +23,26 @@ export interface Target {
   readonly breaker: Pick<Breaker, 'allows' | 'state'>
   /** What the active check says; `true` where there is none. */
   readonly isHealthy: () => boolean
-  /** Requests that have been given to it and have not ended. */
+  /** Requests and tunnels that have been given to it and have not ended. */
   readonly outstanding: () => number
-  readonly began: () => void
+  /** Those that have, or wait for, one of its pooled connections: tunnels do not. */
+  readonly waiting: () => number
+  readonly tunnels: () => number
+  readonly began: () => Attempt
   readonly send: (request: WireRequest, handler: AnswerHandler) => Call
   readonly abort: Pool['abort']
   readonly resume: Pool['resume']
   /** The answer to a request has begun, whatever its status. */
   readonly answered: () => void
+  /** It agreed to go on in another protocol: the connection is the request's own from now on. */
+  readonly tunnelled: () => void
+  /** A tunnel has ended, after its request has. */
+  readonly tunnelEnded: () => void
   /**
    * A request has ended, once: after its answer had begun; or the target failed it; or it says
    * nothing about the target, since the client left or never got a connection.
    */
-  readonly ended: (how: Ending) => void
+  readonly ended: (how: Ending, attempt: Attempt) => void
   /** Takes no more requests and closes its connections when the last one has ended. */
   readonly retire: () => void
   readonly destroy: () => void
@@ -54,30 +61,40 @@ export function createTarget(
   const fixedHost =
     settings.host === 'target' || settings.host === 'client' ? undefined : settings.host
   const health = createHealthCheck(pool, settings.healthCheck, fixedHost)
-  let outstanding = 0
+  let waiting = 0
+  let tunnels = 0
   let retired = false
 
   function closeWhenDone(): void {
-    if (retired && outstanding === 0) pool.destroy()
+    if (retired && waiting + tunnels === 0) pool.destroy()
   }
 
   return {
     name: address === undefined ? origin : `${origin} (${address})`,
     breaker,
     isHealthy: health.isHealthy,
-    outstanding: () => outstanding,
+    outstanding: () => waiting + tunnels,
+    waiting: () => waiting,
+    tunnels: () => tunnels,
     began() {
-      outstanding++
-      breaker.began()
+      waiting++
+      return breaker.began()
     },
     send: pool.send,
     abort: pool.abort,
     resume: pool.resume,
     answered: breaker.succeeded,
-    ended(how) {
-      outstanding--
-      if (how === 'failed') breaker.failed()
-      else if (how === 'untold') breaker.abandoned()
+    tunnelled() {
+      tunnels++
+    },
+    tunnelEnded() {
+      tunnels--
+      closeWhenDone()
+    },
+    ended(how, attempt) {
+      waiting--
+      if (how === 'failed') breaker.failed(attempt)
+      else if (how === 'untold') breaker.abandoned(attempt)
       closeWhenDone()
     },
     retire() {

@@ -20,6 +20,7 @@ export interface TunnelEnds {
 /** Every tunnel that is open. */
 export interface Tunnels {
   readonly open: (ends: TunnelEnds) => Tunnel
+  /** Closes what is open, and what is opened from then on. */
   readonly closeAll: (why: CloseCode) => void
   readonly count: () => number
 }
@@ -27,15 +28,18 @@ export interface Tunnels {
 /** `idleMs`: how long a tunnel may be silent both ways. */
 export function createTunnels(idleMs: number): Tunnels {
   const all = new Set<Tunnel>()
+  let closing: CloseCode | undefined
 
   return {
     open(ends) {
       const tunnel = join(ends, idleMs)
       all.add(tunnel)
       void tunnel.ended.then(() => all.delete(tunnel))
+      if (closing !== undefined) tunnel.close(closing)
       return tunnel
     },
     closeAll(why) {
+      closing = why
       for (const tunnel of all) tunnel.close(why)
     },
     count: () => all.size,

@@ -9,6 +9,8 @@ export interface UpstreamSettings extends TargetSettings {
   readonly host: string
   readonly balance: 'round-robin' | 'least-outstanding'
   readonly queueTimeoutMs: number
+  /** The most upgraded connections to one target. */
+  readonly tunnels: number
   /** How often a request may be tried again on another target. */
   readonly retries: number
   /** How often the addresses behind a name are asked for; 0 leaves it to each connection. */
@@ -25,12 +27,12 @@ export interface Upstream {
   readonly retries: number
   readonly budget: RetryBudget
   /**
-   * The target for a request. Throws a Fault when every one is taken or failing; the request has
-   * then cost nothing.
+   * The target for a request, which may want to become a tunnel. Throws a Fault when every one is
+   * taken or failing; the request has then cost nothing.
    */
-  readonly choose: () => Target
+  readonly choose: (asTunnel: boolean) => Target
   /** One other than those that were tried, if there is one. */
-  readonly chooseAnother: (tried: ReadonlySet<Target>) => Target | undefined
+  readonly chooseAnother: (asTunnel: boolean, tried: ReadonlySet<Target>) => Target | undefined
   readonly targets: () => readonly Target[]
   readonly close: () => void
 }
@@ -48,7 +50,7 @@ export function createUpstream(name: string, settings: UpstreamSettings): Upstre
 
   const most = settings.connections * 2
 
-  function find(tried?: ReadonlySet<Target>): Target | undefined {
+  function find(asTunnel: boolean, tried?: ReadonlySet<Target>): Target | undefined {
     // Checks that call everything ill are more likely wrong than right.
     const heed = all.some((target) => target.isHealthy())
     let best: Target | undefined
@@ -56,14 +58,15 @@ export function createUpstream(name: string, settings: UpstreamSettings): Upstre
     for (let index = 0; index < all.length; index++) {
       const target = all[(turn + index) % all.length] as Target
       if (tried?.has(target) || (heed && !target.isHealthy()) || !target.breaker.allows()) continue
-      if (target.outstanding() >= most) continue
+      if (target.waiting() >= most) continue
+      if (asTunnel && target.tunnels() >= settings.tunnels) continue
       if (settings.balance === 'round-robin') return target
       if (best === undefined || target.outstanding() < best.outstanding()) best = target
     }
     return best
   }
-  function choose(): Target {
-    const found = find()
+  function choose(asTunnel: boolean): Target {
+    const found = find(asTunnel)
     if (found !== undefined) return found
     if (all.some(({ breaker }) => breaker.allows())) throw new Fault('upstream-busy')
     throw new Fault('upstream-failing', { reason: 'every target has failed lately' })

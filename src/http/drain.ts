@@ -25,6 +25,8 @@ export function createDrain(
   closeTunnels: () => void = () => {},
 ) {
   const silent = new Map<string, Socket>()
+  /** Those that the server has let go of, and would neither close nor stop waiting for. */
+  const upgraded = new Set<Socket>()
   let draining = false
 
   server.on('connection', (socket: Socket) => {
@@ -39,6 +41,17 @@ export function createDrain(
     if (draining) reply.shouldKeepAlive = false
   })
 
+  server.prependListener('upgrade', (_, socket) => {
+    silent.delete(endsOf(socket as Socket))
+    upgraded.add(socket as Socket)
+    socket.once('close', () => upgraded.delete(socket as Socket))
+  })
+
+  function cutAll(): void {
+    server.closeAllConnections()
+    for (const socket of upgraded) socket.destroy()
+  }
+
   async function close(): Promise<void> {
     draining = true
     await pause(graceMs)
@@ -48,7 +61,7 @@ export function createDrain(
     for (const socket of silent.values()) socket.destroy()
     // A connection that was busy becomes idle when its answer is out, and would then be kept.
     const sweep = setInterval(() => server.closeIdleConnections(), 50)
-    const cut = setTimeout(() => server.closeAllConnections(), Math.max(0, deadlineMs - graceMs))
+    const cut = setTimeout(cutAll, Math.max(0, deadlineMs - graceMs))
     await closed
     clearInterval(sweep)
     clearTimeout(cut)

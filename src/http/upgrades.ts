@@ -27,6 +27,11 @@ export function replyOn(request: IncomingMessage, socket: Socket): ServerRespons
   reply.shouldKeepAlive = false
   socket.on('error', () => {})
   reply.assignSocket(socket)
+  // Nobody reads the connection until there is an answer, so nobody would see the client leave.
+  socket.once('end', () => {
+    if (reply.socket === socket) socket.destroy()
+  })
+  socket.read(0)
   reply.on('finish', () => socket.destroySoon())
   return reply
 }

@@ -15,6 +15,7 @@ import { createRelayHeaders } from '../gateway/relayed-headers.ts'
 import { createRelayTrailers } from '../gateway/relayed-trailers.ts'
 import { createRouteLimits } from '../gateway/route-limits.ts'
 import { createPathReader, createRoutes } from '../gateway/routes.ts'
+import { createStillAllowed } from '../gateway/still-allowed.ts'
 import { createTrust } from '../gateway/trusted-peers.ts'
 import type { Tunnels } from '../gateway/tunnels.ts'
 import type { UpstreamSettings } from '../gateway/upstream.ts'
@@ -73,7 +74,8 @@ export async function buildGateway(
     share: redis && createRedisTallies(redis),
   })
   closing.add(async () => limits.close())
-  const openExchanges = createOpenExchanges(tokens.problemOf, config.revocation.sweepMs)
+  const stillAllowed = createStillAllowed({ problemOf: tokens.problemOf, policies })
+  const openExchanges = createOpenExchanges(stillAllowed, config.revocation.sweepMs)
   closing.add(openExchanges.close)
   const cors = createCors(config.cors)
   const findRoute = createRoutes(config.routes)

@@ -5,8 +5,7 @@ function startBreaker() {
   let time = 0
   const breaker = createBreaker({ failures: 3, openMs: 1000, maxOpenMs: 3000 }, () => time)
   const fail = () => {
-    breaker.began()
-    breaker.failed()
+    breaker.failed(breaker.began())
   }
   return { ...breaker, fail, wait: (ms: number) => (time += ms) }
 }
@@ -75,19 +74,47 @@ describe('a breaker', () => {
     const { fail, wait, began, abandoned, allows } = startBreaker()
     for (let time = 0; time < 3; time++) fail()
     wait(1000)
-    began()
-    abandoned()
+    abandoned(began())
 
     expect(allows()).toBe(true)
   })
 
   test('does not stay open for longer because of requests that began before', () => {
-    const { fail, wait, failed, state } = startBreaker()
+    const { fail, wait, began, failed, state } = startBreaker()
+    const early = [began(), began()]
     for (let time = 0; time < 3; time++) fail()
     wait(500)
-    failed()
+    failed(early[0] ?? 0)
     wait(500)
+    expect(state()).toBe('half-open')
+    failed(early[1] ?? 0)
 
     expect(state()).toBe('half-open')
+  })
+
+  test('does not open again, once closed, because of requests that began before it opened', () => {
+    const { fail, wait, began, failed, succeeded, state } = startBreaker()
+    const early = [began(), began(), began()]
+    for (let time = 0; time < 3; time++) fail()
+    wait(1000)
+    began()
+    succeeded()
+    for (const attempt of early) failed(attempt)
+
+    expect(state()).toBe('closed')
+  })
+
+  test('takes no other request for its probe', () => {
+    const { fail, wait, began, failed, abandoned, allows } = startBreaker()
+    const early = began()
+    for (let time = 0; time < 3; time++) fail()
+    // Sent although it is open: the second try of the request that opened it.
+    failed(began())
+    wait(1000)
+    expect(allows()).toBe(true)
+    began()
+    abandoned(early)
+
+    expect(allows()).toBe(false)
   })
 })

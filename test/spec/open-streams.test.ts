@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { mountKeys, newKey, signedBy } from '../support/keys.ts'
 import { request } from '../support/raw-client.ts'
@@ -101,6 +103,39 @@ describe('an open stream', () => {
 
     await until(() => stream.closed && upstream.cut === 1)
     expect(lasting.closed).toBe(false)
+  })
+
+  // T220
+  test('is cut when a new policy no longer allows it, and only then', async () => {
+    const { postern, upstream } = await startStreaming()
+    const [lost, kept, excluded, admins] = [
+      await open(postern, '/api/v1/public/events', tokenOf('editor')),
+      await open(postern, '/api/v1/articles/7', tokenOf('editor')),
+      await open(postern, '/open/events', tokenOf('editor')),
+      await open(postern, '/api/v1/public/events', tokenOf('admin')),
+    ]
+
+    await writeFile(
+      join(postern.policyDirectory, 'policy.csv'),
+      'p, editor, /api/v1/articles/:id, GET\n',
+    )
+
+    await until(() => lost.closed && upstream.cut === 1)
+    await until(() => postern.logText().includes('"outcome":"cut-by-policy"'))
+    expect(lost.received.endsWith('0\r\n\r\n')).toBe(false)
+    expect([kept, excluded, admins].map(({ closed }) => closed)).toEqual([false, false, false])
+  })
+
+  test('goes on while a new policy is bad', async () => {
+    const { postern } = await startStreaming()
+    const stream = await open(postern, '/api/v1/public/events', tokenOf('editor'))
+
+    await writeFile(join(postern.policyDirectory, 'policy.csv'), 'p, editor, no-slash, GET\n')
+    await until(() => postern.logText().includes('no-slash'))
+    const { length } = stream.received
+    await until(() => stream.received.length > length + 100)
+
+    expect(stream.closed).toBe(false)
   })
 
   test('of a public route has no token to lose', async () => {

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createFrameTrack } from '../../src/gateway/websocket-frames.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
@@ -160,6 +162,32 @@ describe('a WebSocket', () => {
 
     expect(code).toBe(1008)
     await until(() => postern.logText().includes('"outcome":"cut-by-token"'))
+  })
+
+  // T220
+  test.each<[string, (postern: TestPostern, ahead: (seconds: number) => void) => unknown]>([
+    ['its token expires', (_, ahead) => ahead(100_000)],
+    [
+      'a new policy no longer allows it',
+      ({ policyDirectory }) =>
+        writeFile(join(policyDirectory, 'policy.csv'), 'p, editor, /api/v1/articles, POST\n'),
+    ],
+  ])('is closed with code 1008 when %s', async (_, happen) => {
+    let ahead = 0
+    const { postern } = await startEchoing({
+      config: { revocation: { sweepMs: 100 } },
+      now: () => Date.now() / 1000 + ahead,
+    })
+    const socket = openSocket(postern, tokenOf('editor'))
+    await once(socket, 'open')
+
+    const closed = once(socket, 'close')
+    await happen(postern, (seconds) => {
+      ahead = seconds
+    })
+    const [{ code }] = (await closed) as [CloseEvent]
+
+    expect(code).toBe(1008)
   })
 
   test('is closed with code 1001 when the gateway goes away', async () => {

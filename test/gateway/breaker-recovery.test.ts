@@ -1,0 +1,81 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openClient } from '../support/open-client.ts'
+import { request } from '../support/raw-client.ts'
+import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
+import { startPostern } from '../support/start-postern.ts'
+import { tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
+
+const get = 'GET /api/v1/public/a'
+const bytes = request(get, [`Authorization: Bearer ${tokenOf('editor')}`])
+
+async function startWith(settings: Readonly<Record<string, unknown>>) {
+  const target = await startRecordingUpstream()
+  onTestFinished(target.close)
+  const postern = await startPostern({
+    config: { upstreams: { backend: { targets: [target.origin], ...settings } } },
+  })
+  const status = async () => (await postern.call(get, { as: 'editor' })).status
+  return { target, postern, status }
+}
+
+describe('a target that is well again', () => {
+  // The second try of the request that opened the breaker was taken for a probe that never ended.
+  test.each([1, 2, 3, 5])(
+    'is used again, also when %i cut connections opened its breaker within a retry',
+    async (failures) => {
+      const breaker = { failures, openMs: 50, maxOpenMs: 100 }
+      const { target, status } = await startWith({ breaker })
+      target.answerWith((socket) => socket.destroy())
+      for (let turn = 0; turn < 8; turn++) await status()
+      target.answerWith((socket) => socket.write(ok))
+
+      await until(async () => (await status()) === 200)
+    },
+  )
+
+  test('is not left alone again because of what it failed before', async () => {
+    const { target, postern, status } = await startWith({
+      breaker: { failures: 3, openMs: 50, maxOpenMs: 60_000 },
+      retries: 0,
+    })
+    const held: { destroy(): void }[] = []
+    target.answerWith((socket) => held.push(socket))
+    for (let turn = 0; turn < 9; turn++) await openClient(postern.publicPort, bytes)
+    await until(() => held.length === 9)
+    for (const socket of held.splice(0, 3)) socket.destroy()
+    target.answerWith((socket) => socket.write(ok))
+    await until(async () => (await status()) === 200)
+
+    for (const socket of held) socket.destroy()
+    await until(() => postern.logText().split('"outcome":"upstream-broken"').length === 10)
+
+    expect(await status()).toBe(200)
+  })
+
+  test('is asked by one request at a time until then, whoever else leaves', async () => {
+    const { target, postern, status } = await startWith({
+      breaker: { failures: 3, openMs: 50, maxOpenMs: 60_000 },
+      retries: 0,
+    })
+    const held: { destroy(): void }[] = []
+    target.answerWith((socket) => held.push(socket))
+    const clients = await Promise.all(
+      Array.from({ length: 6 }, () => openClient(postern.publicPort, bytes)),
+    )
+    await until(() => held.length === 6)
+    for (const socket of held.splice(0, 3)) socket.destroy()
+    await until(() => postern.logText().split('"outcome":"upstream-broken"').length === 4)
+    const probe = await openClient(postern.publicPort, bytes)
+    await until(async () => {
+      if (held.length === 3 && probe.text() !== '') probe.socket.write(bytes)
+      return held.length === 4
+    })
+
+    for (const { socket } of clients) socket.destroy()
+    await until(() => postern.logText().split('"outcome":"cut-by-client"').length === 4)
+
+    expect(await status()).toBe(503)
+    expect(target.requests).toHaveLength(7)
+  })
+})

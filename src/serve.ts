@@ -5,6 +5,7 @@ import type { Config } from './config/schema.ts'
 import { secretWeakness } from './config/secret-strength.ts'
 import { Invalid } from './errors.ts'
 import { createCrossSite } from './gateway/cross-site.ts'
+import { createTrust } from './gateway/trusted-peers.ts'
 import { createTunnels } from './gateway/tunnels.ts'
 import { createDrain } from './http/drain.ts'
 import { refusalEnvelopes } from './http/envelope.ts'
@@ -13,7 +14,8 @@ import { listen } from './http/listen.ts'
 import { createOpsServer } from './http/ops-server.ts'
 import { createPublicServer } from './http/public-server.ts'
 import { createTokenCookie } from './http/token-cookie.ts'
-import type { Log } from './log.ts'
+import { openLineFile } from './line-file.ts'
+import { createDecisionLines, type Log } from './log.ts'
 import type { VerifyCredentials } from './login/credentials.ts'
 import { addCertificateMetrics } from './metrics/certificate-metrics.ts'
 import { addKeyMetrics } from './metrics/key-metrics.ts'
@@ -37,6 +39,8 @@ import { assertionSigner } from './token/assertions.ts'
 import { publicJwks } from './token/key-set.ts'
 import { createRevocations } from './token/revocations.ts'
 import { createTokens } from './token/tokens.ts'
+import { findSpans } from './tracing/spans.ts'
+import { createTracing } from './tracing/tracing.ts'
 import { version } from './version.ts'
 
 export interface ServeOptions {
@@ -123,9 +127,17 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
   const tls = await buildTls(options, figures, closing)
+  const tracing = createTracing({
+    propagate: config.tracing.propagate,
+    isBelieved: believedBy(config),
+    spans: findSpans(version),
+  })
+  const record = await openDecisions(options, figures, closing)
   const { pass, check } = await buildGateway(
     config,
     {
+      tracing,
+      record,
       tokens,
       ended,
       policies: policies.current,
@@ -140,7 +152,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     },
     closing,
   )
-  const rim = { log, metrics: createRequestMetrics(figures), limits: config.limits }
+  const rim = { log, metrics: createRequestMetrics(figures), tracing, limits: config.limits }
   const publicServer = createPublicServer({
     ...rim,
     pass,
@@ -232,6 +244,31 @@ async function buildKeys({ config, log }: ServeOptions, weakAllowed: boolean): P
 function assertionProblem({ identity }: Config, keys: OpenKeys): string | undefined {
   if (!identity.assertion.enabled || assertionSigner(keys.current()) !== undefined) return undefined
   return 'identity.assertion needs one private key that is no shared secret, or one named to sign'
+}
+
+/** Whose traceparent counts, where not everybody's does. */
+function believedBy({ tracing, application }: Config) {
+  return tracing.from === 'anyone' ? undefined : createTrust(application.trustedProxies)
+}
+
+/** What writes decisions down, if they are to be. */
+async function openDecisions({ config, log }: ServeOptions, figures: Figures, closing: Closing) {
+  const { enabled, file } = config.logger.decisions
+  if (!enabled) return undefined
+  if (file === undefined) return log.decisions
+  const lines = await openLineFile(file, {
+    setting: 'logger.decisions.file',
+    onTrouble: (reason) => log.error({ reason }, 'decisions could not be written down'),
+  })
+  closing.add(lines.close)
+  figures.readCounter(
+    {
+      name: 'postern_decision_log_dropped_total',
+      help: 'Decisions that logger.decisions.file did not take.',
+    },
+    () => [{ value: lines.dropped() }],
+  )
+  return createDecisionLines(lines)
 }
 
 /** The certificate of the public port, if it has one. */

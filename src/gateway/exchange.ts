@@ -114,6 +114,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     clearTimeout(timer)
     timer = undefined
     target.began()
+    notes.target = target.name
     if (target.outstanding() > upstream.connections) {
       timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
     }

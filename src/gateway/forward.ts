@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { Refusal } from '../errors.ts'
+import type { Trace } from '../tracing/trace.ts'
 import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
 import { type Exchange, exchange } from './exchange.ts'
@@ -19,6 +20,8 @@ export interface ForwardParts
   readonly upstreamHeaders: UpstreamHeaders
   readonly assertion: AssertionHeader
   readonly maxBodyBytes: number
+  /** The headers that tell the upstream of the trace. */
+  readonly departTrace: (trace: Trace, upstream: string) => readonly string[]
 }
 
 /**
@@ -43,6 +46,10 @@ export async function forward(
   const assertion: readonly string[] = signed instanceof Promise ? await signed : signed
   const options = departure(authorized, reply, parts, upstream.host)
   if (assertion.length > 0) options.headers.push(...assertion)
+  if (notes.trace !== undefined) {
+    options.headers.push(...parts.departTrace(notes.trace, upstreamName))
+  }
+  notes.sentAt = performance.now()
   const { relayHeaders, relayTrailers, maxStallMs, openExchanges, tunnels } = parts
   const { upgrade } = received.arrival
   const fault = await exchange({

@@ -9,6 +9,9 @@ export function logRequest(log: Log, ended: EndedRequest): void {
   const { method, status, milliseconds, notes, outcome, error, reason } = ended
   const line = {
     requestId: notes.requestId,
+    // The names by which log systems find the trace of a line.
+    trace_id: notes.trace?.traceId,
+    span_id: notes.trace?.spanId,
     method,
     path: notes.path,
     sentPath: notes.sentPath,

@@ -20,7 +20,7 @@ import type { VerifyCredentials } from './login/credentials.ts'
 import { addCertificateMetrics } from './metrics/certificate-metrics.ts'
 import { addKeyMetrics } from './metrics/key-metrics.ts'
 import { addLoginLogMetrics } from './metrics/login-log-metrics.ts'
-import { addPolicyMetrics } from './metrics/policy-metrics.ts'
+import { addPolicyMetrics, addPropagationMetric } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
 import { addRevocationMetrics } from './metrics/revocation-metrics.ts'
@@ -88,7 +88,13 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const figures = createFigures()
   const redis = await openRedis(config.redis)
   if (redis !== undefined) closing.add(redis.close)
-  const policies = await openPolicySource({ ...config, live: createLivePolicies(), log, version })
+  const policies = await openPolicySource({
+    ...config,
+    live: createLivePolicies(),
+    log,
+    version,
+    ...(config.policy.source === 'redis' && { onPropagated: addPropagationMetric(figures) }),
+  })
   closing.add(policies.close)
 
   const keys = await buildKeys(options, mode.weakSecretAllowed)
@@ -161,6 +167,10 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     tls,
   })
   addMetrics(figures, mode.name, policies)
+  figures.readCounter(
+    { name: 'postern_log_dropped_total', help: 'Log lines let go because nobody read them.' },
+    () => [{ value: log.dropped() }],
+  )
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
   addKeyMetrics(figures, keys.state)

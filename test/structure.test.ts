@@ -10,14 +10,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'endpoints.ts': [],
   'log.ts': [],
   'log-destination.ts': [],
+  'log-text.ts': ['log.ts'],
+  'line-file.ts': [],
   config: [],
   token: [],
   policy: [],
   metrics: [],
+  tracing: [],
   login: ['token', 'log.ts'],
-  gateway: ['token', 'policy'],
+  gateway: ['token', 'policy', 'tracing'],
   stores: ['policy', 'token', 'login'],
-  http: ['gateway', 'login', 'policy', 'metrics', 'log.ts'],
+  http: ['gateway', 'login', 'policy', 'metrics', 'tracing', 'log.ts'],
   cli: ['policy', 'stores', 'config', 'token', 'login'],
   serve: ['*'],
   'serve.ts': ['*'],
@@ -40,6 +43,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   typebox: /^config\//,
   bowser: /^stores\/user-agent\.ts$/,
   '@prometheus-io/client': /^metrics\/registry\.ts$/,
+  '@opentelemetry/api': /^tracing\/spans\.ts$/,
 }
 
 interface Source {
@@ -162,7 +166,7 @@ describe('the architecture', () => {
       /^login\/(?:login|login-log|login-request|password-worker)\.ts$/,
       /^config\//,
       /^cli\//,
-      /^(?:main|serve|log-destination)\.ts$/,
+      /^(?:main|serve|log-destination|line-file)\.ts$/,
     ]
     const catching = sources.filter(({ text }) => /\bcatch\b\s*[({]/.test(withoutComments(text)))
 

@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici'
 import { Fault, Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import { breakOff, mayHaveTrailers, refuseStrangeCoding, switchProtocols } from './answering.ts'
+import type { EventStreams } from './event-streams.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
@@ -29,6 +30,7 @@ export interface Exchange {
   readonly token: VerifiedToken | undefined
   readonly openExchanges: OpenExchanges
   readonly tunnels: Tunnels
+  readonly eventStreams: EventStreams
   /** What the client asked to go on with, if it did. */
   readonly upgrade: Upgrade | undefined
   readonly notes: Notes
@@ -162,6 +164,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
       answering = true
       refuseStrangeCoding(headers)
       target.answered()
+      parts.eventStreams.began(headers, reply)
       const out = relayHeaders(headers, status, carrier)
       if (parts.takesTrailers && mayHaveTrailers(options, status, headers)) {
         const names = parts.relayTrailers.announced(headers)

@@ -14,7 +14,7 @@ import type { Upstreams } from './upstreams.ts'
 export interface ForwardParts
   extends Pick<
     Exchange,
-    'relayHeaders' | 'relayTrailers' | 'maxStallMs' | 'openExchanges' | 'tunnels'
+    'relayHeaders' | 'relayTrailers' | 'maxStallMs' | 'openExchanges' | 'tunnels' | 'eventStreams'
   > {
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
@@ -65,6 +65,7 @@ export async function forward(
     token: received.endpoint?.name === 'logout' ? undefined : token,
     openExchanges,
     tunnels,
+    eventStreams: parts.eventStreams,
     upgrade,
     notes,
   })

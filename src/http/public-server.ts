@@ -92,7 +92,12 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
       carrier: notes.carrier,
       identified: notes.caller !== undefined,
       decision: notes.decision,
+      decidingMs: notes.decidingMs,
       upstream: notes.upstream,
+      upstreamSeconds:
+        notes.sentAt === undefined
+          ? undefined
+          : (startedAt + ended.milliseconds - notes.sentAt) / 1000,
       retries: notes.retries ?? 0,
     })
   }

@@ -8,6 +8,7 @@ import { createOriginFinder } from '../gateway/client-origin.ts'
 import { createCors } from '../gateway/cors.ts'
 import type { FindCrossSite } from '../gateway/cross-site.ts'
 import { recordedAdmit } from '../gateway/decision-record.ts'
+import { createEventStreams } from '../gateway/event-streams.ts'
 import { createIdentityHeaders } from '../gateway/identity-headers.ts'
 import { createOpenExchanges } from '../gateway/open-exchanges.ts'
 import { createOriginalReader } from '../gateway/original-request.ts'
@@ -85,6 +86,18 @@ export async function buildGateway(
   closing.add(async () => limits.close())
   const openExchanges = createOpenExchanges(tokens.problemOf, config.revocation.sweepMs)
   closing.add(openExchanges.close)
+  const eventStreams = createEventStreams()
+  figures.readGauge(
+    {
+      name: 'postern_open_streams',
+      help: 'What lasts as long as both sides want: upgraded connections, and streams of events.',
+      labels: ['kind'],
+    },
+    () => [
+      { value: tunnels.count(), labels: { kind: 'upgrade' } },
+      { value: eventStreams.count(), labels: { kind: 'events' } },
+    ],
+  )
   const cors = createCors(config.cors)
   const findRoute = createRoutes(config.routes)
   const relayHeaders = createRelayHeaders(injectedNames, { ownCors: cors.isOn })
@@ -126,6 +139,7 @@ export async function buildGateway(
     answers,
     openExchanges,
     tunnels,
+    eventStreams,
     upstreams,
     upstreamHeaders: createUpstreamHeaders(identity, requestIdName),
     relayHeaders,

@@ -133,10 +133,12 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
   const tls = await buildTls(options, figures, closing)
+  const spans = findSpans(version)
+  if (spans !== undefined) closing.add(spans.flush)
   const tracing = createTracing({
     propagate: config.tracing.propagate,
     isBelieved: believedBy(config),
-    spans: findSpans(version),
+    spans,
   })
   const record = await openDecisions(options, figures, closing)
   const { pass, check } = await buildGateway(

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   type Attributes,
   createTraceState,
@@ -43,28 +44,37 @@ export interface Spans {
   readonly beginUpstream: (span: OpenSpan, upstream: string) => Trace
   /** Ends what was begun, each span once. */
   readonly end: (span: OpenSpan, end: TracedEnd) => void
+  /** Has the SDK send off what has ended, for at most two seconds: for the end of the process. */
+  readonly flush: () => Promise<void>
 }
+
+const longestFlushMs = 2000
 
 /**
  * Spans by the SDK that is loaded, or `undefined` when none is: looked at once, so that a gateway
  * without one does nothing about spans.
  */
 export function findSpans(version: string): Spans | undefined {
-  const tracer = findTracer(version)
-  return tracer && createSpans(tracer)
+  // Without an SDK, the API has a provider all the same, which stands in for one that may come.
+  const found: TracerProvider & Partial<StandIn> = traces.getTracerProvider()
+  if (found.getDelegateTracer?.('postern') === undefined && found.getDelegate !== undefined) {
+    return undefined
+  }
+  const sdk: TracerProvider & Partial<Flushing> = found.getDelegate?.() ?? found
+  return createSpans(sdk.getTracer('postern', version), async () => sdk.forceFlush?.())
 }
 
-/** Without an SDK, the API has a provider all the same, which stands in for one that may come. */
-function findTracer(version: string): Tracer | undefined {
-  const provider: TracerProvider & { getDelegateTracer?: StandIn } = traces.getTracerProvider()
-  if (provider.getDelegateTracer === undefined) return provider.getTracer('postern', version)
-  return provider.getDelegateTracer('postern', version)
+interface StandIn {
+  getDelegateTracer(name: string): Tracer | undefined
+  getDelegate(): TracerProvider
 }
 
-type StandIn = (name: string, version: string) => Tracer | undefined
+interface Flushing {
+  forceFlush(): Promise<void>
+}
 
 /** Names and meanings are those of the stable semantic conventions for HTTP. */
-function createSpans(tracer: Tracer): Spans {
+function createSpans(tracer: Tracer, flush: () => Promise<void>): Spans {
   return {
     begin(method, parent) {
       const attributes = methodAttributes(method)
@@ -85,6 +95,13 @@ function createSpans(tracer: Tracer): Spans {
     end(span, end) {
       if (span.client !== undefined) endClient(span.client, end)
       endServer(span.server, end)
+    },
+    async flush() {
+      const flushed = flush().then(
+        () => {},
+        () => {},
+      )
+      await Promise.race([flushed, pause(longestFlushMs, undefined, { ref: false })])
     },
   }
 }

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
+import { basename } from 'node:path'
 import { Refusal, type RefusalKind } from '../errors.ts'
 import type { Decision } from '../policy/decide.ts'
 import type { Origin } from '../policy/rule.ts'
@@ -87,7 +88,8 @@ function byPolicy({ allowed, step, rule, exclusion }: Decision): Verdict {
     result: allowed ? 'allow' : 'deny',
     reason,
     step,
-    ...(origin && { rule: { file: origin.file, line: origin.line } }),
+    // Of published files only the name is known: the same text whatever the source is.
+    ...(origin && { rule: { file: basename(origin.file), line: origin.line } }),
   }
 }
 

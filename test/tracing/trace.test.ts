@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { findSpans } from '../../src/tracing/spans.ts'
 import { formatTrace, newSpanId, readTrace } from '../../src/tracing/trace.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
@@ -87,3 +88,7 @@ test('span IDs have the form of one and differ, over more than one pool of them'
 function listOf(count: number): string {
   return Array.from({ length: count }, (_, at) => `m${at}=1`).join(',')
 }
+
+test('without an SDK there are no spans', () => {
+  expect(findSpans('0.0.0')).toBe(undefined)
+})

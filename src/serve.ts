@@ -93,7 +93,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     live: createLivePolicies(),
     log,
     version,
-    ...(config.policy.source === 'redis' && { onPropagated: addPropagationMetric(figures) }),
+    onPropagated: addPropagationMetric(figures),
   })
   closing.add(policies.close)
 

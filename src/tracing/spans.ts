@@ -18,6 +18,12 @@ export interface OpenSpan extends Trace {
   client?: Span
 }
 
+/** What is known of a request when its span begins. */
+export interface BegunRequest {
+  readonly method: string
+  readonly scheme: 'http' | 'https'
+}
+
 /** A request that is over, as far as its spans tell of it. */
 export interface TracedEnd {
   readonly method: string
@@ -40,7 +46,7 @@ export interface TracedEnd {
 
 /** Begins and ends spans. Neither a token nor a query ever stands in one. */
 export interface Spans {
-  readonly begin: (method: string, parent: Trace | undefined) => OpenSpan
+  readonly begin: (request: BegunRequest, parent: Trace | undefined) => OpenSpan
   readonly beginUpstream: (span: OpenSpan, upstream: string) => Trace
   /** Ends what was begun, each span once. */
   readonly end: (span: OpenSpan, end: TracedEnd) => void
@@ -76,8 +82,8 @@ interface Flushing {
 /** Names and meanings are those of the stable semantic conventions for HTTP. */
 function createSpans(tracer: Tracer, flush: () => Promise<void>): Spans {
   return {
-    begin(method, parent) {
-      const attributes = methodAttributes(method)
+    begin({ method, scheme }, parent) {
+      const attributes = { ...methodAttributes(method), 'url.scheme': scheme }
       const context = parent === undefined ? ROOT_CONTEXT : contextOf(parent)
       const server = tracer.startSpan(
         nameOf(method),

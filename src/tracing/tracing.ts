@@ -59,7 +59,11 @@ function withSpans(
   propagates: boolean,
 ): Tracing {
   return {
-    begin: (request) => spans.begin(request.method ?? '', arrived(request)),
+    begin(request) {
+      const { method = '', socket } = request
+      const scheme = 'encrypted' in socket ? 'https' : 'http'
+      return spans.begin({ method, scheme }, arrived(request))
+    },
     depart(trace, upstream) {
       const sent = spans.beginUpstream(trace as OpenSpan, upstream)
       return propagates ? headersOf(sent) : []

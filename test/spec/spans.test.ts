@@ -116,6 +116,7 @@ describe('with an SDK loaded', () => {
     expect(server).toMatchObject({ name: 'GET /', traceId, parentId, status: 0 })
     expect(server?.attributes).toEqual({
       'http.request.method': 'GET',
+      'url.scheme': 'http',
       'url.path': '/orders/7',
       'http.route': '/',
       'http.response.status_code': 200,

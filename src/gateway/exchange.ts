@@ -117,6 +117,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     timer = undefined
     target.began()
     notes.target = target.name
+    notes.sentAt ??= performance.now()
     if (target.outstanding() > upstream.connections) {
       timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
     }

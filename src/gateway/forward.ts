@@ -49,7 +49,6 @@ export async function forward(
   if (notes.trace !== undefined) {
     options.headers.push(...parts.departTrace(notes.trace, upstreamName))
   }
-  notes.sentAt = performance.now()
   const { relayHeaders, relayTrailers, maxStallMs, openExchanges, tunnels } = parts
   const { upgrade } = received.arrival
   const fault = await exchange({

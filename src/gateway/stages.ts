@@ -49,7 +49,7 @@ export interface Notes {
   /** How long the policy took to answer. */
   decidingMs?: number
   upstream?: string
-  /** When the upstream was turned to, by the clock of `performance`. */
+  /** When it was first given to a target, by the clock of `performance`. */
   sentAt?: number
   /** The server of the upstream that was asked last, by its name. */
   target?: string

@@ -57,7 +57,7 @@ export function createRequestMetrics(figures: Figures): RequestMetrics {
   })
   const upstreamDurations = figures.duration({
     name: 'postern_upstream_request_duration_seconds',
-    help: 'From turning to the upstream to the end of its answer, retries included.',
+    help: 'From giving it to a target to the end of the answer, waiting and retries included.',
     label: 'upstream',
   })
   const decisions = figures.duration({

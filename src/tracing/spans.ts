@@ -103,11 +103,12 @@ function createSpans(tracer: Tracer, flush: () => Promise<void>): Spans {
       endServer(span.server, end)
     },
     async flush() {
-      const flushed = flush().then(
-        () => {},
-        () => {},
-      )
-      await Promise.race([flushed, pause(longestFlushMs, undefined, { ref: false })])
+      const over = new AbortController()
+      const end = () => over.abort()
+      await Promise.race([
+        flush().then(end, end),
+        pause(longestFlushMs, undefined, { signal: over.signal }).then(end, end),
+      ])
     },
   }
 }

@@ -5,7 +5,6 @@ import type { Config } from './config/schema.ts'
 import { secretWeakness } from './config/secret-strength.ts'
 import { Invalid } from './errors.ts'
 import { createCrossSite } from './gateway/cross-site.ts'
-import { createTrust } from './gateway/trusted-peers.ts'
 import { createTunnels } from './gateway/tunnels.ts'
 import { createDrain } from './http/drain.ts'
 import { refusalEnvelopes } from './http/envelope.ts'
@@ -14,8 +13,7 @@ import { listen } from './http/listen.ts'
 import { createOpsServer } from './http/ops-server.ts'
 import { createPublicServer } from './http/public-server.ts'
 import { createTokenCookie } from './http/token-cookie.ts'
-import { openLineFile } from './line-file.ts'
-import { createDecisionLines, type Log } from './log.ts'
+import type { Log } from './log.ts'
 import type { VerifyCredentials } from './login/credentials.ts'
 import { addCertificateMetrics } from './metrics/certificate-metrics.ts'
 import { addKeyMetrics } from './metrics/key-metrics.ts'
@@ -28,6 +26,7 @@ import { createLivePolicies } from './policy/live.ts'
 import { buildGateway } from './serve/build-gateway.ts'
 import { buildLogin } from './serve/build-login.ts'
 import { clock } from './serve/clock.ts'
+import { openDecisions, openTracing } from './serve/open-records.ts'
 import { openCertificate } from './stores/certificate-feed.ts'
 import { type OpenKeys, openKeys } from './stores/key-feed.ts'
 import { type OpenPolicySource, openPolicySource } from './stores/open-policy-source.ts'
@@ -39,8 +38,6 @@ import { assertionSigner } from './token/assertions.ts'
 import { publicJwks } from './token/key-set.ts'
 import { createRevocations } from './token/revocations.ts'
 import { createTokens } from './token/tokens.ts'
-import { findSpans } from './tracing/spans.ts'
-import { createTracing } from './tracing/tracing.ts'
 import { version } from './version.ts'
 
 export interface ServeOptions {
@@ -133,13 +130,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
   const tls = await buildTls(options, figures, closing)
-  const spans = findSpans(version)
-  if (spans !== undefined) closing.add(spans.flush)
-  const tracing = createTracing({
-    propagate: config.tracing.propagate,
-    isBelieved: believedBy(config),
-    spans,
-  })
+  const tracing = openTracing(config, closing)
   const record = await openDecisions(options, figures, closing)
   const { pass, check } = await buildGateway(
     config,
@@ -256,31 +247,6 @@ async function buildKeys({ config, log }: ServeOptions, weakAllowed: boolean): P
 function assertionProblem({ identity }: Config, keys: OpenKeys): string | undefined {
   if (!identity.assertion.enabled || assertionSigner(keys.current()) !== undefined) return undefined
   return 'identity.assertion needs one private key that is no shared secret, or one named to sign'
-}
-
-/** Whose traceparent counts, where not everybody's does. */
-function believedBy({ tracing, application }: Config) {
-  return tracing.from === 'anyone' ? undefined : createTrust(application.trustedProxies)
-}
-
-/** What writes decisions down, if they are to be. */
-async function openDecisions({ config, log }: ServeOptions, figures: Figures, closing: Closing) {
-  const { enabled, file } = config.logger.decisions
-  if (!enabled) return undefined
-  if (file === undefined) return log.decisions
-  const lines = await openLineFile(file, {
-    setting: 'logger.decisions.file',
-    onTrouble: (reason) => log.error({ reason }, 'decisions could not be written down'),
-  })
-  closing.add(lines.close)
-  figures.readCounter(
-    {
-      name: 'postern_decision_log_dropped_total',
-      help: 'Decisions that logger.decisions.file did not take.',
-    },
-    () => [{ value: lines.dropped() }],
-  )
-  return createDecisionLines(lines)
 }
 
 /** The certificate of the public port, if it has one. */

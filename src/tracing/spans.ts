@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
-  type Attributes,
   createTraceState,
   ROOT_CONTEXT,
   type Span,
@@ -10,6 +9,17 @@ import {
   type TracerProvider,
   trace as traces,
 } from '@opentelemetry/api'
+import {
+  clientAttributes,
+  clientError,
+  methodAttributes,
+  nameOf,
+  routeOf,
+  type SpanAttributes,
+  serverAttributes,
+  serverError,
+  type TracedEnd,
+} from './span-attributes.ts'
 import type { Trace } from './trace.ts'
 
 /** The spans of one request: its own, and that of the exchange with an upstream once there is one. */
@@ -22,26 +32,6 @@ export interface OpenSpan extends Trace {
 export interface BegunRequest {
   readonly method: string
   readonly scheme: 'http' | 'https'
-}
-
-/** A request that is over, as far as its spans tell of it. */
-export interface TracedEnd {
-  readonly method: string
-  readonly status: number
-  readonly outcome: string
-  /** Set when it was not the client's doing. */
-  readonly error: Error | undefined
-  readonly notes: {
-    readonly path?: string
-    readonly sentPath?: string
-    readonly route?: string
-    readonly address?: string
-    readonly contract?: string
-    readonly requestId?: string
-    readonly target?: string
-    readonly retries?: number
-    readonly decision?: { readonly revision: string }
-  }
 }
 
 /** Begins and ends spans. Neither a token nor a query ever stands in one. */
@@ -129,89 +119,27 @@ function placeOf(span: Span): Trace {
 }
 
 function endServer(span: Span, end: TracedEnd): void {
-  const { method, status, outcome, error, notes } = end
-  const route = routeOf(notes)
   if (span.isRecording()) {
-    span.updateName(route === undefined ? nameOf(method) : `${nameOf(method)} ${route}`)
-    span.setAttributes(
-      known({
-        ...methodAttributes(method),
-        'url.path': notes.path,
-        'http.route': route,
-        'http.response.status_code': status,
-        'client.address': notes.address,
-        'postern.outcome': outcome,
-        'postern.revision': notes.decision?.revision,
-        'postern.request_id': notes.requestId,
-        'postern.contract': notes.contract,
-      }),
-    )
-    // A refusal is the gateway at work, and so is a client that was wrong or left.
-    if (error !== undefined || status >= 500 || outcome === 'cut-by-upstream') fail(span, end)
+    const route = routeOf(end.notes)
+    span.updateName(route === undefined ? nameOf(end.method) : `${nameOf(end.method)} ${route}`)
+    tell(span, serverAttributes(end), serverError(end))
   }
   span.end()
 }
 
 function endClient(span: Span, end: TracedEnd): void {
-  const { method, status, outcome, error, notes } = end
   if (span.isRecording()) {
-    const answered = outcome === 'passed' || outcome.startsWith('cut-by-')
-    span.updateName(nameOf(method))
-    span.setAttributes(
-      known({
-        ...methodAttributes(method),
-        ...serverAttributes(notes),
-        'http.response.status_code': answered && status !== 499 ? status : undefined,
-        'http.request.resend_count': notes.retries,
-      }),
-    )
-    // To a client, a 4xx is a failure as well.
-    const refused = answered && status >= 400 && status !== 499
-    if (error !== undefined || refused || outcome === 'cut-by-upstream') fail(span, end)
+    span.updateName(nameOf(end.method))
+    tell(span, clientAttributes(end), clientError(end))
   }
   span.end()
 }
 
-function fail(span: Span, { outcome, status }: TracedEnd): void {
-  span.setStatus({ code: SpanStatusCode.ERROR })
-  span.setAttribute('error.type', outcome === 'passed' ? String(status) : outcome)
-}
-
-/** `name` of a target is its origin, with the address besides where there are several. */
-function serverAttributes({ target, path, sentPath }: TracedEnd['notes']): OpenAttributes {
-  if (target === undefined) return {}
-  const [origin = '', address] = target.split(' ')
-  const { hostname, port, protocol } = new URL(origin)
-  return {
-    'server.address': hostname,
-    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
-    'url.full': `${origin}${sentPath ?? path ?? ''}`,
-    'network.peer.address': address?.slice(1, -1),
+function tell(span: Span, attributes: SpanAttributes, error: string | undefined): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined) span.setAttribute(name, value)
   }
-}
-
-const knownMethods: ReadonlySet<string> = new Set(
-  'CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '),
-)
-
-/** A client chooses its method; it must not choose how many names of spans there are. */
-function nameOf(method: string): string {
-  return knownMethods.has(method) ? method : 'HTTP'
-}
-
-function methodAttributes(method: string): Attributes {
-  if (knownMethods.has(method)) return { 'http.request.method': method }
-  return { 'http.request.method': '_OTHER', 'http.request.method_original': method }
-}
-
-/** The route of the configuration, or the path of an endpoint of ours, of which there are few. */
-function routeOf({ route, path }: TracedEnd['notes']): string | undefined {
-  if (route === undefined || route === 'none') return undefined
-  return route.startsWith('/') ? route : path
-}
-
-type OpenAttributes = Readonly<Record<string, string | number | undefined>>
-
-function known(attributes: OpenAttributes): Attributes {
-  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
+  if (error === undefined) return
+  span.setStatus({ code: SpanStatusCode.ERROR })
+  span.setAttribute('error.type', error)
 }

@@ -1,4 +1,5 @@
-import type { OpenSpan, Spans, TracedEnd } from './spans.ts'
+import type { TracedEnd } from './span-attributes.ts'
+import type { OpenSpan, Spans } from './spans.ts'
 import { formatTrace, newSpanId, readTrace, type Trace } from './trace.ts'
 
 /** A request that has just come in, as Node shows it. */

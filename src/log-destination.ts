@@ -11,7 +11,7 @@ export interface LogDestination {
 
 const mostWaiting = 4 * 1024 * 1024
 const gatherMs = 10
-const gatherBytes = 8192
+const gatherBytes = 32_768
 
 /**
  * Writes lines to a file descriptor, many at a time. A reader that is slow costs lines, counted,
@@ -85,13 +85,16 @@ export function createLogDestination(output: number): LogDestination {
 }
 
 /**
- * A write to a full pipe blocks, and every request with it. A second opening of the same pipe can
- * be told not to, without changing it for whoever else has it open.
+ * A write to a full pipe, or to a terminal that was stopped with Ctrl-S, blocks, and every request
+ * with it. A second opening of the same one can be told not to, without changing it for whoever
+ * else has it open. (Sockets cannot be opened twice; Node's own stdout has made them so.)
  */
 function withoutBlocking(fd: number): number {
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants
   try {
-    if (!fstatSync(fd).isFIFO()) return fd
-    return openSync(`/dev/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK)
+    const kind = fstatSync(fd)
+    if (!kind.isFIFO() && !kind.isCharacterDevice()) return fd
+    return openSync(`/dev/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY)
   } catch {
     return fd
   }

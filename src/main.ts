@@ -32,11 +32,16 @@ const serveCommand: Command = async (args, io) => {
     return 2
   }
 
-  const { loadConfig, createLog, createLogDestination, serve, tour } = await gatewayParts()
+  const { loadConfig, createLog, createLogDestination, createTextLines, serve, tour } =
+    await gatewayParts()
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const destination = createLogDestination(process.stdout.fd)
   process.on('exit', destination.flushSync)
-  const log = createLog(config.logger.level, destination)
+  const { level, format } = config.logger
+  const onTerminal = process.stdout.isTTY === true
+  const forPeople = format === 'text' || (format === 'auto' && onTerminal)
+  const colours = onTerminal && !io.env['NO_COLOR'] && io.env['TERM'] !== 'dumb'
+  const log = createLog(level, forPeople ? createTextLines(destination, colours) : destination)
   const signal = anySignal()
   const postern = await serve({ config, log })
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
@@ -57,14 +62,15 @@ const serveCommand: Command = async (args, io) => {
 
 /** What only a gateway needs; every other command is there sooner without it. */
 async function gatewayParts() {
-  const [config, log, destination, serving, touring] = await Promise.all([
+  const [config, log, destination, textLines, serving, touring] = await Promise.all([
     import('./config/load.ts'),
     import('./log.ts'),
     import('./log-destination.ts'),
+    import('./log-text.ts'),
     import('./serve.ts'),
     import('./cli/tour.ts'),
   ])
-  return { ...config, ...log, ...destination, ...serving, ...touring }
+  return { ...config, ...log, ...destination, ...textLines, ...serving, ...touring }
 }
 
 /** The first signal. Later ones change nothing: a terminal sends one, and what runs us another. */

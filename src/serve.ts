@@ -18,7 +18,7 @@ import type { VerifyCredentials } from './login/credentials.ts'
 import { addCertificateMetrics } from './metrics/certificate-metrics.ts'
 import { addKeyMetrics } from './metrics/key-metrics.ts'
 import { addLoginLogMetrics } from './metrics/login-log-metrics.ts'
-import { addPolicyMetrics } from './metrics/policy-metrics.ts'
+import { addPolicyMetrics, addPropagationMetric } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
 import { addRevocationMetrics } from './metrics/revocation-metrics.ts'
@@ -26,6 +26,7 @@ import { createLivePolicies } from './policy/live.ts'
 import { buildGateway } from './serve/build-gateway.ts'
 import { buildLogin } from './serve/build-login.ts'
 import { clock } from './serve/clock.ts'
+import { openDecisions, openTracing } from './serve/open-records.ts'
 import { openCertificate } from './stores/certificate-feed.ts'
 import { type OpenKeys, openKeys } from './stores/key-feed.ts'
 import { type OpenPolicySource, openPolicySource } from './stores/open-policy-source.ts'
@@ -84,7 +85,13 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const figures = createFigures()
   const redis = await openRedis(config.redis)
   if (redis !== undefined) closing.add(redis.close)
-  const policies = await openPolicySource({ ...config, live: createLivePolicies(), log, version })
+  const policies = await openPolicySource({
+    ...config,
+    live: createLivePolicies(),
+    log,
+    version,
+    onPropagated: addPropagationMetric(figures),
+  })
   closing.add(policies.close)
 
   const keys = await buildKeys(options, mode.weakSecretAllowed)
@@ -123,9 +130,13 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
   const tls = await buildTls(options, figures, closing)
+  const tracing = openTracing(config, closing)
+  const record = await openDecisions(options, figures, closing)
   const { pass, check } = await buildGateway(
     config,
     {
+      tracing,
+      record,
       tokens,
       ended,
       policies: policies.current,
@@ -140,7 +151,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     },
     closing,
   )
-  const rim = { log, metrics: createRequestMetrics(figures), limits: config.limits }
+  const rim = { log, metrics: createRequestMetrics(figures), tracing, limits: config.limits }
   const publicServer = createPublicServer({
     ...rim,
     pass,
@@ -149,6 +160,10 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     tls,
   })
   addMetrics(figures, mode.name, policies)
+  figures.readCounter(
+    { name: 'postern_log_dropped_total', help: 'Log lines let go because nobody read them.' },
+    () => [{ value: log.dropped() }],
+  )
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
   addKeyMetrics(figures, keys.state)

@@ -11,15 +11,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'json-line.ts': [],
   'log.ts': ['json-line.ts'],
   'log-destination.ts': [],
+  'log-text.ts': ['log.ts'],
+  'line-file.ts': [],
   config: [],
   token: [],
   policy: [],
   metrics: [],
   wire: [],
+  tracing: [],
   login: ['token', 'log.ts'],
-  gateway: ['token', 'policy', 'wire'],
+  gateway: ['token', 'policy', 'tracing', 'wire'],
   stores: ['policy', 'token', 'login'],
-  http: ['gateway', 'login', 'policy', 'metrics', 'log.ts', 'json-line.ts'],
+  http: ['gateway', 'login', 'policy', 'metrics', 'tracing', 'log.ts', 'json-line.ts'],
   cli: ['policy', 'stores', 'config', 'token', 'login'],
   serve: ['*'],
   'serve.ts': ['*'],
@@ -41,6 +44,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   typebox: /^config\//,
   bowser: /^stores\/user-agent\.ts$/,
   '@prometheus-io/client': /^metrics\/registry\.ts$/,
+  '@opentelemetry/api': /^tracing\/spans\.ts$/,
 }
 
 interface Source {
@@ -164,7 +168,7 @@ describe('the architecture', () => {
       /^login\/(?:login|login-log|login-request|password-worker)\.ts$/,
       /^config\//,
       /^cli\//,
-      /^(?:main|serve|log-destination)\.ts$/,
+      /^(?:main|serve|log-destination|line-file)\.ts$/,
     ]
     const catching = sources.filter(({ text }) => /\bcatch\b\s*[({]/.test(withoutComments(text)))
 

@@ -15,6 +15,7 @@ import {
   upgradesSettings,
   upstream,
 } from './schema-forwarding.ts'
+import { loggerSettings, tracingSettings } from './schema-observing.ts'
 import {
   DAY_MS,
   endpoint,
@@ -91,17 +92,8 @@ export const configSchema = section('The configuration of Postern.', {
     host: text('127.0.0.1', 'The address or host name that port listens on.', HOST),
     port: integer(9101, 0, 65_535, 'The port for their questions; 0 takes a free one.'),
   }),
-  logger: section('What is written down.', {
-    level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
-      default: 'info',
-      description: 'The least grave log line that is still written.',
-    }),
-    enableddb: flag(false, 'Whether every login attempt is written to the login log.'),
-    required: flag(
-      false,
-      'Whether login is refused while the login log has no room for its record.',
-    ),
-  }),
+  logger: loggerSettings,
+  tracing: tracingSettings,
   jwt: jwtSettings,
   cookie: cookieSettings,
   database: databaseSettings,

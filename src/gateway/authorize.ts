@@ -19,7 +19,10 @@ export function authorize(identified: Identified, policies: () => CompiledPolici
   }
 
   const question = { roleKey: token.caller.roleKey, method: call.method, path: call.path }
-  const decision = decide(question, policies())
+  const compiled = policies()
+  const askedAt = performance.now()
+  const decision = decide(question, compiled)
+  arrival.notes.decidingMs = performance.now() - askedAt
   arrival.notes.decision = decision
   if (!decision.allowed) throw new Refusal('not-permitted', { reason: decision.step })
   return { received, token, carrier, grounds: decision } as Authorized

@@ -2,12 +2,13 @@ import { Refusal } from '../errors.ts'
 import type { AssertionHeader } from './assertion-header.ts'
 import type { IdentityHeaders } from './identity-headers.ts'
 import type { Contract, ReadOriginal } from './original-request.ts'
-import { type AdmitParts, admit } from './pipeline.ts'
+import type { Admit, AdmitParts } from './pipeline.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { Arrival, Authorized, Received } from './stages.ts'
 import { passesCredentials } from './upstream-headers.ts'
 
 export interface CheckParts extends ReceiveParts, AdmitParts {
+  readonly admit: Admit
   readonly readOriginal: ReadOriginal
   readonly identity: IdentityHeaders
   readonly assertion: AssertionHeader
@@ -30,7 +31,7 @@ export function createCheck(parts: CheckParts): Check {
     const received = receive(arrival, parts)
     refuseOwn(received)
     refuseRespelled(received)
-    return answer(await admit(received, parts), contract, parts)
+    return answer(await parts.admit(received, parts), contract, parts)
   }
 }
 

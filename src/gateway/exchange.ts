@@ -7,6 +7,7 @@ import type { AnswerHead } from '../wire/answer-head.ts'
 import type { Call } from '../wire/pool.ts'
 import type { AnswerHandler, WireRequest } from '../wire/request-head.ts'
 import { breakOff, isAgreed, switchProtocols } from './answering.ts'
+import type { EventStreams } from './event-streams.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
@@ -32,6 +33,7 @@ export interface Exchange {
   readonly authorized: Authorized
   readonly openExchanges: OpenExchanges
   readonly tunnels: Tunnels
+  readonly eventStreams: EventStreams
   /** What the client asked to go on with, if it did. */
   readonly upgrade: Upgrade | undefined
   readonly notes: Notes
@@ -118,6 +120,8 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
 
   function send(): void {
     attempt = target.began()
+    notes.target = target.name
+    notes.sentAt ??= performance.now()
     if (target.waiting() > upstream.connections) {
       timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
     }
@@ -169,6 +173,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     },
     head(head) {
       const out = begin(head)
+      parts.eventStreams.began(head, reply)
       // Node refuses to announce trailers where there are no chunks that could carry them.
       if (parts.takesTrailers && head.framing === 'chunked') {
         const names = parts.relayTrailers.announced(head.headers)

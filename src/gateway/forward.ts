@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Refusal } from '../errors.ts'
+import type { Trace } from '../tracing/trace.ts'
 import type { WireRequest } from '../wire/request-head.ts'
 import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
@@ -13,12 +14,14 @@ import type { Upstreams } from './upstreams.ts'
 export interface ForwardParts
   extends Pick<
     Exchange,
-    'relayHeaders' | 'relayTrailers' | 'maxStallMs' | 'openExchanges' | 'tunnels'
+    'relayHeaders' | 'relayTrailers' | 'maxStallMs' | 'openExchanges' | 'tunnels' | 'eventStreams'
   > {
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
   readonly assertion: AssertionHeader
   readonly maxBodyBytes: number
+  /** The headers that tell the upstream of the trace. */
+  readonly departTrace: (trace: Trace, upstream: string) => readonly string[]
 }
 
 /**
@@ -43,6 +46,9 @@ export async function forward(
   const assertion: readonly string[] = signed instanceof Promise ? await signed : signed
   const request = departure(authorized, reply, parts, upstream.host)
   if (assertion.length > 0) request.headers.push(...assertion)
+  if (notes.trace !== undefined) {
+    request.headers.push(...parts.departTrace(notes.trace, upstreamName))
+  }
   const { relayHeaders, relayTrailers, maxStallMs, openExchanges, tunnels } = parts
   const { upgrade } = received.arrival
   const fault = await exchange({
@@ -59,6 +65,7 @@ export async function forward(
     authorized,
     openExchanges,
     tunnels,
+    eventStreams: parts.eventStreams,
     upgrade,
     notes,
   })

@@ -46,7 +46,7 @@ export function createTreatments(
 
 /**
  * Dropped: hop-by-hop names (RFC 9110 7.6.1); names under which proxies tell upstreams where a
- * request came from, which only we may say; and names by which a client could change method or
+ * request came from and to which trace it belongs, which only we may say; and names by which a client could change method or
  * path behind the check (X-HTTP-Method-Override, X-Original-URL).
  */
 const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatment>([
@@ -70,6 +70,7 @@ const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatmen
     'keep-alive proxy-connection proxy-authorization proxy-authenticate trailer upgrade',
     'http2-settings forwarded via x-real-ip x-client-ip true-client-ip cf-connecting-ip',
     'x-cluster-client-ip x-http-method x-http-method-override x-method-override',
+    'traceparent tracestate',
   ),
 ])
 

@@ -22,7 +22,11 @@ export interface AdmitParts extends IdentifyParts {
   readonly endToken: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
 }
 
+/** Both checks, or the same with something besides, such as writing down what was decided. */
+export type Admit = (received: Received, parts: AdmitParts) => Promise<Authorized>
+
 export interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {
+  readonly admit: Admit
   readonly cors: Cors
   readonly answers: OwnAnswers
   /** In place of `relayHeaders` for the answer of an upstream to a logout. */
@@ -43,7 +47,7 @@ export function createPipeline(parts: PipelineParts) {
     const own = received.endpoint
     if (own?.open) return parts.answers.toAnybody(received, reply)
 
-    const authorized = await admit(received, parts)
+    const authorized = await parts.admit(received, parts)
     if (own !== undefined && own.upstream === undefined) {
       return parts.answers.toCaller(authorized, reply)
     }

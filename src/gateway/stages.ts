@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Decision } from '../policy/decide.ts'
 import type { Caller } from '../token/caller.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
+import type { Trace } from '../tracing/trace.ts'
 import type { ArrivingHeaders } from './arriving-headers.ts'
 import type { ClientOrigin } from './client-origin.ts'
 import type { OwnEndpoint } from './own-endpoints.ts'
@@ -30,6 +31,8 @@ export interface Upgrade {
 /** What the stages learned, for the one log line at the end. Written as soon as it is known. */
 export interface Notes {
   requestId?: string
+  /** The trace it belongs to, where it belongs to one. */
+  trace?: Trace
   /** The proxy that asks, and the method it asks about; absent on the public port. */
   contract?: string
   method?: string
@@ -43,7 +46,13 @@ export interface Notes {
   caller?: Caller
   carrier?: Carrier
   decision?: Decision
+  /** How long the policy took to answer. */
+  decidingMs?: number
   upstream?: string
+  /** When it was first given to a target, by the clock of `performance`. */
+  sentAt?: number
+  /** The server of the upstream that was asked last, by its name. */
+  target?: string
   /** How often the request was sent again, to another target. */
   retries?: number
   /** What cut the exchange with the upstream short; `token`: it ended or expired meanwhile. */

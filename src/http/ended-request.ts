@@ -6,7 +6,9 @@ import type { Notes } from '../gateway/stages.ts'
 export interface EndedRequest {
   readonly method: string
   readonly status: number
-  readonly milliseconds: number
+  /** By the clock of `performance`. */
+  readonly startedAt: number
+  readonly endedAt: number
   readonly notes: Notes
   /** `passed`, `cut-by-…`, the kind of a refusal, the part of a fault, or `bug`. */
   readonly outcome: string
@@ -15,33 +17,46 @@ export interface EndedRequest {
   readonly reason: string | undefined
 }
 
+interface Ending {
+  readonly request: IncomingMessage
+  readonly reply: ServerResponse
+  readonly notes: Notes
+  readonly error: unknown
+  readonly startedAt: number
+}
+
 /** What came of a request, once nothing more will happen to it. */
-export function endedRequest(
-  request: IncomingMessage,
-  reply: ServerResponse,
-  { notes, error, startedAt }: { notes: Notes; error: unknown; startedAt: number },
-): EndedRequest {
+export function endedRequest({ request, reply, notes, error, startedAt }: Ending): EndedRequest {
+  const fault = error === undefined || error instanceof Refusal ? undefined : asError(error)
   return {
     method: notes.method ?? request.method ?? '',
     // What operators know from other proxies for a client that did not wait.
     status: notes.cut === 'client' && !reply.headersSent ? 499 : reply.statusCode,
-    milliseconds: performance.now() - startedAt,
+    startedAt,
+    endedAt: performance.now(),
     notes,
-    ...verdict(error, notes),
+    outcome: error === undefined ? passed(notes) : outcomeOf(error),
+    error: fault,
+    reason: error === undefined ? undefined : reasonOf(error),
   }
 }
 
-function verdict(error: unknown, notes: Notes) {
-  if (error === undefined) {
-    const outcome = notes.cut === undefined ? 'passed' : `cut-by-${notes.cut}`
-    return { outcome, error: undefined, reason: undefined }
-  }
-  if (error instanceof Refusal) {
-    return { outcome: error.kind, error: undefined, reason: error.detail.reason }
-  }
-  if (error instanceof Fault) return { outcome: error.part, error, reason: causeText(error) }
-  const bug = error instanceof Error ? error : new Error(String(error))
-  return { outcome: 'bug', error: bug, reason: undefined }
+function passed({ cut }: Notes): string {
+  return cut === undefined ? 'passed' : `cut-by-${cut}`
+}
+
+function outcomeOf(error: unknown): string {
+  if (error instanceof Refusal) return error.kind
+  return error instanceof Fault ? error.part : 'bug'
+}
+
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof Refusal) return error.detail.reason
+  return error instanceof Fault ? causeText(error) : undefined
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }
 
 function causeText({ message, cause }: Fault): string {

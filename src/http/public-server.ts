@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Arrival, Notes, Upgrade } from '../gateway/stages.ts'
 import type { Log } from '../log.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
+import type { Tracing } from '../tracing/tracing.ts'
 import { endedRequest } from './ended-request.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
 import { createListener, type PublicListener, type PublicTls } from './public-listener.ts'
@@ -16,6 +17,8 @@ export interface PublicServerParts {
   readonly refusals: RefusalEnvelopes
   readonly log: Log
   readonly metrics: RequestMetrics
+  /** Absent when nothing is done about traces. */
+  readonly tracing: Tracing | undefined
   readonly limits: {
     readonly headerBytes: number
     readonly headerCount: number
@@ -36,7 +39,7 @@ export interface PublicServerParts {
  * other handler here, so there is no second reading of a path that could let one past the checks.
  */
 export function createPublicServer(parts: PublicServerParts): PublicListener {
-  const { pass, refusals, log, metrics, limits } = parts
+  const { pass, refusals, log, metrics, tracing, limits } = parts
   const findUpgrade = createUpgradeFinder(parts.upgrades)
   /** Requests with an Upgrade that is not offered. */
   const passedOver = new WeakSet<IncomingMessage>()
@@ -67,6 +70,8 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     const notes: Notes = {}
     let error: unknown
     metrics.began()
+    const trace = tracing?.begin(request)
+    if (trace !== undefined) notes.trace = trace
     // What came in one packet behind such a request, Node's parser drops without a word.
     if (passedOver.has(request)) reply.shouldKeepAlive = false
     try {
@@ -77,18 +82,10 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
       replyError(thrown, answer, { request, reply, requestId: notes.requestId })
     }
     if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply, limits.stallTimeoutMs)
-    const ended = endedRequest(request, reply, { notes, error, startedAt })
+    const ended = endedRequest({ request, reply, notes, error, startedAt })
     logRequest(log, ended)
-    metrics.ended({
-      ...ended,
-      route: notes.route,
-      seconds: ended.milliseconds / 1000,
-      carrier: notes.carrier,
-      identified: notes.caller !== undefined,
-      decision: notes.decision,
-      upstream: notes.upstream,
-      retries: notes.retries ?? 0,
-    })
+    tracing?.ended?.(trace, ended)
+    metrics.ended(ended)
   }
 
   function goOnIn(request: IncomingMessage, socket: Socket, head: Buffer): void {

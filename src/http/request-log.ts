@@ -7,19 +7,22 @@ import type { EndedRequest } from './ended-request.ts'
  * where a token may stand.
  */
 export function logRequest(log: Log, ended: EndedRequest): void {
-  const { method, status, milliseconds, notes, outcome, error, reason } = ended
+  const { method, status, startedAt, endedAt, notes, outcome, error, reason } = ended
   const level = error === undefined ? 'info' : 'error'
   if (!log.requests.isWritten(level)) return
   const { caller, decision } = notes
   log.requests.write(
     level,
     member('requestId', notes.requestId) +
+      // The names by which log systems find the trace of a line.
+      member('trace_id', notes.trace?.traceId) +
+      member('span_id', notes.trace?.spanId) +
       member('method', method) +
       member('path', notes.path) +
       member('sentPath', notes.sentPath) +
       member('client', notes.address) +
       member('contract', notes.contract) +
-      `,"status":${status},"ms":${Math.round(milliseconds * 10) / 10}` +
+      `,"status":${status},"ms":${Math.round((endedAt - startedAt) * 10) / 10}` +
       member('caller', caller?.userId) +
       member('role', caller?.roleKey) +
       member('carrier', notes.carrier) +

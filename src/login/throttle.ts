@@ -57,6 +57,8 @@ export interface ThrottleParts {
   readonly limits: ThrottleLimits
   /** The same on every replica. Keys the names in the store: some people type a password there. */
   readonly digestKey: () => string
+  /** A login attempt was turned away, by what its address or its account has behind it. */
+  readonly onLockout?: (by: 'address' | 'account') => void
 }
 
 /**
@@ -84,7 +86,7 @@ export interface PasswordAttempt {
  * password from a known or new address clears the pair and leaves the strangers' failures standing,
  * so that a guesser gains nothing from the owner's coming and going.
  */
-export function createThrottle({ counters, limits, digestKey }: ThrottleParts) {
+export function createThrottle({ counters, limits, digestKey, onLockout }: ThrottleParts) {
   const { waitSeconds, longestWaitSeconds } = limits
   const waits = { waitSeconds, longestWaitSeconds }
   const perMinute = (hits: number): Limit => ({ hits, windowSeconds: 60, ...waits })
@@ -99,11 +101,12 @@ export function createThrottle({ counters, limits, digestKey }: ThrottleParts) {
   const perPair = failures(limits.failuresPerPair)
   const knownSeconds = limits.knownAddressDays * 86_400
 
-  async function count(hits: readonly Hit[]): Promise<Counted> {
+  async function count(hits: readonly Hit[], by?: 'address' | 'account'): Promise<Counted> {
     const counted = await counters.hit(hits)
     const { waitSeconds: retryAfterSeconds } = counted
-    if (retryAfterSeconds > 0) throw new Refusal('too-many-requests', { retryAfterSeconds })
-    return counted
+    if (retryAfterSeconds === 0) return counted
+    if (by !== undefined) onLockout?.(by)
+    throw new Refusal('too-many-requests', { retryAfterSeconds })
   }
 
   function key(kind: string, ...names: readonly string[]): string {
@@ -114,7 +117,7 @@ export function createThrottle({ counters, limits, digestKey }: ThrottleParts) {
   return {
     async address({ address, foreign }: Client): Promise<void> {
       const who = [addressBlock(address), ...(foreign ? ['foreign'] : [])]
-      await count([{ key: key('login:address', ...who), limit: perAddress }])
+      await count([{ key: key('login:address', ...who), limit: perAddress }], 'address')
     },
     async captcha({ address, foreign }: Client): Promise<void> {
       const who = [addressBlock(address), ...(foreign ? ['foreign'] : [])]
@@ -126,10 +129,11 @@ export function createThrottle({ counters, limits, digestKey }: ThrottleParts) {
       const pair = key('login:pair', account, block)
       // The name as it stands: else the owner of `Admin` could make addresses known for `admin`.
       const known = key('login:known', username, block)
-      const counted = await count([
+      const hits = [
         { key: pair, limit: perPair },
         { key: key('login:account', account), limit: perAccount, unless: known },
-      ])
+      ]
+      const counted = await count(hits, 'account')
       return {
         succeeded: () =>
           counted.takeBack({ clear: pair, mark: { key: known, seconds: knownSeconds } }),

@@ -59,6 +59,18 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
   )
 }
 
+/** From a message that comes at once to several polls of an ailing Redis. */
+const propagationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+
+/** Returns what takes the time from publication to force, of one policy. */
+export function addPropagationMetric(figures: Figures): (seconds: number) => void {
+  return figures.duration({
+    name: 'postern_policy_propagation_seconds',
+    help: 'From publication, by the clock of Redis, to force here by our own; 0 where that is ahead.',
+    buckets: propagationBuckets,
+  })
+}
+
 function known(value: number | undefined): readonly Reading<never>[] {
   return value === undefined ? [] : [{ value }]
 }

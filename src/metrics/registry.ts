@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from '@prometheus-io/client'
 import { createCounts } from './counts.ts'
+import { createQuickHistogram } from './quick-histogram.ts'
 
 /** What a figure is called and what it says. Labels take values from closed lists only. */
 export interface Figure<Label extends string> {
@@ -18,10 +19,10 @@ export interface Reading<Label extends string> {
 export interface Figures {
   /** Something that is counted as it happens; the returned function counts one. */
   counter<Label extends string>(figure: Figure<Label>): (...labels: string[]) => void
-  /** Something that took time, in seconds. */
-  duration<Label extends string>(
-    figure: Figure<Label>,
-  ): (seconds: number, ...labels: string[]) => void
+  /** Something that took time, in seconds; at most one label. */
+  duration(
+    figure: Omit<Figure<string>, 'labels'> & DurationShape,
+  ): (seconds: number, label?: string) => void
   /** Something that another part counts, read when it is asked for. */
   readCounter<Label extends string>(
     figure: Figure<Label>,
@@ -37,8 +38,14 @@ export interface Figures {
   readonly contentType: string
 }
 
-/** From a cached answer to the default limit of an upstream. */
-const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+/** By what a duration is told apart, and what it can be. */
+export interface DurationShape {
+  readonly label?: string
+  /** Upper bounds in seconds; from a cached answer to the default limit of an upstream if absent. */
+  readonly buckets?: readonly number[]
+}
+
+const usualBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 /** Figures without values yet. */
 export function createFigures(): Figures {
@@ -60,10 +67,11 @@ export function createFigures(): Figures {
       })
       return counts.add
     },
-    duration({ name, help, labels = [] }) {
-      const histogram = new Histogram({ name, help, labelNames: [...labels], registers, buckets })
-      const childOf = rememberedChildren((values) => histogram.labels(...values))
-      return (seconds, ...values) => childOf(values).observe(seconds)
+    duration({ name, help, label, buckets = usualBuckets }) {
+      const { observe, get } = createQuickHistogram({ name, help, label, buckets })
+      // The library asks a metric for nothing but this.
+      registry.registerMetric({ name, get } as unknown as Metric)
+      return observe
     },
     readCounter({ name, help, labels = [] }, read) {
       new Counter<string>({
@@ -92,19 +100,6 @@ export function createFigures(): Figures {
     },
     text: async () => `${await registry.metrics()}${await ofProcess().metrics()}`,
     contentType: registry.contentType,
-  }
-}
-
-/** Finding the child for its labels is dearer in the library than counting is. */
-function rememberedChildren<T>(make: (values: readonly string[]) => T) {
-  const children = new Map<string, T>()
-  return (values: readonly string[]): T => {
-    const key = values.join('\n')
-    const known = children.get(key)
-    if (known !== undefined) return known
-    const made = make(values)
-    children.set(key, made)
-    return made
   }
 }
 

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { Closing } from '../closing.ts'
 import type { Config } from '../config/schema.ts'
 import { createHeaderReader } from '../gateway/arriving-headers.ts'
@@ -6,11 +7,13 @@ import { createCheck } from '../gateway/check.ts'
 import { createOriginFinder } from '../gateway/client-origin.ts'
 import { createCors } from '../gateway/cors.ts'
 import type { FindCrossSite } from '../gateway/cross-site.ts'
+import { recordedAdmit } from '../gateway/decision-record.ts'
+import { createEventStreams } from '../gateway/event-streams.ts'
 import { createIdentityHeaders } from '../gateway/identity-headers.ts'
 import { createOpenExchanges } from '../gateway/open-exchanges.ts'
 import { createOriginalReader } from '../gateway/original-request.ts'
 import { createOwnEndpoints } from '../gateway/own-endpoints.ts'
-import { createPipeline, type OwnAnswers } from '../gateway/pipeline.ts'
+import { admit, createPipeline, type OwnAnswers } from '../gateway/pipeline.ts'
 import { createRelayHeaders } from '../gateway/relayed-headers.ts'
 import { createRelayTrailers } from '../gateway/relayed-trailers.ts'
 import { createRouteLimits } from '../gateway/route-limits.ts'
@@ -22,6 +25,7 @@ import type { UpstreamSettings } from '../gateway/upstream.ts'
 import { createUpstreamHeaders } from '../gateway/upstream-headers.ts'
 import { createUpstreams } from '../gateway/upstreams.ts'
 import type { TokenCookie } from '../http/token-cookie.ts'
+import type { WriteDecision } from '../log.ts'
 import { addressBlock } from '../login/address-block.ts'
 import type { Figures } from '../metrics/registry.ts'
 import { addUpstreamMetrics } from '../metrics/upstream-metrics.ts'
@@ -31,7 +35,10 @@ import type { RedisClient } from '../stores/redis.ts'
 import { createRedisTallies } from '../stores/redis-tallies.ts'
 import type { RevocationFeed } from '../stores/revocation-feed.ts'
 import { createAssertions } from '../token/assertions.ts'
+import { findLastingKey } from '../token/derived-keys.ts'
 import { endingOf, type Tokens, type VerifiedToken } from '../token/tokens.ts'
+import type { Tracing } from '../tracing/tracing.ts'
+import { version } from '../version.ts'
 
 /** The line that every request walks, and the check that other proxies may ask for. */
 export async function buildGateway(
@@ -48,6 +55,8 @@ export async function buildGateway(
     keys,
     cookie,
     crossSite,
+    tracing,
+    record,
   }: {
     tokens: Tokens
     ended: RevocationFeed
@@ -60,6 +69,8 @@ export async function buildGateway(
     keys: OpenKeys['current']
     cookie: TokenCookie
     crossSite: FindCrossSite
+    tracing: Tracing | undefined
+    record: WriteDecision | undefined
   },
   closing: Closing,
 ) {
@@ -77,6 +88,18 @@ export async function buildGateway(
   const stillAllowed = createStillAllowed({ problemOf: tokens.problemOf, policies })
   const openExchanges = createOpenExchanges(stillAllowed, config.revocation.sweepMs)
   closing.add(openExchanges.close)
+  const eventStreams = createEventStreams()
+  figures.readGauge(
+    {
+      name: 'postern_open_streams',
+      help: 'What lasts as long as both sides want: upgraded connections, and streams of events.',
+      labels: ['kind'],
+    },
+    () => [
+      { value: tunnels.count(), labels: { kind: 'upgrade' } },
+      { value: eventStreams.count(), labels: { kind: 'events' } },
+    ],
+  )
   const cors = createCors(config.cors)
   const findRoute = createRoutes(config.routes)
   const relayHeaders = createRelayHeaders(injectedNames, { ownCors: cors.isOn })
@@ -101,6 +124,16 @@ export async function buildGateway(
     crossSite,
     policies,
     endToken: (token: VerifiedToken) => ended.end(endingOf(token)),
+    admit:
+      record === undefined
+        ? admit
+        : recordedAdmit(admit, {
+            ...config.logger.decisions,
+            digestKey: findLastingKey(keys, 'decisions'),
+            labels: { pod: hostname(), version },
+            now,
+            write: record,
+          }),
   }
   const pass = createPipeline({
     ...line,
@@ -108,11 +141,13 @@ export async function buildGateway(
     answers,
     openExchanges,
     tunnels,
+    eventStreams,
     upstreams,
     upstreamHeaders: createUpstreamHeaders(identity, requestIdName),
     relayHeaders,
     relayTrailers: createRelayTrailers(injectedNames),
     assertion,
+    departTrace: tracing?.depart ?? (() => []),
     relayLogoutHeaders: (...answer) => [...relayHeaders(...answer), ...cookie.cleared],
     maxBodyBytes: config.limits.bodyBytes,
     maxStallMs: config.limits.stallTimeoutMs,

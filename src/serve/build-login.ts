@@ -75,6 +75,11 @@ export async function buildLogin(
     counters: buildCounters(redis, log, facts.figures),
     limits: config.login,
     digestKey: createLastingKey(keys, 'throttle'),
+    onLockout: facts.figures.counter({
+      name: 'postern_login_lockouts_total',
+      help: 'Login attempts turned away because their address or their account has to wait.',
+      labels: ['by'],
+    }),
   })
   const loginLog = buildLoginLog({ config, log, now }, database, redis)
   closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, longestFlushMs)))

@@ -28,6 +28,7 @@ export interface PolicySourceParts {
   readonly live: LivePolicies
   readonly log: PolicyLog
   readonly version: string
+  readonly onPropagated?: (seconds: number) => void
 }
 
 /**
@@ -48,7 +49,8 @@ export async function openPolicySource(parts: PolicySourceParts): Promise<OpenPo
   return { ...feed, revision: live.revision }
 }
 
-async function openRedis({ policy, redis: settings, live, log, version }: PolicySourceParts) {
+async function openRedis(parts: PolicySourceParts) {
+  const { policy, redis: settings, live, log, version, onPropagated } = parts
   const { snapshot } = policy
   const reachable = { ...settings, url: settings.url ?? '' }
   const redis = createRedis(reachable)
@@ -61,6 +63,7 @@ async function openRedis({ policy, redis: settings, live, log, version }: Policy
     ...times(policy),
     keep: snapshot === undefined ? undefined : createPolicySnapshot(snapshot, log),
     onChange: () => reporting?.changed(),
+    onPropagated,
   })
   // Whether it succeeds shows in the first attempt to read.
   await redis.connect().catch(() => {})

@@ -41,6 +41,8 @@ export interface FeedParts {
   readonly keep?: Keep | undefined
   /** Called when what `state` says may have changed. */
   readonly onChange?: () => void
+  /** A new policy is in force, so many seconds after it was published. */
+  readonly onPropagated?: ((seconds: number) => void) | undefined
 }
 
 export function createPolicyFeed(parts: FeedParts): PolicyFeed {
@@ -61,7 +63,9 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     try {
       const offer = await source.read(known)
       if (offer !== undefined) {
+        const isFirst = live.revision() === undefined
         await take(offer)
+        if (!isFirst) tellDelay(offer)
         keep?.write(offer)
       } else if (kept !== undefined) await take(kept)
       succeeded()
@@ -93,6 +97,11 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       { revision, previous, sequence, rules, engine, source: source.name },
       'policy in force',
     )
+  }
+
+  /** A sequence is when the head moved, by the clock of Redis, which need not be ours. */
+  function tellDelay({ sequence }: Offer): void {
+    if (sequence !== undefined) parts.onPropagated?.(Math.max(0, Date.now() - sequence) / 1000)
   }
 
   function succeeded(): void {

@@ -11,6 +11,11 @@ export function createLastingKey(keys: () => KeySet, purpose: string): () => str
   return () => (keys().findSigning(undefined) ?? signerOf(keys())).derive(purpose)
 }
 
+/** The same, and `undefined` where no key can sign: for what can be left out then. */
+export function findLastingKey(keys: () => KeySet, purpose: string): () => string | undefined {
+  return () => (keys().findSigning(undefined) ?? keys().signer)?.derive(purpose)
+}
+
 /** Secrets for a purpose besides tokens, by the name of the signing key that each comes from. */
 export interface DerivedKeys {
   /** Of the key that signs now. Throws a Fault where none can. */

@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { createCertificates } from '../support/certificates.ts'
 import { only, render } from '../support/chart.ts'
 import { mountKeys, newKey } from '../support/keys.ts'
-import { logIn } from '../support/log-in.ts'
+import { logIn, postLogin } from '../support/log-in.ts'
 import { selectorsIn } from '../support/promql.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { startPostern } from '../support/start-postern.ts'
@@ -57,8 +57,9 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
   const postern = await startPostern({
     config: {
       application: { mode: 'dev' },
-      logger: { enableddb: true },
+      logger: { enableddb: true, decisions: { enabled: true, file: '/dev/null' } },
       jwt: { keyDirectory: directory },
+      login: { failuresPerAccount: 1, failuresPerPair: 1 },
       redis: { url: redis.url },
       upstreams: { flaky: { targets: [dead, `${dead}2`] } },
     },
@@ -68,6 +69,8 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
     ],
   })
   const headers = { Authorization: `Bearer ${await logIn(postern)}` }
+  const wrong = { username: 'nobody', password: 'wrong', uuid: '-', code: '-' }
+  for (let time = 0; time < 2; time++) await postLogin(postern, wrong)
   for (const path of ['/api/v1/getCaptcha', '/api/v1/public/x', '/scarce', '/scarce']) {
     await (await fetch(`http://127.0.0.1:${postern.publicPort}${path}`, { headers })).text()
   }

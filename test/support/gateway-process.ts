@@ -30,9 +30,10 @@ const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 export async function startGatewayProcess(
   file: string,
   config: Readonly<Record<string, unknown>>,
+  nodeArguments: readonly string[] = [],
 ): Promise<GatewayProcess> {
   await writeFile(file, stringify(config))
-  const child = spawn(process.execPath, [main, 'serve', '--config', file], {
+  const child = spawn(process.execPath, [...nodeArguments, main, 'serve', '--config', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // What configures the tests would be refused as an unknown setting of the gateway.
     env: Object.fromEntries(

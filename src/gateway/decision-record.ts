@@ -1,0 +1,121 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { basename } from 'node:path'
+import { Refusal, type RefusalKind } from '../errors.ts'
+import type { Decision } from '../policy/decide.ts'
+import type { Origin } from '../policy/rule.ts'
+import type { Admit } from './pipeline.ts'
+import type { Grounds, Received } from './stages.ts'
+
+/** How a value stands in a record: as it is, as a keyed hash, or not at all. */
+export type Showing = 'plain' | 'hash' | 'omit'
+
+export interface DecisionRecordParts {
+  readonly userId: Showing
+  readonly path: Showing
+  /** The same on every replica, so that hashes can be compared; `undefined` where no key can sign. */
+  readonly digestKey: () => string | undefined
+  /** Which gateway it was. */
+  readonly labels: { readonly pod: string; readonly version: string }
+  /** Seconds since the epoch. */
+  readonly now: () => number
+  readonly write: (record: object) => void
+}
+
+/**
+ * Admits as before, and writes down each decision when it is made: also that somebody could not be
+ * identified, which is a no as well. Requests that were turned away before that (a path that can be
+ * read in two ways, a limit) and faults are none. Neither token nor query is in a record.
+ */
+export function recordedAdmit(admit: Admit, parts: DecisionRecordParts): Admit {
+  const record = createRecorder(parts)
+  return (received, stages) =>
+    admit(received, stages).then(
+      (authorized) => {
+        record(received, authorized.grounds)
+        return authorized
+      },
+      (error: unknown) => {
+        record(received, error)
+        throw error
+      },
+    )
+}
+
+function createRecorder({ userId, path, digestKey, labels, now, write }: DecisionRecordParts) {
+  const showUserId = createShowing(userId, 'user', digestKey)
+  const showPath = createShowing(path, 'path', digestKey)
+
+  return ({ arrival: { notes }, call, requestId }: Received, came: unknown): void => {
+    const verdict = notes.decision === undefined ? withoutPolicy(came) : byPolicy(notes.decision)
+    if (verdict === undefined) return
+    const { caller, trace, contract, decidingMs } = notes
+    write({
+      decision_id: randomUUID(),
+      timestamp: new Date(now() * 1000).toISOString(),
+      request_id: requestId,
+      trace_id: trace?.traceId,
+      span_id: trace?.spanId,
+      revision: notes.decision?.revision,
+      subject: caller && { user_id: showUserId(caller.userId), role_key: caller.roleKey },
+      contract,
+      method: call.method,
+      path: showPath(call.path),
+      ...verdict,
+      duration_us: decidingMs === undefined ? undefined : Math.round(decidingMs * 10_000) / 10,
+      labels,
+    })
+  }
+}
+
+interface Verdict {
+  readonly result: 'allow' | 'deny'
+  readonly reason: string
+  readonly step: Decision['step'] | 'identity' | 'route'
+  readonly rule?: Origin
+}
+
+const policyReasons = {
+  admin: 'admin-role',
+  exclusion: 'excluded',
+  rule: 'rule-allows',
+  none: 'no-rule',
+} as const satisfies Record<Decision['step'], string>
+
+function byPolicy({ allowed, step, rule, exclusion }: Decision): Verdict {
+  const reason = step === 'rule' && !allowed ? 'rule-denies' : policyReasons[step]
+  const origin = (rule ?? exclusion)?.origin
+  return {
+    result: allowed ? 'allow' : 'deny',
+    reason,
+    step,
+    // Of published files only the name is known: the same text whatever the source is.
+    ...(origin && { rule: { file: basename(origin.file), line: origin.line } }),
+  }
+}
+
+const unidentified: ReadonlySet<RefusalKind> = new Set([
+  'token-missing',
+  'token-invalid',
+  'token-expired',
+  'token-revoked',
+  'cross-site-cookie',
+])
+
+function withoutPolicy(came: Grounds | unknown): Verdict | undefined {
+  if (came === 'authenticated-route' || came === 'public-route') {
+    return { result: 'allow', reason: came, step: 'route' }
+  }
+  if (!(came instanceof Refusal) || !unidentified.has(came.kind)) return undefined
+  return { result: 'deny', reason: came.kind, step: 'identity' }
+}
+
+/** Keyed: user IDs are small numbers, and anybody could hash them all. */
+function createShowing(showing: Showing, kind: string, digestKey: () => string | undefined) {
+  if (showing === 'plain') return (text: string) => text
+  if (showing === 'omit') return () => undefined
+  return (text: string): string | undefined => {
+    const key = digestKey()
+    if (key === undefined) return undefined
+    return createHmac('sha256', key).update(`${kind}:${text}`).digest('base64url').slice(0, 22)
+  }
+}

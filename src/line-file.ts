@@ -1,0 +1,102 @@
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Invalid } from './errors.ts'
+
+/** A file that lines are appended to. */
+export interface LineFile {
+  /** Takes a line and returns at once. */
+  write(line: string): void
+  /** Lines that were let go: the disk was too slow, or did not take them. */
+  dropped(): number
+  /** Writes what is waiting, for as long as the disk takes it, and closes. */
+  close(): Promise<void>
+}
+
+const mostWaiting = 4 * 1024 * 1024
+const gatherMs = 10
+const lookEveryMs = 1000
+
+/**
+ * Appends lines to a file, many at a time and never in the way of a request: a disk that is slow
+ * costs lines, counted. A file that was moved away, as log rotation does, is opened anew within a
+ * second. Throws `Invalid`, naming the setting, when the file cannot be opened at the start.
+ *
+ *   idle     nothing waits
+ *   writing  one write is under way, and lines for the next one gather
+ */
+export async function openLineFile(
+  name: string,
+  { setting, onTrouble }: { setting: string; onTrouble: (reason: string) => void },
+): Promise<LineFile> {
+  const path = resolve(name)
+  let file = await openAppending(path).catch((error: Error) => {
+    throw new Invalid([{ file: setting, message: `cannot be appended to: ${error.message}` }])
+  })
+  let lookedAt = Date.now()
+  let waiting: string[] = []
+  let waitingLength = 0
+  let dropped = 0
+  let ailing = false
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> | undefined
+
+  async function writeAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const lines = waiting
+      waiting = []
+      waitingLength = 0
+      try {
+        file = await stillThere(file)
+        // What an attempt that failed has written of a line must not become the start of the next.
+        await file.appendFile(`${ailing ? '\n' : ''}${lines.join('')}`)
+        ailing = false
+      } catch (error) {
+        dropped += lines.length
+        if (!ailing) onTrouble(error instanceof Error ? error.message : String(error))
+        ailing = true
+      }
+    }
+  }
+
+  async function stillThere(current: FileHandle): Promise<FileHandle> {
+    if (Date.now() - lookedAt < lookEveryMs) return current
+    lookedAt = Date.now()
+    const [ours, there] = await Promise.all([current.stat(), stat(path).catch(() => undefined)])
+    if (there?.ino === ours.ino && there.dev === ours.dev) return current
+    const opened = await openAppending(path)
+    await current.close()
+    return opened
+  }
+
+  function start(): void {
+    timer = undefined
+    writing ??= writeAll().finally(() => {
+      writing = undefined
+      if (waiting.length > 0) start()
+    })
+  }
+
+  return {
+    write(line) {
+      if (waitingLength + line.length > mostWaiting) {
+        dropped++
+        return
+      }
+      waiting.push(line)
+      waitingLength += line.length
+      timer ??= setTimeout(start, gatherMs).unref()
+    },
+    dropped: () => dropped,
+    async close() {
+      clearTimeout(timer)
+      start()
+      while (writing !== undefined) await writing
+      await file.close()
+    },
+  }
+}
+
+/** Who may read decisions is decided by whoever sets up the directory; others may not. */
+function openAppending(path: string): Promise<FileHandle> {
+  return open(path, 'a', 0o640)
+}

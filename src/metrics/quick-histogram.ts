@@ -1,0 +1,93 @@
+/** The counts of one series: how many fell into each bucket, and the sum of all. */
+interface Series {
+  readonly labels: Readonly<Record<string, string>>
+  readonly counts: Float64Array
+  sum: number
+}
+
+/** What the library reads of a metric when it is asked. */
+export interface HistogramReading {
+  readonly name: string
+  readonly help: string
+  readonly type: 'histogram'
+  readonly aggregator: 'sum'
+  readonly values: readonly {
+    readonly metricName: string
+    readonly labels: Readonly<Record<string, string | number>>
+    readonly value: number
+  }[]
+}
+
+export interface QuickHistogram {
+  readonly observe: (value: number, label?: string) => void
+  readonly get: () => Promise<HistogramReading>
+}
+
+export interface QuickHistogramParts {
+  readonly name: string
+  readonly help: string
+  /** At most one label, whose values are from a closed list. */
+  readonly label?: string | undefined
+  /** Upper bounds, rising. */
+  readonly buckets: readonly number[]
+}
+
+/**
+ * A histogram for what happens at every request. It adds to plain arrays, and is put into the
+ * library's form only when somebody asks: the library's own costs many times as much to observe.
+ */
+export function createQuickHistogram(parts: QuickHistogramParts): QuickHistogram {
+  const { name, help, label, buckets } = parts
+  const all = new Map<string, Series>()
+  let last: Series | undefined
+  let lastKey: string | undefined
+
+  function find(key: string): Series {
+    const known = all.get(key)
+    if (known !== undefined) return known
+    const labels = label === undefined ? {} : { [label]: key }
+    const made = { labels, counts: new Float64Array(buckets.length + 1), sum: 0 }
+    all.set(key, made)
+    return made
+  }
+
+  // Without a label there is one series, also before anything happened.
+  if (label === undefined) find('')
+  return {
+    observe(value, key = '') {
+      if (key !== lastKey || last === undefined) {
+        last = find(key)
+        lastKey = key
+      }
+      let at = 0
+      while (at < buckets.length && value > (buckets[at] as number)) at++
+      last.counts[at] = (last.counts[at] as number) + 1
+      last.sum += value
+    },
+    get: async () => ({
+      name,
+      help,
+      type: 'histogram',
+      aggregator: 'sum',
+      values: [...all.values()].flatMap((series) => readings(name, buckets, series)),
+    }),
+  }
+}
+
+/** Each bucket of Prometheus has all that is at most its bound. */
+function readings(name: string, buckets: readonly number[], { labels, counts, sum }: Series) {
+  let count = 0
+  const rising = [...counts].map((own, at) => {
+    count += own
+    return {
+      metricName: `${name}_bucket`,
+      labels: { le: buckets[at] ?? '+Inf', ...labels },
+      value: count,
+    }
+  })
+  return [
+    ...rising,
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ]
+}

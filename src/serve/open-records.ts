@@ -1,0 +1,48 @@
+import type { Closing } from '../closing.ts'
+import type { Config } from '../config/schema.ts'
+import { createTrust } from '../gateway/trusted-peers.ts'
+import { openLineFile } from '../line-file.ts'
+import { createDecisionLines, type WriteDecision } from '../log.ts'
+import type { Figures } from '../metrics/registry.ts'
+import type { ServeOptions } from '../serve.ts'
+import { findSpans } from '../tracing/spans.ts'
+import { createTracing, type Tracing } from '../tracing/tracing.ts'
+import { version } from '../version.ts'
+
+/** What is done about traces, with the SDK that is loaded if one is. */
+export function openTracing(
+  { tracing, application }: Config,
+  closing: Closing,
+): Tracing | undefined {
+  const spans = findSpans(version)
+  if (spans !== undefined) closing.add(spans.flush)
+  return createTracing({
+    propagate: tracing.propagate,
+    isBelieved: tracing.from === 'anyone' ? undefined : createTrust(application.trustedProxies),
+    spans,
+  })
+}
+
+/** What writes decisions down, if they are to be. */
+export async function openDecisions(
+  { config, log }: ServeOptions,
+  figures: Figures,
+  closing: Closing,
+): Promise<WriteDecision | undefined> {
+  const { enabled, file } = config.logger.decisions
+  if (!enabled) return undefined
+  if (file === undefined) return log.decisions
+  const lines = await openLineFile(file, {
+    setting: 'logger.decisions.file',
+    onTrouble: (reason) => log.error({ reason }, 'decisions could not be written down'),
+  })
+  closing.add(lines.close)
+  figures.readCounter(
+    {
+      name: 'postern_decision_log_dropped_total',
+      help: 'Decisions that logger.decisions.file did not take.',
+    },
+    () => [{ value: lines.dropped() }],
+  )
+  return createDecisionLines(lines)
+}

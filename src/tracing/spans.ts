@@ -1,0 +1,145 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  createTraceState,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  type TracerProvider,
+  trace as traces,
+} from '@opentelemetry/api'
+import {
+  clientAttributes,
+  clientError,
+  methodAttributes,
+  nameOf,
+  routeOf,
+  type SpanAttributes,
+  serverAttributes,
+  serverError,
+  type TracedEnd,
+} from './span-attributes.ts'
+import type { Trace } from './trace.ts'
+
+/** The spans of one request: its own, and that of the exchange with an upstream once there is one. */
+export interface OpenSpan extends Trace {
+  readonly server: Span
+  client?: Span
+}
+
+/** What is known of a request when its span begins. */
+export interface BegunRequest {
+  readonly method: string
+  readonly scheme: 'http' | 'https'
+}
+
+/** Begins and ends spans. Neither a token nor a query ever stands in one. */
+export interface Spans {
+  readonly begin: (request: BegunRequest, parent: Trace | undefined) => OpenSpan
+  readonly beginUpstream: (span: OpenSpan, upstream: string) => Trace
+  /** Ends what was begun, each span once. */
+  readonly end: (span: OpenSpan, end: TracedEnd) => void
+  /** Has the SDK send off what has ended, for at most two seconds: for the end of the process. */
+  readonly flush: () => Promise<void>
+}
+
+const longestFlushMs = 2000
+
+/**
+ * Spans by the SDK that is loaded, or `undefined` when none is: looked at once, so that a gateway
+ * without one does nothing about spans.
+ */
+export function findSpans(version: string): Spans | undefined {
+  // Without an SDK, the API has a provider all the same, which stands in for one that may come.
+  const found: TracerProvider & Partial<StandIn> = traces.getTracerProvider()
+  if (found.getDelegateTracer?.('postern') === undefined && found.getDelegate !== undefined) {
+    return undefined
+  }
+  const sdk: TracerProvider & Partial<Flushing> = found.getDelegate?.() ?? found
+  return createSpans(sdk.getTracer('postern', version), async () => sdk.forceFlush?.())
+}
+
+interface StandIn {
+  getDelegateTracer(name: string): Tracer | undefined
+  getDelegate(): TracerProvider
+}
+
+interface Flushing {
+  forceFlush(): Promise<void>
+}
+
+/** Names and meanings are those of the stable semantic conventions for HTTP. */
+function createSpans(tracer: Tracer, flush: () => Promise<void>): Spans {
+  return {
+    begin({ method, scheme }, parent) {
+      const attributes = { ...methodAttributes(method), 'url.scheme': scheme }
+      const context = parent === undefined ? ROOT_CONTEXT : contextOf(parent)
+      const server = tracer.startSpan(
+        nameOf(method),
+        { kind: SpanKind.SERVER, attributes },
+        context,
+      )
+      return { ...placeOf(server), server }
+    },
+    beginUpstream(span, upstream) {
+      const context = traces.setSpan(ROOT_CONTEXT, span.server)
+      const attributes = { 'postern.upstream': upstream }
+      span.client = tracer.startSpan(upstream, { kind: SpanKind.CLIENT, attributes }, context)
+      return placeOf(span.client)
+    },
+    end(span, end) {
+      if (span.client !== undefined) endClient(span.client, end)
+      endServer(span.server, end)
+    },
+    async flush() {
+      const over = new AbortController()
+      const end = () => over.abort()
+      await Promise.race([
+        flush().then(end, end),
+        pause(longestFlushMs, undefined, { signal: over.signal }).then(end, end),
+      ])
+    },
+  }
+}
+
+function contextOf({ traceId, spanId, flags, state }: Trace) {
+  return traces.setSpanContext(ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: flags,
+    isRemote: true,
+    ...(state !== undefined && { traceState: createTraceState(state) }),
+  })
+}
+
+function placeOf(span: Span): Trace {
+  const { traceId, spanId, traceFlags, traceState } = span.spanContext()
+  return { traceId, spanId, flags: traceFlags, state: traceState?.serialize() || undefined }
+}
+
+function endServer(span: Span, end: TracedEnd): void {
+  if (span.isRecording()) {
+    const route = routeOf(end.notes)
+    span.updateName(route === undefined ? nameOf(end.method) : `${nameOf(end.method)} ${route}`)
+    tell(span, serverAttributes(end), serverError(end))
+  }
+  span.end()
+}
+
+function endClient(span: Span, end: TracedEnd): void {
+  if (span.isRecording()) {
+    span.updateName(nameOf(end.method))
+    tell(span, clientAttributes(end), clientError(end))
+  }
+  span.end()
+}
+
+function tell(span: Span, attributes: SpanAttributes, error: string | undefined): void {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined) span.setAttribute(name, value)
+  }
+  if (error === undefined) return
+  span.setStatus({ code: SpanStatusCode.ERROR })
+  span.setAttribute('error.type', error)
+}

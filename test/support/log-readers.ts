@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
+import { inject, onTestFinished } from 'vitest'
+import { stringify } from 'yaml'
+import { testSecret } from './tokens.ts'
+import { until } from './until.ts'
+
+export interface WatchedGateway {
+  readonly publicPort: number
+  readonly opsPort: number
+  /** Everything that has been read of its log. */
+  readonly text: () => string
+  /** Reads nothing more. */
+  readonly stopReading: () => void
+}
+
+export interface ReaderOptions {
+  readonly logger?: Readonly<Record<string, unknown>>
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const gateway = `"$NODE" ${resolve('src/main.ts')} serve --config "$CONFIG"`
+
+/**
+ * A gateway with its log on what the name says: `socket` is what Node gives a child, `pipe` what a
+ * shell does, `terminal` is a pseudo-terminal. A pipe's reader stops by itself once it listens.
+ */
+export const readers = {
+  socket: (env: NodeJS.ProcessEnv) => spawnShell(`exec ${gateway}`, env),
+  pipe: (env: NodeJS.ProcessEnv) =>
+    spawnShell(
+      `${gateway} | { while read -r line; do echo "$line"; case "$line" in *listening*) break;; esac; done; exec sleep 60; }`,
+      env,
+    ),
+  terminal: (env: NodeJS.ProcessEnv) =>
+    spawn('script', ['--quiet', '--return', '--command', `exec ${gateway}`, '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env,
+      detached: true,
+    }),
+} as const
+
+function spawnShell(command: string, env: NodeJS.ProcessEnv): ChildProcess {
+  const stdio = ['ignore', 'pipe', 'inherit'] as const
+  return spawn('sh', ['-c', command], { stdio: [...stdio], env, detached: true })
+}
+
+/** Starts it and waits until it says on which ports it listens. */
+export async function startReadBy(
+  reader: keyof typeof readers,
+  { logger = {}, env = {} }: ReaderOptions = {},
+): Promise<WatchedGateway> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-read-'))
+  const file = join(directory, 'postern.yaml')
+  await writeFile(file, stringify(configuration(logger)))
+  const environment = {
+    ...Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !/^(?:POSTERN_|NO_COLOR|FORCE_)/.test(name)),
+    ),
+    TERM: 'xterm',
+    NODE: process.execPath,
+    CONFIG: file,
+    ...env,
+  }
+  const child = readers[reader](environment)
+  onTestFinished(async () => {
+    // The group that we made for it: the shell, the gateway and the reader.
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+  })
+  const output = child.stdout as Readable
+  let text = ''
+  output.on('data', (chunk) => {
+    text += chunk
+  })
+  const ports = () => [...withoutColours(text).matchAll(/"?(?:opsP|p)ort"?[=:](\d+)/g)]
+  await until(() => ports().length >= 2)
+  const [publicPort = 0, opsPort = 0] = ports().map(([, port]) => Number(port))
+  return { publicPort, opsPort, text: () => text, stopReading: () => void output.pause() }
+}
+
+/** What is left of a text when its colours are taken off. */
+export function withoutColours(text: string): string {
+  return text.split(/\u001b\[\d+m/).join('')
+}
+
+function configuration(logger: Readonly<Record<string, unknown>>) {
+  return {
+    application: { host: '127.0.0.1', port: 0, dataDirectory: inject('sharedData') },
+    ops: { port: 0 },
+    logger,
+    jwt: { secret: testSecret },
+    policy: { directory: resolve('policies') },
+    upstreams: { backend: { targets: ['http://127.0.0.1:1'] } },
+    routes: [{ path: '/', upstream: 'backend' }],
+  }
+}

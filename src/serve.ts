@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { type Closing, createClosing } from './closing.ts'
+import { type Closing, createClosing, flushMs } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import { secretWeakness } from './config/secret-strength.ts'
@@ -48,6 +48,8 @@ export interface ServeOptions {
   readonly verifyCredentials?: VerifyCredentials
   /** Another picture of a captcha's text. */
   readonly draw?: (text: string) => Buffer
+  /** Cuts what is being drained when it fires. */
+  readonly hurry?: AbortSignal
 }
 
 export interface RunningPostern {
@@ -152,7 +154,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
   addKeyMetrics(figures, keys.state)
-  const drain = createDrain(publicServer, config.shutdown, () => tunnels.closeAll(1001))
+  const drainOptions = { ...draining(options), closeTunnels: () => tunnels.closeAll(1001) }
+  const drain = createDrain(publicServer, drainTimes(config), drainOptions)
   const opsServer = createOpsServer({
     version,
     mode: mode.name,
@@ -175,7 +178,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
 
   const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
   closing.add(() => opsServer.close())
-  const asked = await openForwardAuth(config, () => createForwardAuthServer({ ...rim, check }))
+  const asked = await openForwardAuth(options, () => createForwardAuthServer({ ...rim, check }))
   closing.add(asked.close)
   const publicPort = await listen(publicServer, config.application)
   // At the same time: whoever asks there is to notice as early as whoever calls here.
@@ -193,12 +196,13 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
 
 /** The port for other proxies, if there is to be one. Closing it twice is closing it once. */
 async function openForwardAuth(
-  { forwardAuth, shutdown }: Config,
+  options: ServeOptions,
   create: () => Server,
 ): Promise<{ port: number | undefined; close(): Promise<void> }> {
+  const { forwardAuth } = options.config
   if (!forwardAuth.enabled) return { port: undefined, close: async () => {} }
   const server = create()
-  const drain = createDrain(server, shutdown)
+  const drain = createDrain(server, drainTimes(options.config), draining(options))
   const port = await listen(server, forwardAuth)
   let closed: Promise<void> | undefined
   return {
@@ -208,6 +212,17 @@ async function openForwardAuth(
       return closed
     },
   }
+}
+
+/** Requests have the deadline without what the stores need after them. */
+function drainTimes({ shutdown: { graceMs, deadlineMs } }: Config) {
+  return { graceMs, deadlineMs: deadlineMs - flushMs(deadlineMs) }
+}
+
+function draining({ log, hurry }: ServeOptions) {
+  const onCut = (connections: number) =>
+    log.warn({ connections }, 'connections were cut before their answers were complete')
+  return { hurry, onCut }
 }
 
 function addMetrics(figures: Figures, mode: string, policies: OpenPolicySource): void {

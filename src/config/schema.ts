@@ -198,7 +198,18 @@ export const configSchema = section('The configuration of Postern.', {
   }),
   shutdown: section('How Postern ends.', {
     graceMs: integer(500, 0, DAY_MS, 'How long new requests are still taken once told to end.'),
-    deadlineMs: integer(30_000, 1, DAY_MS, 'How long requests under way may take to finish.'),
+    deadlineMs: integer(
+      30_000,
+      1,
+      DAY_MS,
+      'By when it has ended; requests under way may take as long, but for what the stores need.',
+    ),
+    failureDeadlineMs: integer(
+      10_000,
+      1,
+      DAY_MS,
+      'The deadline when it ends because of an error that nobody caught, if that is sooner.',
+    ),
   }),
 })
 

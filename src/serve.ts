@@ -11,6 +11,7 @@ import { refusalEnvelopes } from './http/envelope.ts'
 import { createForwardAuthServer } from './http/forward-auth-server.ts'
 import { listen } from './http/listen.ts'
 import { createOpsServer } from './http/ops-server.ts'
+import { createOverload } from './http/overload.ts'
 import { createPublicServer } from './http/public-server.ts'
 import { createTokenCookie } from './http/token-cookie.ts'
 import type { Log } from './log.ts'
@@ -18,6 +19,7 @@ import type { VerifyCredentials } from './login/credentials.ts'
 import { addCertificateMetrics } from './metrics/certificate-metrics.ts'
 import { addKeyMetrics } from './metrics/key-metrics.ts'
 import { addLoginLogMetrics } from './metrics/login-log-metrics.ts'
+import { addOverloadMetrics } from './metrics/overload-metrics.ts'
 import { addPolicyMetrics } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
@@ -125,7 +127,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
   const tls = await buildTls(options, figures, closing)
-  const { pass, check } = await buildGateway(
+  const { pass, check, mark } = await buildGateway(
     config,
     {
       tokens,
@@ -142,15 +144,19 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     },
     closing,
   )
-  const rim = { log, metrics: createRequestMetrics(figures), limits: config.limits }
+  const overload = createOverload(config.overload, log)
+  closing.add(async () => overload.close())
+  const rim = { log, metrics: createRequestMetrics(figures), overload, limits: config.limits }
   const publicServer = createPublicServer({
     ...rim,
     pass,
+    mark,
     refusals: refusalEnvelopes(config.refusals.notPermittedCode),
     upgrades: config.upgrades.protocols,
     tls,
   })
   addMetrics(figures, mode.name, policies)
+  addOverloadMetrics(figures, overload.share)
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
   addKeyMetrics(figures, keys.state)

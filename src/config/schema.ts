@@ -181,6 +181,18 @@ export const configSchema = section('The configuration of Postern.', {
     keepAliveTimeoutMs: integer(65_000, 1, DAY_MS, 'How long an idle connection is kept.'),
     connections: integer(10_000, 1, 1_000_000, 'The most connections at the same time.'),
   }),
+  overload: section(
+    'When new requests are refused with 503, so that those under way do not suffer.',
+    {
+      loopDelayMs: integer(
+        500,
+        10,
+        DAY_MS,
+        'How late the event loop may come to its work for more than a second.',
+      ),
+      inFlight: integer(5000, 1, 1_000_000, 'The most requests and tunnels under way at a time.'),
+    },
+  ),
   upgrades: upgradesSettings,
   upstreams: Type.Record(Type.String({ pattern: UPSTREAM_NAME }), upstream, {
     additionalProperties: false,

@@ -3,7 +3,8 @@ import type { Check } from '../gateway/check.ts'
 import { statusEnvelopes } from './envelope.ts'
 import { createPublicServer, type PublicServerParts } from './public-server.ts'
 
-export interface ForwardAuthParts extends Pick<PublicServerParts, 'log' | 'metrics' | 'limits'> {
+export interface ForwardAuthParts
+  extends Pick<PublicServerParts, 'log' | 'metrics' | 'limits' | 'overload'> {
   readonly check: Check
 }
 

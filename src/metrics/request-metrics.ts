@@ -21,6 +21,8 @@ export interface CountedRequest {
 export interface RequestMetrics {
   readonly began: () => void
   readonly ended: (request: CountedRequest) => void
+  /** It was refused before anything of it was read. */
+  readonly shed: (method: string) => void
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -105,5 +107,6 @@ export function createRequestMetrics(figures: Figures): RequestMetrics {
       if (outcome === 'too-many-requests') limited(route)
       for (let time = 0; time < checks.retries; time++) retried(checks.upstream ?? 'none')
     },
+    shed: (method) => requests('none', methods.has(method) ? method : 'other', '503', 'overloaded'),
   }
 }

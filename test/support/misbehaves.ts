@@ -17,11 +17,18 @@ function again(): void {
   fail()
 }
 
-/** Holds the event loop for most of the time, as too much work does. */
+let holding = false
+
+/** Holds the event loop for most of the time, as too much work does, until it is told again. */
 function hold(): void {
+  holding = !holding
+  holdOnce()
+}
+
+function holdOnce(): void {
   const until = performance.now() + 120
   while (performance.now() < until);
-  setImmediate(hold)
+  if (holding) setImmediate(holdOnce)
 }
 
 const ways: Readonly<Record<string, () => void>> = {

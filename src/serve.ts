@@ -221,8 +221,8 @@ async function openForwardAuth(
 }
 
 /** Requests have the deadline without what the stores need after them. */
-function drainTimes({ shutdown: { graceMs, deadlineMs } }: Config) {
-  return { graceMs, deadlineMs: deadlineMs - flushMs(deadlineMs) }
+function drainTimes({ shutdown: { graceMs, idleMs, deadlineMs } }: Config) {
+  return { graceMs, idleMs, deadlineMs: deadlineMs - flushMs(deadlineMs) }
 }
 
 function draining({ log, hurry }: ServeOptions) {

@@ -210,6 +210,12 @@ export const configSchema = section('The configuration of Postern.', {
   }),
   shutdown: section('How Postern ends.', {
     graceMs: integer(500, 0, DAY_MS, 'How long new requests are still taken once told to end.'),
+    idleMs: integer(
+      2000,
+      0,
+      DAY_MS,
+      'How long connections that are idle after that may still be used for one more request.',
+    ),
     deadlineMs: integer(
       30_000,
       1,

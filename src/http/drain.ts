@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Server as TlsServer } from 'node:https'
-import type { Socket } from 'node:net'
+import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { PublicListener } from './public-listener.ts'
 
 export interface DrainTimes {
   /** How long new requests are still taken, so that a balancer can notice. */
   readonly graceMs: number
+  /** How long connections that are idle then may still be used. */
+  readonly idleMs: number
   /** When what is then still open is cut, counted from the beginning. */
   readonly deadlineMs: number
 }
@@ -26,9 +28,13 @@ export interface DrainOptions {
  *   serving   as ever
  *   grace     told to be not ready, still taking requests; each answer that has not begun yet is
  *             the last of its connection, and says so
- *   closing   takes no connection; idle ones, those that never asked anything and tunnels, which
- *             have no end of their own, are closed
+ *   emptying  takes no connection. On those that are open one more request is still answered: to
+ *             close one that its client is about to use would be to lose that request, and HTTP has
+ *             no other way to tell than with an answer
+ *   closing   what is still idle, or never asked anything, is closed
  *   closed    nothing is open: everything was answered, or the deadline cut what was left
+ *
+ * Tunnels have no end of their own and are closed after the grace.
  */
 export function createDrain(server: PublicListener, times: DrainTimes, options: DrainOptions = {}) {
   const { closeTunnels = () => {}, hurry = never, onCut = () => {} } = options
@@ -67,26 +73,34 @@ export function createDrain(server: PublicListener, times: DrainTimes, options: 
     await quietMoment()
 
     const closed = once(server, 'close')
-    server.close()
+    // Not the close of HTTP servers, which begins with closing what is idle.
+    NetServer.prototype.close.call(server)
     closeTunnels()
-    connections.closeSilent()
-    // A connection that was busy becomes idle when its answer is out, and would then be kept.
-    const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), 50)
-    const unasked = setTimeout(connections.closeUnasked, headMs)
-    const cut = () => {
-      if (connections.open.size > 0) onCut(connections.open.size)
-      connections.closeAll()
-      server.closeAllConnections()
-    }
     const leftMs = times.deadlineMs - (performance.now() - startedAt)
     const deadline = setTimeout(cut, Math.max(0, leftMs))
     hurry.addEventListener('abort', cut)
     if (hurry.aborted) cut()
+    const used = new AbortController()
+    void closed.then(() => used.abort())
+    await pause(times.idleMs, undefined, { signal: used.signal }).catch(() => {})
+    await quietMoment()
+
+    server.close()
+    connections.closeSilent()
+    // A connection that was busy becomes idle when its answer is out, and would then be kept.
+    const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), 50)
+    const unasked = setTimeout(connections.closeUnasked, headMs)
     await closed
     hurry.removeEventListener('abort', cut)
     clearInterval(sweep)
     clearTimeout(unasked)
     clearTimeout(deadline)
+  }
+
+  function cut(): void {
+    if (connections.open.size > 0) onCut(connections.open.size)
+    connections.closeAll()
+    server.closeAllConnections()
   }
 
   return { close, isDraining: () => draining }

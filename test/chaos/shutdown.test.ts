@@ -37,10 +37,16 @@ async function open(gateway: GatewayProcess) {
 const closing = (gateway: GatewayProcess) =>
   until(() => gateway.log.some(({ msg }) => msg === 'closing'))
 
+async function refusesConnections(gateway: GatewayProcess): Promise<boolean> {
+  const socket = connect({ port: gateway.publicPort, host: '127.0.0.1' })
+  const connected = once(socket, 'connect').then(() => false)
+  return connected.catch(() => true).finally(() => socket.destroy())
+}
+
 describe('a gateway that is told to end', () => {
   test('says so, finishes what is in flight, and ends with exit code 0', async () => {
     const { gateway, upstream } = await startLoneGateway({
-      shutdown: { graceMs: 1500, deadlineMs: 15_000 },
+      shutdown: { graceMs: 1500, idleMs: 0, deadlineMs: 15_000 },
     })
     upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 2000))
     const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 15_000 })
@@ -62,7 +68,7 @@ describe('a gateway that is told to end', () => {
 
   test('closes idle connections after the grace, and lets requests that have begun to come finish', async () => {
     const { gateway, upstream } = await startLoneGateway({
-      shutdown: { graceMs: 100, deadlineMs: 15_000 },
+      shutdown: { graceMs: 100, idleMs: 100, deadlineMs: 15_000 },
     })
     const [idle, silent, halfway, expecting] = await Promise.all([
       open(gateway),
@@ -89,6 +95,24 @@ describe('a gateway that is told to end', () => {
     expect(idle.answers()[0]?.header('connection')).toBe('keep-alive')
     expect(await gateway.exit).toBe(0)
     expect(upstream.requests.map(({ body }) => body)).toContain('body')
+  })
+
+  test('still answers one more request on a connection that was idle at the end of the grace', async () => {
+    const { gateway } = await startLoneGateway({
+      shutdown: { graceMs: 0, idleMs: 10_000, deadlineMs: 60_000 },
+    })
+    const idle = await open(gateway)
+    idle.write(get)
+    await until(() => idle.answers().length === 1)
+
+    gateway.signal('SIGTERM')
+    await until(() => refusesConnections(gateway))
+    idle.write(get)
+
+    // Long before the ten seconds are over: nothing is left to wait for.
+    await until(idle.isClosed)
+    expect(idle.answers().map((each) => each.header('connection'))).toEqual(['keep-alive', 'close'])
+    expect(await gateway.exit).toBe(0)
   })
 
   // T231

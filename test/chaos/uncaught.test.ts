@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 
 const token = tokenOf('admin')
 const get = request('GET /slow', [`Authorization: Bearer ${token}`])
-const shutdown = { graceMs: 600, deadlineMs: 20_000, failureDeadlineMs: 15_000 }
+const shutdown = { graceMs: 1500, idleMs: 0, deadlineMs: 20_000, failureDeadlineMs: 15_000 }
 
 function misbehaving(way: string, more: Readonly<Record<string, string>> = {}) {
   return { preload: 'misbehaves.ts', env: { MISBEHAVE: way, ...more } }
@@ -20,7 +20,7 @@ describe('an error that nobody caught', () => {
     'is logged once, makes it not ready, lets what is in flight finish and ends it with 1 (%s)',
     async (way) => {
       const { gateway, upstream } = await startLoneGateway({ shutdown }, misbehaving(way))
-      upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 900))
+      upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 1800))
       const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 15_000 })
       await until(() => upstream.requests.length === 1)
 
@@ -61,7 +61,7 @@ describe('an error that nobody caught', () => {
 
   test('does not stop the end that a signal began, and ends it with 1', async () => {
     const { gateway, upstream } = await startLoneGateway({ shutdown }, misbehaving('throw'))
-    upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 700))
+    upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 1700))
     const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 15_000 })
     await until(() => upstream.requests.length === 1)
 

@@ -19,9 +19,9 @@ const sum = (counts: Readonly<Record<string, number>>) =>
   Object.values(counts).reduce((total, count) => total + count, 0)
 
 function onProgress({ restarts, calls, failed }: RestartResult): void {
-  if (!process.stderr.isTTY) return
   const line = `${restarts} of ${values.restarts} restarts, ${sum(calls)} calls, ${sum(failed)} failed`
-  process.stderr.write(`\r\x1b[K${line}`)
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${line}`)
+  else if (restarts % 10 === 0) process.stderr.write(`${line}\n`)
 }
 
 const startedAt = performance.now()

@@ -81,7 +81,8 @@ export function createDrain(server: PublicListener, times: DrainTimes, options: 
     hurry.addEventListener('abort', cut)
     if (hurry.aborted) cut()
     const used = new AbortController()
-    void closed.then(() => used.abort())
+    const end = () => used.abort()
+    closed.then(end, end)
     await pause(times.idleMs, undefined, { signal: used.signal }).catch(() => {})
     await quietMoment()
 

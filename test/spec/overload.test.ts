@@ -92,7 +92,8 @@ describe('a gateway with more in flight than it may have', () => {
   test('counts what it refuses, says how many once a second, and stays ready', async () => {
     const { postern, release } = await fullGateway()
 
-    for (let turn = 0; turn < 20; turn++) await postern.call('GET /x', { as: 'admin' })
+    const calls = Array.from({ length: 20 }, () => postern.call('GET /x', { as: 'admin' }))
+    await Promise.all(calls)
     const ready = await fetch(`http://127.0.0.1:${postern.opsPort}/readyz`)
     release()
     await until(() => postern.logText().includes('no longer overloaded'))
@@ -114,7 +115,7 @@ describe('a gateway with more in flight than it may have', () => {
 describe('a gateway whose event loop is late all the time', () => {
   test('refuses some of what is new, answers on the ops port, and serves again afterwards', async () => {
     const { gateway } = await startLoneGateway(
-      { overload: { loopDelayMs: 20 } },
+      { overload: { loopDelayMs: 100 } },
       { preload: 'misbehaves.ts', env: { MISBEHAVE: 'hold' } },
     )
     const get = request('GET /x', [`Authorization: Bearer ${tokenOf('admin')}`])

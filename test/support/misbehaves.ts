@@ -26,7 +26,7 @@ function hold(): void {
 }
 
 function holdOnce(): void {
-  const until = performance.now() + 120
+  const until = performance.now() + 300
   while (performance.now() < until);
   if (holding) setImmediate(holdOnce)
 }

@@ -32,7 +32,8 @@ const serveCommand: Command = async (args, io) => {
     return 2
   }
 
-  const { loadConfig, createLog, createLogDestination, createTextLines, serve, tour } =
+  const signals = watchSignals()
+  const { loadConfig, createLog, createLogDestination, createTextLines, serve, tour, ...parts } =
     await gatewayParts()
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const destination = createLogDestination(process.stdout.fd)
@@ -42,8 +43,18 @@ const serveCommand: Command = async (args, io) => {
   const forPeople = format === 'text' || (format === 'auto' && onTerminal)
   const colours = onTerminal && !io.env['NO_COLOR'] && io.env['TERM'] !== 'dumb'
   const log = createLog(level, forPeople ? createTextLines(destination, colours) : destination)
-  const signal = anySignal()
-  const postern = await serve({ config, log })
+  const life = parts.createLife({
+    log,
+    shutdown: config.shutdown,
+    describe: parts.createDescribeError(parts.secretsIn(config)),
+    exit: (code) => process.exit(code),
+  })
+  signals.tell(life.asked, () => log.warn(nothingToReload))
+  // Both: a Node that is told to only warn of rejections calls the second alone.
+  process.on('uncaughtException', life.failed)
+  process.on('unhandledRejection', (error) => life.failed(error, 'unhandledRejection'))
+  if (life.hurry.aborted) return 0
+  const postern = await serve({ config, log, hurry: life.hurry })
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
   log.info({ port: publicPort, opsPort, forwardAuthPort, revision }, 'listening')
   for (const { username, roleKey, password } of seeded) {
@@ -54,30 +65,58 @@ const serveCommand: Command = async (args, io) => {
     io.out(tour({ address: `http://127.0.0.1:${publicPort}`, editorPassword }))
   }
 
-  await signal
-  log.info('closing')
-  await postern.close()
-  return 0
+  return life.end(postern.close)
 }
+
+const nothingToReload =
+  'SIGHUP: policies, keys and certificates are watched; other settings need a restart'
 
 /** What only a gateway needs; every other command is there sooner without it. */
 async function gatewayParts() {
-  const [config, log, destination, textLines, serving, touring] = await Promise.all([
-    import('./config/load.ts'),
-    import('./log.ts'),
-    import('./log-destination.ts'),
-    import('./log-text.ts'),
-    import('./serve.ts'),
-    import('./cli/tour.ts'),
-  ])
-  return { ...config, ...log, ...destination, ...textLines, ...serving, ...touring }
+  const [config, secrets, log, destination, textLines, serving, life, describing, touring] =
+    await Promise.all([
+      import('./config/load.ts'),
+      import('./config/secrets-in.ts'),
+      import('./log.ts'),
+      import('./log-destination.ts'),
+      import('./log-text.ts'),
+      import('./serve.ts'),
+      import('./serve/life.ts'),
+      import('./serve/describe-error.ts'),
+      import('./cli/tour.ts'),
+    ])
+  return {
+    ...config,
+    ...secrets,
+    ...log,
+    ...destination,
+    ...textLines,
+    ...serving,
+    ...life,
+    ...describing,
+    ...touring,
+  }
 }
 
-/** The first signal. Later ones change nothing: a terminal sends one, and what runs us another. */
-function anySignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => resolve())
-  })
+/**
+ * Hears signals from now on, for the first process of a container gets none that it does not listen
+ * to, and tells of them once there is somebody to tell. A terminal that is closed sends SIGHUP, and
+ * means the end; from anywhere else it asks a daemon to reload.
+ */
+function watchSignals() {
+  let early = false
+  let onEnd = () => {
+    early = true
+  }
+  let onReload = () => {}
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => onEnd())
+  process.on('SIGHUP', () => (process.stdout.isTTY === true ? onEnd() : onReload()))
+  return {
+    tell(end: () => void, reload: () => void) {
+      ;[onEnd, onReload] = [end, reload]
+      if (early) end()
+    },
+  }
 }
 
 function serveOptions(args: readonly string[]) {

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { type Closing, createClosing } from './closing.ts'
+import { type Closing, createClosing, flushMs } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import { secretWeakness } from './config/secret-strength.ts'
@@ -11,6 +11,7 @@ import { refusalEnvelopes } from './http/envelope.ts'
 import { createForwardAuthServer } from './http/forward-auth-server.ts'
 import { listen } from './http/listen.ts'
 import { createOpsServer } from './http/ops-server.ts'
+import { createOverload } from './http/overload.ts'
 import { createPublicServer } from './http/public-server.ts'
 import { createTokenCookie } from './http/token-cookie.ts'
 import type { Log } from './log.ts'
@@ -18,6 +19,7 @@ import type { VerifyCredentials } from './login/credentials.ts'
 import { addCertificateMetrics } from './metrics/certificate-metrics.ts'
 import { addKeyMetrics } from './metrics/key-metrics.ts'
 import { addLoginLogMetrics } from './metrics/login-log-metrics.ts'
+import { addOverloadMetrics } from './metrics/overload-metrics.ts'
 import { addPolicyMetrics, addPropagationMetric } from './metrics/policy-metrics.ts'
 import { createFigures, type Figures } from './metrics/registry.ts'
 import { createRequestMetrics } from './metrics/request-metrics.ts'
@@ -49,6 +51,8 @@ export interface ServeOptions {
   readonly verifyCredentials?: VerifyCredentials
   /** Another picture of a captcha's text. */
   readonly draw?: (text: string) => Buffer
+  /** Cuts what is being drained when it fires. */
+  readonly hurry?: AbortSignal
 }
 
 export interface RunningPostern {
@@ -132,7 +136,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const tls = await buildTls(options, figures, closing)
   const tracing = openTracing(config, closing)
   const record = await openDecisions(options, figures, closing)
-  const { pass, check } = await buildGateway(
+  const { pass, check, mark } = await buildGateway(
     config,
     {
       tracing,
@@ -151,10 +155,14 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     },
     closing,
   )
-  const rim = { log, metrics: createRequestMetrics(figures), tracing, limits: config.limits }
+  const overload = createOverload(config.overload, log)
+  closing.add(async () => overload.close())
+  const metrics = createRequestMetrics(figures)
+  const rim = { log, metrics, overload, tracing, limits: config.limits }
   const publicServer = createPublicServer({
     ...rim,
     pass,
+    mark,
     refusals: refusalEnvelopes(config.refusals.notPermittedCode),
     upgrades: config.upgrades.protocols,
     tls,
@@ -164,10 +172,12 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     { name: 'postern_log_dropped_total', help: 'Log lines let go because nobody read them.' },
     () => [{ value: log.dropped() }],
   )
+  addOverloadMetrics(figures, overload.share)
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
   addKeyMetrics(figures, keys.state)
-  const drain = createDrain(publicServer, config.shutdown, () => tunnels.closeAll(1001))
+  const drainOptions = { ...draining(options), closeTunnels: () => tunnels.closeAll(1001) }
+  const drain = createDrain(publicServer, drainTimes(config), drainOptions)
   const opsServer = createOpsServer({
     version,
     mode: mode.name,
@@ -190,7 +200,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
 
   const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
   closing.add(() => opsServer.close())
-  const asked = await openForwardAuth(config, () => createForwardAuthServer({ ...rim, check }))
+  const asked = await openForwardAuth(options, () => createForwardAuthServer({ ...rim, check }))
   closing.add(asked.close)
   const publicPort = await listen(publicServer, config.application)
   // At the same time: whoever asks there is to notice as early as whoever calls here.
@@ -208,12 +218,13 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
 
 /** The port for other proxies, if there is to be one. Closing it twice is closing it once. */
 async function openForwardAuth(
-  { forwardAuth, shutdown }: Config,
+  options: ServeOptions,
   create: () => Server,
 ): Promise<{ port: number | undefined; close(): Promise<void> }> {
+  const { forwardAuth } = options.config
   if (!forwardAuth.enabled) return { port: undefined, close: async () => {} }
   const server = create()
-  const drain = createDrain(server, shutdown)
+  const drain = createDrain(server, drainTimes(options.config), draining(options))
   const port = await listen(server, forwardAuth)
   let closed: Promise<void> | undefined
   return {
@@ -223,6 +234,17 @@ async function openForwardAuth(
       return closed
     },
   }
+}
+
+/** Requests have the deadline without what the stores need after them. */
+function drainTimes({ shutdown: { graceMs, idleMs, deadlineMs } }: Config) {
+  return { graceMs, idleMs, deadlineMs: deadlineMs - flushMs(deadlineMs) }
+}
+
+function draining({ log, hurry }: ServeOptions) {
+  const onCut = (connections: number) =>
+    log.warn({ connections }, 'connections were cut before their answers were complete')
+  return { hurry, onCut }
 }
 
 function addMetrics(figures: Figures, mode: string, policies: OpenPolicySource): void {

@@ -168,7 +168,8 @@ describe('the architecture', () => {
       /^login\/(?:login|login-log|login-request|password-worker)\.ts$/,
       /^config\//,
       /^cli\//,
-      /^(?:main|serve|log-destination|line-file)\.ts$/,
+      /^(?:main|serve|closing|log-destination|line-file)\.ts$/,
+      /^serve\/(?:life|describe-error)\.ts$/,
     ]
     const catching = sources.filter(({ text }) => /\bcatch\b\s*[({]/.test(withoutComments(text)))
 

@@ -173,6 +173,18 @@ export const configSchema = section('The configuration of Postern.', {
     keepAliveTimeoutMs: integer(65_000, 1, DAY_MS, 'How long an idle connection is kept.'),
     connections: integer(10_000, 1, 1_000_000, 'The most connections at the same time.'),
   }),
+  overload: section(
+    'When new requests are refused with 503, so that those under way do not suffer.',
+    {
+      loopDelayMs: integer(
+        500,
+        10,
+        DAY_MS,
+        'How late the event loop may come to its work for more than a second.',
+      ),
+      inFlight: integer(5000, 1, 1_000_000, 'The most requests and tunnels under way at a time.'),
+    },
+  ),
   upgrades: upgradesSettings,
   upstreams: Type.Record(Type.String({ pattern: UPSTREAM_NAME }), upstream, {
     additionalProperties: false,
@@ -190,7 +202,24 @@ export const configSchema = section('The configuration of Postern.', {
   }),
   shutdown: section('How Postern ends.', {
     graceMs: integer(500, 0, DAY_MS, 'How long new requests are still taken once told to end.'),
-    deadlineMs: integer(30_000, 1, DAY_MS, 'How long requests under way may take to finish.'),
+    idleMs: integer(
+      2000,
+      0,
+      DAY_MS,
+      'How long connections that are idle after that may still be used for one more request.',
+    ),
+    deadlineMs: integer(
+      30_000,
+      1,
+      DAY_MS,
+      'By when it has ended; requests under way may take as long, but for what the stores need.',
+    ),
+    failureDeadlineMs: integer(
+      10_000,
+      1,
+      DAY_MS,
+      'The deadline when it ends because of an error that nobody caught, if that is sooner.',
+    ),
   }),
 })
 

@@ -4,7 +4,7 @@ import { statusEnvelopes } from './envelope.ts'
 import { createPublicServer, type PublicServerParts } from './public-server.ts'
 
 export interface ForwardAuthParts
-  extends Pick<PublicServerParts, 'log' | 'metrics' | 'tracing' | 'limits'> {
+  extends Pick<PublicServerParts, 'log' | 'metrics' | 'tracing' | 'limits' | 'overload'> {
   readonly check: Check
 }
 

@@ -1,11 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { Fault } from '../errors.ts'
 import type { Arrival, Notes, Upgrade } from '../gateway/stages.ts'
 import type { Log } from '../log.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { endedRequest } from './ended-request.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
+import type { Overload } from './overload.ts'
 import { createListener, type PublicListener, type PublicTls } from './public-listener.ts'
 import { errorReply, replyError } from './reply-error.ts'
 import { logRequest } from './request-log.ts'
@@ -19,6 +22,9 @@ export interface PublicServerParts {
   readonly metrics: RequestMetrics
   /** Absent when nothing is done about traces. */
   readonly tracing: Tracing | undefined
+  readonly overload: Overload
+  /** Marks answers to requests that never get into the line. */
+  readonly mark?: (arrival: Arrival, reply: ServerResponse) => void
   readonly limits: {
     readonly headerBytes: number
     readonly headerCount: number
@@ -39,7 +45,7 @@ export interface PublicServerParts {
  * other handler here, so there is no second reading of a path that could let one past the checks.
  */
 export function createPublicServer(parts: PublicServerParts): PublicListener {
-  const { pass, refusals, log, metrics, tracing, limits } = parts
+  const { pass, refusals, log, metrics, overload, tracing, limits } = parts
   const findUpgrade = createUpgradeFinder(parts.upgrades)
   /** Requests with an Upgrade that is not offered. */
   const passedOver = new WeakSet<IncomingMessage>()
@@ -69,11 +75,12 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     const startedAt = performance.now()
     const notes: Notes = {}
     let error: unknown
+    // What came in one packet behind such a request, Node's parser drops without a word.
+    if (passedOver.has(request)) reply.shouldKeepAlive = false
+    if (!overload.enter()) return shed(request, reply)
     metrics.began()
     const trace = tracing?.begin(request)
     if (trace !== undefined) notes.trace = trace
-    // What came in one packet behind such a request, Node's parser drops without a word.
-    if (passedOver.has(request)) reply.shouldKeepAlive = false
     try {
       await pass(toArrival(request, notes, upgrade), reply)
     } catch (thrown) {
@@ -81,11 +88,19 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
       const answer = errorReply(thrown, refusals)
       replyError(thrown, answer, { request, reply, requestId: notes.requestId })
     }
+    overload.leave()
     if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply, limits.stallTimeoutMs)
     const ended = endedRequest({ request, reply, notes, error, startedAt })
     logRequest(log, ended)
     tracing?.ended?.(trace, ended)
     metrics.ended(ended)
+  }
+
+  /** Cheap: nothing of the request is read, and no line is written for it. */
+  function shed(request: IncomingMessage, reply: ServerResponse): void {
+    metrics.shed(request.method ?? '')
+    parts.mark?.(toArrival(request, {}), reply)
+    replyError(tooMuch, errorReply(tooMuch, refusals), { request, reply, requestId: randomUUID() })
   }
 
   function goOnIn(request: IncomingMessage, socket: Socket, head: Buffer): void {
@@ -105,6 +120,9 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   server.on('upgrade', (request, socket, head) => goOnIn(request, socket as Socket, head))
   return server
 }
+
+/** One for all: to make an error is dear. */
+const tooMuch = new Fault('overloaded')
 
 /** The last of an answer has left our hands, but a client that does not read would hold it here. */
 function cutUnlessRead(reply: ServerResponse, withinMs: number): void {

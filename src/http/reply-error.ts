@@ -42,6 +42,7 @@ export function replyError(
   const body = status === 200 ? { code, msg } : { code, msg, requestId }
   const extra: string[] = []
   if (error instanceof Refusal) extra.push(...detailHeaders(error.detail))
+  if (error instanceof Fault && error.part === 'overloaded') extra.push('Retry-After', '1')
   // RFC 9110 15.5.2: a real 401 says what would help.
   if (status === 401) extra.push('WWW-Authenticate', 'Bearer')
   if (!isSafeToReuse(request, status)) reply.shouldKeepAlive = false

@@ -29,6 +29,8 @@ export interface CountedRequest {
 export interface RequestMetrics {
   readonly began: () => void
   readonly ended: (request: CountedRequest) => void
+  /** It was refused before anything of it was read. */
+  readonly shed: (method: string) => void
 }
 
 /** From a short walk over the index to casbin over thousands of rules. */
@@ -130,5 +132,6 @@ export function createRequestMetrics(figures: Figures): RequestMetrics {
       if (outcome === 'too-many-requests') limited(route)
       for (let time = notes.retries ?? 0; time > 0; time--) retried(notes.upstream ?? 'none')
     },
+    shed: (method) => requests('none', methods.has(method) ? method : 'other', '503', 'overloaded'),
   }
 }

@@ -160,7 +160,7 @@ export async function buildGateway(
     requestIdName,
     identityNames: [...Object.values(identityNames), assertionName],
   })
-  return { pass, check }
+  return { pass, check, mark: cors.mark }
 }
 
 /** Every upstream with what its TLS needs, read from files. */

@@ -42,7 +42,7 @@ async function startOn(directory: string, count: number): Promise<GatewayProcess
     policy: { directory: join(process.cwd(), 'policies') },
     upstreams: { backend: { targets: [upstream.origin] } },
     routes: [{ path: '/', upstream: 'backend', access: 'authenticated' }],
-    shutdown: { graceMs: 0, deadlineMs: 2000 },
+    shutdown: { graceMs: 0, idleMs: 0, deadlineMs: 2000 },
   }
   return Promise.all(
     Array.from({ length: count }, async (_, index) => {

@@ -47,7 +47,7 @@ async function startSite(
       redis: { url: redis.url, prefix },
       login: { perAddressPerMinute: 1_000_000 },
       policy: { directory: join(process.cwd(), 'policies') },
-      shutdown: { graceMs: 0, deadlineMs: 2000 },
+      shutdown: { graceMs: 0, idleMs: 0, deadlineMs: 2000 },
       ...config,
       logger: { enableddb: true, ...config['logger'] },
     })

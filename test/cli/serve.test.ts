@@ -25,9 +25,14 @@ async function folder(config: string, policy?: string): Promise<string> {
   return directory
 }
 
-function start(directory: string, env: Readonly<Record<string, string>> = {}): ChildProcess {
+function start(
+  directory: string,
+  env: Readonly<Record<string, string>> = {},
+  nodeOptions: readonly string[] = [],
+): ChildProcess {
   const main = resolve('src/main.ts')
-  const child = spawn(process.execPath, [main, 'serve', '--config', 'postern.yaml'], {
+  const args = [...nodeOptions, main, 'serve', '--config', 'postern.yaml']
+  const child = spawn(process.execPath, args, {
     cwd: directory,
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -151,6 +156,20 @@ describe('postern serve', () => {
     child.kill(signal)
 
     expect((await end).code).toBe(0)
+  })
+})
+
+describe('SIGTERM while it starts', () => {
+  test('ends it with exit code 0, without the grace for callers that it cannot have', async () => {
+    const directory = await folder(
+      `application: { host: 127.0.0.1, port: 0, ${data()} }\nops: { port: 0 }\n` +
+        'shutdown: { graceMs: 600000, deadlineMs: 600000 }\n',
+    )
+    const preload = resolve('test/support/told-to-end.ts')
+
+    const child = start(directory, { POSTERN_JWT__SECRET: secret }, ['--import', preload])
+
+    expect((await ended(child)).code).toBe(0)
   })
 })
 

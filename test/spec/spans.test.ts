@@ -74,10 +74,9 @@ async function startTraced() {
       { path: '/dead', upstream: 'dead' },
     ],
   }
-  const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), config, [
-    '--import',
-    loaded,
-  ])
+  const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), config, {
+    preload: loaded,
+  })
   onTestFinished(async () => {
     await gateway.kill()
     await upstream.close()

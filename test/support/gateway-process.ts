@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { stringify } from 'yaml'
 
@@ -19,6 +19,17 @@ export interface GatewayProcess {
   stop(): Promise<number | null>
   /** As a crash does. */
   kill(): Promise<void>
+  signal(name: NodeJS.Signals): void
+  /** Its exit code, once it has ended. */
+  readonly exit: Promise<number | null>
+  /** Stops reading what it says. */
+  closePipes(): void
+}
+
+export interface ProcessOptions {
+  /** A module that is loaded before the gateway, by its path or its name in this folder. */
+  readonly preload?: string
+  readonly env?: Readonly<Record<string, string>>
 }
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
@@ -30,14 +41,15 @@ const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 export async function startGatewayProcess(
   file: string,
   config: Readonly<Record<string, unknown>>,
-  nodeArguments: readonly string[] = [],
+  { preload, env = {} }: ProcessOptions = {},
 ): Promise<GatewayProcess> {
   await writeFile(file, stringify(config))
-  const child = spawn(process.execPath, [...nodeArguments, main, 'serve', '--config', file], {
+  const loaded = preload === undefined ? [] : ['--import', resolve(import.meta.dirname, preload)]
+  const child = spawn(process.execPath, [...loaded, main, 'serve', '--config', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
     // What configures the tests would be refused as an unknown setting of the gateway.
     env: Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !/^POSTERN_/.test(name)),
+      Object.entries({ ...process.env, ...env }).filter(([name]) => !/^POSTERN_/.test(name)),
     ),
   })
   const kill = () => void child.kill('SIGKILL')
@@ -56,7 +68,9 @@ export async function startGatewayProcess(
       for (const listener of listeners) listener(line)
       if (line.msg === 'listening') resolve(line)
     })
-    ended.then(() => reject(new Error(`the gateway ended: ${complaints.join('')}`)), reject)
+    ended.then(([code]) => {
+      reject(new Error(`the gateway ended with ${code}: ${complaints.join('')}`))
+    }, reject)
   })
 
   return {
@@ -82,6 +96,12 @@ export async function startGatewayProcess(
       child.kill('SIGKILL')
       await ended
       process.off('exit', kill)
+    },
+    signal: (name) => void child.kill(name),
+    exit: ended.then(() => child.exitCode),
+    closePipes() {
+      child.stdout.destroy()
+      child.stderr.destroy()
     },
   }
 }

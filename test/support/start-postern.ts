@@ -144,7 +144,7 @@ function configuration({ directory, dataDirectory, upstream, options }: Configur
     // The shared embedded database serves every test file at once.
     database: { statementTimeoutMs: 10_000 },
     policy: { directory: join(directory, 'policies') },
-    shutdown: { graceMs: 0, deadlineMs: 2000 },
+    shutdown: { graceMs: 0, idleMs: 0, deadlineMs: 2000 },
     upstreams: { backend: { targets: [upstream.origin] } },
   }
   for (const [section, values] of Object.entries(options.config ?? {})) {

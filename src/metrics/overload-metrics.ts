@@ -1,0 +1,12 @@
+import type { Figures } from './registry.ts'
+
+/** Whether new requests are refused; how many were is in `postern_requests_total`. */
+export function addOverloadMetrics(figures: Figures, share: () => number): void {
+  figures.readGauge(
+    {
+      name: 'postern_shed_ratio',
+      help: 'Which share of new requests is refused because the event loop is late, from 0 to 0.9.',
+    },
+    () => [{ value: share() }],
+  )
+}

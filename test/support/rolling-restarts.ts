@@ -1,0 +1,161 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startGatewayProcess } from './gateway-process.ts'
+import { loneGatewayConfig } from './lone-gateway-config.ts'
+import { freePort } from './redis-server.ts'
+import { createServiceClient, type Endpoint, type ServiceClient } from './service-client.ts'
+import { tokenOf } from './tokens.ts'
+
+export interface RestartOptions {
+  readonly restarts: number
+  readonly perSecond: number
+  readonly shutdown?: Readonly<Record<string, number>>
+  readonly onProgress?: (progress: RestartResult) => void
+  /** Who calls; by default a client of a Kubernetes Service. */
+  readonly client?: (endpoints: readonly Endpoint[]) => Promise<ServiceClient>
+}
+
+export interface RestartResult {
+  readonly restarts: number
+  readonly exitCodes: readonly (number | null)[]
+  /** Calls by kind, and of these those that were not answered in full. */
+  readonly calls: Readonly<Record<string, number>>
+  readonly failed: Readonly<Record<string, number>>
+  readonly reasons: readonly string[]
+}
+
+export const authorization = { Authorization: `Bearer ${tokenOf('admin')}` }
+
+/** By turns: reading and writing, fast, slow, and slower than the grace. */
+const kinds = [
+  { method: 'GET', path: '/fast' },
+  { method: 'POST', path: '/fast', body: 'x'.repeat(1024) },
+  { method: 'GET', path: '/fast/2' },
+  { method: 'POST', path: '/slow/200', body: 'y'.repeat(100) },
+  { method: 'GET', path: '/slow/300' },
+  { method: 'PUT', path: '/fast', body: 'z' },
+  { method: 'GET', path: '/fast/3' },
+  { method: 'DELETE', path: '/fast' },
+  { method: 'GET', path: '/fast/4' },
+  { method: 'GET', path: '/slow/900' },
+] as const
+
+/**
+ * Two gateways in processes of their own under a steady load, restarted in turn by SIGTERM. What
+ * they are sent does not wait for what was answered.
+ */
+export async function rollingRestarts(options: RestartOptions): Promise<RestartResult> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-restarts-'))
+  const service = await startService()
+  const start = async ({ publicPort, opsPort }: Endpoint) => {
+    const config = loneGatewayConfig(directory, service.origin, {
+      application: { host: '127.0.0.1', port: publicPort, dataDirectory: join(directory, 'data') },
+      ops: { port: opsPort },
+      ...(options.shutdown && { shutdown: options.shutdown }),
+    })
+    return startGatewayProcess(join(directory, `${publicPort}.yaml`), config)
+  }
+  const endpoints = await Promise.all([0, 1].map(freeEndpoint))
+  const gateways = await Promise.all(endpoints.map(start))
+  const client =
+    (await options.client?.(endpoints)) ?? createServiceClient(endpoints, authorization)
+  await Promise.all(endpoints.map(client.inRotation))
+
+  const load = startLoad(client, options.perSecond)
+  const exitCodes: (number | null)[] = []
+  const result = () => ({ restarts: exitCodes.length, exitCodes: [...exitCodes], ...load.counts() })
+  try {
+    for (let turn = 0; turn < options.restarts; turn++) {
+      const at = turn % 2
+      exitCodes.push((await gateways[at]?.stop()) ?? null)
+      const endpoint = endpoints[at] as Endpoint
+      gateways[at] = await start(endpoint)
+      await client.inRotation(endpoint)
+      await pause(200)
+      options.onProgress?.(result())
+    }
+    await load.stop()
+    return result()
+  } finally {
+    await load.stop()
+    client.close()
+    await Promise.all(gateways.map((gateway) => gateway.stop()))
+    service.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function freeEndpoint(): Promise<Endpoint> {
+  return { publicPort: await freePort(), opsPort: await freePort() }
+}
+
+/** Says back how much it was sent, after the time that the path names. */
+async function startService() {
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, reply) => {
+    let length = 0
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length
+    })
+    request.on('end', () => {
+      const slow = /^\/slow\/(\d+)$/.exec(request.url ?? '')
+      setTimeout(() => reply.end(`${request.method} ${length}`), Number(slow?.[1] ?? 0))
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+const tickMs = 10
+
+function startLoad(client: ServiceClient, perSecond: number) {
+  const calls: Record<string, number> = {}
+  const failed: Record<string, number> = {}
+  const reasons: string[] = []
+  const open = new Set<Promise<void>>()
+  const startedAt = performance.now()
+  let sent = 0
+
+  async function call(kind: (typeof kinds)[number]): Promise<void> {
+    const body = 'body' in kind ? kind.body : ''
+    calls[kind.method] = (calls[kind.method] ?? 0) + 1
+    try {
+      const answer = await client.call(kind)
+      if (answer !== `${kind.method} ${body.length}`) throw new Error(`answered ${answer}`)
+    } catch (error) {
+      failed[kind.method] = (failed[kind.method] ?? 0) + 1
+      const { message, code = '' } = error as NodeJS.ErrnoException
+      if (reasons.length < 20) reasons.push(`${kind.method} ${kind.path}: ${message} ${code}`)
+    }
+  }
+
+  const timer = setInterval(() => {
+    const due = ((performance.now() - startedAt) / 1000) * perSecond
+    // Never more at once than a tenth of a second has: a pause of ours is no burst for them.
+    if (due - sent > perSecond / 10) sent = Math.floor(due - perSecond / 10)
+    for (; sent < due; sent++) {
+      const one = call(kinds[sent % kinds.length] ?? kinds[0]).finally(() => open.delete(one))
+      open.add(one)
+    }
+  }, tickMs)
+
+  return {
+    counts: () => ({ calls: { ...calls }, failed: { ...failed }, reasons: [...reasons] }),
+    async stop() {
+      clearInterval(timer)
+      await Promise.all(open)
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { runLoad } from './load.ts'
+import { usageOf } from './processes.ts'
+import type { Upstream } from './upstream.ts'
+import type { Workload } from './workloads.ts'
+
+/** One peer under one workload, once. */
+export interface Sample {
+  /** User and system time of its processes for each answered request, in microseconds. */
+  readonly cpuMicros: number
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+  /** The most that its processes had resident meanwhile. */
+  readonly residentMib: number
+}
+
+export interface Subject {
+  readonly pid: number
+  readonly port: number
+  /** Whether it refuses what the workload says is to be refused. */
+  readonly checks: boolean
+}
+
+export interface MeasureOptions {
+  readonly workload: Workload
+  readonly upstream: Upstream
+  readonly seconds: number
+  readonly warmUpSeconds: number
+  readonly directory: string
+}
+
+const memoryEveryMs = 200
+
+/** Throws when requests failed, or when more or fewer reached the upstream than should have. */
+export async function measure(subject: Subject, options: MeasureOptions): Promise<Sample> {
+  const { workload, upstream, seconds, warmUpSeconds, directory } = options
+  const { pid, port } = subject
+  const load = (length: number) => runLoad({ workload, port, seconds: length, directory })
+  await load(warmUpSeconds)
+  await quiet(pid)
+
+  const passedBefore = await upstream.requests()
+  const before = usageOf(pid)
+  let residentBytes = before.residentBytes
+  const watch = setInterval(() => {
+    residentBytes = Math.max(residentBytes, usageOf(pid).residentBytes)
+  }, memoryEveryMs)
+  const seen = await load(seconds).finally(() => clearInterval(watch))
+  const { cpuSeconds } = usageOf(pid)
+  const passed = (await upstream.requests()) - passedBefore
+
+  if (seen.requests === 0) throw new Error('no request was answered')
+  if (seen.failed > 0) throw new Error(`${seen.failed} requests failed`)
+  const share = subject.checks ? workload.passes : 1
+  const off = Math.abs(passed - seen.requests * share)
+  // Requests under way at the end have reached the upstream and not been answered.
+  if (off > workload.connections + seen.requests * 0.01 + 2) {
+    throw new Error(`${passed} of ${seen.requests} requests reached the upstream`)
+  }
+  return {
+    cpuMicros: ((cpuSeconds - before.cpuSeconds) * 1e6) / seen.requests,
+    perSecond: seen.requests / seen.seconds,
+    p50: seen.p50,
+    p99: seen.p99,
+    residentMib: residentBytes / 2 ** 20,
+  }
+}
+
+/** Waits until it has done with the last load: closed connections, queued requests, its log. */
+async function quiet(pid: number): Promise<void> {
+  for (let turn = 0; turn < 30; turn++) {
+    const { cpuSeconds } = usageOf(pid)
+    await pause(100)
+    if (usageOf(pid).cpuSeconds - cpuSeconds < 0.02) return
+  }
+}

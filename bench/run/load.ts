@@ -1,6 +1,12 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { findTool } from './tools.ts'
 import type { Workload } from './workloads.ts'
 import { runWrk } from './wrk.ts'
+
+const run = promisify(execFile)
 
 /** What the load generator saw. Times in milliseconds. */
 export interface Load {
@@ -22,9 +28,16 @@ export interface LoadOptions {
   readonly directory: string
 }
 
-/** Makes the load of a workload. */
-export function runLoad(options: LoadOptions): Promise<Load> {
+/** Makes the load of a workload, with wrk where there is one, else with autocannon. */
+export async function runLoad(options: LoadOptions): Promise<Load> {
   const wrk = findTool('wrk')
-  if (wrk === undefined) throw new Error('wrk is missing')
-  return runWrk(wrk, options)
+  if (wrk !== undefined) return runWrk(wrk, options)
+  const order = join(options.directory, 'order.json')
+  await writeFile(order, JSON.stringify(options))
+  const { stdout } = await run(
+    process.execPath,
+    [join(import.meta.dirname, 'autocannon.mjs'), order],
+    { timeout: (options.seconds + 30) * 1000 },
+  )
+  return JSON.parse(stdout)
 }

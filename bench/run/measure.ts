@@ -12,7 +12,7 @@ export interface Sample {
   readonly p50: number
   readonly p99: number
   /** The most that its processes had resident meanwhile. */
-  readonly residentMib: number
+  readonly residentMb: number
 }
 
 export interface Subject {
@@ -63,7 +63,7 @@ export async function measure(subject: Subject, options: MeasureOptions): Promis
     perSecond: seen.requests / seen.seconds,
     p50: seen.p50,
     p99: seen.p99,
-    residentMib: residentBytes / 2 ** 20,
+    residentMb: residentBytes / 1e6,
   }
 }
 

@@ -37,4 +37,6 @@ export interface Peer {
   absent(): string | undefined
   /** Writes its files and says what to start. */
   prepare(setting: Setting): Promise<Launch>
+  /** What is left to do once it listens. */
+  ready?(port: number, tls: boolean): Promise<void>
 }

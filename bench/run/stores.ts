@@ -1,6 +1,11 @@
 import { startPostgres } from '../../test/support/postgres-server.ts'
 import { startRedis } from '../../test/support/redis-server.ts'
-import type { Stores } from './postern-peers.ts'
+
+/** Where they are. */
+export interface Stores {
+  readonly redis: string
+  readonly database: string
+}
 
 /** Redis and PostgreSQL of this run, started when Postern first needs them. */
 export interface RunStores {

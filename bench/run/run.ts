@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createCertificates } from '../../test/support/certificates.ts'
+import { buildPostern } from './build.ts'
+import { caddyPeer } from './caddy-peer.ts'
+import { addDisturbance, disturbances } from './extras.ts'
+import { haproxyPeers } from './haproxy-peers.ts'
+import { describeCheckout, describeMachine } from './machine.ts'
+import { findNjs, nginxPeers } from './nginx-peers.ts'
+import { nodePeers } from './node-peers.ts'
+import type { Options } from './options.ts'
+import { installPackages } from './packages.ts'
+import type { Peer } from './peer.ts'
+import { checkout } from './places.ts'
+import { planTurns } from './plan.ts'
+import { createPosternPeers } from './postern-peers.ts'
+import { createProgress } from './progress.ts'
+import { type Failure, type Report, reportedPeer } from './report.ts'
+import { createResults, type Results } from './results.ts'
+import { createStores } from './stores.ts'
+import { judge } from './targets.ts'
+import { findTool, installPackage, installTool, versionOf } from './tools.ts'
+import { takeTurn } from './turn.ts'
+import { startUpstream } from './upstream.ts'
+
+export interface Run {
+  readonly report: Report
+  readonly results: Results
+}
+
+/**
+ * Measures every chosen peer in turn, round after round. Whoever cannot be had or fails is left out
+ * with a line, and the others are measured all the same.
+ */
+export async function runAll(options: Options): Promise<Run> {
+  const note = (text: string) => console.error(text)
+  const machine = describeMachine()
+  if (options.install) installTools()
+  installPackages(note)
+  const directory = mkdtempSync(join(tmpdir(), 'postern-bench-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+
+  const stores = createStores()
+  const { plan, leftOut } = choose(options, allPeers(options, directory, stores.open))
+  for (const { peer, why } of leftOut) note(`left out: ${peer}: ${why}`)
+  const results = createResults()
+  const upstream = await startUpstream()
+  const { certificate, key, remove } = await createCertificates('127.0.0.1')
+  const { rounds, seconds, warmUpSeconds, firstWarmUpSeconds } = options
+  const steps = plan.reduce((sum, { workloads }) => sum + workloads.length, 0) * rounds
+  const progress = createProgress(steps)
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      for (const turn of plan) {
+        const { name } = turn.peer
+        const told: Parameters<typeof takeTurn>[0]['told'] = (workload, outcome) => {
+          progress.cell(`round ${round}, ${name}, ${workload.name}`, outcome)
+          if (!(outcome instanceof Error)) {
+            results.add({ peer: name, workload: workload.name }, round, outcome)
+            return
+          }
+          leftOut.push({ peer: name, workload: workload.name, round, why: outcome.message })
+        }
+        const lengths = { seconds, warmUpSeconds, firstWarmUpSeconds }
+        const surroundings = { upstream, certificate, key, directory, ...lengths }
+        await takeTurn({ ...turn, told }, surroundings)
+      }
+    }
+    if (isWhole(options)) leftOut.push(...(await addDisturbances(results, note)))
+  } finally {
+    await upstream.stop()
+    await stores.stop()
+    await remove()
+  }
+  const peers = [...new Set(plan.map(({ peer }) => peer))].map(reportedPeer)
+  const report: Report = {
+    benchmark: 'gateways',
+    date: new Date().toISOString(),
+    quick: options.quick,
+    rounds,
+    seconds,
+    machine,
+    upstream: upstream.kind === 'nginx' ? `nginx ${versionOf('nginx')}` : `node ${process.version}`,
+    load: findTool('wrk') ? `wrk ${versionOf('wrk')}` : 'autocannon',
+    peers,
+    targets: judge(results),
+    cells: results.cells(),
+    leftOut,
+  }
+  return { report, results }
+}
+
+/** Whether nothing was chosen: then what disturbs Postern is measured too. */
+function isWhole({ quick, peers, workloads, postern }: Options): boolean {
+  return !quick && peers === undefined && workloads === undefined && postern === checkout
+}
+
+function installTools(): void {
+  for (const name of ['wrk', 'nginx', 'haproxy', 'caddy'] as const) installTool(name)
+  if (findNjs() === undefined) installPackage('njs', 'libnginx-mod-http-js', 'nginx-mod-http-js')
+}
+
+function allPeers(
+  { postern }: Options,
+  directory: string,
+  stores: ReturnType<typeof createStores>['open'],
+): readonly Peer[] {
+  const main = buildPostern(postern, join(directory, 'postern'))
+  const schema = execFileSync(process.execPath, [main, 'config', 'schema'], { encoding: 'utf8' })
+  const { workers } = JSON.parse(schema).properties.application.properties
+  const version = `Postern ${describeCheckout(postern)}, node ${process.version}`
+  return [
+    ...nginxPeers,
+    ...haproxyPeers,
+    caddyPeer,
+    ...nodePeers,
+    ...createPosternPeers({ main, version, hasWorkers: workers !== undefined, stores }),
+  ].sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind))
+}
+
+const order: readonly Peer['kind'][] = ['plain', 'checked', 'ours']
+
+function choose(options: Options, all: readonly Peer[]) {
+  const leftOut: Failure[] = []
+  const plan = planTurns(all, options).filter(({ peer }) => {
+    const why = peer.absent()
+    if (why !== undefined && !leftOut.some((one) => one.peer === peer.name)) {
+      leftOut.push({ peer: peer.name, why })
+    }
+    return why === undefined
+  })
+  return { plan, leftOut }
+}
+
+async function addDisturbances(results: Results, note: (text: string) => void): Promise<Failure[]> {
+  const failures: Failure[] = []
+  for (const disturbance of disturbances) {
+    note(`p99 of proxied requests, calm and with ${disturbance.name} …`)
+    try {
+      await addDisturbance(disturbance, results)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      failures.push({ peer: 'postern', workload: disturbance.name, why })
+    }
+  }
+  return failures
+}

@@ -3,7 +3,7 @@
 import { Pool } from 'undici'
 import { listen } from './node-listener.mjs'
 
-const upstream = new Pool(process.env.UPSTREAM, { connections: 256, pipelining: 1 })
+const upstream = new Pool(process.env.UPSTREAM, { connections: 1024, pipelining: 1 })
 
 listen((request, reply) => {
   const { method, url: path, headers } = request

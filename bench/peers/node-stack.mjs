@@ -34,7 +34,7 @@ async function check(request, reply) {
 await app.register(proxy, {
   upstream: process.env.UPSTREAM,
   retryMethods: [],
-  undici: { connections: 256, pipelining: 1 },
+  undici: { connections: 1024, pipelining: 1 },
   preHandler: check,
   replyOptions: {
     rewriteRequestHeaders: ({ claims }, { authorization: _, ...headers }) => ({

@@ -56,7 +56,8 @@ export async function measure(subject: Subject, options: MeasureOptions): Promis
   const off = Math.abs(passed - seen.requests * share)
   // Requests under way at the end have reached the upstream and not been answered.
   if (off > workload.connections + seen.requests * 0.01 + 2) {
-    throw new Error(`${passed} of ${seen.requests} requests reached the upstream`)
+    const refused = `${seen.refused} were answered with an error`
+    throw new Error(`${passed} of ${seen.requests} requests reached the upstream, ${refused}`)
   }
   return {
     cpuMicros: ((cpuSeconds - before.cpuSeconds) * 1e6) / seen.requests,
@@ -69,7 +70,7 @@ export async function measure(subject: Subject, options: MeasureOptions): Promis
 
 /** Waits until it has done with the last load: closed connections, queued requests, its log. */
 async function quiet(pid: number): Promise<void> {
-  for (let turn = 0; turn < 30; turn++) {
+  for (let turn = 0; turn < 100; turn++) {
     const { cpuSeconds } = usageOf(pid)
     await pause(100)
     if (usageOf(pid).cpuSeconds - cpuSeconds < 0.02) return

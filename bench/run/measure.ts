@@ -22,11 +22,17 @@ export interface Subject {
   readonly checks: boolean
 }
 
+/** What comes before: so many requests, or so many seconds where they take longer. */
+export interface WarmUp {
+  readonly requests: number
+  readonly mostSeconds: number
+}
+
 export interface MeasureOptions {
   readonly workload: Workload
   readonly upstream: Upstream
   readonly seconds: number
-  readonly warmUpSeconds: number
+  readonly warmUp: WarmUp
   readonly directory: string
 }
 
@@ -34,10 +40,13 @@ const memoryEveryMs = 200
 
 /** Throws when requests failed, or when more or fewer reached the upstream than should have. */
 export async function measure(subject: Subject, options: MeasureOptions): Promise<Sample> {
-  const { workload, upstream, seconds, warmUpSeconds, directory } = options
+  const { workload, upstream, seconds, warmUp, directory } = options
   const { pid, port } = subject
   const load = (length: number) => runLoad({ workload, port, seconds: length, directory })
-  await load(warmUpSeconds)
+  let warmed = 0
+  for (let at = 0; at < warmUp.mostSeconds && warmed < warmUp.requests; at++) {
+    warmed += (await load(1)).requests
+  }
   await quiet(pid)
 
   const passedBefore = await upstream.requests()

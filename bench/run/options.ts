@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { WarmUp } from './measure.ts'
 import { checkout } from './places.ts'
 
 export const usage = `npm run bench -- [options]
@@ -10,6 +11,7 @@ export const usage = `npm run bench -- [options]
   --rounds N         3                     --seconds N      of each measurement: 2
   --postern DIR      the checkout of the Postern that is measured: this one
   --result FILE      where the JSON goes
+  --from FILE        no run: the tables, document and chart of an earlier one
   --write-docs       fill the tables and the chart of docs/performance.md
   --write-baseline   keep the ratios for bench:check
 `
@@ -24,10 +26,11 @@ export interface Options {
   readonly rounds: number
   readonly seconds: number
   /** Before each measurement, and before the first after a start. */
-  readonly warmUpSeconds: number
-  readonly firstWarmUpSeconds: number
+  readonly warmUp: WarmUp
+  readonly firstWarmUp: WarmUp
   readonly postern: string
   readonly result: string | undefined
+  readonly from: string | undefined
   readonly writeDocs: boolean
   readonly writeBaseline: boolean
 }
@@ -45,11 +48,12 @@ export function readOptions(args: readonly string[]): Options {
       seconds: { type: 'string' },
       postern: { type: 'string', default: checkout },
       result: { type: 'string' },
+      from: { type: 'string' },
       'write-docs': { type: 'boolean', default: false },
       'write-baseline': { type: 'boolean', default: false },
     },
   })
-  const { quick, install, peers, workload, rounds, seconds, postern, result } = values
+  const { quick, install, peers, workload, rounds, seconds, postern, result, from } = values
   return {
     quick,
     install,
@@ -58,10 +62,11 @@ export function readOptions(args: readonly string[]): Options {
     rounds: atLeastOne('rounds', rounds),
     // The load generator knows whole seconds only.
     seconds: atLeastOne('seconds', seconds ?? (quick ? '1' : '2')),
-    warmUpSeconds: 1,
-    firstWarmUpSeconds: quick ? 2 : 3,
+    warmUp: { requests: 1, mostSeconds: 1 },
+    firstWarmUp: { requests: 30_000, mostSeconds: quick ? 4 : 8 },
     postern: resolve(postern),
     result: result === undefined ? undefined : resolve(result),
+    from: from === undefined ? undefined : resolve(from),
     writeDocs: values['write-docs'],
     writeBaseline: values['write-baseline'],
   }

@@ -29,8 +29,14 @@ export interface Results {
   ratio(of: CellName, to: CellName, figure: Figure): number | undefined
 }
 
-export function createResults(): Results {
-  const cells = new Map<string, CellName & { rounds: Record<string, Figures> }>()
+/** Empty, or with what an earlier run has written down. */
+export function createResults(earlier: readonly Cell[] = []): Results {
+  const cells = new Map<string, CellName & { rounds: Record<string, Figures> }>(
+    earlier.map((cell) => [
+      `${cell.peer} ${cell.workload}`,
+      { ...cell, rounds: { ...cell.rounds } },
+    ]),
+  )
   const find = ({ peer, workload }: CellName) => cells.get(`${peer} ${workload}`)
   return {
     add({ peer, workload }, round, figures) {

@@ -37,6 +37,9 @@ export interface Run {
 export async function runAll(options: Options): Promise<Run> {
   const note = (text: string) => console.error(text)
   const machine = describeMachine()
+  if (machine.load > machine.cores / 2) {
+    note(`the machine has other work to do (load ${machine.load}): these figures will vary`)
+  }
   if (options.install) installTools()
   installPackages(note)
   const directory = mkdtempSync(join(tmpdir(), 'postern-bench-'))
@@ -48,7 +51,7 @@ export async function runAll(options: Options): Promise<Run> {
   const results = createResults()
   const upstream = await startUpstream()
   const { certificate, key, remove } = await createCertificates('127.0.0.1')
-  const { rounds, seconds, warmUpSeconds, firstWarmUpSeconds } = options
+  const { rounds, seconds, warmUp, firstWarmUp } = options
   const steps = plan.reduce((sum, { workloads }) => sum + workloads.length, 0) * rounds
   const progress = createProgress(steps)
   try {
@@ -63,7 +66,7 @@ export async function runAll(options: Options): Promise<Run> {
           }
           leftOut.push({ peer: name, workload: workload.name, round, why: outcome.message })
         }
-        const lengths = { seconds, warmUpSeconds, firstWarmUpSeconds }
+        const lengths = { seconds, warmUp, firstWarmUp }
         const surroundings = { upstream, certificate, key, directory, ...lengths }
         await takeTurn({ ...turn, told }, surroundings)
       }

@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../../test/support/redis-server.ts'
 import { startServer } from './background.ts'
-import { measure, type Sample } from './measure.ts'
+import { measure, type Sample, type WarmUp } from './measure.ts'
 import type { Peer } from './peer.ts'
 import { prove } from './proof.ts'
 import type { Upstream } from './upstream.ts'
@@ -16,9 +16,9 @@ export interface Surroundings {
   readonly key: string
   readonly directory: string
   readonly seconds: number
-  readonly warmUpSeconds: number
-  /** After the start of a peer: compilers at run time take theirs. */
-  readonly firstWarmUpSeconds: number
+  readonly warmUp: WarmUp
+  /** After the start of a peer: what compiles at run time takes its time. */
+  readonly firstWarmUp: WarmUp
 }
 
 export interface Turn {
@@ -40,8 +40,8 @@ export async function takeTurn(turn: Turn, surroundings: Surroundings): Promise<
   const told = (workload: Workload, outcome: Sample | Error) => {
     if (left.delete(workload)) turn.told(workload, outcome)
   }
-  const { upstream, certificate, key, seconds, firstWarmUpSeconds } = surroundings
-  let warmUpSeconds = firstWarmUpSeconds
+  const { upstream, certificate, key, seconds, firstWarmUp } = surroundings
+  let warmUp = firstWarmUp
   const port = await freePort()
   const directory = join(surroundings.directory, `${peer.name}-${port}`)
   await mkdir(directory)
@@ -54,9 +54,9 @@ export async function takeTurn(turn: Turn, surroundings: Surroundings): Promise<
       await prove(peer, port, tls)
       const subject = { pid: server.pid, port, checks: peer.kind !== 'plain' }
       for (const workload of workloads) {
-        const options = { workload, upstream, seconds, warmUpSeconds, directory }
+        const options = { workload, upstream, seconds, warmUp, directory }
         told(workload, await measure(subject, options).catch(asError))
-        warmUpSeconds = surroundings.warmUpSeconds
+        warmUp = surroundings.warmUp
       }
     } finally {
       await server.stop()
@@ -69,5 +69,7 @@ export async function takeTurn(turn: Turn, surroundings: Surroundings): Promise<
 }
 
 function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
+  const text = error instanceof Error ? error.message : String(error)
+  // It becomes one line of a table.
+  return new Error(text.replace(/\s+/g, ' ').trim().slice(-300))
 }

@@ -7,11 +7,12 @@ interface Bar {
   readonly kind: ReportedPeer['kind']
 }
 
-const width = 860
-const labelWidth = 320
+const width = 900
+const labelWidth = 360
 const barWidth = 440
 const rowHeight = 24
 const panelGap = 60
+const margin = 12
 const top = 84
 
 /** Longer bars than this times the median are cut, or the others could not be told apart. */
@@ -49,7 +50,7 @@ export function drawChart(report: Report, results: Results): string {
     y += bars.length * rowHeight + panelGap
   }
   const height = y - panelGap + 30
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="CPU time per request of Postern and its peers">
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="${-margin} ${-margin} ${width + 2 * margin} ${height + margin}" width="${width}" role="img" aria-label="CPU time per request of Postern and its peers">
 <style>${style}
 </style>
 <text class="title" x="0" y="20">CPU time per request, in microseconds; less is better</text>
@@ -61,6 +62,7 @@ ${parts.join('\n')}
 
 function barsOf(workload: string, { peers }: Report, results: Results): readonly Bar[] {
   return peers
+    .filter(({ kind, name }) => kind !== 'ours' || name === 'postern')
     .flatMap((peer) => {
       const value = results.median({ peer: peer.name, workload }, 'cpuMicros')
       return value === undefined ? [] : { label: fullTitle(peer), value, kind: peer.kind }

@@ -36,6 +36,7 @@ export interface Run {
  */
 export async function runAll(options: Options): Promise<Run> {
   const note = (text: string) => console.error(text)
+  if (process.platform !== 'linux') throw new Error('CPU times are read from /proc: Linux only')
   const machine = describeMachine()
   if (machine.load > machine.cores / 2) {
     note(`the machine has other work to do (load ${machine.load}): these figures will vary`)

@@ -33,6 +33,9 @@ export async function addDisturbance(
   const { stdout } = await run(process.execPath, [join(bench, file), ...args], {
     timeout: longestMs,
     maxBuffer: 64 * 2 ** 20,
+  }).catch(({ stderr, message }: { readonly stderr?: string; readonly message: string }) => {
+    const complaint = stderr?.split('\n').find((line) => /^\w*Error: /.test(line))
+    throw new Error(complaint ?? message)
   })
   const said: Disturbed = JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
   const add = (workload: string, all: readonly number[]) =>

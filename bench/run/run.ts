@@ -1,28 +1,21 @@
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCertificates } from '../../test/support/certificates.ts'
-import { buildPostern } from './build.ts'
-import { caddyPeer } from './caddy-peer.ts'
 import { addDisturbance, disturbances } from './extras.ts'
-import { haproxyPeers } from './haproxy-peers.ts'
-import { describeCheckout, describeMachine } from './machine.ts'
-import { findNjs, nginxPeers } from './nginx-peers.ts'
-import { nodePeers } from './node-peers.ts'
+import { describeMachine } from './machine.ts'
 import type { Options } from './options.ts'
 import { installPackages } from './packages.ts'
 import type { Peer } from './peer.ts'
+import { createPeers, installTools } from './peers.ts'
 import { checkout } from './places.ts'
 import { planTurns } from './plan.ts'
-import { createPosternPeers } from './postern-peers.ts'
-import { createProgress } from './progress.ts'
 import { type Failure, type Report, reportedPeer } from './report.ts'
 import { createResults, type Results } from './results.ts'
+import { takeRounds } from './rounds.ts'
 import { createStores } from './stores.ts'
 import { judge } from './targets.ts'
-import { findTool, installPackage, installTool, versionOf } from './tools.ts'
-import { takeTurn } from './turn.ts'
+import { findTool, versionOf } from './tools.ts'
 import { startUpstream } from './upstream.ts'
 
 export interface Run {
@@ -47,48 +40,30 @@ export async function runAll(options: Options): Promise<Run> {
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
 
   const stores = createStores()
-  const { plan, leftOut } = choose(options, allPeers(options, directory, stores.open))
+  const { plan, leftOut } = choose(options, createPeers(options.postern, directory, stores))
   for (const { peer, why } of leftOut) note(`left out: ${peer}: ${why}`)
   const results = createResults()
   const upstream = await startUpstream()
   const { certificate, key, remove } = await createCertificates('127.0.0.1')
-  const { rounds, seconds, warmUp, firstWarmUp } = options
-  const steps = plan.reduce((sum, { workloads }) => sum + workloads.length, 0) * rounds
-  const progress = createProgress(steps)
   try {
-    for (let round = 1; round <= rounds; round++) {
-      for (const turn of plan) {
-        const { name } = turn.peer
-        const told: Parameters<typeof takeTurn>[0]['told'] = (workload, outcome) => {
-          progress.cell(`round ${round}, ${name}, ${workload.name}`, outcome)
-          if (!(outcome instanceof Error)) {
-            results.add({ peer: name, workload: workload.name }, round, outcome)
-            return
-          }
-          leftOut.push({ peer: name, workload: workload.name, round, why: outcome.message })
-        }
-        const lengths = { seconds, warmUp, firstWarmUp }
-        const surroundings = { upstream, certificate, key, directory, ...lengths }
-        await takeTurn({ ...turn, told }, surroundings)
-      }
-    }
+    const surroundings = { ...options, upstream, certificate, key, directory }
+    leftOut.push(...(await takeRounds(plan, surroundings, results)))
     if (isWhole(options)) leftOut.push(...(await addDisturbances(results, note)))
   } finally {
     await upstream.stop()
     await stores.stop()
     await remove()
   }
-  const peers = [...new Set(plan.map(({ peer }) => peer))].map(reportedPeer)
   const report: Report = {
     benchmark: 'gateways',
     date: new Date().toISOString(),
     quick: options.quick,
-    rounds,
-    seconds,
+    rounds: options.rounds,
+    seconds: options.seconds,
     machine,
     upstream: upstream.kind === 'nginx' ? `nginx ${versionOf('nginx')}` : `node ${process.version}`,
     load: findTool('wrk') ? `wrk ${versionOf('wrk')}` : 'autocannon',
-    peers,
+    peers: [...new Set(plan.map(({ peer }) => peer))].map(reportedPeer),
     targets: judge(results),
     cells: results.cells(),
     leftOut,
@@ -100,31 +75,6 @@ export async function runAll(options: Options): Promise<Run> {
 function isWhole({ quick, peers, workloads, postern }: Options): boolean {
   return !quick && peers === undefined && workloads === undefined && postern === checkout
 }
-
-function installTools(): void {
-  for (const name of ['wrk', 'nginx', 'haproxy', 'caddy'] as const) installTool(name)
-  if (findNjs() === undefined) installPackage('njs', 'libnginx-mod-http-js', 'nginx-mod-http-js')
-}
-
-function allPeers(
-  { postern }: Options,
-  directory: string,
-  stores: ReturnType<typeof createStores>['open'],
-): readonly Peer[] {
-  const main = buildPostern(postern, join(directory, 'postern'))
-  const schema = execFileSync(process.execPath, [main, 'config', 'schema'], { encoding: 'utf8' })
-  const { workers } = JSON.parse(schema).properties.application.properties
-  const version = `Postern ${describeCheckout(postern)}, node ${process.version}`
-  return [
-    ...nginxPeers,
-    ...haproxyPeers,
-    caddyPeer,
-    ...nodePeers,
-    ...createPosternPeers({ main, version, hasWorkers: workers !== undefined, stores }),
-  ].sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind))
-}
-
-const order: readonly Peer['kind'][] = ['plain', 'checked', 'ours']
 
 function choose(options: Options, all: readonly Peer[]) {
   const leftOut: Failure[] = []

@@ -9,8 +9,10 @@ import { asText } from './run/tables.ts'
  */
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
+// Before the run: without it there is nothing to compare with.
+const baseline = readBaseline()
 const { report } = await runAll(readOptions(['--quick', ...process.argv.slice(2)]))
-const compared = compareWith(readBaseline(), report.targets)
+const compared = compareWith(baseline, report.targets)
 const text = (value: number | undefined) => value?.toFixed(value < 0.1 ? 4 : 3) ?? '–'
 console.log(
   `\n${asText([

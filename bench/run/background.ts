@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
+import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** A server of this run: what to start, and where it will listen. */
@@ -57,7 +58,7 @@ export async function startServer(command: Command): Promise<Server> {
     if (failure !== undefined || hasEnded(child) || Date.now() > deadline) {
       await stop()
       const said = readFileSync(output, 'utf8').slice(-1000)
-      throw new Error(`${program} does not start: ${failure?.message ?? said}`)
+      throw new Error(`${basename(program)} does not start: ${failure?.message ?? said}`)
     }
     await pause(25)
   }

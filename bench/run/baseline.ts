@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bench } from './places.ts'
 import type { Report } from './report.ts'
@@ -26,8 +26,10 @@ export function writeBaseline({ date, targets }: Report): void {
   writeFileSync(file, `${JSON.stringify(baseline, undefined, 2)}\n`)
 }
 
+/** Throws one line on what to do when none is kept. */
 export function readBaseline(): Baseline {
-  return JSON.parse(readFileSync(file, 'utf8'))
+  if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8'))
+  throw new Error('no ratios are kept yet: npm run bench -- --quick --write-baseline')
 }
 
 /** A ratio of this run beside the one that is kept. */

@@ -33,13 +33,23 @@ export function between(text: string, name: string, part: string): string {
   return `${text.slice(0, from + start.length)}\n${part}\n${text.slice(to)}`
 }
 
-function machineText({ date, machine, rounds, seconds, upstream, load, peers }: Report): string {
+function machineText({
+  quick,
+  date,
+  machine,
+  rounds,
+  seconds,
+  upstream,
+  load,
+  peers,
+}: Report): string {
   const { cores, cpu, memoryGib, kernel, load: before } = machine
+  const kind = quick ? 'A quick run' : 'A full run'
   const versions = [...new Set(peers.map(({ version }) => version))].map((text) => `- ${text}`)
   return [
-    `Measured on ${date.slice(0, 10)}: ${cores} cores of ${cpu}, ${memoryGib} GiB, ${kernel}, load`,
-    `${before} before the run. ${rounds} rounds of ${seconds} s for each figure, after a second of`,
-    `warm-up; the median counts. Load: ${load}. Upstream: ${upstream}.`,
+    `${kind} of ${date.slice(0, 10)}: ${cores} cores of ${cpu}, ${memoryGib} GiB, ${kernel}, load`,
+    `${before} before the run. ${rounds} rounds of ${seconds} s for each figure, after a warm-up;`,
+    `the median counts. Load: ${load}. Upstream: ${upstream}.`,
     '',
     ...versions,
   ].join('\n')

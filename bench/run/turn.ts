@@ -4,6 +4,7 @@ import { freePort } from '../../test/support/redis-server.ts'
 import { startServer } from './background.ts'
 import { measure, type Sample, type WarmUp } from './measure.ts'
 import type { Peer } from './peer.ts'
+import { checkout } from './places.ts'
 import { prove } from './proof.ts'
 import type { Upstream } from './upstream.ts'
 import type { Workload } from './workloads.ts'
@@ -70,6 +71,6 @@ export async function takeTurn(turn: Turn, surroundings: Surroundings): Promise<
 
 function asError(error: unknown): Error {
   const text = error instanceof Error ? error.message : String(error)
-  // It becomes one line of a table.
-  return new Error(text.replace(/\s+/g, ' ').trim().slice(-300))
+  // It becomes one line of a document that others read: where this checkout is says them nothing.
+  return new Error(text.replaceAll(checkout, '.').replace(/\s+/g, ' ').trim().slice(-300))
 }

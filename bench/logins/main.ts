@@ -1,5 +1,4 @@
-import { type ChildProcess, execFileSync, fork } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +9,9 @@ import { startGatewayProcess } from '../../test/support/gateway-process.ts'
 import { policyFiles } from '../../test/support/policy-files.ts'
 import { startPostgres } from '../../test/support/postgres-server.ts'
 import { testSecret, tokenOf } from '../../test/support/tokens.ts'
-import type { Order, Outcome } from './load.ts'
+import type { Outcome } from './load.ts'
+import { startLoadProcess, startUpstreamProcess } from './load-process.ts'
+import { summary } from './outcomes.ts'
 
 /*
  * What password hashing does to everybody else: the p99 of proxied calls while people log in,
@@ -26,16 +27,23 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '9' },
     /** Of each phase; a round has three. */
     seconds: { type: 'string', default: '4' },
-    /** Logins that are always under way in the first busy phase, and logins a second in the other. */
+    /** Logins always under way in the first busy phase (0: no such phase), a second in the other. */
     concurrency: { type: 'string', default: '40' },
     logins: { type: 'string', default: '20' },
     limit: { type: 'string' },
   },
 })
 const seconds = Number(values.seconds)
-const phases = {
+interface Flood {
+  readonly concurrency?: number
+  readonly perSecond?: number
+}
+
+const phases: Readonly<Record<string, Flood | undefined>> = {
   calm: undefined,
-  [`${values.concurrency} at once`]: { concurrency: Number(values.concurrency) },
+  ...(values.concurrency !== '0' && {
+    [`${values.concurrency} at once`]: { concurrency: Number(values.concurrency) },
+  }),
   [`${values.logins} a second`]: { perSecond: Number(values.logins) },
 }
 
@@ -44,19 +52,10 @@ const username = 'bench'
 const password = 'a password for this run'
 const directory = await mkdtemp(join(tmpdir(), 'postern-bench-logins-'))
 const postgres = await startPostgres()
-const children = ['upstream.ts', 'load.ts', 'load.ts'].map((file) =>
-  fork(join(import.meta.dirname, file)),
-)
-const [upstream, callers, people] = children as [ChildProcess, ChildProcess, ChildProcess]
-
-async function ask(child: ChildProcess, order: Order): Promise<Outcome> {
-  child.send(order)
-  const [outcome] = (await once(child, 'message')) as [Outcome]
-  return outcome
-}
+const upstream = await startUpstreamProcess()
+const [callers, people] = [startLoadProcess(), startLoadProcess()]
 
 async function startGateway() {
-  const [upstreamPort] = (await once(upstream, 'message')) as [number]
   const policies = join(directory, 'policies')
   await mkdir(policies)
   for (const { name, text } of policyFiles(['clerk, /orders/:id, GET'])) {
@@ -71,7 +70,7 @@ async function startGateway() {
     // The limits on guessing would end the logins before they cost anything.
     login: { perAddressPerMinute: many, failuresPerAccount: many, failuresPerPair: many },
     policy: { directory: policies },
-    upstreams: { backend: { targets: [`http://127.0.0.1:${upstreamPort}`] } },
+    upstreams: { backend: { targets: [`http://127.0.0.1:${upstream.port}`] } },
     routes: [{ path: '/', upstream: 'backend' }],
   }
   const file = join(directory, 'postern.yaml')
@@ -86,25 +85,6 @@ async function startGateway() {
   return startGatewayProcess(file, config)
 }
 
-function percentile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other)
-  const value = sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0
-  return Math.round(value * 100) / 100
-}
-
-function summary(outcomes: readonly Outcome[]) {
-  const each = (share: number) =>
-    outcomes.map(({ milliseconds }) => percentile(milliseconds, share))
-  const sum = (of: (outcome: Outcome) => number) => outcomes.reduce((all, one) => all + of(one), 0)
-  const [good, bad] = [sum((one) => one.good), sum((one) => one.bad)]
-  const milliseconds = {
-    p50: percentile(each(0.5), 0.5),
-    p99: percentile(each(0.99), 0.5),
-    p99OfEachRound: each(0.99),
-  }
-  return { good, bad, milliseconds }
-}
-
 async function measure(port: number): Promise<void> {
   const calls = { headers: { Authorization: `Bearer ${tokenOf('clerk')}` }, path: '/orders/7' }
   const call = { port, method: 'GET', ...calls }
@@ -112,17 +92,17 @@ async function measure(port: number): Promise<void> {
   const json = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) }
   const login = { port, method: 'POST', path: '/api/v1/login', headers: json, body }
   const steady = { shot: call, perSecond: Number(values.rate) }
-  await ask(callers, { ...steady, seconds: 3 })
-  await ask(people, { shot: login, seconds: 1, perSecond: 5 })
+  await callers.ask({ ...steady, seconds: 3 })
+  await people.ask({ shot: login, seconds: 1, perSecond: 5 })
 
   const proxied = new Map<string, Outcome[]>()
   const logins = new Map<string, Outcome[]>()
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const [name, flood] of Object.entries(phases)) {
-      const busy = flood && ask(people, { shot: login, seconds: seconds + 1, ...flood })
+      const busy = flood && people.ask({ shot: login, seconds: seconds + 1, ...flood })
       // The logins are under way before the calls are timed, and go on until after them.
       await pause(500)
-      proxied.set(name, [...(proxied.get(name) ?? []), await ask(callers, { ...steady, seconds })])
+      proxied.set(name, [...(proxied.get(name) ?? []), await callers.ask({ ...steady, seconds })])
       if (busy) logins.set(name, [...(logins.get(name) ?? []), await busy])
       await pause(500)
     }
@@ -153,7 +133,7 @@ try {
   await measure(gateway.publicPort)
 } finally {
   await gateway.stop()
-  for (const child of children) child.kill()
+  for (const child of [upstream, callers, people]) child.stop()
   await postgres.stop()
   await rm(directory, { recursive: true, force: true })
 }

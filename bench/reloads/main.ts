@@ -1,0 +1,160 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { createDocument, openPolicyStore, type PolicyDocument } from '../../src/stores/policies.ts'
+import { startGatewayProcess } from '../../test/support/gateway-process.ts'
+import { policyFiles } from '../../test/support/policy-files.ts'
+import { startRedis } from '../../test/support/redis-server.ts'
+import { testSecret, tokenOf } from '../../test/support/tokens.ts'
+import type { Outcome } from '../logins/load.ts'
+import { startLoadProcess, startUpstreamProcess } from '../logins/load-process.ts'
+import { summary } from '../logins/outcomes.ts'
+import { callerRole, createRules, permitted } from '../run/rules.ts'
+
+/*
+ * What taking in a large policy does to everybody else: the p99 of proxied calls while one revision
+ * after the other is published, each as soon as the last is in force, against its calm value in the
+ * same run. With --limit 1.5, the exit code says whether the ratio is below that.
+ */
+const { values } = parseArgs({
+  options: {
+    rules: { type: 'string', default: '100000' },
+    /** How many lines of a revision are in no other. */
+    changed: { type: 'string', default: '1000' },
+    /** Proxied calls a second. */
+    rate: { type: 'string', default: '300' },
+    rounds: { type: 'string', default: '9' },
+    /** Of each phase; a round has two. */
+    seconds: { type: 'string', default: '4' },
+    limit: { type: 'string' },
+  },
+})
+const [rules, changed, seconds] = [values.rules, values.changed, values.seconds].map(Number) as [
+  number,
+  number,
+  number,
+]
+const prefix = '{bench}:'
+const revisions = 4
+const longestReloadMs = 30_000
+
+function createRevisions(): readonly PolicyDocument[] {
+  const kept = createRules(rules)
+    .slice(0, rules - changed)
+    .map(({ role, path, method }) => `${role}, ${path}, ${method}`)
+  return Array.from({ length: revisions }, (_, revision) => {
+    const own = Array.from(
+      { length: changed },
+      (_, at) => `role-${at % 50}, /api/v1/revision-${revision}/things-${at}/:id, GET`,
+    )
+    const about = { author: 'bench', message: '', parent: undefined, now: new Date() }
+    return createDocument(policyFiles([...kept, ...own]), about)
+  })
+}
+
+const documents = createRevisions()
+const directory = await mkdtemp(join(tmpdir(), 'postern-bench-reloads-'))
+const redis = await startRedis()
+const upstream = await startUpstreamProcess()
+const callers = startLoadProcess()
+const store = await openPolicyStore({
+  url: redis.url,
+  prefix,
+  connectTimeoutMs: 2000,
+  commandTimeoutMs: 5000,
+})
+let current: PolicyDocument | undefined
+
+function documentAt(turn: number): PolicyDocument {
+  return documents[turn % documents.length] as PolicyDocument
+}
+
+async function publish(next: PolicyDocument): Promise<void> {
+  const { moved } = await store.publish(next, current?.revision, 'push')
+  if (!moved) throw new Error('somebody else published')
+  current = next
+}
+
+await publish(documentAt(0))
+const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), {
+  application: { host: '127.0.0.1', port: 0, dataDirectory: join(directory, 'data') },
+  ops: { port: 0 },
+  jwt: { secret: testSecret },
+  // What docs/scale.md asks for with so many rules.
+  redis: { url: redis.url, prefix, commandTimeoutMs: 1000 },
+  policy: { source: 'redis' },
+  upstreams: { backend: { targets: [`http://127.0.0.1:${upstream.port}`] } },
+  routes: [{ path: '/', upstream: 'backend' }],
+})
+
+let published = 0
+
+/** Publishes one revision after the other until told to end. */
+async function reload(until: AbortSignal): Promise<void> {
+  while (!until.aborted) {
+    const next = documentAt(++published)
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(() => reject(new Error('a reload takes too long')), longestReloadMs)
+    const isInForce = gateway.logged(
+      ({ msg, revision }) => msg === 'policy in force' && revision === next.revision,
+    )
+    await publish(next)
+    await Promise.race([isInForce, late])
+    clearTimeout(timer)
+  }
+}
+
+async function measure(): Promise<void> {
+  const headers = { Authorization: `Bearer ${tokenOf(callerRole)}` }
+  const shot = { port: gateway.publicPort, method: 'GET', path: permitted.one, headers }
+  const steady = { shot, perSecond: Number(values.rate) }
+  await callers.ask({ ...steady, seconds: 3 })
+  const outcomes = { calm: [] as Outcome[], busy: [] as Outcome[] }
+  for (let round = 0; round < Number(values.rounds); round++) {
+    await pause(500)
+    outcomes.calm.push(await callers.ask({ ...steady, seconds }))
+    const end = new AbortController()
+    const reloading = reload(end.signal)
+    // It is awaited below; until then it must not end the process.
+    reloading.catch(() => {})
+    await pause(500)
+    outcomes.busy.push(await callers.ask({ ...steady, seconds }))
+    end.abort()
+    await reloading
+  }
+  report(outcomes)
+}
+
+function report(outcomes: {
+  readonly calm: readonly Outcome[]
+  readonly busy: readonly Outcome[]
+}) {
+  const [calm, busy] = [summary(outcomes.calm), summary(outcomes.busy)]
+  const ratio = Math.round((busy.milliseconds.p99 / calm.milliseconds.p99) * 100) / 100
+  const machine = { cpus: availableParallelism(), load: Math.round((loadavg()[0] ?? 0) * 10) / 10 }
+  const settings = {
+    rules,
+    changed,
+    rate: Number(values.rate),
+    rounds: Number(values.rounds),
+    seconds,
+  }
+  const reloaded = { reloads: published, p99Ratio: ratio, proxied: busy }
+  console.log(
+    JSON.stringify({ benchmark: 'reloads', ...machine, ...settings, calm, busy: [reloaded] }),
+  )
+  if (values.limit !== undefined && ratio >= Number(values.limit)) process.exitCode = 1
+}
+
+try {
+  await measure()
+} finally {
+  await gateway.stop()
+  await store.close()
+  callers.stop()
+  upstream.stop()
+  await redis.stop()
+  await rm(directory, { recursive: true, force: true })
+}

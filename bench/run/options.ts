@@ -1,0 +1,80 @@
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { WarmUp } from './measure.ts'
+import { checkout } from './places.ts'
+
+export const usage = `npm run bench -- [options]
+
+  --quick            about two minutes: what the ratios need that change from day to day
+  --install          have the system's package manager bring what is missing (nginx, HAProxy, …)
+  --peers A,B        only these            --workload A,B   only these
+  --rounds N         3                     --seconds N      of each measurement: 2
+  --postern DIR      the checkout of the Postern that is measured: this one
+  --result FILE      where the JSON goes
+  --from FILE        no run: the tables, document and chart of an earlier one
+  --write-docs       fill the tables and the chart of docs/performance.md
+  --write-baseline   keep the ratios for bench:check
+`
+
+/** What a run is told to do. */
+export interface Options {
+  readonly quick: boolean
+  readonly install: boolean
+  /** `undefined`: all of them. */
+  readonly peers: readonly string[] | undefined
+  readonly workloads: readonly string[] | undefined
+  readonly rounds: number
+  readonly seconds: number
+  /** Before each measurement, and before the first after a start. */
+  readonly warmUp: WarmUp
+  readonly firstWarmUp: WarmUp
+  readonly postern: string
+  readonly result: string | undefined
+  readonly from: string | undefined
+  readonly writeDocs: boolean
+  readonly writeBaseline: boolean
+}
+
+/** Throws on an option that does not exist or a number that is none. */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      install: { type: 'boolean', default: false },
+      peers: { type: 'string' },
+      workload: { type: 'string' },
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string' },
+      postern: { type: 'string', default: checkout },
+      result: { type: 'string' },
+      from: { type: 'string' },
+      'write-docs': { type: 'boolean', default: false },
+      'write-baseline': { type: 'boolean', default: false },
+    },
+  })
+  const { quick, install, peers, workload, rounds, seconds, postern, result, from } = values
+  return {
+    quick,
+    install,
+    peers: peers?.split(','),
+    workloads: workload?.split(','),
+    rounds: atLeastOne('rounds', rounds),
+    // The load generator knows whole seconds only.
+    seconds: atLeastOne('seconds', seconds ?? (quick ? '1' : '2')),
+    warmUp: { requests: 1, mostSeconds: 1 },
+    firstWarmUp: { requests: 30_000, mostSeconds: quick ? 4 : 8 },
+    postern: resolve(postern),
+    result: result === undefined ? undefined : resolve(result),
+    from: from === undefined ? undefined : resolve(from),
+    writeDocs: values['write-docs'],
+    writeBaseline: values['write-baseline'],
+  }
+}
+
+function atLeastOne(name: string, text: string): number {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value < 1)
+    throw new Error(`--${name} is a whole number from 1 on`)
+  return value
+}

@@ -1,0 +1,40 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { buildPostern } from './build.ts'
+import { caddyPeer } from './caddy-peer.ts'
+import { haproxyPeers } from './haproxy-peers.ts'
+import { describeCheckout } from './machine.ts'
+import { findNjs, nginxPeers } from './nginx-peers.ts'
+import { nodePeers } from './node-peers.ts'
+import type { Peer } from './peer.ts'
+import { createPosternPeers } from './postern-peers.ts'
+import type { RunStores } from './stores.ts'
+import { installPackage, installTool } from './tools.ts'
+
+const order: readonly Peer['kind'][] = ['plain', 'checked', 'ours']
+
+/** Everybody who can be measured: those that check nothing, those that check, Postern. */
+export function createPeers(checkout: string, directory: string, stores: RunStores): Peer[] {
+  const main = buildPostern(checkout, join(directory, 'postern'))
+  const schema = execFileSync(process.execPath, [main, 'config', 'schema'], { encoding: 'utf8' })
+  const { workers } = JSON.parse(schema).properties.application.properties
+  const version = `Postern ${describeCheckout(checkout)}, node ${process.version}`
+  return [
+    ...nginxPeers,
+    ...haproxyPeers,
+    caddyPeer,
+    ...nodePeers,
+    ...createPosternPeers({
+      main,
+      version,
+      hasWorkers: workers !== undefined,
+      stores: stores.open,
+    }),
+  ].sort((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind))
+}
+
+/** Has the system's package manager bring what the peers and the load need and is not there. */
+export function installTools(): void {
+  for (const name of ['wrk', 'nginx', 'haproxy', 'caddy'] as const) installTool(name)
+  if (findNjs() === undefined) installPackage('njs', 'libnginx-mod-http-js', 'nginx-mod-http-js')
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import { compareWith } from '../../bench/run/baseline.ts'
+import { drawChart } from '../../bench/run/chart.ts'
+import { between } from '../../bench/run/docs.ts'
+import type { Report } from '../../bench/run/report.ts'
+import { createResults } from '../../bench/run/results.ts'
+import { asMarkdown, asText, cpuTable, targetTable } from '../../bench/run/tables.ts'
+import { judge, targets } from '../../bench/run/targets.ts'
+import { workloads } from '../../bench/run/workloads.ts'
+
+const postern = { peer: 'postern', workload: 'get' }
+const bare = { peer: 'bare', workload: 'get' }
+
+function resultsOf(ours: readonly number[], theirs: readonly number[]) {
+  const results = createResults()
+  for (const [at, cpuMicros] of ours.entries()) results.add(postern, at + 1, { cpuMicros })
+  for (const [at, cpuMicros] of theirs.entries()) results.add(bare, at + 1, { cpuMicros })
+  return results
+}
+
+const verdictOn = (name: string, results: ReturnType<typeof resultsOf>) =>
+  judge(results).find((verdict) => verdict.name === name)
+
+describe('a ratio', () => {
+  test('is the median of the ratios of each round, so that a slow round does not decide', () => {
+    // The machine was slow in round 2 for both.
+    const results = resultsOf([100, 1000, 120], [100, 800, 100])
+
+    expect(results.ratio(postern, bare, 'cpuMicros')).toBe(1.2)
+  })
+
+  test('leaves out a round in which either failed', () => {
+    const results = createResults()
+    results.add(postern, 1, { cpuMicros: 500 })
+    results.add(postern, 2, { cpuMicros: 100 })
+    results.add(bare, 2, { cpuMicros: 50 })
+
+    expect(results.ratio(postern, bare, 'cpuMicros')).toBe(2)
+  })
+
+  test('is not there when one of the two was not measured', () => {
+    expect(resultsOf([100], []).ratio(postern, bare, 'cpuMicros')).toBeUndefined()
+  })
+})
+
+describe('a target', () => {
+  test('is reached up to its limit, and not above', () => {
+    expect(verdictOn('bare', resultsOf([110], [100]))).toMatchObject({ value: 1.1, reached: true })
+    expect(verdictOn('bare', resultsOf([111], [100]))).toMatchObject({ reached: false })
+  })
+
+  test('says so when it was not measured, instead of being reached', () => {
+    expect(verdictOn('caddy', resultsOf([1], [1]))).not.toHaveProperty('reached')
+    expect(asText(targetTable(judge(createResults())))).not.toMatch(/ reached/)
+  })
+
+  test('is about workloads that exist', () => {
+    const known = [...workloads.map(({ name }) => name), 'logins', 'reloads']
+    const asked = targets.flatMap(({ of, to }) => [of.workload, to?.workload ?? of.workload])
+
+    expect(asked.filter((name) => !known.includes(name.replace('-calm', '')))).toEqual([])
+  })
+})
+
+describe('the ratios that are kept', () => {
+  const kept = { date: '', ratios: { bare: 1 } }
+
+  test('are worse only past fifteen percent', () => {
+    const worse = (ours: number) =>
+      compareWith(kept, judge(resultsOf([ours], [100]))).map((one) => one.worse)
+
+    expect(worse(114)).toEqual([false])
+    expect(worse(116)).toEqual([true])
+  })
+
+  test('do not count as good what could not be measured', () => {
+    expect(compareWith(kept, judge(createResults()))).toMatchObject([{ worse: false }])
+    expect(compareWith(kept, judge(createResults()))[0]).not.toHaveProperty('now')
+  })
+})
+
+describe('what is written', () => {
+  const report = {
+    peers: [
+      { name: 'postern', title: 'Postern', kind: 'ours', rules: 10_000, version: '' },
+      { name: 'bare', title: 'a < b & c', kind: 'plain', version: '' },
+    ],
+  } as unknown as Report
+  const results = resultsOf([123.4], [9000])
+
+  test('is a table with a row for each peer and no figure that was not measured', () => {
+    expect(asMarkdown(cpuTable(report, results))).toBe(
+      [
+        '| CPU µs per request | GET |',
+        '| --- | --: |',
+        '| Postern, 10,000 rules | 123 |',
+        '| a < b & c | 9,000 |',
+      ].join('\n'),
+    )
+  })
+
+  test('goes between its markers, and nowhere else', () => {
+    const text = 'before\n<!-- bench:a -->\nold\n<!-- /bench:a -->\nafter'
+
+    expect(between(text, 'a', 'new')).toBe(
+      'before\n<!-- bench:a -->\nnew\n<!-- /bench:a -->\nafter',
+    )
+    expect(() => between(text, 'b', 'new')).toThrow('no place for b')
+  })
+
+  test('is a chart with every peer, escaped, and both colour schemes', () => {
+    const svg = drawChart(report, results)
+
+    expect(svg).toContain('Postern, 10,000 rules')
+    expect(svg).toContain('a &lt; b &amp; c')
+    expect(svg).toContain('prefers-color-scheme: dark')
+  })
+})

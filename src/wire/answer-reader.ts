@@ -91,6 +91,9 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     if (rest.compare(start, 0, compared, 0, compared) !== 0) {
       throw new Malformed('no answer of HTTP/1.1')
     }
+    // Nor would the end come that we look for.
+    const lineEnd = rest.indexOf('\n')
+    if (lineEnd !== -1 && rest[lineEnd - 1] !== 0x0d) throw new Malformed('a line without its end')
     carried = Buffer.from(rest)
   }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls'
 import { onTestFinished } from 'vitest'
 
@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest'
 export interface WireServer {
   readonly port: number
   readonly origin: string
+  readonly server: Server
   /** Every connection that ever came, in order. */
   readonly sockets: readonly Socket[]
   /** What came on a connection, as Latin-1. */
@@ -22,6 +23,8 @@ export interface Served {
   readonly head: string
   /** How many requests came before it, on any connection. */
   readonly turn: number
+  /** Leaves the connection to the test, paused, and gives what came behind the head. */
+  takeOver(): string
 }
 
 /** Calls `answer` for the head of each request; bodies are left to whoever reads `received`. */
@@ -29,6 +32,7 @@ export async function startWireServer(
   answer: (served: Served) => unknown,
   tls?: TlsOptions,
   host = '127.0.0.1',
+  atPort = 0,
 ): Promise<WireServer> {
   const sockets: Socket[] = []
   const texts: string[] = []
@@ -40,20 +44,25 @@ export async function startWireServer(
     let seen = 0
     texts.push('')
     socket.on('error', () => {})
-    socket.on('data', (chunk) => {
+    const takeOver = () => {
+      socket.off('data', read).pause()
+      return (texts[connection] ?? '').slice(seen)
+    }
+    socket.on('data', read)
+    function read(chunk: Buffer): void {
       texts[connection] += chunk.toString('latin1')
       for (;;) {
         const text = texts[connection] ?? ''
-        const head = /(?:^|\r\n)([A-Z]+ \S+ HTTP\/1\.1\r\n(?:[^\r\n]+\r\n)*)\r\n/g
+        const head = /([A-Z]+ \S+ HTTP\/1\.1\r\n(?:[^\r\n]+\r\n)*)\r\n/g
         head.lastIndex = seen
         const found = head.exec(text)
         if (found === null) return
         seen = head.lastIndex
-        answer({ socket, head: (found[1] ?? '').trimEnd(), turn: turn++ })
+        answer({ socket, head: (found[1] ?? '').trimEnd(), turn: turn++, takeOver })
       }
-    })
+    }
   }
-  server.listen(0, host)
+  server.listen(atPort, host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const close = async () => {
@@ -66,6 +75,7 @@ export async function startWireServer(
 
   return {
     port,
+    server,
     origin: `${tls === undefined ? 'http' : 'https'}://${tls === undefined ? host : 'localhost'}:${port}`,
     sockets,
     received: (connection) => texts[connection] ?? '',

@@ -52,7 +52,7 @@ const bodies: readonly [string, string, Read][] = [
   ],
   [
     'extensions',
-    '2;a=b;c="d\t\xe4"\r\nok\r\n0;last\r\n\r\n',
+    '2;a=b;c="d\t\xe4\\"";e\r\nok\r\n0;last\r\n\r\n',
     { body: 'ok', trailers: [], done: true, rest: '' },
   ],
   [
@@ -88,6 +88,11 @@ const broken: readonly [string, string][] = [
   ['a size that ends with LF', '2\nok\r\n0\r\n\r\n'],
   ['a size that ends with CR', '2\rok\r\n0\r\n\r\n'],
   ['an extension that ends with LF', '2;a\nok\r\n0\r\n\r\n'],
+  ['an extension without a name', '2;\r\nok\r\n0\r\n\r\n'],
+  ['an extension with a blank', '2; a=b\r\nok\r\n0\r\n\r\n'],
+  ['an extension without a value', '2;a=\r\nok\r\n0\r\n\r\n'],
+  ['an extension with half a quotation', '2;a="b\r\nok\r\n0\r\n\r\n'],
+  ['an extension of other characters', '2;a:b\r\nok\r\n0\r\n\r\n'],
   ['an extension with NUL', '2;a\0\r\nok\r\n0\r\n\r\n'],
   ['an extension of 300 bytes', `2;${'a'.repeat(300)}\r\nok\r\n0\r\n\r\n`],
   ['a chunk that is longer than it says', '2\r\nokk\r\n0\r\n\r\n'],

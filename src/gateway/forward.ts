@@ -87,13 +87,16 @@ function departure(
   // Only now, so that a refused upload is never sent.
   if (headers.expectsContinue) reply.writeContinue()
 
-  const hasBody = headers.chunked || length > 0
+  const { chunked } = headers
   return {
     method: call.method,
     path: query === '' ? sentPath : `${sentPath}?${query}`,
     host: host === 'target' ? undefined : host === 'client' ? origin.host : host,
     headers: upstreamHeaders(authorized),
-    upload: hasBody ? requestBody(arrival.body, maxBodyBytes, headers.chunked) : undefined,
+    upload:
+      chunked || length > 0
+        ? requestBody(arrival.body, maxBodyBytes, chunked ? undefined : length)
+        : undefined,
     upgrade: arrival.upgrade?.protocol,
   }
 }

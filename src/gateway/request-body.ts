@@ -5,8 +5,13 @@ import type { Upload, UploadSink } from '../wire/request-head.ts'
 /**
  * The client's body on its way to an upstream, with backpressure and a limit. What the upstream no
  * longer wants is read and thrown away, so that the client can finish sending and find our answer.
+ * Without a length it goes out in chunks.
  */
-export function requestBody(request: IncomingMessage, maxBytes: number, chunked: boolean): Upload {
+export function requestBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  length: number | undefined,
+): Upload {
   let received = 0
   let sink: UploadSink | undefined
 
@@ -41,7 +46,7 @@ export function requestBody(request: IncomingMessage, maxBytes: number, chunked:
   }
 
   return {
-    chunked,
+    length,
     start(to) {
       sink = to
       request.on('data', take)

@@ -58,14 +58,30 @@ export function readHead(text: string, method: string): AnswerHead {
   })
 
   const framing = framingOf({ status, method, isOld, length, coding })
+  // RFC 9110 8.6: these have no body. From a server that announces one, it may well come.
+  const isDoubtful =
+    (status < 200 || status === 204) && (coding !== undefined || Number(length ?? 0) > 0)
+  if (isDoubtful && status < 200) throw new Malformed('an interim answer with a body')
   return {
     status,
     headers,
     framing,
     listed: isPlain(connection) ? undefined : connection,
-    persistent: framing !== 'close' && isPersistent(connection, isOld),
+    persistent: framing !== 'close' && !isDoubtful && isPersistent(connection, isOld),
     keptSeconds: keepAlive === undefined ? undefined : timeoutIn(keepAlive),
   }
+}
+
+/** Whether it is the switch to `protocol` that was asked for, and says so in full (RFC 9110 7.8). */
+export function agreesTo(head: AnswerHead, protocol: string | undefined): boolean {
+  if (protocol === undefined || !/(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(head.listed ?? '')) {
+    return false
+  }
+  const { headers } = head
+  const offered = headers.filter(
+    (_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'upgrade',
+  )
+  return offered.length === 1 && offered[0]?.toLowerCase() === protocol.toLowerCase()
 }
 
 function framingOf(head: {

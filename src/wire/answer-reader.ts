@@ -1,4 +1,4 @@
-import { type AnswerHead, type Framing, readHead } from './answer-head.ts'
+import { type AnswerHead, agreesTo, type Framing, readHead } from './answer-head.ts'
 import { type ChunkReader, createChunkReader } from './chunks.ts'
 import { Malformed } from './wire-error.ts'
 
@@ -28,8 +28,8 @@ export type Progress = 'more' | 'over' | 'excess'
 
 /** Reads one answer after the other from the bytes of a connection. Throws Malformed. */
 export interface AnswerReader {
-  /** The next answer is one to a request with this method. */
-  begin(method: string, mayUpgrade: boolean): void
+  /** The next answer is one to a request with this method, which asked for `upgrade`, if for any. */
+  begin(method: string, upgrade: string | undefined): void
   /** Takes what came. `bytes` may be overwritten afterwards. */
   read(bytes: Buffer): Progress
   /** The connection was closed in order: whether the answer is whole with that. */
@@ -48,7 +48,7 @@ const noTrailers: readonly string[] = []
 /** For one connection. */
 export function createAnswerReader(events: AnswerEvents): AnswerReader {
   let method = ''
-  let mayUpgrade = false
+  let upgrade: string | undefined
   let interim = 0
   /** The beginning of a head whose rest has not come. */
   let carried: Buffer = nothing
@@ -91,11 +91,16 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     if (rest.compare(start, 0, compared, 0, compared) !== 0) {
       throw new Malformed('no answer of HTTP/1.1')
     }
+    // Nor would the end come that we look for.
+    const lineEnd = rest.indexOf('\n')
+    if (lineEnd !== -1 && rest[lineEnd - 1] !== 0x0d) throw new Malformed('a line without its end')
     carried = Buffer.from(rest)
   }
 
-  function takeInterim({ status }: AnswerHead): void {
-    if (status === 101 && !mayUpgrade) throw new Malformed('a switch that nobody asked for')
+  function takeInterim(next: AnswerHead): void {
+    if (next.status === 101 && !agreesTo(next, upgrade)) {
+      throw new Malformed('a switch that nobody asked for')
+    }
     if (++interim > mostInterim) throw new Malformed('interim answers without end')
   }
 
@@ -154,9 +159,9 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
   }
 
   return {
-    begin(nextMethod, nextMayUpgrade) {
+    begin(nextMethod, nextUpgrade) {
       method = nextMethod
-      mayUpgrade = nextMayUpgrade
+      upgrade = nextUpgrade
       interim = 0
       carried = nothing
       head = undefined

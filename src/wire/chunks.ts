@@ -22,6 +22,10 @@ const mostDigits = 13
 /** In one line; a body of one-byte chunks could else cost thousands of bytes for each. */
 const mostExtension = 256
 
+/** RFC 9112 7.1.1, without the blanks that nobody may send. */
+const extensions =
+  /^(?:;[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:=(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)+$/
+
 const cr = 0x0d
 const lf = 0x0a
 const semicolon = 0x3b
@@ -31,7 +35,7 @@ export function createChunkReader(mostTrailerBytes: number): ChunkReader {
   let stage: Stage = 'size'
   let size = 0
   let digits = 0
-  let extension = 0
+  let extension = ''
   let trailerText = ''
   let trailers: readonly string[] = []
   let written = 0
@@ -43,8 +47,7 @@ export function createChunkReader(mostTrailerBytes: number): ChunkReader {
         takeSizeByte(code)
         return
       case 'extension':
-        if (code === cr) stage = 'size-lf'
-        else if (++extension > mostExtension || !isText(code)) throw new Malformed('a chunk line')
+        takeExtensionByte(code)
         return
       case 'size-lf':
         if (code !== lf) throw new Malformed('a chunk line without its end')
@@ -58,7 +61,7 @@ export function createChunkReader(mostTrailerBytes: number): ChunkReader {
         if (code !== lf) throw new Malformed('a chunk without its end')
         stage = 'size'
         digits = 0
-        extension = 0
+        extension = ''
         return
       default:
         throw new Malformed('a chunk')
@@ -71,8 +74,19 @@ export function createChunkReader(mostTrailerBytes: number): ChunkReader {
       if (++digits > mostDigits) throw new Malformed('a chunk size with too many digits')
       size = size * 16 + digit
     } else if (digits > 0 && code === cr) stage = 'size-lf'
-    else if (digits > 0 && code === semicolon) stage = 'extension'
-    else throw new Malformed('no chunk size')
+    else if (digits > 0 && code === semicolon) {
+      stage = 'extension'
+      extension = ';'
+    } else throw new Malformed('no chunk size')
+  }
+
+  /** Nobody needs them; but what may stand there is the same for everybody who reads along. */
+  function takeExtensionByte(code: number): void {
+    if (code !== cr) {
+      extension += String.fromCharCode(code)
+      if (extension.length > mostExtension) throw new Malformed('a long chunk extension')
+    } else if (extensions.test(extension)) stage = 'size-lf'
+    else throw new Malformed('a chunk extension')
   }
 
   /** Gives back where the trailers end within `bytes`, or its length when they go on. */
@@ -131,10 +145,6 @@ function readTrailers(text: string): readonly string[] {
     fields.push(name, value)
   })
   return fields
-}
-
-function isText(code: number): boolean {
-  return code === 0x09 || (code >= 0x20 && code !== 0x7f)
 }
 
 function hexDigit(code: number): number {

@@ -2,12 +2,15 @@ import type { Socket } from 'node:net'
 import { nextTick, platform } from 'node:process'
 import { createAnswerReader, type Progress } from './answer-reader.ts'
 import type { Connector } from './connect.ts'
-import { type AnswerHandler, requestHead, type WireRequest } from './request-head.ts'
+import type { AnswerHandler, WireRequest } from './request-head.ts'
+import { sendUpload } from './upload.ts'
 import { Malformed, WireError, type WireProblem } from './wire-error.ts'
 
 /** A request that somebody waits for. */
 export interface Call {
   readonly request: WireRequest
+  /** Its bytes before the body. */
+  readonly head: string
   readonly handler: AnswerHandler
   /** The connection it has, while it has one. */
   connection: Connection | undefined
@@ -27,7 +30,6 @@ export interface Connection {
   readonly isFree: () => boolean
   /** Sends a request. It must be free. */
   readonly start: (call: Call) => void
-  readonly pause: () => void
   readonly resume: () => void
   /** Ends it, without a word to whoever waits on it. */
   readonly abandon: () => void
@@ -42,8 +44,6 @@ export interface Connection {
 export interface ConnectionParts {
   readonly connector: Connector
   readonly patience: Patience
-  /** The Host header of requests that bring none. */
-  readonly ownHost: string
   /** Whether it is for one request only, after which its bytes are somebody else's. */
   readonly forUpgrade: boolean
   /** It is there, or its request is over and another one may follow. */
@@ -61,6 +61,7 @@ const shared = platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(65_536)
 /** Begins to connect. */
 export function openConnection(parts: ConnectionParts): Connection {
   const { connector, patience, onFree, onGone } = parts
+  const isSecure = connector.readyEvent === 'secureConnect'
   let ready = false
   let gone = false
   let call: Call | undefined
@@ -78,11 +79,11 @@ export function openConnection(parts: ConnectionParts): Connection {
       if (call !== undefined && !call.handler.data(chunk)) paused = true
     },
     switched(head, rest) {
-      const { handler } = over() ?? {}
       leave()
       socket.pause()
       socket.unshift(rest)
-      handler?.upgraded(head, socket)
+      call?.handler.upgraded(head, socket)
+      over()
     },
   })
 
@@ -119,8 +120,8 @@ export function openConnection(parts: ConnectionParts): Connection {
   function onDrain(): void {
     if (!blocked) return
     blocked = false
-    beatsLeft = patience.answer
-    call?.request.upload?.resume()
+    waitAnew()
+    if (uploading) call?.request.upload?.resume()
   }
 
   /** The request has ended, in whatever way: gives it back, and forgets it. */
@@ -146,11 +147,13 @@ export function openConnection(parts: ConnectionParts): Connection {
     if (call !== undefined) failWith(new WireError(problem, message, heard))
     else destroy()
   }
-  /** The answer is whole. */
-  function finish(): void {
-    over()
-    if (uploading || reader.lastHead()?.persistent !== true || socket.destroyed) destroy()
-    else onFree(connection)
+  /** What was read is no answer, or its handler cannot go on with it. */
+  function failReading(error: unknown): void {
+    failWith(
+      error instanceof Malformed
+        ? new WireError('malformed', error.message, true)
+        : (error as Error),
+    )
   }
   /** Nothing here listens to the socket any more. */
   function leave(): void {
@@ -166,38 +169,47 @@ export function openConnection(parts: ConnectionParts): Connection {
 
   /** Whether to go on reading. */
   function take(bytes: Buffer): boolean {
+    const current = call
     // What comes when nothing was asked for would be taken for the answer to the next request.
-    if (call === undefined) {
+    if (current === undefined) {
       destroy()
       return false
     }
     heard = true
-    const current = call
+    let progress: Progress
     try {
-      const progress = reader.read(bytes)
-      if (progress !== 'more') settle(progress, current)
-      else if (reader.hasHead()) beatsLeft = patience.body
+      progress = reader.read(bytes)
     } catch (error) {
-      over()
-      destroy()
-      current.handler.failed(
-        error instanceof Malformed
-          ? new WireError('malformed', error.message, true)
-          : (error as Error),
-      )
+      failReading(error)
+      return false
     }
+    // It became a tunnel, or its handler gave it up.
+    if (call === undefined) return false
+    if (progress !== 'more') settle(progress, current, isSecure || bytes.length === buffer.length)
+    else if (reader.hasHead()) beatsLeft = patience.body
     if (paused && parts.forUpgrade) socket.pause()
     return !paused
   }
 
-  function settle(progress: Progress, current: Call): void {
-    // It became a tunnel, or its handler gave it up.
-    if (call === undefined) return
-    if (reader.isInPieces()) current.handler.end(reader.trailers())
-    if (progress === 'excess') {
-      over()
-      destroy()
-    } else finish()
+  /** The answer is whole. `mayHoldMore`: whether more may have come with it than was read. */
+  function settle(progress: Progress, current: Call, mayHoldMore = false): void {
+    try {
+      if (reader.isInPieces()) current.handler.end(reader.trailers())
+    } catch (error) {
+      failReading(error)
+      return
+    }
+    // TLS goes on handing out what it has decrypted when it was told to stop, so that an answer can
+    // end while reading is at rest.
+    if (paused) socket.resume()
+    over()
+    if (progress === 'excess' || uploading || reader.lastHead()?.persistent !== true) destroy()
+    else if (mayHoldMore) setImmediate(offer)
+    else offer()
+  }
+  /** Given to the next request any sooner, a second answer behind the first would be its answer. */
+  function offer(): void {
+    if (!socket.destroyed) onFree(connection)
   }
 
   /** Whether nothing is waited for that the server could do. */
@@ -206,40 +218,27 @@ export function openConnection(parts: ConnectionParts): Connection {
     // A client that reads or sends slowly is not the doing of the server.
     return call === undefined || paused || (uploading && !blocked && !reader.hasHead())
   }
+  function waitAnew(): void {
+    beatsLeft = reader.hasHead() ? patience.body : patience.answer
+  }
 
   function startUpload(current: Call): void {
     const { upload } = current.request
     if (upload === undefined) return
     uploading = true
-    upload.start({
-      data(chunk) {
-        if (call !== current) return true
-        const roomy = upload.chunked ? writeChunk(chunk) : socket.write(chunk)
-        if (!roomy && !blocked) {
-          blocked = true
-          beatsLeft = patience.answer
-        }
-        return roomy
+    sendUpload(upload, socket, {
+      isWanted: () => call === current,
+      onBlocked() {
+        if (blocked) return
+        blocked = true
+        waitAnew()
       },
-      end() {
-        if (call !== current) return
+      onSent() {
         uploading = false
-        blocked = false
-        beatsLeft = patience.answer
-        if (upload.chunked) socket.write('0\r\n\r\n', 'latin1')
+        waitAnew()
       },
-      fail(error) {
-        if (call === current) failWith(error)
-      },
+      onFailed: failWith,
     })
-  }
-  function writeChunk(chunk: Buffer): boolean {
-    socket.cork()
-    socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
-    socket.write(chunk)
-    const roomy = socket.write('\r\n', 'latin1')
-    socket.uncork()
-    return roomy
   }
 
   const connection: Connection = {
@@ -251,22 +250,16 @@ export function openConnection(parts: ConnectionParts): Connection {
       heard = false
       uploading = false
       blocked = false
+      reader.begin(request.method, request.upgrade)
       beatsLeft = patience.answer
-      reader.begin(request.method, request.upgrade !== undefined)
-      const head = requestHead(request, parts.ownHost)
-      if (request.upload === undefined) socket.write(head, 'latin1')
-      else {
+      if (request.upload !== undefined) {
         // Head and the beginning of the body in one packet.
         socket.cork()
-        socket.write(head, 'latin1')
-        startUpload(next)
-        nextTick(() => socket.uncork())
+        nextTick(uncork, socket)
       }
+      socket.write(next.head, 'latin1')
       next.handler.sent()
-    },
-    pause() {
-      paused = true
-      socket.pause()
+      if (request.upload !== undefined && call === next) startUpload(next)
     },
     resume() {
       if (!paused) return
@@ -290,4 +283,8 @@ export function openConnection(parts: ConnectionParts): Connection {
     keptSeconds: () => reader.lastHead()?.keptSeconds,
   }
   return connection
+}
+
+function uncork(socket: Socket): void {
+  socket.uncork()
 }

@@ -10,8 +10,9 @@ export function fieldName(name: string): string {
   if (found !== undefined) return found
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw new Malformed('a header without a name')
   const lower = name.toLowerCase()
-  // A server chooses its names; it must not choose how many of them we keep.
-  if (known.size < mostKnown) known.set(name, lower)
+  // A server chooses its names; it must not choose how many of them we keep. A copy, since a piece
+  // of a text keeps all of it in memory.
+  if (known.size < mostKnown) known.set(Buffer.from(name, 'latin1').toString('latin1'), lower)
   return lower
 }
 

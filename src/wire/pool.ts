@@ -1,6 +1,6 @@
 import { type Connector, createConnector, type TargetTls } from './connect.ts'
 import { type Call, type Connection, openConnection } from './connection.ts'
-import type { AnswerHandler, WireRequest } from './request-head.ts'
+import { type AnswerHandler, requestHead, type WireRequest } from './request-head.ts'
 import { WireError } from './wire-error.ts'
 
 export type { Call } from './connection.ts'
@@ -22,7 +22,6 @@ export interface Pool {
   send(request: WireRequest, handler: AnswerHandler): Call
   /** Nobody waits for it any more: its handler hears nothing from now on. */
   abort(call: Call): void
-  pause(call: Call): void
   resume(call: Call): void
   /** Ends every connection. What is under way fails. */
   destroy(): void
@@ -33,6 +32,12 @@ const keptMs = 4000
 const mostKeptMs = 600_000
 /** How much earlier than the server we let go: a request must not meet the close. */
 const earlierMs = 1000
+
+interface Idle {
+  readonly connection: Connection
+  /** The beat at which it is no longer used. */
+  readonly until: number
+}
 
 /** Opens nothing until it is asked. `address`: the one way to go, where the name has several. */
 export function createPool(
@@ -50,7 +55,7 @@ export function createPool(
   }
   const all = new Set<Connection>()
   /** The one used last is used next: the others may go. */
-  const idle: { readonly connection: Connection; readonly until: number }[] = []
+  const idle: Idle[] = []
   let waiting: Call[] = []
   let opening = 0
   let beatCount = 0
@@ -64,13 +69,18 @@ export function createPool(
 
   function beat(): void {
     beatCount++
-    while (idle[0] !== undefined && !isKept(idle[0])) idle.shift()?.connection.destroy()
+    for (let at = idle.length - 1; at >= 0; at--) {
+      const kept = idle[at] as Idle
+      if (isKept(kept)) continue
+      idle.splice(at, 1)
+      kept.connection.destroy()
+    }
     for (const connection of all) connection.beat()
     if (all.size > 0) return
     clearInterval(clock)
     clock = undefined
   }
-  function isKept({ connection, until }: { connection: Connection; until: number }): boolean {
+  function isKept({ connection, until }: Idle): boolean {
     return until > beatCount && connection.isFree()
   }
   function takeIdle(): Connection | undefined {
@@ -81,8 +91,7 @@ export function createPool(
     return undefined
   }
   function keep(connection: Connection): void {
-    const seconds = connection.keptSeconds()
-    const ms = seconds === undefined ? keptMs : Math.min(seconds * 1000 - earlierMs, mostKeptMs)
+    const ms = keptMsOf(connection.keptSeconds())
     if (ms <= 0) connection.destroy()
     else idle.push({ connection, until: beatCount + Math.ceil(ms / beatMs) })
   }
@@ -98,7 +107,6 @@ export function createPool(
     const connection = openConnection({
       connector,
       patience,
-      ownHost: url.host,
       forUpgrade: call !== undefined,
       onFree(free) {
         settled()
@@ -108,10 +116,11 @@ export function createPool(
       onGone(gone, neverThere) {
         settled()
         all.delete(gone)
-        if (neverThere !== undefined) failNext(neverThere, call)
+        if (neverThere !== undefined) failFor(neverThere, call)
         pump()
       },
     })
+    if (call !== undefined) call.connection = connection
     all.add(connection)
   }
   /** A connection for an upgrade has one request, and what is left of it is nobody's. */
@@ -120,16 +129,22 @@ export function createPool(
     else connection.start(call)
   }
   function serve(connection: Connection): void {
-    if (waiting.length === 0) keep(connection)
-    else {
-      idle.push({ connection, until: beatCount + 1 })
-      pump()
+    keep(connection)
+    if (waiting.length > 0) pump()
+  }
+  /** A connection never was there: the request that it was for fails, if there is one. */
+  function failFor(error: Error, upgrade: Call | undefined): void {
+    if (upgrade !== undefined) end(upgrade, error)
+    // Else, another one is on its way for each that waits.
+    else if (opening < waiting.filter(isPlain).length) {
+      const [first] = waiting.splice(waiting.findIndex(isPlain), 1)
+      if (first !== undefined) end(first, error)
     }
   }
-  function failNext(error: Error, upgrade: Call | undefined): void {
-    const call = upgrade ?? waiting.shift()
-    if (call === undefined || call.over) return
+  function end(call: Call, error: Error): void {
+    if (call.over) return
     call.over = true
+    call.connection = undefined
     call.handler.failed(error)
   }
 
@@ -137,7 +152,7 @@ export function createPool(
   function pump(): void {
     while (waiting.length > 0 && !destroyed) {
       const first = waiting[0] as Call
-      if (first.request.upgrade === undefined) {
+      if (isPlain(first)) {
         const connection = takeIdle()
         if (connection === undefined) break
         waiting.shift()
@@ -148,7 +163,10 @@ export function createPool(
         open(first)
       }
     }
-    while (opening < waiting.length && all.size < settings.connections && !destroyed) open()
+    while (!destroyed && all.size < settings.connections && opening < waiting.length) {
+      if (opening >= waiting.filter(isPlain).length) return
+      open()
+    }
   }
   function dropIdle(): boolean {
     const connection = takeIdle()
@@ -160,11 +178,14 @@ export function createPool(
 
   return {
     send(request, handler) {
-      const call: Call = { request, handler, connection: undefined, over: false }
-      const connection =
-        waiting.length > 0 || request.upgrade !== undefined ? undefined : takeIdle()
+      const head = requestHead(request, url.host)
+      const call: Call = { request, head: head ?? '', handler, connection: undefined, over: false }
+      if (destroyed || head === undefined) {
+        queueMicrotask(() => end(call, destroyed ? gone() : unsendable()))
+        return call
+      }
+      const connection = waiting.length > 0 || !isPlain(call) ? undefined : takeIdle()
       if (connection !== undefined) connection.start(call)
-      else if (destroyed) queueMicrotask(() => failNext(gone(), call))
       else {
         waiting.push(call)
         pump()
@@ -177,15 +198,27 @@ export function createPool(
       if (call.connection === undefined) waiting = waiting.filter((other) => other !== call)
       else call.connection.abandon()
     },
-    pause: (call) => call.connection?.pause(),
     resume: (call) => call.connection?.resume(),
     destroy() {
       destroyed = true
       clearInterval(clock)
-      for (const call of waiting.splice(0)) failNext(gone(), call)
+      for (const call of waiting.splice(0)) end(call, gone())
       for (const connection of all) connection.destroy()
     },
   }
+}
+
+function isPlain({ request }: Call): boolean {
+  return request.upgrade === undefined
+}
+
+function keptMsOf(seconds: number | undefined): number {
+  if (seconds === undefined) return keptMs
+  return Math.min(Math.max(seconds * 1000 - earlierMs, seconds * 500), mostKeptMs)
+}
+
+function unsendable(): WireError {
+  return new WireError('unsendable', 'a request that would be read as another one', false)
 }
 
 function gone(): WireError {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { AnswerHead } from './answer-head.ts'
 
-/** A request as it goes out. Method, path and header values must be free of CR, LF and NUL. */
+/** A request as it goes out. Header names and the method must be tokens. */
 export interface WireRequest {
   readonly method: string
   readonly path: string
@@ -16,8 +16,8 @@ export interface WireRequest {
 
 /** A body that comes from somewhere else while it is sent. */
 export interface Upload {
-  /** Whether its length is unknown, so that it goes out in chunks. */
-  readonly chunked: boolean
+  /** What Content-Length says; without it, the body goes out in chunks. */
+  readonly length: number | undefined
   /** Begins to hand it over. Called once at most. */
   start(sink: UploadSink): void
   /** The sink has room again. */
@@ -37,7 +37,8 @@ export interface UploadSink {
 
 /**
  * What is told about a request that was sent, in this order: `sent`, then `whole`, or `head`, `data`
- * and `end`, or `upgraded`; `failed` ends it at any point. What a handler throws fails the request.
+ * and `end`, or `upgraded`; `failed` ends it at any point. What is thrown while an answer is told
+ * fails the request.
  */
 export interface AnswerHandler {
   /** It has a connection. */
@@ -55,19 +56,31 @@ export interface AnswerHandler {
 /** Methods whose requests have a body as a rule: without one, that is said. */
 const usuallyWithBody = new Set(['POST', 'PUT', 'PATCH'])
 
-/** The bytes of a request before its body, as Latin-1. */
-export function requestHead(request: WireRequest, ownHost: string): string {
-  const { method, path, host, headers, upload, upgrade } = request
-  let head = `${method} ${path} HTTP/1.1\r\nHost: ${host ?? ownHost}\r\n`
+/** What does not stay the one character that it is once it is written as Latin-1 (U+010A would end a line). */
+const unfitForValue = /[^\t\x20-\x7e\x80-\xff]/
+/** A space would end the path, and what follows it would be read as the version. */
+const unfitForPath = /[^\x21-\x7e\x80-\xff]/
+
+/**
+ * The bytes of a request before its body, as Latin-1. Gives `undefined` for what a server would read
+ * as something else than this one request: whoever writes a value need not be careful for that.
+ */
+export function requestHead(request: WireRequest, ownHost: string): string | undefined {
+  const { method, path, host = ownHost, headers, upload, upgrade } = request
+  if (unfitForPath.test(path) || unfitForPath.test(host)) return undefined
+  let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n`
   head +=
     upgrade === undefined
       ? 'Connection: keep-alive\r\n'
       : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`
-  for (let at = 0; at < headers.length; at += 2) head += `${headers[at]}: ${headers[at + 1]}\r\n`
-  if (upload?.chunked) head += 'Transfer-Encoding: chunked\r\n'
-  else if (upload === undefined && usuallyWithBody.has(method) && !saysLength(headers)) {
-    head += 'Content-Length: 0\r\n'
+  for (let at = 0; at < headers.length; at += 2) {
+    const value = headers[at + 1] as string
+    if (unfitForValue.test(value)) return undefined
+    head += `${headers[at]}: ${value}\r\n`
   }
+  if (upload === undefined) {
+    if (usuallyWithBody.has(method) && !saysLength(headers)) head += 'Content-Length: 0\r\n'
+  } else if (upload.length === undefined) head += 'Transfer-Encoding: chunked\r\n'
   return `${head}\r\n`
 }
 

@@ -6,6 +6,7 @@ export type WireProblem =
   | 'closed'
   | 'malformed'
   | 'destroyed'
+  | 'unsendable'
 
 /** A request that got no answer, or only part of one. */
 export class WireError extends Error {

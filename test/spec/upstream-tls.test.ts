@@ -147,7 +147,7 @@ describe('an https target', () => {
     expect(names).toEqual(['postern.test'])
   })
 
-  // undici takes the name to verify from the Host header, which here is the client's.
+  // A client that takes the name to verify from the Host header would verify what the caller says.
   test('is verified by its own name, whatever Host the client sends', async () => {
     const seen: unknown[] = []
     const evil = await startTarget(await ours.issue('evil.test'), {

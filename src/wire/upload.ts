@@ -1,0 +1,64 @@
+import type { Socket } from 'node:net'
+import type { Upload } from './request-head.ts'
+import { WireError } from './wire-error.ts'
+
+/** Whom to tell how an upload goes. */
+export interface UploadEvents {
+  /** Whether its request still has the connection. */
+  readonly isWanted: () => boolean
+  /** The connection takes no more for now. */
+  readonly onBlocked: () => void
+  readonly onSent: () => void
+  /** It will never be whole, so the connection cannot be used for anything else. */
+  readonly onFailed: (error: Error) => void
+}
+
+/**
+ * Sends a body behind its head. One that is not as long as its head says is never whole: what is
+ * missing or too much would be taken out of, or put before, the next request on the connection.
+ */
+export function sendUpload(upload: Upload, socket: Socket, events: UploadEvents): void {
+  const { length } = upload
+  let left = length ?? 0
+
+  upload.start({
+    data(chunk) {
+      // As a chunk, nothing would be the end of the body.
+      if (chunk.length === 0 || !events.isWanted()) return true
+      if (length !== undefined) {
+        left -= chunk.length
+        if (left < 0) {
+          events.onFailed(wrongLength())
+          return true
+        }
+      }
+      const roomy = length === undefined ? writeChunk(socket, chunk) : socket.write(chunk)
+      if (!roomy) events.onBlocked()
+      return roomy
+    },
+    end() {
+      if (!events.isWanted()) return
+      if (left > 0) events.onFailed(wrongLength())
+      else {
+        if (length === undefined && !socket.write('0\r\n\r\n', 'latin1')) events.onBlocked()
+        events.onSent()
+      }
+    },
+    fail(error) {
+      if (events.isWanted()) events.onFailed(error)
+    },
+  })
+}
+
+function writeChunk(socket: Socket, chunk: Buffer): boolean {
+  socket.cork()
+  socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
+  socket.write(chunk)
+  const roomy = socket.write('\r\n', 'latin1')
+  socket.uncork()
+  return roomy
+}
+
+function wrongLength(): WireError {
+  return new WireError('unsendable', 'a body is not as long as it says', false)
+}

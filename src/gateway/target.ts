@@ -45,8 +45,8 @@ export interface Target {
    * nothing about the target, since the client left or never got a connection.
    */
   readonly ended: (how: Ending, attempt: Attempt) => void
-  /** Takes no more requests and closes its connections when the last one has ended. */
-  readonly retire: () => void
+  /** Takes no more requests; resolves when the last one has ended and its connections are closed. */
+  readonly retire: () => Promise<void>
   readonly destroy: () => Promise<void>
 }
 
@@ -84,10 +84,15 @@ export function createTarget(
   )
   let waiting = 0
   let tunnels = 0
-  let retired = false
+  let retired: PromiseWithResolvers<void> | undefined
 
   function closeWhenDone(): void {
-    if (retired && waiting + tunnels === 0) void pool.close().catch(() => {})
+    if (retired === undefined || waiting + tunnels > 0) return
+    // Closed twice, when the gateway goes away too.
+    void pool
+      .close()
+      .catch(() => {})
+      .then(retired.resolve)
   }
 
   return {
@@ -119,9 +124,10 @@ export function createTarget(
       closeWhenDone()
     },
     retire() {
-      retired = true
+      retired ??= Promise.withResolvers<void>()
       health.close()
       closeWhenDone()
+      return retired.promise
     },
     async destroy() {
       health.close()

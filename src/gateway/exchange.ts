@@ -67,6 +67,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   let queued = false
   let tunnel: Tunnel | undefined
   let tried: Set<Target> | undefined
+  let sent = false
   let answering = false
   let streaming = false
   let over = false
@@ -115,8 +116,8 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   }
 
   /** undici starts its clock again at every interim answer: a target could go on for ever. */
-  function giveUpHinting(): void {
-    const reason = 'interim answers, and none that is final'
+  function giveUpAsking(): void {
+    const reason = 'no answer that is final in time'
     end('failed', new Fault('upstream-timeout', { reason }))
     controller?.abort(new Error(reason))
   }
@@ -170,12 +171,18 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
       timer = undefined
       controller = started
     },
+    onRequestSent() {
+      // The time for an answer begins here, where a body took time of its own.
+      sent = true
+      if (over || answering || options.body === null) return
+      timer ??= setTimeout(giveUpAsking, upstream.headersTimeoutMs)
+    },
     onResponseStart(_, status, headers) {
       if (over) return
       if (status < 200) {
         // RFC 8297 3: clients of HTTP/1.1 have taken 103 for the answer, and the next one for that
         // to their next request. What we asked for ourselves, 100, never comes.
-        timer ??= setTimeout(giveUpHinting, upstream.headersTimeoutMs)
+        if (sent) timer ??= setTimeout(giveUpAsking, upstream.headersTimeoutMs)
         return
       }
       clearTimeout(timer)

@@ -8,7 +8,7 @@ import { requestBody } from './request-body.ts'
 import type { Authorized } from './stages.ts'
 import { upstreamFault } from './upstream-errors.ts'
 import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
-import type { Upstreams } from './upstreams.ts'
+import type { Upstream, Upstreams } from './upstreams.ts'
 
 export interface ForwardParts
   extends Pick<
@@ -41,7 +41,7 @@ export async function forward(
   const signed = parts.assertion(authorized, upstreamName)
   // Signed already, it is not waited for: that would cost every request a turn.
   const assertion: readonly string[] = signed instanceof Promise ? await signed : signed
-  const options = departure(authorized, reply, parts, upstream.host)
+  const options = departure(authorized, reply, parts, upstream)
   if (assertion.length > 0) options.headers.push(...assertion)
   const { relayHeaders, relayTrailers, maxStallMs, openExchanges, tunnels } = parts
   const { upgrade } = received.arrival
@@ -69,7 +69,7 @@ function departure(
   authorized: Authorized,
   reply: ServerResponse,
   { upstreamHeaders, maxBodyBytes }: ForwardParts,
-  host: string,
+  { host, headersTimeoutMs, bodyTimeoutMs }: Upstream,
 ): Dispatcher.DispatchOptions & { readonly headers: string[] } {
   const { received } = authorized
   const { call, sentPath, headers, arrival } = received
@@ -85,6 +85,8 @@ function departure(
     path: query === '' ? sentPath : `${sentPath}?${query}`,
     headers: upstreamHeaders(authorized, host),
     body: hasBody ? requestBody(arrival.body, maxBodyBytes) : null,
+    // To undici that is also how long a target may pause in taking a body.
+    ...(hasBody && { headersTimeout: Math.max(headersTimeoutMs, bodyTimeoutMs) }),
     ...(arrival.upgrade !== undefined && { upgrade: arrival.upgrade.protocol }),
   }
 }

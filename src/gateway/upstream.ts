@@ -23,6 +23,8 @@ export interface Upstream {
   readonly host: string
   /** How long an answer may take to begin. */
   readonly headersTimeoutMs: number
+  /** How long a pause may be, within an answer or in taking a body. */
+  readonly bodyTimeoutMs: number
   /** How long a request may wait for a connection. */
   readonly queueTimeoutMs: number
   readonly connections: number
@@ -82,6 +84,7 @@ export function createUpstream(
     name,
     host: settings.host,
     headersTimeoutMs: settings.headersTimeoutMs,
+    bodyTimeoutMs: settings.bodyTimeoutMs,
     queueTimeoutMs: settings.queueTimeoutMs,
     connections: settings.connections,
     retries: settings.retries,

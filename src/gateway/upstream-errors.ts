@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { Fault } from '../errors.ts'
 import { isCertificateProblem } from './certificate-problems.ts'
+import { hadAnswer } from './resets.ts'
 
 /* What an error on the way to a target means, by its code: for the client, and for a second try. */
 
@@ -54,9 +55,10 @@ export function isCut(error: Error): boolean {
   return cut.has(codeOf(error))
 }
 
-/** Whether no answer can come after this: there was no connection, or it is gone. */
+/** Whether there was no byte of an answer, and none can come: no connection, or it is gone. */
 export function isUnheard(error: Error): boolean {
   const code = codeOf(error)
+  if (hadAnswer(error)) return false
   if (isCut(error) || unreachable.has(code) || isCertificateProblem(code)) return true
   return code === 'UND_ERR_CONNECT_TIMEOUT'
 }

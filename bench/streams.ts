@@ -66,8 +66,9 @@ const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), {
   // None: the embedded one has half a gigabyte of its own, in which growth would not be seen.
   database: { url: 'postgres://nobody@127.0.0.1:9/none', migrate: 'never' },
   policy: { directory: join(process.cwd(), 'policies') },
-  limits: { bodyBytes: bytes, requestTimeoutMs: 86_400_000 },
-  upstreams: { backend: { targets: [upstream.origin] } },
+  // How fast this machine is, is not the question: a peer that has no turn is slow, not gone.
+  limits: { bodyBytes: bytes, requestTimeoutMs: 86_400_000, stallTimeoutMs: 600_000 },
+  upstreams: { backend: { targets: [upstream.origin], bodyTimeoutMs: 600_000 } },
   routes: [{ path: '/', upstream: 'backend' }],
 })
 

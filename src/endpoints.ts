@@ -19,12 +19,27 @@ export function isRemoved(path: string): boolean {
 }
 
 /**
- * Whether a server that is sent this path could take it for a login or for a removed endpoint: as
- * it stands, with an encoded slash decoded, or without what follows a semicolon.
+ * What a server could take a canonical path for: as it stands, with encoded slashes decoded,
+ * without what follows a semicolon, and both, in either order.
  */
+export function readings(path: string): readonly string[] {
+  if (!/%2F|;/.test(path)) return [path]
+  const decoded = decodeSlashes(path)
+  const cut = cutParameters(path)
+  return [path, decoded, cut, cutParameters(decoded), decodeSlashes(cut)]
+}
+
+/** Whether a server that is sent this path could take it for a login or for a removed endpoint. */
 export function readsAsOurs(path: string): boolean {
-  const read = /%2F|;/.test(path) ? path.replaceAll('%2F', '/').replace(/;[^/]*/g, '') : path
-  return isRemoved(read) || isOpen(read)
+  return readings(path).some((read) => isRemoved(read) || isOpen(read))
+}
+
+function decodeSlashes(path: string): string {
+  return path.replaceAll('%2F', '/')
+}
+
+function cutParameters(path: string): string {
+  return path.replace(/;[^/]*/g, '')
 }
 
 /** Answered before anybody is asked who they are, so no policy is asked either. */

@@ -68,7 +68,12 @@ export const upstream = Type.Object(
     ),
     connectTimeoutMs: integer(3000, 1, DAY_MS, 'How long connecting to a target may take.'),
     headersTimeoutMs: integer(30_000, 1, DAY_MS, 'How long a target may take to begin its answer.'),
-    bodyTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a target may pause within its answer.'),
+    bodyTimeoutMs: integer(
+      60_000,
+      1,
+      DAY_MS,
+      'How long a target may pause within its answer, or in taking a body.',
+    ),
     queueTimeoutMs: integer(5000, 1, DAY_MS, 'How long a request may wait for a free connection.'),
     balance: Type.Enum(['round-robin', 'least-outstanding'], {
       default: 'round-robin',

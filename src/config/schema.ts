@@ -169,7 +169,7 @@ export const configSchema = section('The configuration of Postern.', {
     bodyBytes: integer(104_857_600, 0, TIB, 'The longest request body.'),
     headersTimeoutMs: integer(15_000, 1, DAY_MS, 'How long the headers of a request may take.'),
     requestTimeoutMs: integer(300_000, 1, DAY_MS, 'How long a whole request may take to arrive.'),
-    stallTimeoutMs: integer(30_000, 1, DAY_MS, 'How long a client may leave an answer unread.'),
+    stallTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a client may leave an answer unread.'),
     keepAliveTimeoutMs: integer(65_000, 1, DAY_MS, 'How long an idle connection is kept.'),
     connections: integer(10_000, 1, 1_000_000, 'The most connections at the same time.'),
   }),

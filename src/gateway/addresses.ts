@@ -11,8 +11,10 @@ export interface AddressOptions {
   readonly refreshMs: number
   /** Called with the addresses when they are first known, and whenever they have changed. */
   readonly onChange: (addresses: readonly string[]) => void
-  readonly resolve?: (host: string) => Promise<readonly string[]>
+  readonly resolve?: Resolve
 }
+
+export type Resolve = (host: string) => Promise<readonly string[]>
 
 /**
  * Asks for the addresses of a host name again and again. A failing or empty answer changes

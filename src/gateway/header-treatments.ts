@@ -46,8 +46,9 @@ export function createTreatments(
 
 /**
  * Dropped: hop-by-hop names (RFC 9110 7.6.1); names under which proxies tell upstreams where a
- * request came from and to which trace it belongs, which only we may say; and names by which a client could change method or
- * path behind the check (X-HTTP-Method-Override, X-Original-URL).
+ * request came from and to which trace it belongs, which only we may say; names by which a client
+ * could change method or path behind the check (X-HTTP-Method-Override, X-Original-URL); and
+ * `Proxy`, which CGI makes the variable by which programs find their own proxy (CVE-2016-5385).
  */
 const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatment>([
   ['host', 'host'],
@@ -68,7 +69,7 @@ const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatmen
   ['x-forwarded-host', 'forwarded-host'],
   ...dropped(
     'keep-alive proxy-connection proxy-authorization proxy-authenticate trailer upgrade',
-    'http2-settings forwarded via x-real-ip x-client-ip true-client-ip cf-connecting-ip',
+    'http2-settings proxy forwarded via x-real-ip x-client-ip true-client-ip cf-connecting-ip',
     'x-cluster-client-ip x-http-method x-http-method-override x-method-override',
     'traceparent tracestate',
   ),

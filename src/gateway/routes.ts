@@ -1,3 +1,4 @@
+import { readings } from '../endpoints.ts'
 import { type Allowance, canonicalPath, everyAllowance } from '../policy/canonical-path.ts'
 import type { RouteLimit } from './route-limits.ts'
 
@@ -21,7 +22,8 @@ export type ReadPath = (raw: string) => string | undefined
 
 /**
  * Reads the path of a request. One with `%2F` or `;` in it is read only where the route that it
- * belongs to allows that; it then keeps them for policy, log and upstream alike.
+ * belongs to allows that; it then keeps them for policy, log and upstream alike. One that a server
+ * could take for a path of another route is refused: that route may ask for more.
  */
 export function createPathReader(routes: readonly Route[], findRoute: FindRoute): ReadPath {
   if (routes.every(({ allow }) => allow === undefined)) return (raw) => canonicalPath(raw)
@@ -30,8 +32,10 @@ export function createPathReader(routes: readonly Route[], findRoute: FindRoute)
     const plain = canonicalPath(raw)
     if (plain !== undefined) return plain
     const path = canonicalPath(raw, everyAllowance)
-    const allow = path === undefined ? undefined : findRoute(path)?.allow
-    return allow === undefined ? undefined : canonicalPath(raw, allow)
+    const route = path === undefined ? undefined : findRoute(path)
+    if (path === undefined || route?.allow === undefined) return undefined
+    if (readings(path).some((read) => findRoute(read) !== route)) return undefined
+    return canonicalPath(raw, route.allow)
   }
 }
 

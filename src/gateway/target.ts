@@ -43,8 +43,8 @@ export interface Target {
    * nothing about the target, since the client left or never got a connection.
    */
   readonly ended: (how: Ending, attempt: Attempt) => void
-  /** Takes no more requests and closes its connections when the last one has ended. */
-  readonly retire: () => void
+  /** Takes no more requests; resolves when the last one has ended and its connections are closed. */
+  readonly retire: () => Promise<void>
   readonly destroy: () => void
 }
 
@@ -63,10 +63,12 @@ export function createTarget(
   const health = createHealthCheck(pool, settings.healthCheck, fixedHost)
   let waiting = 0
   let tunnels = 0
-  let retired = false
+  let retired: PromiseWithResolvers<void> | undefined
 
   function closeWhenDone(): void {
-    if (retired && waiting + tunnels === 0) pool.destroy()
+    if (retired === undefined || waiting + tunnels > 0) return
+    pool.destroy()
+    retired.resolve()
   }
 
   return {
@@ -98,9 +100,10 @@ export function createTarget(
       closeWhenDone()
     },
     retire() {
-      retired = true
+      retired ??= Promise.withResolvers<void>()
       health.close()
       closeWhenDone()
+      return retired.promise
     },
     destroy() {
       health.close()

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import { watchAddresses } from './addresses.ts'
+import { type Resolve, watchAddresses } from './addresses.ts'
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts'
 import { createTarget, type Target, type TargetSettings } from './target.ts'
 
@@ -37,9 +37,13 @@ export interface Upstream {
   readonly close: () => void
 }
 
-/** Opens nothing until it is asked. */
-export function createUpstream(name: string, settings: UpstreamSettings): Upstream {
-  const places = settings.targets.map((origin) => createPlace(origin, settings))
+/** Opens nothing until it is asked. `resolve`: another way to find the addresses of a name. */
+export function createUpstream(
+  name: string,
+  settings: UpstreamSettings,
+  resolve?: Resolve,
+): Upstream {
+  const places = settings.targets.map((origin) => createPlace(origin, settings, resolve))
   let all = places.flatMap(({ targets }) => targets())
   let turn = 0
   for (const place of places) {
@@ -89,10 +93,31 @@ export function createUpstream(name: string, settings: UpstreamSettings): Upstre
 }
 
 /** One of the configured targets: a single server, or as many as its name has addresses. */
-function createPlace(origin: string, settings: UpstreamSettings) {
-  let targets = new Map([['', createTarget(origin, undefined, settings)]])
+function createPlace(origin: string, settings: UpstreamSettings, resolve?: Resolve) {
+  let targets = new Map([[anyAddress, createTarget(origin, undefined, settings)]])
+  let only: string | undefined
   const retired = new Set<Target>()
   let changed = () => {}
+
+  function retire(target: Target): void {
+    retired.add(target)
+    void target.retire().then(() => retired.delete(target))
+  }
+  function follow(found: readonly string[]): void {
+    const before = targets
+    const wanted = found.length === 1 ? [anyAddress] : found
+    // Else its kept connections would lead to the address that is gone.
+    const moved = found.length === 1 && only !== undefined && only !== found[0]
+    only = found.length === 1 ? found[0] : undefined
+    targets = new Map(
+      wanted.map((address) => {
+        const known = moved ? undefined : before.get(address)
+        return [address, known ?? createTarget(origin, address || undefined, settings)]
+      }),
+    )
+    for (const [address, target] of before) if (targets.get(address) !== target) retire(target)
+    changed()
+  }
 
   const addresses =
     settings.dnsSeconds === 0
@@ -100,23 +125,8 @@ function createPlace(origin: string, settings: UpstreamSettings) {
       : watchAddresses({
           host: new URL(origin).hostname,
           refreshMs: settings.dnsSeconds * 1000,
-          onChange(found) {
-            // One address is what every connection finds by itself.
-            const wanted = found.length === 1 ? [''] : found
-            const before = targets
-            targets = new Map(
-              wanted.map((address) => {
-                const known = before.get(address)
-                return [address, known ?? createTarget(origin, address || undefined, settings)]
-              }),
-            )
-            for (const [address, target] of before) {
-              if (targets.has(address)) continue
-              target.retire()
-              retired.add(target)
-            }
-            changed()
-          },
+          onChange: follow,
+          ...(resolve !== undefined && { resolve }),
         })
 
   return {
@@ -130,3 +140,6 @@ function createPlace(origin: string, settings: UpstreamSettings) {
     },
   }
 }
+
+/** A single address is what every connection finds by itself. */
+const anyAddress = ''

@@ -10,8 +10,10 @@ export type FindUpgrade = (request: IncomingMessage) => string | undefined
  * on which nothing is checked any more.
  */
 export function createUpgradeFinder(protocols: readonly string[]): FindUpgrade {
-  return ({ method, headers }) => {
+  return ({ method, headers, httpVersion }) => {
     if (headers.upgrade === undefined || method !== 'GET') return undefined
+    // RFC 9110 7.8: to be ignored in an HTTP/1.0 request.
+    if (httpVersion === '1.0') return undefined
     // With a body, it would be unclear where the other protocol begins.
     if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
       return undefined

@@ -231,7 +231,8 @@ export function openConnection(parts: ConnectionParts): Connection {
       onBlocked() {
         if (blocked) return
         blocked = true
-        waitAnew()
+        // A pause in taking a body is to be judged like one in sending it.
+        beatsLeft = Math.max(patience.answer, patience.body)
       },
       onSent() {
         uploading = false

@@ -215,6 +215,7 @@ describe('a header by which a client would choose address, path or method', () =
       'X-HTTP-Method: DELETE',
       'X-Request-Id: forged',
       'X-Postern-Assertion: forged',
+      'Proxy: http://evil.example', // CVE-2016-5385
     ]
 
     await postern.call('GET /api/v1/public/a', { as: 'editor', headers: forged })

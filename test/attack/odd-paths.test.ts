@@ -187,3 +187,54 @@ describe('every reading of an allowed path', () => {
     expect(escapes.map(({ target }) => target)).toEqual([])
   })
 })
+
+// A server that decodes before it routes, or cuts off parameters, would see a path of another
+// route: one with other checks, or with an upstream of its own.
+describe('a path that is of another route once it is decoded or cut', () => {
+  const routes = [
+    { path: '/', upstream: 'backend', access: 'public', reason: 'a front end', allow: { ...both } },
+    { path: '/admin', upstream: 'backend' },
+    {
+      path: '/files',
+      upstream: 'backend',
+      access: 'public',
+      reason: 'downloads',
+      allow: { ...both },
+    },
+    { path: '/files/private', upstream: 'backend', access: 'authenticated' },
+  ]
+
+  test.each([
+    '/admin;x/users',
+    '/admin;x',
+    '/admin%2Fusers',
+    '/admin;x%2Fy/users',
+    '/files/private;x/1',
+    '/files/private%2F1',
+    '/files%2Fprivate/1',
+    '/files;a/private;b/1',
+    '/files;a%2Fb/private/1',
+  ])('%s is refused', async (target) => {
+    const postern = await startPostern({ rules: [], routes })
+
+    expectRejected(await postern.call(`GET ${target}`), 400, postern.upstream)
+  })
+
+  test.each(['/files/a;x/1', '/files/a%2Fprivate', '/a;admin', '/a%2Fadmin;x'])(
+    '%s stays where it is, and passes',
+    async (target) => {
+      const postern = await startPostern({ rules: [], routes })
+
+      expect((await postern.call(`GET ${target}`)).json()).toEqual({ ok: true })
+    },
+  )
+
+  test.each(['/api/v1/login;x%2Fy', '/api/v1/refresh_token;x%2Fy', '/api/v1;x%2Fy/refresh_token'])(
+    '%s does not reach an endpoint that is ours or gone',
+    async (target) => {
+      const postern = await startPostern({ rules: [], routes })
+
+      expectRejected(await postern.call(`GET ${target}`, { as: 'admin' }), 404, postern.upstream)
+    },
+  )
+})

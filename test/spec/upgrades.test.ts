@@ -233,6 +233,17 @@ describe('another protocol than those listed', () => {
     },
   )
 
+  // RFC 9110 7.8.
+  test('is passed over in HTTP/1.0, whatever it is', async () => {
+    const postern = await startPostern()
+    const bytes = upgrade([asEditor]).replace('HTTP/1.1', 'HTTP/1.0')
+
+    const { answers } = await sendRaw(postern.publicPort, bytes)
+
+    expect(answers[0]?.json()).toEqual({ ok: true })
+    expect(postern.upstream.requests[0]?.values('upgrade')).toEqual([])
+  })
+
   test('is passed over with a body as well', async () => {
     const postern = await startPostern()
     const line = 'POST /api/v1/articles'

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createTarget } from '../../src/gateway/target.ts'
+import { askTarget } from '../support/ask-target.ts'
 import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
 import { until } from '../support/until.ts'
@@ -293,27 +294,7 @@ test('a target at a fixed address keeps the name of its service in Host', async 
   })
   onTestFinished(target.destroy)
 
-  await new Promise<void>((resolve, reject) => {
-    target.send(
-      {
-        method: 'GET',
-        path: '/',
-        host: undefined,
-        headers: [],
-        upload: undefined,
-        upgrade: undefined,
-      },
-      {
-        sent() {},
-        whole: () => resolve(),
-        head() {},
-        data: () => true,
-        end: () => resolve(),
-        upgraded() {},
-        failed: reject,
-      },
-    )
-  })
+  await askTarget(target)
 
   expect(upstream.requests[0]?.values('host')).toEqual([`orders.invalid:${upstream.port}`])
 })

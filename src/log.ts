@@ -14,11 +14,18 @@ export interface Log extends Logger {
  */
 const redacted = ['authorization', 'cookie', 'set-cookie', 'token', 'password', 'secret', 'code']
 
-/** Structured lines only: whatever a client sends is a JSON string in one line. */
-export function createLog(level: string, destination: DestinationStream): Log {
+/**
+ * Structured lines only: whatever a client sends is a JSON string in one line. `base` stands in
+ * every line, to tell processes apart.
+ */
+export function createLog(
+  level: string,
+  destination: DestinationStream,
+  base?: Readonly<Record<string, number>>,
+): Log {
   const options = {
     level,
-    base: null,
+    base: base ?? null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   }

@@ -47,6 +47,7 @@ export const statusEnvelopes: RefusalEnvelopes = withRealStatus(refusalEnvelopes
 /** Faults have a real status and never `code` 401: nobody is sent to the login page by an outage. */
 export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
   port: inStatus(503, 'temporarily unavailable'),
+  workers: inStatus(503, 'temporarily unavailable'),
   redis: inStatus(503, 'temporarily unavailable, try again later'),
   database: inStatus(503, 'temporarily unavailable'),
   policies: inStatus(503, 'temporarily unavailable'),

@@ -46,6 +46,7 @@ export class Refusal extends Error {
 /** The parts that can break under a request that did nothing wrong. */
 export type FaultPart =
   | 'port'
+  | 'workers'
   | 'redis'
   | 'database'
   | 'policies'

@@ -10,6 +10,7 @@ import { later } from './cli/later.ts'
 import { policyCommands, policyUsage } from './cli/policy-commands.ts'
 import { reportError } from './cli/report-error.ts'
 import { version } from './version.ts'
+import { StartEnded } from './workers/start-ended.ts'
 
 const usage = `postern: an API gateway that checks who calls and whether they may
 
@@ -32,15 +33,19 @@ const serveCommand: Command = async (args, io) => {
     return 2
   }
 
-  const { loadConfig, createLog, createLogDestination, serve, tour } = await gatewayParts()
+  const { loadConfig, workerCount, tour } = await startParts()
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
-  const destination = createLogDestination(process.stdout.fd)
-  process.on('exit', destination.flushSync)
-  const log = createLog(config.logger.level, destination)
+  const { count, why } = workerCount(config)
+  const log = await openLog(config.logger.level, count === 1 ? undefined : { pid: process.pid })
+  if (why !== undefined) log.info({ workers: count, reason: why }, 'application.workers is auto')
   const signal = anySignal()
-  const postern = await serve({ config, log })
+  const postern =
+    count === 1
+      ? await (await import('./serve.ts')).serve({ config, log })
+      : await (await import('./supervise.ts')).supervise({ config, log, count, told: signal })
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
-  log.info({ port: publicPort, opsPort, forwardAuthPort, revision }, 'listening')
+  const workers = count === 1 ? undefined : count
+  log.info({ port: publicPort, opsPort, forwardAuthPort, revision, workers }, 'listening')
   for (const { username, roleKey, password } of seeded) {
     io.out(`account made: ${username} (role ${roleKey}), password ${password}\n`)
   }
@@ -55,16 +60,49 @@ const serveCommand: Command = async (args, io) => {
   return 0
 }
 
-/** What only a gateway needs; every other command is there sooner without it. */
-async function gatewayParts() {
-  const [config, log, destination, serving, touring] = await Promise.all([
-    import('./config/load.ts'),
+/** One of the processes of `serve`: started by it, told by it what to do. */
+const workerCommand: Command = async (_, io) => {
+  const { default: cluster } = await import('node:cluster')
+  const { worker } = cluster
+  if (worker === undefined) {
+    io.err('postern worker is started by postern serve, where application.workers is above 1\n')
+    return 2
+  }
+
+  const signal = anySignal()
+  const { work } = await import('./workers/work.ts')
+  await work({
+    worker,
+    signal,
+    async serve({ number, config, ticketKeys }) {
+      const log = await openLog(config.logger.level, { worker: number, pid: process.pid })
+      const { serve } = await import('./serve.ts')
+      const asWorker = { ticketKeys: Buffer.from(ticketKeys, 'base64') }
+      return serve({ config, log, asWorker })
+    },
+  })
+  return 0
+}
+
+/** The log on standard output; `base` tells processes apart that share it. */
+async function openLog(level: string, base: Readonly<Record<string, number>> | undefined) {
+  const [{ createLog }, { createLogDestination }] = await Promise.all([
     import('./log.ts'),
     import('./log-destination.ts'),
-    import('./serve.ts'),
+  ])
+  const destination = createLogDestination(process.stdout.fd, { shared: base !== undefined })
+  process.on('exit', destination.flushSync)
+  return createLog(level, destination, base)
+}
+
+/** What only a gateway needs; every other command is there sooner without it. */
+async function startParts() {
+  const [config, counting, touring] = await Promise.all([
+    import('./config/load.ts'),
+    import('./workers/worker-count.ts'),
     import('./cli/tour.ts'),
   ])
-  return { ...config, ...log, ...destination, ...serving, ...touring }
+  return { ...config, ...counting, ...touring }
 }
 
 /** The first signal. Later ones change nothing: a terminal sends one, and what runs us another. */
@@ -85,6 +123,7 @@ function serveOptions(args: readonly string[]) {
 
 const commands: Readonly<Record<string, Command>> = {
   serve: serveCommand,
+  worker: workerCommand,
   'config check': later(async () => (await import('./cli/config-check.ts')).configCheck),
   'config print': later(async () => (await import('./cli/config-print.ts')).configPrint),
   'config schema': later(async () => (await import('./cli/config-schema.ts')).configSchema),
@@ -156,9 +195,12 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 const argv = process.argv.slice(2)
-const code = await main(argv, io).catch((error) => reportError(error, io))
+const code = await main(argv, io).catch((error) =>
+  error instanceof StartEnded ? error.exitCode : reportError(error, io),
+)
 // Writing to a pipe goes on in the background, and a cut answer would look like a whole one. Not so
 // for the gateway: a log that nobody reads any more must not keep it here.
-if (argv[0] !== 'serve') await Promise.all([written(process.stdout), written(process.stderr)])
+if (argv[0] !== 'serve' && argv[0] !== 'worker')
+  await Promise.all([written(process.stdout), written(process.stderr)])
 // Outright: nothing that is still open may keep us here.
 process.exit(code)

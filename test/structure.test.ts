@@ -18,9 +18,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   gateway: ['token', 'policy'],
   stores: ['policy', 'token', 'login'],
   http: ['gateway', 'login', 'policy', 'metrics', 'log.ts'],
+  // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
+  workers: ['config', 'http', 'metrics', 'log.ts'],
   cli: ['policy', 'stores', 'config', 'token', 'login'],
   serve: ['*'],
   'serve.ts': ['*'],
+  // The composition root of several processes: everything but a gateway, which is the workers'.
+  'supervise.ts': [
+    'config',
+    'metrics',
+    'serve',
+    'serve.ts',
+    'workers',
+    'closing.ts',
+    'log.ts',
+    'version.ts',
+  ],
   'main.ts': ['*'],
 }
 
@@ -162,6 +175,7 @@ describe('the architecture', () => {
       /^login\/(?:login|login-log|login-request|password-worker)\.ts$/,
       /^config\//,
       /^cli\//,
+      /^workers\/place\.ts$/,
       /^(?:main|serve|log-destination)\.ts$/,
     ]
     const catching = sources.filter(({ text }) => /\bcatch\b\s*[({]/.test(withoutComments(text)))

@@ -9,12 +9,17 @@ export type LogLine = Readonly<Record<string, unknown>>
 
 /** A gateway in a process of its own, as an operator runs it. */
 export interface GatewayProcess {
+  readonly pid: number
   readonly publicPort: number
   readonly opsPort: number
   /** Every line of its log so far. */
   readonly log: readonly LogLine[]
   /** Waits for a line from now on. */
   logged(isIt: (line: LogLine) => boolean): Promise<void>
+  /** What it wrote to its standard error so far. */
+  complaints(): string
+  /** Its exit code, when it has ended. */
+  readonly exit: Promise<number | null>
   /** Ends it in order, and returns its exit code. */
   stop(): Promise<number | null>
   /** As a crash does. */
@@ -30,10 +35,13 @@ const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 export async function startGatewayProcess(
   file: string,
   config: Readonly<Record<string, unknown>>,
+  { ownGroup = false }: { readonly ownGroup?: boolean } = {},
 ): Promise<GatewayProcess> {
   await writeFile(file, stringify(config))
   const child = spawn(process.execPath, [main, 'serve', '--config', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A group that can be signalled as a terminal does it.
+    detached: ownGroup,
     // What configures the tests would be refused as an unknown setting of the gateway.
     env: Object.fromEntries(
       Object.entries(process.env).filter(([name]) => !/^POSTERN_/.test(name)),
@@ -59,6 +67,7 @@ export async function startGatewayProcess(
   })
 
   return {
+    pid: child.pid ?? 0,
     publicPort: ports.port,
     opsPort: ports.opsPort,
     log,
@@ -71,6 +80,8 @@ export async function startGatewayProcess(
         }
         listeners.add(listener)
       }),
+    complaints: () => complaints.join(''),
+    exit: ended.then(() => child.exitCode),
     async stop() {
       child.kill('SIGTERM')
       await ended

@@ -4,15 +4,16 @@ import { createClosing } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import type { Log } from './log.ts'
-import { createFigures, type Figures, figuresText } from './metrics/registry.ts'
+import { createFigures, figuresText } from './metrics/registry.ts'
 import { createWholeFigures } from './metrics/whole.ts'
+import { addWorkerMetrics } from './metrics/worker-metrics.ts'
 import { openOps } from './serve/open-ops.ts'
 import { warnOfMode } from './serve/warn-of-mode.ts'
 import type { RunningPostern } from './serve.ts'
 import { version } from './version.ts'
 import { type Crew, createCrew } from './workers/crew.ts'
 import { shareOf } from './workers/share.ts'
-import { createWatch, type Watch } from './workers/watch.ts'
+import { createWatch } from './workers/watch.ts'
 import { wholeReadiness } from './workers/whole-readiness.ts'
 
 export interface SuperviseOptions {
@@ -53,7 +54,10 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   })
   const watch = createWatch(crew.places, whole, log)
   const own = createFigures()
-  addWorkerMetrics(own, crew, watch)
+  addWorkerMetrics(own, () => ({
+    states: crew.places.map((place) => (watch.isSilent(place) ? 'silent' : place.state())),
+    restarts: crew.restarts(),
+  }))
 
   let hasStarted = false
   const closing = createClosing()
@@ -88,32 +92,6 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   const { publicPort, forwardAuthPort, revision } = await crew.start()
   hasStarted = true
   return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, close }
-}
-
-function addWorkerMetrics(figures: Figures, { places, restarts }: Crew, watch: Watch): void {
-  const states = ['waiting', 'starting', 'listening', 'silent', 'closing'] as const
-  figures.readGauge(
-    {
-      name: 'postern_workers',
-      help: 'Workers by what they do; waiting is a place whose next process is on its way.',
-      labels: ['state'],
-      whole: 'sum',
-    },
-    () => {
-      const seen = places.map((place) => (watch.isSilent(place) ? 'silent' : place.state()))
-      return states.map((state) => ({
-        value: seen.filter((one) => one === state).length,
-        labels: { state },
-      }))
-    },
-  )
-  figures.readCounter(
-    {
-      name: 'postern_worker_restarts_total',
-      help: 'Processes that took the place of a worker that had ended.',
-    },
-    () => [{ value: restarts() }],
-  )
 }
 
 /** All workers have the same keys; the first one that answers will do. */

@@ -1,11 +1,15 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createCertificates } from '../support/certificates.ts'
 import {
   type CrewOptions,
   type CrewProcess,
   isAlive,
   startCrew as startCrewOn,
 } from '../support/crew-process.ts'
+import { contracts } from '../support/forward-auth.ts'
 import { figureOf } from '../support/gateway-figures.ts'
 import { openClient } from '../support/open-client.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
@@ -86,7 +90,8 @@ describe('a gateway of two workers', () => {
     crew = await startCrew({
       config: {
         // Its number must stay when all workers are replaced at once.
-        application: { port: await freePort() },
+        application: { port: await freePort(), trustedProxies: ['127.0.0.1'] },
+        forwardAuth: { enabled: true, port: 0 },
         redis: { prefix },
         policy: { source: 'redis' },
         shutdown: { graceMs: 300, deadlineMs: 15_000 },
@@ -107,6 +112,20 @@ describe('a gateway of two workers', () => {
     expect(lines).toMatchObject([{ workers: 2, port: crew.publicPort, pid: crew.pid }])
     const pids = new Set(crew.log.filter(({ path }) => path === '/a').map(({ pid }) => pid))
     expect(pids).toEqual(new Set((await crew.workerPids()).values()))
+  })
+
+  test('answers proxies that ask, from both', async () => {
+    const line = crew.log.find(({ msg }) => msg === 'listening')
+    const { line: asking, headers } = contracts.nginx('GET', '/asked')
+    const question = request(asking, [`Authorization: Bearer ${tokenOf('admin')}`, ...headers])
+    const workers = () =>
+      new Set(crew.log.flatMap(({ path, worker }) => (path === '/asked' ? [worker] : [])))
+
+    await until(async () => {
+      const { answers } = await sendRaw(Number(line?.['forwardAuthPort']), question)
+      expect(answers[0]?.status).toBe(200)
+      return workers().size === 2
+    })
   })
 
   test('takes a new policy to both', async () => {
@@ -231,6 +250,54 @@ describe('a gateway of two workers that is told to end', () => {
 
     expect(crew.complaints()).toBe('postern: not ended in order: worker 1\n')
     expect(isAlive(stuck)).toBe(false)
+  })
+})
+
+describe('what limits the whole gateway', () => {
+  test('limits it, and who is beyond is cut off at once', async () => {
+    const crew = await testCrew({ config: { limits: { connections: 2 } } })
+    const bytes = request('GET /a', [`Authorization: Bearer ${tokenOf('admin')}`])
+    const first = await openClient(crew.publicPort, bytes)
+    await first.got('"ok"')
+    const second = await openClient(crew.publicPort, bytes)
+    await second.got('"ok"')
+
+    const third = await openClient(crew.publicPort, bytes)
+
+    await until(() => third.closed())
+    expect(third.text()).toBe('')
+    expect([first.closed(), second.closed()]).toEqual([false, false])
+  })
+})
+
+describe('a TLS session that one worker began', () => {
+  test('goes on with the other', async () => {
+    const certificates = await createCertificates()
+    onTestFinished(certificates.remove)
+    const tls = { certFile: certificates.certificate, keyFile: certificates.key }
+    const crew = await testCrew({ config: { tls } })
+    const options = { port: crew.publicPort, host: '127.0.0.1', servername: 'localhost' }
+    const ca = certificates.authorityText
+    const bytes = request('GET /a', [`Authorization: Bearer ${tokenOf('admin')}`])
+    const answering = () => workersWith(crew, 'passed')
+
+    let session: Buffer | undefined
+    const resumed: boolean[] = []
+    await until(async () => {
+      const socket = connectTls({ ...options, ca, ...(session && { session }) })
+      socket.on('session', (ticket) => {
+        session = ticket
+      })
+      await once(socket, 'secureConnect')
+      resumed.push(socket.isSessionReused())
+      socket.write(bytes)
+      await once(socket, 'data')
+      socket.destroy()
+      return answering().size === 2
+    })
+
+    expect(resumed).toEqual([false, ...resumed.slice(1).fill(true)])
+    expect(resumed.length).toBeGreaterThan(1)
   })
 })
 

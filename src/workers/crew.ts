@@ -71,10 +71,10 @@ export function createCrew({ count, fork, start, figures, log, told }: CrewParts
     started.resolve(listening)
   }
 
-  async function failStart(number: number, { code, signal }: Ending): Promise<void> {
+  async function failStart(number: number, { code, signal, inOrder }: Ending): Promise<void> {
     phase = 'closing'
     for (const place of places) place.kill()
-    const isTold = await Promise.race([told.then(() => true), pause(code === 0 ? groupMs : 0)])
+    const isTold = await Promise.race([told.then(() => true), pause(inOrder ? groupMs : 0)])
     // What is wrong, the worker has said itself.
     if (isTold === true) started.reject(new StartEnded(0))
     else if (code !== null && code !== 0) started.reject(new StartEnded(code))
@@ -85,11 +85,11 @@ export function createCrew({ count, fork, start, figures, log, told }: CrewParts
   }
 
   function replace(place: Place, ending: Ending, after: (servedMs: number) => number): void {
-    const { pid, code, signal, servedMs } = ending
+    const { pid, code, signal, servedMs, inOrder } = ending
     // An orderly end may be that of the whole group, of which we have not heard yet.
-    const inMs = code === 0 ? groupMs : after(servedMs)
+    const inMs = inOrder ? groupMs : after(servedMs)
     const line = { worker: place.number, endedPid: pid, code, signal, inMs }
-    log[code === 0 ? 'warn' : 'error'](line, 'a worker ended; another takes its place')
+    log[inOrder ? 'warn' : 'error'](line, 'a worker ended; another takes its place')
     setTimeout(() => {
       if (phase !== 'running') return
       restarts++
@@ -97,14 +97,14 @@ export function createCrew({ count, fork, start, figures, log, told }: CrewParts
     }, inMs)
   }
 
-  function gone(number: number, { code }: Ending): void {
-    if (code !== 0) bad.add(number)
+  function gone(number: number, { inOrder }: Ending): void {
+    if (!inOrder) bad.add(number)
     if (places.every((place) => place.pid() === undefined)) allGone.resolve()
   }
 
   async function close(deadlineMs: number): Promise<void> {
     phase = 'closing'
-    for (const place of places) place.tell({ kind: 'close' })
+    for (const place of places) place.close()
     if (places.every((place) => place.pid() === undefined)) return
     const cut = setTimeout(() => {
       for (const place of places) place.kill()

@@ -19,6 +19,8 @@ export interface Ending {
   readonly signal: string | null
   /** How long it had listened; nought when it never did. */
   readonly servedMs: number
+  /** Somebody told it to: it ended with 0, or by a signal that came before it could hear one. */
+  readonly inOrder: boolean
 }
 
 interface PlaceEvents {
@@ -37,7 +39,8 @@ export interface Place {
   readonly pid: () => number | undefined
   /** Starts a process here. */
   readonly fill: () => void
-  readonly tell: (message: ToWorker) => void
+  /** Has it end in order. One that cannot hear yet is told so as the first thing. */
+  readonly close: () => void
   /** `undefined` when there is no process, or no answer in time. */
   readonly ask: <Q extends Question>(question: Q) => Promise<Answers[Q] | undefined>
   readonly kill: () => void
@@ -55,10 +58,11 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
   let child: ChildProcess | undefined
   let state: PlaceState = 'waiting'
   let listeningSince: number | undefined
+  let isClosing = false
   let lastId = 0
 
   function heard(message: FromWorker): void {
-    if (message.kind === 'hello') tell(start)
+    if (message.kind === 'hello') tell(isClosing ? { kind: 'close' } : start)
     else if (message.kind === 'listening') {
       state = 'listening'
       listeningSince = performance.now()
@@ -77,7 +81,8 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
     state = 'waiting'
     listeningSince = undefined
     for (const answer of open.values()) answer(undefined)
-    events.ended({ pid, code, signal, servedMs })
+    const inOrder = code === 0 || signal === 'SIGTERM' || signal === 'SIGINT'
+    events.ended({ pid, code, signal, servedMs, inOrder })
   }
 
   function take(forked: Worker): void {
@@ -109,7 +114,10 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
         setImmediate(ended, null, null)
       }
     },
-    tell,
+    close() {
+      isClosing = true
+      tell({ kind: 'close' })
+    },
     async ask<Q extends Question>(question: Q) {
       if (worker === undefined || state === 'starting') return undefined
       const id = ++lastId

@@ -60,7 +60,9 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
   void signal.then(end.resolve)
 
   await tell(worker, { kind: 'hello' })
-  gateway = await serve(await inTime(startMs, start.promise))
+  const begin = await Promise.race([inTime(startMs, start.promise), end.promise])
+  if (begin === undefined) return
+  gateway = await serve(begin)
   const { publicPort, forwardAuthPort, revision, ops } = gateway
   await tell(worker, { kind: 'listening', publicPort, forwardAuthPort, revision })
   await end.promise

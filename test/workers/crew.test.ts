@@ -107,12 +107,23 @@ describe('a crew', () => {
     const crew = smallCrew('')
     await crew.start()
 
-    crew.places[0]?.tell({ kind: 'close' })
+    crew.places[0]?.close()
     await until(() => crew.states()[0] === 'waiting')
     await crew.close(5000)
 
     await pause(400)
     expect(crew.forks()).toBe(2)
+  })
+
+  test('ends in order although one has just begun and cannot hear yet', async () => {
+    const crew = smallCrew('')
+    await crew.start()
+    crew.places[1]?.kill()
+    await until(() => crew.states()[1] === 'starting')
+
+    await crew.close(20_000)
+
+    expect(crew.pids()).toEqual([undefined, undefined])
   })
 
   test('ends in order, and kills and names the one that does not', async () => {

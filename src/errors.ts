@@ -47,6 +47,7 @@ export class Refusal extends Error {
 export type FaultPart =
   | 'port'
   | 'overloaded'
+  | 'workers'
   | 'redis'
   | 'database'
   | 'policies'

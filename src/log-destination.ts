@@ -12,6 +12,13 @@ export interface LogDestination {
 const mostWaiting = 4 * 1024 * 1024
 const gatherMs = 10
 const gatherBytes = 32_768
+/** What a pipe takes as a whole or not at all, on Linux. POSIX, write(): PIPE_BUF. */
+const atomicBytes = 4096
+
+export interface LogDestinationOptions {
+  /** Other processes write to the same place: no line may end up within one of theirs. */
+  readonly shared?: boolean
+}
 
 /**
  * Writes lines to a file descriptor, many at a time. A reader that is slow costs lines, counted,
@@ -22,7 +29,10 @@ const gatherBytes = 32_768
  *   stalled    the reader has a full pipe; what is left is tried again after `gatherMs`
  *   broken     the reader has left; lines are let go
  */
-export function createLogDestination(output: number): LogDestination {
+export function createLogDestination(
+  output: number,
+  { shared = false }: LogDestinationOptions = {},
+): LogDestination {
   const fd = withoutBlocking(output)
   let waiting: string[] = []
   let waitingLength = 0
@@ -46,9 +56,11 @@ export function createLogDestination(output: number): LogDestination {
   }
 
   function takeWaiting(): void {
-    rest = Buffer.from(waiting.join(''))
-    waiting = []
-    waitingLength = 0
+    const count = shared ? wholeLines(waiting) : waiting.length
+    const text = waiting.slice(0, count).join('')
+    rest = Buffer.from(text)
+    waiting = waiting.slice(count)
+    waitingLength -= text.length
   }
 
   /** Whether anything could be written. */
@@ -82,6 +94,16 @@ export function createLogDestination(output: number): LogDestination {
     },
     dropped: () => dropped,
   }
+}
+
+/** How many of these lines go into one write that is not broken up; a longer one goes alone. */
+function wholeLines(lines: readonly string[]): number {
+  let bytes = 0
+  const tooMany = lines.findIndex((line) => {
+    bytes += Buffer.byteLength(line)
+    return bytes > atomicBytes
+  })
+  return tooMany === -1 ? lines.length : Math.max(1, tooMany)
 }
 
 /**

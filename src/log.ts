@@ -33,15 +33,27 @@ const redacted = ['authorization', 'cookie', 'set-cookie', 'token', 'password', 
 
 const formatters = { level: (label: string) => ({ level: label }) }
 
-/** Structured lines only: whatever a client sends is a JSON string in one line. */
-export function createLog(level: string, destination: LineDestination): Log {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }
+/**
+ * Structured lines only: whatever a client sends is a JSON string in one line. `base` stands in
+ * every line, to tell processes apart.
+ */
+export function createLog(
+  level: string,
+  destination: LineDestination,
+  base?: Readonly<Record<string, number>>,
+): Log {
+  const timestamp = pino.stdTimeFunctions.isoTime
+  const options = { level, base: base ?? null, timestamp, formatters }
   const paths = redacted.flatMap((name) => [`["${name}"]`, `*["${name}"]`])
   const main = pino({ ...options, redact: { paths, remove: true } }, destination)
+  const always = Object.entries(base ?? {}).map(([name, value]) => `,"${name}":${value}`)
+  const afterTime = `"${always.join('')}`
   const requests: RequestLines = {
     isWritten: (level) => main.isLevelEnabled(level),
     write: (level, members) =>
-      destination.write(`{"level":"${level}","time":"${isoTime(Date.now())}"${members}}\n`),
+      destination.write(
+        `{"level":"${level}","time":"${isoTime(Date.now())}${afterTime}${members}}\n`,
+      ),
   }
   return Object.assign(main, {
     requests,

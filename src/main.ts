@@ -9,7 +9,11 @@ import { keysCommands, keysUsage } from './cli/keys-commands.ts'
 import { later } from './cli/later.ts'
 import { policyCommands, policyUsage } from './cli/policy-commands.ts'
 import { reportError } from './cli/report-error.ts'
+import type { Config } from './config/schema.ts'
+import type { Log } from './log.ts'
+import type { Life } from './serve/life.ts'
 import { version } from './version.ts'
+import { StartEnded } from './workers/start-ended.ts'
 
 const usage = `postern: an API gateway that checks who calls and whether they may
 
@@ -33,30 +37,21 @@ const serveCommand: Command = async (args, io) => {
   }
 
   const signals = watchSignals()
-  const { loadConfig, createLog, createLogDestination, createTextLines, serve, tour, ...parts } =
-    await gatewayParts()
+  const { loadConfig, workerCount, tour } = await startParts()
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
-  const destination = createLogDestination(process.stdout.fd)
-  process.on('exit', destination.flushSync)
-  const { level, format } = config.logger
-  const onTerminal = process.stdout.isTTY === true
-  const forPeople = format === 'text' || (format === 'auto' && onTerminal)
-  const colours = onTerminal && !io.env['NO_COLOR'] && io.env['TERM'] !== 'dumb'
-  const log = createLog(level, forPeople ? createTextLines(destination, colours) : destination)
-  const life = parts.createLife({
-    log,
-    shutdown: config.shutdown,
-    describe: parts.createDescribeError(parts.secretsIn(config)),
-    exit: (code) => process.exit(code),
-  })
-  signals.tell(life.asked, () => log.warn(nothingToReload))
-  // Both: a Node that is told to only warn of rejections calls the second alone.
-  process.on('uncaughtException', life.failed)
-  process.on('unhandledRejection', (error) => life.failed(error, 'unhandledRejection'))
+  const { count, why } = workerCount(config)
+  const log = await openLog(config, io.env, count === 1 ? undefined : { pid: process.pid })
+  const life = await beginLife(config, log, signals, count === 1 ? 0 : crewMs)
+  if (why !== undefined) log.info({ workers: count, reason: why }, 'application.workers is auto')
   if (life.hurry.aborted) return 0
-  const postern = await serve({ config, log, hurry: life.hurry })
+  const { told, hurry } = life
+  const postern =
+    count === 1
+      ? await (await import('./serve.ts')).serve({ config, log, hurry })
+      : await (await import('./supervise.ts')).supervise({ config, log, count, told, hurry })
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
-  log.info({ port: publicPort, opsPort, forwardAuthPort, revision }, 'listening')
+  const workers = count === 1 ? undefined : count
+  log.info({ port: publicPort, opsPort, forwardAuthPort, revision, workers }, 'listening')
   for (const { username, roleKey, password } of seeded) {
     io.out(`account made: ${username} (role ${roleKey}), password ${password}\n`)
   }
@@ -68,34 +63,106 @@ const serveCommand: Command = async (args, io) => {
   return life.end(postern.close)
 }
 
+/** What the workers of a gateway may take longer than one of them should. */
+const crewMs = 10_000
+
 const nothingToReload =
   'SIGHUP: policies, keys and certificates are watched; other settings need a restart'
 
-/** What only a gateway needs; every other command is there sooner without it. */
-async function gatewayParts() {
-  const [config, secrets, log, destination, textLines, serving, life, describing, touring] =
-    await Promise.all([
-      import('./config/load.ts'),
-      import('./config/secrets-in.ts'),
-      import('./log.ts'),
-      import('./log-destination.ts'),
-      import('./log-text.ts'),
-      import('./serve.ts'),
-      import('./serve/life.ts'),
-      import('./serve/describe-error.ts'),
-      import('./cli/tour.ts'),
-    ])
-  return {
-    ...config,
-    ...secrets,
-    ...log,
-    ...destination,
-    ...textLines,
-    ...serving,
-    ...life,
-    ...describing,
-    ...touring,
+/** One of the processes of `serve`: started by it, told by it what to do. */
+const workerCommand: Command = async (_, io) => {
+  const { default: cluster } = await import('node:cluster')
+  const { worker } = cluster
+  if (worker === undefined) {
+    io.err('postern worker is started by postern serve, where application.workers is above 1\n')
+    return 2
   }
+
+  const signals = watchSignals()
+  const told = Promise.withResolvers<void>()
+  signals.tell(told.resolve, () => {})
+  const { work } = await import('./workers/work.ts')
+  let code = 0
+  await work({
+    worker,
+    signal: told.promise,
+    async serve({ number, config, ticketKeys }) {
+      const log = await openLog(config, io.env, { worker: number, pid: process.pid })
+      const life = await beginLife(config, log, signals)
+      void life.told.then(told.resolve)
+      const { serve } = await import('./serve.ts')
+      const asWorker = { ticketKeys: Buffer.from(ticketKeys, 'base64') }
+      const gateway = await serve({ config, log, hurry: life.hurry, asWorker })
+      const ended = life.end(gateway.close)
+      return {
+        ...gateway,
+        async close() {
+          life.begin()
+          code = await ended
+        },
+      }
+    },
+  })
+  return code
+}
+
+/** The log on standard output, for people where one reads; `base` tells processes apart. */
+async function openLog(
+  { logger }: Config,
+  env: Io['env'],
+  base: Readonly<Record<string, number>> | undefined,
+) {
+  const [{ createLog }, { createLogDestination }, { createTextLines }] = await Promise.all([
+    import('./log.ts'),
+    import('./log-destination.ts'),
+    import('./log-text.ts'),
+  ])
+  const destination = createLogDestination(process.stdout.fd, { shared: base !== undefined })
+  process.on('exit', destination.flushSync)
+  const onTerminal = process.stdout.isTTY === true
+  const forPeople = logger.format === 'text' || (logger.format === 'auto' && onTerminal)
+  const colours = onTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  const lines = forPeople ? createTextLines(destination, colours) : destination
+  return createLog(logger.level, lines, base)
+}
+
+/** From here on signals and errors that nobody caught lead to an end in order. */
+async function beginLife(config: Config, log: Log, signals: Signals, longerMs = 0): Promise<Life> {
+  const [{ createLife }, { createDescribeError }, { secretsIn }] = await Promise.all([
+    import('./serve/life.ts'),
+    import('./serve/describe-error.ts'),
+    import('./config/secrets-in.ts'),
+  ])
+  const { deadlineMs, failureDeadlineMs } = config.shutdown
+  const life = createLife({
+    log,
+    shutdown: {
+      deadlineMs: deadlineMs + longerMs,
+      failureDeadlineMs: failureDeadlineMs + longerMs,
+    },
+    describe: createDescribeError(secretsIn(config)),
+    exit: (code) => process.exit(code),
+  })
+  signals.tell(life.asked, () => log.warn(nothingToReload))
+  // Both: a Node that is told to only warn of rejections calls the second alone.
+  process.on('uncaughtException', life.failed)
+  process.on('unhandledRejection', (error) => life.failed(error, 'unhandledRejection'))
+  return life
+}
+
+/** What only a gateway needs; every other command is there sooner without it. */
+async function startParts() {
+  const [config, counting, touring] = await Promise.all([
+    import('./config/load.ts'),
+    import('./workers/worker-count.ts'),
+    import('./cli/tour.ts'),
+  ])
+  return { ...config, ...counting, ...touring }
+}
+
+interface Signals {
+  /** Who is told of them from now on, also of one that came before anybody was. */
+  tell(end: () => void, reload: () => void): void
 }
 
 /**
@@ -103,7 +170,7 @@ async function gatewayParts() {
  * to, and tells of them once there is somebody to tell. A terminal that is closed sends SIGHUP, and
  * means the end; from anywhere else it asks a daemon to reload.
  */
-function watchSignals() {
+function watchSignals(): Signals {
   let early = false
   let onEnd = () => {
     early = true
@@ -130,6 +197,7 @@ function serveOptions(args: readonly string[]) {
 
 const commands: Readonly<Record<string, Command>> = {
   serve: serveCommand,
+  worker: workerCommand,
   'config check': later(async () => (await import('./cli/config-check.ts')).configCheck),
   'config print': later(async () => (await import('./cli/config-print.ts')).configPrint),
   'config schema': later(async () => (await import('./cli/config-schema.ts')).configSchema),
@@ -201,9 +269,12 @@ function written(stream: NodeJS.WriteStream): Promise<void> {
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 const argv = process.argv.slice(2)
-const code = await main(argv, io).catch((error) => reportError(error, io))
+const code = await main(argv, io).catch((error) =>
+  error instanceof StartEnded ? error.exitCode : reportError(error, io),
+)
 // Writing to a pipe goes on in the background, and a cut answer would look like a whole one. Not so
 // for the gateway: a log that nobody reads any more must not keep it here.
-if (argv[0] !== 'serve') await Promise.all([written(process.stdout), written(process.stderr)])
+if (argv[0] !== 'serve' && argv[0] !== 'worker')
+  await Promise.all([written(process.stdout), written(process.stderr)])
 // Outright: nothing that is still open may keep us here.
 process.exit(code)

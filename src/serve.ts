@@ -10,9 +10,9 @@ import { createDrain } from './http/drain.ts'
 import { refusalEnvelopes } from './http/envelope.ts'
 import { createForwardAuthServer } from './http/forward-auth-server.ts'
 import { listen } from './http/listen.ts'
-import { createOpsServer } from './http/ops-server.ts'
 import { createOverload } from './http/overload.ts'
 import { createPublicServer } from './http/public-server.ts'
+import { createReadiness } from './http/readiness.ts'
 import { createTokenCookie } from './http/token-cookie.ts'
 import type { Log } from './log.ts'
 import type { VerifyCredentials } from './login/credentials.ts'
@@ -28,7 +28,9 @@ import { createLivePolicies } from './policy/live.ts'
 import { buildGateway } from './serve/build-gateway.ts'
 import { buildLogin } from './serve/build-login.ts'
 import { clock } from './serve/clock.ts'
+import { openOps } from './serve/open-ops.ts'
 import { openDecisions, openTracing } from './serve/open-records.ts'
+import { warnOfMode } from './serve/warn-of-mode.ts'
 import { openCertificate } from './stores/certificate-feed.ts'
 import { type OpenKeys, openKeys } from './stores/key-feed.ts'
 import { type OpenPolicySource, openPolicySource } from './stores/open-policy-source.ts'
@@ -41,6 +43,7 @@ import { publicJwks } from './token/key-set.ts'
 import { createRevocations } from './token/revocations.ts'
 import { createTokens } from './token/tokens.ts'
 import { version } from './version.ts'
+import type { GatewayOps } from './workers/work.ts'
 
 export interface ServeOptions {
   readonly config: Config
@@ -53,10 +56,13 @@ export interface ServeOptions {
   readonly draw?: (text: string) => Buffer
   /** Cuts what is being drained when it fires. */
   readonly hurry?: AbortSignal
+  /** One of several processes: the ops port, and what is said once, are their supervisor's. */
+  readonly asWorker?: { readonly ticketKeys: Buffer }
 }
 
 export interface RunningPostern {
   readonly publicPort: number
+  /** 0 in a worker, which has none. */
   readonly opsPort: number
   /** Where other proxies ask, if they may. */
   readonly forwardAuthPort: number | undefined
@@ -64,6 +70,8 @@ export interface RunningPostern {
   readonly seeded: readonly SeededAccount[]
   /** The policy that was in force when it began to listen, if there was one. */
   readonly revision: string | undefined
+  /** What the ops port shows. */
+  readonly ops: GatewayOps
   close(): Promise<void>
 }
 
@@ -81,10 +89,7 @@ export async function serve(options: ServeOptions): Promise<RunningPostern> {
 async function start(options: ServeOptions, closing: Closing): Promise<RunningPostern> {
   const { config, log, now = clock } = options
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
-  if (mode.warning !== undefined) log.warn(mode.warning)
-  if (!mode.captchaRequired) {
-    log.warn('MODE DEV: no captcha, tokens last 100 years. Never put this in front of real data.')
-  }
+  if (options.asWorker === undefined) warnOfMode(mode, log)
 
   const figures = createFigures()
   const redis = await openRedis(config.redis)
@@ -178,28 +183,28 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   addKeyMetrics(figures, keys.state)
   const drainOptions = { ...draining(options), closeTunnels: () => tunnels.closeAll(1001) }
   const drain = createDrain(publicServer, drainTimes(config), drainOptions)
-  const opsServer = createOpsServer({
+  const ops = {
     version,
     mode: mode.name,
-    revision: policies.revision,
-    checks: [
-      { name: 'policy', problem: policies.problem },
-      { name: 'assertion', problem: () => assertionProblem(config, keys) },
-      { name: 'life', problem: () => (drain.isDraining() ? 'closing' : undefined) },
-    ],
-    details: {
-      policy: policies.state,
-      keys: keys.state,
-      revocation: ended.state,
-      loginLog: login.loginLog.state,
-      ...(tls !== undefined && { tls: tls.state }),
-    },
+    readiness: createReadiness({
+      revision: policies.revision,
+      checks: [
+        { name: 'policy', problem: policies.problem },
+        { name: 'assertion', problem: () => assertionProblem(config, keys) },
+        { name: 'life', problem: () => (drain.isDraining() ? 'closing' : undefined) },
+      ],
+      details: {
+        policy: policies.state,
+        keys: keys.state,
+        revocation: ended.state,
+        loginLog: login.loginLog.state,
+        ...(tls !== undefined && { tls: tls.state }),
+      },
+    }),
     metrics: figures,
     publicKeys: () => publicJwks(keys.current()),
-  })
-
-  const opsPort = await listen(opsServer.server, config.ops, () => opsServer.ready())
-  closing.add(() => opsServer.close())
+  }
+  const opsPort = options.asWorker === undefined ? await openOps(config, ops, closing) : 0
   const asked = await openForwardAuth(options, () => createForwardAuthServer({ ...rim, check }))
   closing.add(asked.close)
   const publicPort = await listen(publicServer, config.application)
@@ -212,6 +217,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     forwardAuthPort: asked.port,
     seeded: login.seeded,
     revision: policies.revision(),
+    ops,
     close: closing.close,
   }
 }
@@ -254,6 +260,7 @@ function addMetrics(figures: Figures, mode: string, policies: OpenPolicySource):
       name: 'postern_mode_info',
       help: 'Always 1; the label says in which mode it runs.',
       labels: ['mode', 'version'],
+      whole: 'max',
     },
     () => [{ value: 1, labels: { mode, version } }],
   )
@@ -272,10 +279,14 @@ function assertionProblem({ identity }: Config, keys: OpenKeys): string | undefi
 }
 
 /** The certificate of the public port, if it has one. */
-async function buildTls({ config, log }: ServeOptions, figures: Figures, closing: Closing) {
+async function buildTls(
+  { config, log, asWorker }: ServeOptions,
+  figures: Figures,
+  closing: Closing,
+) {
   if (config.tls === undefined) return undefined
   const certificate = await openCertificate({ ...config.tls, log })
   closing.add(certificate.close)
   const failed = addCertificateMetrics(figures, certificate.state)
-  return { ...certificate, minVersion: config.tls.minVersion, failed }
+  return { ...certificate, minVersion: config.tls.minVersion, failed, ...asWorker }
 }

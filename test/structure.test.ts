@@ -23,9 +23,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   gateway: ['token', 'policy', 'tracing', 'wire'],
   stores: ['policy', 'token', 'login'],
   http: ['gateway', 'login', 'policy', 'metrics', 'tracing', 'log.ts', 'json-line.ts'],
+  // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
+  workers: ['config', 'http', 'metrics', 'log.ts'],
   cli: ['policy', 'stores', 'config', 'token', 'login'],
   serve: ['*'],
   'serve.ts': ['*'],
+  // The composition root of several processes: everything but a gateway, which is the workers'.
+  'supervise.ts': [
+    'config',
+    'metrics',
+    'serve',
+    'serve.ts',
+    'workers',
+    'closing.ts',
+    'log.ts',
+    'version.ts',
+  ],
   'main.ts': ['*'],
 }
 
@@ -168,6 +181,7 @@ describe('the architecture', () => {
       /^login\/(?:login|login-log|login-request|password-worker)\.ts$/,
       /^config\//,
       /^cli\//,
+      /^workers\/place\.ts$/,
       /^(?:main|serve|closing|log-destination|line-file)\.ts$/,
       /^serve\/(?:life|describe-error)\.ts$/,
     ]

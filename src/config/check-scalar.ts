@@ -12,6 +12,13 @@ export function checkScalar(setting: Setting, tree: Tree): string | undefined {
   const { value } = tree
   if (value === null) return `is empty: write ${expected(setting)}, or leave it out`
 
+  if (setting.anyOf !== undefined) {
+    const fits = setting.anyOf.some((one) => checkScalar(one, tree) === undefined)
+    return fits ? undefined : `must be ${expected(setting)}`
+  }
+  if (setting.const !== undefined) {
+    return value === setting.const ? undefined : `must be ${expected(setting)}`
+  }
   if (setting.enum !== undefined) {
     if (setting.enum.includes(value as string | number)) return undefined
     const names = setting.enum.map(String)
@@ -50,7 +57,10 @@ function checkType(
   return `must be ${expected(setting)}, not ${typeof value === 'string' ? 'text' : `a ${typeof value}`}`
 }
 
-function expected({ type, enum: names, minimum, maximum, minLength, maxLength }: Setting): string {
+function expected(setting: Setting): string {
+  const { type, enum: names, minimum, maximum, minLength, maxLength } = setting
+  if (setting.anyOf !== undefined) return setting.anyOf.map(expected).join(', or ')
+  if (setting.const !== undefined) return setting.const
   if (names !== undefined) return `one of ${names.join(', ')}`
   if (type === 'integer') return `a whole number from ${minimum} to ${maximum}`
   if (type === 'boolean') return 'true or false'

@@ -7,6 +7,7 @@ import { modeFacts } from './mode.ts'
 import { originComplaint } from './origin-form.ts'
 import type { Report } from './report.ts'
 import { MASK, secretWeakness } from './secret-strength.ts'
+import { notShared } from './shared-stores.ts'
 
 // Names that HTTP or Postern gives a meaning of its own; identity under one of them would be lost
 // or would change how the message is read.
@@ -18,6 +19,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkSecret(draft, report)
   checkCookie(draft, report)
   checkDatabase(draft, report)
+  checkWorkers(draft, report)
   checkLoginLog(draft, report)
   checkPolicySource(draft, report)
   checkPorts(draft, report)
@@ -74,6 +76,17 @@ function checkDatabase({ database }: Draft, report: Report): void {
   report.problem(
     'database.url',
     'database.url is no address: percent-encode what is special in the user name and password',
+  )
+}
+
+function checkWorkers(draft: Draft, report: Report): void {
+  const at = 'application.workers'
+  const workers = draft.application?.workers
+  const missing = notShared(draft).filter((name) => !report.isBroken(name))
+  if (typeof workers !== 'number' || workers === 1 || missing.length === 0) return
+  report.problem(
+    at,
+    `${at} ${workers} needs ${missing.join(' and ')}: accounts, captchas, limits and logouts would differ between workers`,
   )
 }
 

@@ -49,6 +49,11 @@ export const configSchema = section('The configuration of Postern.', {
     host: text('0.0.0.0', 'The address or host name the public port listens on.', HOST),
     port: integer(8000, 0, 65_535, 'The public port; 0 takes a free one.'),
     dataDirectory: text('data', 'Where the embedded database and a generated key are kept.'),
+    workers: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Literal('auto')], {
+      default: 1,
+      description:
+        'How many processes take requests: a number, or auto for one per core; more than 1 needs database.url and redis.url.',
+    }),
     trustedProxies: Type.Array(
       Type.String({
         maxLength: 64,

@@ -7,6 +7,9 @@ export interface Setting {
   readonly default?: unknown
   readonly writeOnly?: boolean
   readonly enum?: readonly (string | number)[]
+  readonly const?: string
+  /** The value has to fit one of these. */
+  readonly anyOf?: readonly Setting[]
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number

@@ -48,6 +48,7 @@ export const statusEnvelopes: RefusalEnvelopes = withRealStatus(refusalEnvelopes
 export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
   port: inStatus(503, 'temporarily unavailable'),
   overloaded: inStatus(503, 'too much to do, try again later'),
+  workers: inStatus(503, 'temporarily unavailable'),
   redis: inStatus(503, 'temporarily unavailable, try again later'),
   database: inStatus(503, 'temporarily unavailable'),
   policies: inStatus(503, 'temporarily unavailable'),

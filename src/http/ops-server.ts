@@ -1,23 +1,14 @@
 import { versions } from 'node:process'
 import fastify, { type FastifyInstance } from 'fastify'
-
-/** One thing that must hold before traffic should come here. */
-export interface ReadinessCheck {
-  readonly name: string
-  /** `undefined` when all is well, else a few words on what is not. */
-  readonly problem: () => string | undefined
-}
+import type { Readiness } from './readiness.ts'
 
 export interface OpsServerParts {
   readonly version: string
   readonly mode: string
-  readonly revision: () => string | undefined
-  readonly checks: readonly ReadinessCheck[]
-  /** What `/readyz?verbose` shows besides, by name. */
-  readonly details?: Readonly<Record<string, () => unknown>>
+  readonly readiness: (verbose: boolean) => Readiness | Promise<Readiness>
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
   /** The public keys that verify our tokens, for services that check them a second time. */
-  readonly publicKeys: () => readonly object[]
+  readonly publicKeys: () => readonly object[] | Promise<readonly object[] | undefined>
 }
 
 /** How long others may go on with the keys they know: a new one must be out that long before it signs. */
@@ -27,9 +18,7 @@ const jwksSeconds = 60
 export function createOpsServer({
   version,
   mode,
-  revision,
-  checks,
-  details = {},
+  readiness,
   metrics,
   publicKeys,
 }: OpsServerParts): FastifyInstance {
@@ -50,27 +39,21 @@ export function createOpsServer({
   })
 
   server.get('/readyz', async (request, reply) => {
-    const problems = checks.flatMap(({ name, problem }) => {
-      const text = problem()
-      return text === undefined ? [] : [{ name, problem: text }]
-    })
-    reply.code(problems.length === 0 ? 200 : 503)
-    const verdict = { ready: problems.length === 0, revision: revision() ?? null, problems }
-    const verbose = Object.hasOwn(request.query as object, 'verbose')
-    return verbose ? { ...verdict, ...inFull(details) } : verdict
+    const verdict = await readiness(Object.hasOwn(request.query as object, 'verbose'))
+    reply.code(verdict.ready ? 200 : 503)
+    return verdict
   })
 
   // RFC 7517 5. A shared secret is not among them.
   server.get('/.well-known/jwks.json', async (_, reply) => {
+    const keys = await publicKeys()
+    // An empty set would have others forget the keys they know.
+    if (keys === undefined) return reply.code(503).send({ code: 503, msg: 'not known just now' })
     reply.header('Cache-Control', `public, max-age=${jwksSeconds}`)
     reply.type('application/jwk-set+json')
-    return JSON.stringify({ keys: publicKeys() })
+    return JSON.stringify({ keys })
   })
 
   server.setNotFoundHandler((_, reply) => reply.code(404).send({ code: 404, msg: 'not found' }))
   return server
-}
-
-function inFull(details: Readonly<Record<string, () => unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(details).map(([name, read]) => [name, read()]))
 }

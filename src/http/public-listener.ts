@@ -10,6 +10,8 @@ export interface PublicTls {
   /** The certificate and its key, as PEM, in force now. */
   readonly current: () => CertificatePair
   readonly onChange: (listener: (pair: CertificatePair) => void) => void
+  /** Shared by processes that serve one port, so that a client can go on with any of them. */
+  readonly ticketKeys?: Buffer
   /** A client and we did not come to speak TLS with each other. */
   readonly failed: () => void
 }
@@ -28,17 +30,18 @@ export function createListener(
 ): PublicListener {
   if (tls === undefined) return createServer(options)
 
-  const { minVersion } = tls
+  const { minVersion, ticketKeys } = tls
+  const lasting = { minVersion, ...(ticketKeys !== undefined && { ticketKeys }) }
   const server = createTlsServer({
     ...options,
     ...tls.current(),
-    minVersion,
+    ...lasting,
     ALPNProtocols: ['http/1.1'],
     // A client that connects and never says hello holds what one that never asks would.
     handshakeTimeout: options.headersTimeout,
   })
   // Connections that are open keep what they began with.
-  tls.onChange((pair) => server.setSecureContext({ ...pair, minVersion }))
+  tls.onChange((pair) => server.setSecureContext({ ...pair, ...lasting }))
   // Before Node's own listener, which would have us answer in HTTP where there is no TLS yet.
   server.prependListener('tlsClientError', (_, socket) => {
     tls.failed()

@@ -66,6 +66,8 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   })
   server.maxHeadersCount = limits.headerCount
   server.maxConnections = limits.connections
+  // A worker that has its share would hand a connection on, from one full worker to the next.
+  Object.assign(server, { dropMaxConnection: true })
 
   async function handle(
     request: IncomingMessage,

@@ -20,6 +20,7 @@ export function addCertificateMetrics(
     {
       name: 'postern_tls_certificate_not_after_seconds',
       help: 'When the certificate of the public port expires, in seconds since the epoch.',
+      whole: 'min',
     },
     () => [{ value: Date.parse(read().notAfter) / 1000 }],
   )

@@ -16,6 +16,7 @@ export function addKeyMetrics(figures: Figures, read: () => CountedKeys): void {
       name: 'postern_key_info',
       help: 'Always 1; the labels name each key of the key directory, and say whether it signs.',
       labels: ['kid', 'algorithm', 'signs'],
+      whole: 'max',
     },
     () => {
       const { keys, signer } = read()

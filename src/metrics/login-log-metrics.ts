@@ -19,7 +19,11 @@ const counters = {
 /** Shows whether the login log keeps up, and what it lost. */
 export function addLoginLogMetrics(figures: Figures, read: () => CountedLoginRecords): void {
   figures.readGauge(
-    { name: 'postern_login_log_queued', help: 'Login records that only this process has.' },
+    {
+      name: 'postern_login_log_queued',
+      help: 'Login records that only this process has.',
+      whole: 'sum',
+    },
     () => [{ value: read().queued }],
   )
   for (const [kind, help] of Object.entries(counters)) {

@@ -5,6 +5,7 @@ export function addOverloadMetrics(figures: Figures, share: () => number): void 
   figures.readGauge(
     {
       name: 'postern_shed_ratio',
+      whole: 'max',
       help: 'Which share of new requests is refused because the event loop is late, from 0 to 0.9.',
     },
     () => [{ value: share() }],

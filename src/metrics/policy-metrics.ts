@@ -21,6 +21,7 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
       name: 'postern_policy_info',
       help: 'Always 1; the labels say which policy is in force.',
       labels: ['revision', 'source', 'engine'],
+      whole: 'max',
     },
     () => {
       const { revision, source, engine = 'none' } = read()
@@ -28,7 +29,11 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
     },
   )
   figures.readGauge(
-    { name: 'postern_policy_rules', help: 'How many rules the policy in force has.' },
+    {
+      name: 'postern_policy_rules',
+      help: 'How many rules the policy in force has.',
+      whole: 'max',
+    },
     () => known(read().rules),
   )
   addReloadMetrics(
@@ -47,6 +52,7 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
     {
       name: 'postern_policy_last_reload_timestamp_seconds',
       help: 'When the policy in force came into force.',
+      whole: 'min',
     },
     () => known(seconds(read().since)),
   )
@@ -54,6 +60,7 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
     {
       name: 'postern_policy_confirmed_timestamp_seconds',
       help: 'When the source last said that the policy in force is the newest.',
+      whole: 'min',
     },
     () => known(seconds(read().confirmedAt)),
   )

@@ -1,12 +1,15 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from '@prometheus-io/client'
 import { createCounts } from './counts.ts'
 import { createQuickHistogram } from './quick-histogram.ts'
+import { type FigureSnapshot, type WholeRule, wholeRuleOf } from './snapshot.ts'
 
 /** What a figure is called and what it says. Labels take values from closed lists only. */
 export interface Figure<Label extends string> {
   readonly name: string
   readonly help: string
   readonly labels?: readonly Label[]
+  /** For gauges: what the figure of several workers is. Without it each worker has its own. */
+  readonly whole?: WholeRule
 }
 
 /** One value that is read when somebody asks. */
@@ -35,6 +38,8 @@ export interface Figures {
   ): void
   /** Every figure, those of the process included. */
   text(): Promise<string>
+  /** The same as data, for whoever adds up several processes; `own` leaves out the process. */
+  snapshot(which?: 'own'): Promise<readonly FigureSnapshot[]>
   readonly contentType: string
 }
 
@@ -51,6 +56,7 @@ const usualBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 export function createFigures(): Figures {
   const registry = new Registry()
   const registers = [registry]
+  const rules = new Map<string, WholeRule>()
 
   return {
     counter({ name, help, labels = [] }) {
@@ -85,7 +91,8 @@ export function createFigures(): Figures {
         },
       })
     },
-    readGauge({ name, help, labels = [] }, read) {
+    readGauge({ name, help, labels = [], whole }, read) {
+      if (whole !== undefined) rules.set(name, whole)
       new Gauge<string>({
         name,
         help,
@@ -99,8 +106,29 @@ export function createFigures(): Figures {
       })
     },
     text: async () => `${await registry.metrics()}${await ofProcess().metrics()}`,
+    async snapshot(which) {
+      const sources = which === 'own' ? [registry] : [registry, ofProcess()]
+      const metrics = sources.map((one) => one.getMetricsAsJSON())
+      return (await Promise.all(metrics)).flat().map(({ name, help, type, values }) => ({
+        name,
+        help,
+        type,
+        whole: rules.get(name) ?? wholeRuleOf(name),
+        values: values.map((one) => ({ ...one, labels: labelsOf(one) })),
+      }))
+    },
     contentType: registry.contentType,
   }
+}
+
+/** The library leaves labels out where there are none, whatever its types say. */
+function labelsOf({ labels }: { labels?: object }): FigureSnapshot['values'][number]['labels'] {
+  return { ...labels }
+}
+
+/** Snapshots in the form that Prometheus reads. */
+export function figuresText(figures: readonly FigureSnapshot[]): Promise<string> {
+  return Registry.aggregate([figures]).metrics()
 }
 
 let processRegistry: Registry | undefined

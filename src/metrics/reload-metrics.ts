@@ -27,7 +27,7 @@ export function addReloadMetrics(
       { value: failed, labels: { result: 'failed' } },
     ]
   })
-  figures.readGauge({ name: `${prefix}_last_reload_success`, help: success }, () => [
+  figures.readGauge({ name: `${prefix}_last_reload_success`, help: success, whole: 'min' }, () => [
     { value: read().isWell ? 1 : 0 },
   ])
 }

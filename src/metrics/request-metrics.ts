@@ -103,7 +103,11 @@ export function createRequestMetrics(figures: Figures): RequestMetrics {
     labels: ['upstream'],
   })
   figures.readGauge(
-    { name: 'postern_open_requests', help: 'Requests that have begun and not ended.' },
+    {
+      name: 'postern_open_requests',
+      help: 'Requests that have begun and not ended.',
+      whole: 'sum',
+    },
     () => [{ value: open }],
   )
   const own = new Map([

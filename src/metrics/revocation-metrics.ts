@@ -15,6 +15,7 @@ export function addRevocationMetrics(figures: Figures, read: () => CountedRevoca
       name: 'postern_revocations',
       help: 'Single tokens that ended early, and users all of whose tokens of a time did.',
       labels: ['kind'],
+      whole: 'max',
     },
     () => {
       const { tokens, users } = read()
@@ -28,6 +29,7 @@ export function addRevocationMetrics(figures: Figures, read: () => CountedRevoca
     {
       name: 'postern_revocations_age_seconds',
       help: 'How long ago the store last confirmed the list; absent while it never did.',
+      whole: 'max',
     },
     () => {
       const { ageSeconds: value } = read()
@@ -38,6 +40,7 @@ export function addRevocationMetrics(figures: Figures, read: () => CountedRevoca
     {
       name: 'postern_revocations_stale',
       help: '1 while the list is older than revocation.maxAgeMs.',
+      whole: 'max',
     },
     () => [{ value: read().stale ? 1 : 0 }],
   )

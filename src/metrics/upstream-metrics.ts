@@ -25,7 +25,12 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
   const labels = ['upstream', 'target'] as const
 
   figures.readGauge(
-    { name: 'postern_upstream_up', help: '0 while its health check finds it ill.', labels },
+    {
+      name: 'postern_upstream_up',
+      help: '0 while its health check finds it ill.',
+      labels,
+      whole: 'min',
+    },
     each(({ isHealthy }) => (isHealthy() ? 1 : 0)),
   )
   figures.readGauge(
@@ -33,6 +38,7 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
       name: 'postern_circuit_state',
       help: '0 closed: used; 1 half-open: one request tries it; 2 open: left alone after failures.',
       labels,
+      whole: 'max',
     },
     each(({ breaker }) => states[breaker.state()]),
   )
@@ -41,6 +47,7 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
       name: 'postern_upstream_outstanding',
       help: 'Requests that were given to it and have not ended.',
       labels,
+      whole: 'sum',
     },
     each(({ outstanding }) => outstanding()),
   )

@@ -92,6 +92,7 @@ export async function buildGateway(
   figures.readGauge(
     {
       name: 'postern_open_streams',
+      whole: 'sum',
       help: 'What lasts as long as both sides want: upgraded connections, and streams of events.',
       labels: ['kind'],
     },

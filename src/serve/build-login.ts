@@ -133,6 +133,7 @@ function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figure
     {
       name: 'postern_login_counted_alone',
       help: '1 while Redis is away and login attempts are counted by this process alone.',
+      whole: 'max',
     },
     () => [{ value: Number(isAlone) }],
   )

@@ -17,6 +17,10 @@ export interface Life {
   readonly asked: () => void
   /** An error came that nobody caught. The first asks for the end, in less time. */
   readonly failed: (error: unknown, origin?: unknown) => void
+  /** The end, in order, begins now unless it has begun. */
+  readonly begin: () => void
+  /** Settles when the end has begun, whatever the reason. */
+  readonly told: Promise<void>
   /** Waits until the end is asked for, closes, and says the exit code: 0 if all was in order. */
   readonly end: (close: () => Promise<void>) => Promise<number>
 }
@@ -61,6 +65,8 @@ export function createLife({ log, shutdown, describe, exit }: LifeParts): Life {
 
   return {
     hurry: hurry.signal,
+    told: begun.promise,
+    begin: () => endWithin(shutdown.deadlineMs),
     asked() {
       const now = performance.now()
       if (askedAt === undefined) {

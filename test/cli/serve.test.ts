@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { startPostgres } from '../support/postgres-server.ts'
@@ -145,6 +145,53 @@ describe('postern serve', () => {
     expect(err.trim().split('\n')).toHaveLength(1)
   })
 
+  test('with workers says once that a port is in use, and exits with 1', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    onTestFinished(() => void other.close())
+    const { port } = other.address() as AddressInfo
+    const stores = `redis: { url: 'redis://127.0.0.1:1' }\ndatabase: { url: 'postgres://127.0.0.1:1/a' }\n`
+    const directory = await folder(
+      `application: { host: 127.0.0.1, port: ${port}, workers: 3 }\nops: { port: 0 }\n${stores}`,
+    )
+
+    const { code, err } = await ended(start(directory, { POSTERN_JWT__SECRET: secret }))
+
+    expect(code).toBe(1)
+    expect(err).toMatch(
+      new RegExp(`^postern: cannot listen on 127\\.0\\.0\\.1:${port}: it is in use[^\n]*\n$`),
+    )
+  })
+
+  test('does not start several workers that would share nothing, in one line', async () => {
+    const directory = await folder('application: { port: 0, workers: 2 }\nops: { port: 0 }\n')
+
+    const { code, err } = await ended(start(directory, { POSTERN_JWT__SECRET: secret }))
+
+    expect(code).toBe(3)
+    expect(err).toMatch(
+      /^postern\.yaml:1:\d+: application\.workers 2 needs database\.url and redis\.url: [^\n]*\n$/,
+    )
+  })
+
+  test('with workers auto starts one where they would share nothing, and says why', async () => {
+    const directory = await folder(
+      `application: { host: 127.0.0.1, port: 0, workers: auto, ${data()} }\nops: { port: 0 }\n`,
+    )
+    const child = start(directory, { POSTERN_JWT__SECRET: secret })
+    const end = ended(child)
+    await listening(child)
+
+    child.kill('SIGTERM')
+
+    const { code, out } = await end
+    expect(code).toBe(0)
+    const why = 'several workers need database.url and redis.url'
+    // One core needs no reason.
+    if (availableParallelism() > 1) expect(out).toContain(`"workers":1,"reason":"${why}"`)
+    expect(out).not.toContain('"worker":1')
+  })
+
   test.each(['SIGTERM', 'SIGINT'] as const)('ends on %s with exit code 0', async (signal) => {
     const directory = await folder(
       `application: { host: 127.0.0.1, port: 0, ${data()} }\nops: { port: 0 }\n`,
@@ -195,6 +242,7 @@ describe('postern', () => {
     [[], 2],
     [['nonsense'], 2],
     [['serve', '--nonsense'], 2],
+    [['worker'], 2],
     [['user'], 2],
   ])('%j ends with %i', async (args, code) => {
     const child = spawn(process.execPath, ['src/main.ts', ...args], {

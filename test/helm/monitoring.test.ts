@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { createFigures } from '../../src/metrics/registry.ts'
+import { addWorkerMetrics } from '../../src/metrics/worker-metrics.ts'
 import { createCertificates } from '../support/certificates.ts'
 import { only, render } from '../support/chart.ts'
 import { mountKeys, newKey } from '../support/keys.ts'
@@ -77,7 +79,14 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
 
   const scrape = async () => (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
   await until(async () => (await scrape()).includes('postern_ratelimit_rejected_total{'))
-  return samplesIn((await scrape()) + (await scrapeOverTls()))
+  return samplesIn((await scrape()) + (await scrapeOverTls()) + (await scrapeOfWorkers()))
+}
+
+/** What only a gateway of several workers has. */
+function scrapeOfWorkers(): Promise<string> {
+  const figures = createFigures()
+  addWorkerMetrics(figures, () => ({ states: [], restarts: 0 }))
+  return figures.text()
 }
 
 /** What only a gateway has that speaks TLS itself. */

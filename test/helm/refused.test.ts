@@ -103,6 +103,27 @@ describe('a secret that is missing', () => {
     ])
   })
 
+  test('is asked for by several workers of one replica, with one line each', () => {
+    const set = [
+      'config.application.workers=2',
+      'policy.files.policy\\.csv=x',
+      'resources.limits.memory=2Gi',
+    ]
+
+    const said = lines(refusal({ files: ['files-policy'], set }))
+
+    expect(said).toEqual([
+      expect.stringMatching(/^secrets\.redisUrl is missing: config\.application\.workers /),
+      expect.stringMatching(/^secrets\.databaseUrl is missing: config\.application\.workers /),
+    ])
+  })
+
+  test('is none for workers that are as many as can be', () => {
+    const set = ['config.application.workers=auto', 'policy.files.policy\\.csv=x']
+
+    expect(refusal({ files: ['files-policy'], set })).toBe('')
+  })
+
   test('of the database is none for one gateway that has room for its own', () => {
     const set = ['resources.limits.memory=512Mi', 'policy.files.policy\\.csv=x']
 

@@ -43,6 +43,7 @@ describe('a configuration', () => {
       host: '0.0.0.0',
       port: 8000,
       dataDirectory: 'data',
+      workers: 1,
       trustedProxies: [],
     })
     expect(config.jwt).toEqual({
@@ -405,6 +406,45 @@ describe('the mode', () => {
   test('comes with a warning when nobody is likely to have meant it', () => {
     expect(modeFacts('Dev', 1).warning).toBe('application.mode "Dev" is treated as prod')
     expect(modeFacts('prod', 1).warning).toBeUndefined()
+  })
+})
+
+describe('the number of workers', () => {
+  const stores = 'database: { url: postgres://h/d }\nredis: { url: redis://h }\n'
+
+  test.each([
+    ['1', 1],
+    ['2', 2],
+    ['256', 256],
+    ['auto', 'auto'],
+  ])('may be %s, in a file and in the environment', (text, value) => {
+    const env = { ...good, POSTERN_APPLICATION__WORKERS: text }
+
+    expect(load(`${stores}application: { workers: ${text} }`).application.workers).toBe(value)
+    expect(load(stores, env).application.workers).toBe(value)
+  })
+
+  test.each(['0', '257', '1.5', '-1', 'many', "'2'", 'true', 'AUTO', '[2]'])(
+    'may not be %s',
+    (text) => {
+      expect(problems(`${stores}application: { workers: ${text} }`)).toEqual([
+        expect.stringContaining(
+          'application.workers must be a whole number from 1 to 256, or auto',
+        ),
+      ])
+    },
+  )
+
+  test.each([
+    ['', 'database.url and redis.url'],
+    ['database: { url: postgres://h/d }', 'redis.url'],
+    ['redis: { url: redis://h }', 'database.url'],
+  ])('above 1 needs what workers share, beside %j', (beside, missing) => {
+    expect(problems(`application: { workers: 2 }\n${beside}`)).toEqual([
+      expect.stringContaining(`application.workers 2 needs ${missing}: `),
+    ])
+    expect(problems(`application: { workers: auto }\n${beside}`)).toEqual([])
+    expect(problems(`application: { workers: 1 }\n${beside}`)).toEqual([])
   })
 })
 

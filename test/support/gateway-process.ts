@@ -9,19 +9,22 @@ export type LogLine = Readonly<Record<string, unknown>>
 
 /** A gateway in a process of its own, as an operator runs it. */
 export interface GatewayProcess {
+  readonly pid: number
   readonly publicPort: number
   readonly opsPort: number
   /** Every line of its log so far. */
   readonly log: readonly LogLine[]
   /** Waits for a line from now on. */
   logged(isIt: (line: LogLine) => boolean): Promise<void>
+  /** What it wrote to its standard error so far. */
+  complaints(): string
+  /** Its exit code, when it has ended. */
+  readonly exit: Promise<number | null>
   /** Ends it in order, and returns its exit code. */
   stop(): Promise<number | null>
   /** As a crash does. */
   kill(): Promise<void>
   signal(name: NodeJS.Signals): void
-  /** Its exit code, once it has ended. */
-  readonly exit: Promise<number | null>
   /** Stops reading what it says. */
   closePipes(): void
 }
@@ -30,6 +33,8 @@ export interface ProcessOptions {
   /** A module that is loaded before the gateway, by its path or its name in this folder. */
   readonly preload?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Whether a signal can be sent to it and all that it starts. */
+  readonly ownGroup?: boolean
 }
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
@@ -41,12 +46,14 @@ const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 export async function startGatewayProcess(
   file: string,
   config: Readonly<Record<string, unknown>>,
-  { preload, env = {} }: ProcessOptions = {},
+  { preload, env = {}, ownGroup = false }: ProcessOptions = {},
 ): Promise<GatewayProcess> {
   await writeFile(file, stringify(config))
   const loaded = preload === undefined ? [] : ['--import', resolve(import.meta.dirname, preload)]
   const child = spawn(process.execPath, [...loaded, main, 'serve', '--config', file], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    // A group that can be signalled as a terminal does it.
+    detached: ownGroup,
     // What configures the tests would be refused as an unknown setting of the gateway.
     env: Object.fromEntries(
       Object.entries({ ...process.env, ...env }).filter(([name]) => !/^POSTERN_/.test(name)),
@@ -74,6 +81,7 @@ export async function startGatewayProcess(
   })
 
   return {
+    pid: child.pid ?? 0,
     publicPort: ports.port,
     opsPort: ports.opsPort,
     log,
@@ -86,6 +94,8 @@ export async function startGatewayProcess(
         }
         listeners.add(listener)
       }),
+    complaints: () => complaints.join(''),
+    exit: ended.then(() => child.exitCode),
     async stop() {
       child.kill('SIGTERM')
       await ended
@@ -98,7 +108,6 @@ export async function startGatewayProcess(
       process.off('exit', kill)
     },
     signal: (name) => void child.kill(name),
-    exit: ended.then(() => child.exitCode),
     closePipes() {
       child.stdout.destroy()
       child.stderr.destroy()

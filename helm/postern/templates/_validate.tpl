@@ -6,6 +6,7 @@
 {{- $mode := dig "application" "mode" "prod" $values.config -}}
 {{- $isDev := eq $mode "dev" -}}
 {{- $several := or $values.autoscaling.enabled (gt (int64 $values.replicaCount) 1) -}}
+{{- $workers := int64 (dig "application" "workers" 1 $values.config) -}}
 {{- $delivery := $values.policy.delivery -}}
 
 {{- if not $values.image.repository -}}
@@ -35,10 +36,14 @@
 {{- $problems = append $problems (printf "secrets.redisUrl is missing: policy.delivery %s takes policies from Redis; name a Secret in secrets.redisUrl.existingSecret" $delivery) -}}
 {{- else if and $several (not $secrets.redisUrl) -}}
 {{- $problems = append $problems "secrets.redisUrl is missing: several replicas share captchas and limits in Redis; name a Secret in secrets.redisUrl.existingSecret, or run one replica" -}}
+{{- else if and (gt $workers 1) (not $secrets.redisUrl) -}}
+{{- $problems = append $problems "secrets.redisUrl is missing: config.application.workers share captchas and limits in Redis; name a Secret in secrets.redisUrl.existingSecret, or run one worker" -}}
 {{- end -}}
 {{- if not $secrets.databaseUrl -}}
 {{- if $several -}}
 {{- $problems = append $problems "secrets.databaseUrl is missing: several replicas share accounts in PostgreSQL; name a Secret in secrets.databaseUrl.existingSecret" -}}
+{{- else if gt $workers 1 -}}
+{{- $problems = append $problems "secrets.databaseUrl is missing: config.application.workers share accounts in PostgreSQL; name a Secret in secrets.databaseUrl.existingSecret, or run one worker" -}}
 {{- else if not $values.persistence.enabled -}}
 {{- $problems = append $problems "secrets.databaseUrl is missing: without it accounts are in the embedded database, and persistence.enabled has to keep that" -}}
 {{- end -}}

@@ -1,0 +1,31 @@
+import type { Figures } from './registry.ts'
+
+/** What is known about the workers of one gateway. */
+export interface CountedWorkers {
+  readonly states: readonly string[]
+  readonly restarts: number
+}
+
+/** Shows what the workers do, and how often one had to be replaced. */
+export function addWorkerMetrics(figures: Figures, read: () => CountedWorkers): void {
+  figures.readGauge(
+    {
+      name: 'postern_workers',
+      help: 'Workers by what they do; waiting is a place whose next process is on its way.',
+      labels: ['state'],
+      whole: 'sum',
+    },
+    () =>
+      ['waiting', 'starting', 'listening', 'silent', 'closing'].map((state) => ({
+        value: read().states.filter((one) => one === state).length,
+        labels: { state },
+      })),
+  )
+  figures.readCounter(
+    {
+      name: 'postern_worker_restarts_total',
+      help: 'Processes that took the place of a worker that had ended.',
+    },
+    () => [{ value: read().restarts }],
+  )
+}

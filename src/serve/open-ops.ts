@@ -1,0 +1,16 @@
+import type { Closing } from '../closing.ts'
+import type { Config } from '../config/schema.ts'
+import { listen } from '../http/listen.ts'
+import { createOpsServer, type OpsServerParts } from '../http/ops-server.ts'
+
+/** Listens on the operators' port, and returns it. */
+export async function openOps(
+  { ops }: Pick<Config, 'ops'>,
+  parts: OpsServerParts,
+  closing: Closing,
+): Promise<number> {
+  const opsServer = createOpsServer(parts)
+  const port = await listen(opsServer.server, ops, () => opsServer.ready())
+  closing.add(() => opsServer.close())
+  return port
+}

@@ -1,0 +1,109 @@
+import cluster from 'node:cluster'
+import { randomBytes } from 'node:crypto'
+import { createClosing } from './closing.ts'
+import { modeFacts } from './config/mode.ts'
+import type { Config } from './config/schema.ts'
+import type { Log } from './log.ts'
+import { createFigures, figuresText } from './metrics/registry.ts'
+import { createWholeFigures } from './metrics/whole.ts'
+import { addWorkerMetrics } from './metrics/worker-metrics.ts'
+import { openOps } from './serve/open-ops.ts'
+import { warnOfMode } from './serve/warn-of-mode.ts'
+import type { RunningPostern } from './serve.ts'
+import { version } from './version.ts'
+import { type Crew, createCrew } from './workers/crew.ts'
+import { shareOf } from './workers/share.ts'
+import { createWatch } from './workers/watch.ts'
+import { wholeReadiness } from './workers/whole-readiness.ts'
+
+export interface SuperviseOptions {
+  readonly config: Config
+  readonly log: Log
+  readonly count: number
+  /** Settles when the gateway is told to end. */
+  readonly told: Promise<void>
+  /** Fires when what is being drained is to be cut. */
+  readonly hurry: AbortSignal
+}
+
+/** What a worker's stores may need after its deadline. */
+const storesMs = 5000
+
+/**
+ * Runs `count` workers of this program as one gateway. This process has the ops port and hands
+ * connections out; it reads no request. Throws as `serve` does, or `StartEnded` when a worker has
+ * said already why there is no start.
+ */
+export async function supervise(options: SuperviseOptions): Promise<Omit<RunningPostern, 'ops'>> {
+  const { config, log, count, told, hurry } = options
+  const mode = modeFacts(config.application.mode, config.jwt.timeout)
+  warnOfMode(mode, log)
+  // Without it, all connections of one balancer have been seen to end up with one worker of four.
+  cluster.schedulingPolicy = cluster.SCHED_RR
+  cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+
+  const whole = createWholeFigures()
+  const crew = createCrew({
+    count,
+    fork: () => cluster.fork(),
+    start: {
+      config: shareOf(config, count),
+      ticketKeys: randomBytes(48).toString('base64'),
+    },
+    figures: whole,
+    log,
+    told,
+  })
+  hurry.addEventListener('abort', () => {
+    for (const place of crew.places) place.hurry()
+  })
+  const watch = createWatch(crew.places, whole, log)
+  const own = createFigures()
+  addWorkerMetrics(own, () => ({
+    states: crew.places.map((place) => (watch.isSilent(place) ? 'silent' : place.state())),
+    restarts: crew.restarts(),
+  }))
+
+  let hasStarted = false
+  const closing = createClosing()
+  const opsPort = await openOps(
+    config,
+    {
+      version,
+      mode: mode.name,
+      readiness: (verbose) =>
+        wholeReadiness(crew.places, { hasStarted, isClosing: crew.isClosing() }, verbose),
+      metrics: {
+        contentType: own.contentType,
+        async text() {
+          await watch.collect()
+          return figuresText(whole.joined(await own.snapshot()))
+        },
+      },
+      publicKeys: () => publicKeysOf(crew),
+    },
+    closing,
+  )
+
+  async function close(): Promise<void> {
+    try {
+      await crew.close(config.shutdown.deadlineMs + storesMs)
+    } finally {
+      watch.close()
+      await closing.close()
+    }
+  }
+
+  const { publicPort, forwardAuthPort, revision } = await crew.start()
+  hasStarted = true
+  return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, close }
+}
+
+/** All workers have the same keys; the first one that answers will do. */
+async function publicKeysOf({ places }: Crew): Promise<readonly object[] | undefined> {
+  for (const place of places) {
+    const keys = await place.ask('publicKeys')
+    if (keys !== undefined) return keys
+  }
+  return undefined
+}

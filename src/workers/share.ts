@@ -1,0 +1,27 @@
+import type { Config } from '../config/schema.ts'
+
+/**
+ * The configuration of one of `count` workers. What limits the whole gateway is divided, rounded
+ * up: connections of clients, to the database and to each target, and passwords checked at once.
+ */
+export function shareOf(config: Config, count: number): Config {
+  const part = (whole: number) => Math.ceil(whole / count)
+  const { limits, database, login, upstreams } = config
+
+  return {
+    ...config,
+    limits: { ...limits, connections: part(limits.connections) },
+    database: { ...database, poolSize: part(database.poolSize) },
+    login: {
+      ...login,
+      passwordConcurrency: part(login.passwordConcurrency),
+      passwordQueue: part(login.passwordQueue),
+    },
+    upstreams: Object.fromEntries(
+      Object.entries(upstreams).map(([name, upstream]) => [
+        name,
+        { ...upstream, connections: part(upstream.connections) },
+      ]),
+    ),
+  }
+}

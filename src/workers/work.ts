@@ -1,0 +1,98 @@
+import type { Worker } from 'node:cluster'
+import { Fault } from '../errors.ts'
+import type { OpsServerParts } from '../http/ops-server.ts'
+import type { Figures } from '../metrics/registry.ts'
+import type { Answers, FromWorker, Listening, Question, Start, ToWorker } from './messages.ts'
+
+/** What can be asked of one gateway. */
+export interface GatewayOps extends OpsServerParts {
+  readonly metrics: Figures
+  readonly publicKeys: () => readonly object[]
+}
+
+/** A gateway that runs in this worker. */
+export interface Gateway extends Listening {
+  readonly ops: GatewayOps
+  close(): Promise<void>
+}
+
+export interface WorkParts {
+  /** This process, as its supervisor knows it. */
+  readonly worker: Worker
+  /** Builds the gateway and listens. */
+  readonly serve: (start: Start) => Promise<Gateway>
+  /** Settles when this process is told to end by somebody else than the supervisor. */
+  readonly signal: Promise<void>
+}
+
+/** How long a supervisor that started us may take to say what to do. */
+const startMs = 10_000
+/** How long it may take to hear us. */
+const sendMs = 1000
+
+/**
+ * The life of one worker: hears what to serve, serves, answers its supervisor, and ends in order
+ * when it is told to, by whomever, or when the supervisor is gone.
+ */
+export async function work({ worker, serve, signal }: WorkParts): Promise<void> {
+  const start = Promise.withResolvers<Start>()
+  const end = Promise.withResolvers<void>()
+  let gateway: Gateway | undefined
+
+  async function hear(message: ToWorker): Promise<void> {
+    if (message.kind === 'start') start.resolve(message)
+    else if (message.kind === 'close') end.resolve()
+    else if (gateway !== undefined) {
+      const answer = await answerOf(gateway, message.question)
+      await tell(worker, { kind: 'answer', id: message.id, answer })
+    }
+  }
+
+  worker.on('message', (message: ToWorker) => void hear(message))
+  // That the supervisor cannot be told shows in its end.
+  worker.on('error', () => {})
+  worker.on('disconnect', () => {
+    // Else Node ends this process at once, with all that it is answering.
+    worker.exitedAfterDisconnect = true
+    start.reject(new Fault('workers', { reason: 'the supervisor is gone' }))
+    end.resolve()
+  })
+  void signal.then(end.resolve)
+
+  await tell(worker, { kind: 'hello' })
+  const begin = await Promise.race([inTime(startMs, start.promise), end.promise])
+  if (begin === undefined) return
+  gateway = await serve(begin)
+  const { publicPort, forwardAuthPort, revision, ops } = gateway
+  await tell(worker, { kind: 'listening', publicPort, forwardAuthPort, revision })
+  await end.promise
+  await tell(worker, { kind: 'closing' })
+  await gateway.close()
+  await tell(worker, { kind: 'counted', figures: await ops.metrics.snapshot() })
+}
+
+async function answerOf({ ops }: Gateway, question: Question): Promise<Answers[Question]> {
+  if (question === 'figures') return ops.metrics.snapshot()
+  if (question === 'ownFigures') return ops.metrics.snapshot('own')
+  return question === 'readiness' ? ops.readiness(true) : ops.publicKeys()
+}
+
+/** Returns when it was sent, or is not going to be. */
+function tell(worker: Worker, message: FromWorker): Promise<void> {
+  if (!worker.isConnected()) return Promise.resolve()
+  return new Promise((resolve) => {
+    setTimeout(resolve, sendMs).unref()
+    worker.send(message, () => resolve())
+  })
+}
+
+async function inTime<T>(ms: number, word: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const silent = new Fault('workers', { reason: 'the supervisor says nothing' })
+  const timer = setTimeout(() => reject(silent), ms)
+  try {
+    return await Promise.race([word, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

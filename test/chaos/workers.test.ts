@@ -1,0 +1,326 @@
+import { once } from 'node:events'
+import { copyFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createCertificates } from '../support/certificates.ts'
+import {
+  type CrewOptions,
+  type CrewProcess,
+  isAlive,
+  startCrew as startCrewOn,
+} from '../support/crew-process.ts'
+import { contracts } from '../support/forward-auth.ts'
+import { figureOf } from '../support/gateway-figures.ts'
+import { openClient } from '../support/open-client.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
+import { prefix, publish } from '../support/published-policies.ts'
+import { request, sendRaw } from '../support/raw-client.ts'
+import { ok } from '../support/recording-upstream.ts'
+import { freePort, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
+
+let redis: RedisServer
+let postgres: PostgresServer
+
+beforeAll(async () => {
+  ;[redis, postgres] = await Promise.all([startRedis(), startPostgres()])
+})
+afterAll(async () => {
+  await Promise.all([redis.stop(), postgres.stop()])
+})
+
+const startCrew = (options: CrewOptions = {}) =>
+  startCrewOn({ redisUrl: redis.url, databaseUrl: postgres.url }, options)
+
+/** One that ends with the test. */
+async function testCrew(options?: CrewOptions): Promise<CrewProcess> {
+  const crew = await startCrew(options)
+  onTestFinished(crew.clear)
+  return crew
+}
+
+async function get(port: number, path = '/a', token = tokenOf('admin'), quietMs = 20_000) {
+  const bytes = request(`GET ${path}`, [`Authorization: Bearer ${token}`])
+  const { answers } = await sendRaw(port, bytes, { quietMs })
+  return answers[0]
+}
+
+/** Calls until every worker has answered, and returns how many calls that took. */
+async function reachBoth({ publicPort, log }: CrewProcess): Promise<number> {
+  const before = log.length
+  const reached = () =>
+    new Set(log.slice(before).flatMap(({ worker, path }) => (path === '/a' ? [worker] : [])))
+  let asked = 0
+  await until(async () => {
+    expect((await get(publicPort))?.status).toBe(200)
+    asked++
+    return reached().size === 2
+  })
+  return asked
+}
+
+/** Whether two workers listen, this one not among them. */
+async function isReplaced(crew: CrewProcess, pid: number): Promise<boolean> {
+  const pids = [...(await crew.workerPids()).values()]
+  return pids.length === 2 && !pids.includes(pid)
+}
+
+/** The workers that logged this outcome. */
+function workersWith({ log }: CrewProcess, wanted: string): ReadonlySet<unknown> {
+  return new Set(log.flatMap(({ outcome, worker }) => (outcome === wanted ? [worker] : [])))
+}
+
+function portIsFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.on('connect', () => {
+      socket.destroy()
+      resolve(false)
+    })
+    socket.on('error', () => resolve(true))
+  })
+}
+
+describe('a gateway of two workers', () => {
+  let crew: CrewProcess
+
+  beforeAll(async () => {
+    await publish(redis.url, ['clerk, /a, GET'])
+    crew = await startCrew({
+      config: {
+        // Its number must stay when all workers are replaced at once.
+        application: { port: await freePort(), trustedProxies: ['127.0.0.1'] },
+        forwardAuth: { enabled: true, port: 0 },
+        redis: { prefix },
+        policy: { source: 'redis' },
+        shutdown: { graceMs: 300, deadlineMs: 15_000 },
+      },
+    })
+  })
+  afterAll(() => crew.clear())
+
+  const total = () => figureOf(crew.opsPort, 'postern_requests_total')
+
+  test('answers from both, says once that it listens, and counts what both did', async () => {
+    const asked = await reachBoth(crew)
+
+    await until(async () => (await total()) === asked)
+    expect(await figureOf(crew.opsPort, 'postern_request_duration_seconds_count')).toBe(asked)
+    expect(await figureOf(crew.opsPort, 'postern_workers{state="listening"}')).toBe(2)
+    const lines = crew.log.filter(({ msg }) => msg === 'listening')
+    expect(lines).toMatchObject([{ workers: 2, port: crew.publicPort, pid: crew.pid }])
+    const pids = new Set(crew.log.filter(({ path }) => path === '/a').map(({ pid }) => pid))
+    expect(pids).toEqual(new Set((await crew.workerPids()).values()))
+  })
+
+  test('answers proxies that ask, from both', async () => {
+    const line = crew.log.find(({ msg }) => msg === 'listening')
+    const { line: asking, headers } = contracts.nginx('GET', '/asked')
+    const question = request(asking, [`Authorization: Bearer ${tokenOf('admin')}`, ...headers])
+    const workers = () =>
+      new Set(crew.log.flatMap(({ path, worker }) => (path === '/asked' ? [worker] : [])))
+
+    await until(async () => {
+      const { answers } = await sendRaw(Number(line?.['forwardAuthPort']), question)
+      expect(answers[0]?.status).toBe(200)
+      return workers().size === 2
+    })
+  })
+
+  test('takes a new policy to both', async () => {
+    const clerk = tokenOf('clerk')
+    const allowed = async () => (await get(crew.publicPort, '/a', clerk))?.body.includes('"ok"')
+    expect(await allowed()).toBe(true)
+
+    const revision = await publish(redis.url, ['clerk, /b, GET'])
+
+    await until(async () => {
+      const answer = await fetch(`http://127.0.0.1:${crew.opsPort}/readyz`)
+      return ((await answer.json()) as { revision: string }).revision === revision
+    })
+    const refusing = () => workersWith(crew, 'not-permitted')
+    await until(async () => {
+      expect(await allowed()).toBe(false)
+      return refusing().size === 2
+    })
+  })
+
+  test('refuses in both a token that was ended in one', async () => {
+    const token = tokenOf('admin')
+    const answer = () => get(crew.publicPort, '/a', token)
+    expect((await answer())?.body).toContain('"ok"')
+
+    const fields = [`Authorization: Bearer ${token}`, 'Content-Length: 0']
+    const logout = await sendRaw(crew.publicPort, request('POST /api/v1/logout', fields))
+    expect(logout.answers[0]?.status).toBe(200)
+
+    const refusing = () => workersWith(crew, 'token-revoked')
+    await until(async () => (await answer()) !== undefined && refusing().size === 2)
+    for (let call = 0; call < 4; call++)
+      expect((await answer())?.json()).toMatchObject({ code: 401 })
+  })
+
+  test('replaces one that is killed, answers meanwhile, and no counter goes back', async () => {
+    const seen = [await total()]
+    const [killed = 0] = (await crew.workerPids()).values()
+
+    process.kill(killed, 'SIGKILL')
+
+    const answers: (number | undefined)[] = []
+    await until(async () => {
+      answers.push((await get(crew.publicPort, '/a', tokenOf('admin'), 2000))?.status)
+      seen.push(await total())
+      return isReplaced(crew, killed)
+    })
+    // The one that is being handed to a worker at the moment of its death is lost.
+    expect(answers.filter((status) => status !== 200).length).toBeLessThanOrEqual(1)
+    expect(seen).toEqual([...seen].sort((a, b) => a - b))
+    expect(await figureOf(crew.opsPort, 'postern_worker_restarts_total')).toBe(1)
+    const line = crew.log.find(({ msg }) => msg === 'a worker ended; another takes its place')
+    expect(line).toMatchObject({ level: 'error', endedPid: killed, signal: 'SIGKILL', inMs: 0 })
+    await reachBoth(crew)
+  })
+
+  test('lets one that is told to end finish what it does, and replaces it', async () => {
+    const { upstream, publicPort } = crew
+    const before = upstream.requests.length
+    let answer = () => {}
+    upstream.answerWith((socket) => {
+      answer = () => void socket.write(ok)
+    })
+    const slow = get(publicPort, '/slow')
+    await until(() => upstream.requests.length > before)
+    upstream.answerWith((socket) => socket.write(ok))
+    const pids = [...(await crew.workerPids()).values()]
+
+    for (const pid of pids) process.kill(pid, 'SIGTERM')
+    await until(async () => (await figureOf(crew.opsPort, 'postern_worker_restarts_total')) > 1)
+    expect(pids.filter(isAlive)).toHaveLength(1)
+    answer()
+
+    expect((await slow)?.status).toBe(200)
+    for (const pid of pids) await until(() => isReplaced(crew, pid))
+    await reachBoth(crew)
+  })
+
+  test('told to end, is not ready, finishes in both what it does, and exits with 0', async () => {
+    const { upstream, publicPort, opsPort } = crew
+    const answers: (() => void)[] = []
+    upstream.answerWith((socket) => void answers.push(() => socket.write(ok)))
+    const inFlight = Array.from({ length: 8 }, () => get(publicPort, '/slow'))
+    await until(() => answers.length === 8)
+    const pids = [...(await crew.workerPids()).values()]
+
+    const ended = crew.stop()
+    await until(async () => (await fetch(`http://127.0.0.1:${opsPort}/readyz`)).status === 503)
+    const ready = await (await fetch(`http://127.0.0.1:${opsPort}/readyz`)).json()
+    await until(() => portIsFree(publicPort))
+    for (const answer of answers) answer()
+
+    expect(ready).toMatchObject({ ready: false, problems: [{ name: 'life', problem: 'closing' }] })
+    const statuses = (await Promise.all(inFlight)).map((answer) => answer?.status)
+    expect(statuses).toEqual(Array(8).fill(200))
+    expect(await ended).toBe(0)
+    expect(pids.filter(isAlive)).toEqual([])
+    expect(crew.complaints()).toBe('')
+  })
+})
+
+describe('a gateway of two workers that is told to end', () => {
+  test('by SIGINT to its whole group, ends once and replaces nobody', async () => {
+    const crew = await testCrew({ ownGroup: true })
+
+    process.kill(-crew.pid, 'SIGINT')
+
+    expect(await crew.exit).toBe(0)
+    const said = crew.log.map(({ msg }) => msg)
+    expect(said).not.toContain('a worker ended; another takes its place')
+    expect(said.filter((msg) => msg === 'closing')).toHaveLength(1)
+    expect(crew.complaints()).toBe('')
+  })
+
+  test('kills one that does not end, says so, and ends with exit code 1', async () => {
+    const crew = await testCrew({ config: { shutdown: { graceMs: 0, deadlineMs: 100 } } })
+    const [stuck = 0] = (await crew.workerPids()).values()
+    process.kill(stuck, 'SIGSTOP')
+    onTestFinished(() => void (isAlive(stuck) && process.kill(stuck, 'SIGKILL')))
+
+    expect(await crew.stop()).toBe(1)
+
+    expect(crew.complaints()).toBe('postern: not ended in order: worker 1\n')
+    expect(isAlive(stuck)).toBe(false)
+  })
+})
+
+describe('what limits the whole gateway', () => {
+  test('limits it, and who is beyond is cut off at once', async () => {
+    const crew = await testCrew({ config: { limits: { connections: 2 } } })
+    const bytes = request('GET /a', [`Authorization: Bearer ${tokenOf('admin')}`])
+    const first = await openClient(crew.publicPort, bytes)
+    await first.got('"ok"')
+    const second = await openClient(crew.publicPort, bytes)
+    await second.got('"ok"')
+
+    const third = await openClient(crew.publicPort, bytes)
+
+    await until(() => third.closed())
+    expect(third.text()).toBe('')
+    expect([first.closed(), second.closed()]).toEqual([false, false])
+  })
+})
+
+describe('a TLS session that one worker began', () => {
+  test('goes on with the other, also after a new certificate', async () => {
+    const [old, renewed] = [await createCertificates(), await createCertificates()]
+    onTestFinished(async () => void (await Promise.all([old.remove(), renewed.remove()])))
+    const tls = { certFile: old.certificate, keyFile: old.key }
+    const crew = await testCrew({ config: { tls } })
+    const there = { port: crew.publicPort, host: '127.0.0.1', servername: 'localhost' }
+    const bytes = request('GET /a', [`Authorization: Bearer ${tokenOf('admin')}`])
+
+    await copyFile(renewed.certificate, old.certificate)
+    await copyFile(renewed.key, old.key)
+    await until(async () => (await figureOf(crew.opsPort, 'postern_tls_reloads_total')) >= 2)
+    let session: Buffer | undefined
+    const resumed: boolean[] = []
+    for (let call = 0; call < 5; call++) {
+      const ca = renewed.authorityText
+      const socket = connectTls({ ...there, ca, ...(session && { session }) })
+      socket.on('session', (ticket) => {
+        session = ticket
+      })
+      await once(socket, 'secureConnect')
+      resumed.push(socket.isSessionReused())
+      socket.write(bytes)
+      await once(socket, 'data')
+      socket.destroy()
+    }
+
+    await until(() => workersWith(crew, 'passed').size === 2)
+    expect(resumed).toEqual([false, true, true, true, true])
+  })
+})
+
+describe('workers whose supervisor is killed', () => {
+  test('finish what is in flight and end; the port is free', async () => {
+    const crew = await testCrew()
+    const { upstream, publicPort } = crew
+    let answer = () => {}
+    upstream.answerWith((socket) => {
+      answer = () => void socket.write(ok)
+    })
+    const bytes = request('GET /slow', [`Authorization: Bearer ${tokenOf('admin')}`])
+    const client = await openClient(publicPort, bytes)
+    await until(() => upstream.requests.length === 1)
+    const pids = [...(await crew.workerPids()).values()]
+
+    await crew.kill()
+    await until(() => portIsFree(publicPort))
+    answer()
+
+    await client.got('{"ok":true}')
+    await until(() => pids.every((pid) => !isAlive(pid)))
+  })
+})

@@ -195,6 +195,11 @@ const refused: readonly [string, string][] = [
   ['a chunk that is too long', `${ok(chunks)}2\r\nokk\r\n0\r\n\r\n`],
   ['a length in a trailer', `${ok(chunks)}0\r\nContent-Length: 5\r\n\r\n`],
   ['a chunk extension without a name', `${ok(chunks)}2;\r\nok\r\n0\r\n\r\n`],
+  ['an interim answer of HTTP/1.0', `HTTP/1.0 100 A\r\n\r\n${ok('Content-Length: 0')}`],
+  [
+    'an interim answer that closes',
+    `HTTP/1.1 103 A\r\nConnection: close\r\n\r\n${ok('Content-Length: 0')}`,
+  ],
   ['a body that is cut off', `${ok('Content-Length: 5')}ok`],
   ['chunks that are cut off', `${ok(chunks)}5\r\nok`],
 ]

@@ -44,9 +44,9 @@ function answer(socket: Socket, asked: string): void {
 async function askUs(method: string): Promise<Outcome | string> {
   const pool = createPool(`http://127.0.0.1:${port}`, undefined, {
     connections: 1,
-    connectTimeoutMs: 1000,
-    headersTimeoutMs: 500,
-    bodyTimeoutMs: 500,
+    connectTimeoutMs: 5000,
+    headersTimeoutMs: 5000,
+    bodyTimeoutMs: 5000,
   })
   try {
     const call = await send(pool, { method }).over
@@ -79,7 +79,7 @@ async function oneOfNode(
   path: string,
 ): Promise<Omit<Outcome, 'next'>> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const asked = nodeRequest({ agent, host: '127.0.0.1', port, method, path, timeout: 500 })
+  const asked = nodeRequest({ agent, host: '127.0.0.1', port, method, path, timeout: 5000 })
   asked.on('response', resolve)
   asked.on('upgrade', (_, socket) => {
     socket.destroy()

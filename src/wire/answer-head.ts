@@ -61,13 +61,15 @@ export function readHead(text: string, method: string): AnswerHead {
   // RFC 9110 8.6: these have no body. From a server that announces one, it may well come.
   const isDoubtful =
     (status < 200 || status === 204) && (coding !== undefined || Number(length ?? 0) > 0)
-  if (isDoubtful && status < 200) throw new Malformed('an interim answer with a body')
+  const persistent = framing !== 'close' && !isDoubtful && isPersistent(connection, isOld)
+  // It has no body, and what it is about has not come yet: HTTP/1.0 knows no such thing.
+  if (status < 200 && !persistent) throw new Malformed('an interim answer that is final')
   return {
     status,
     headers,
     framing,
     listed: isPlain(connection) ? undefined : connection,
-    persistent: framing !== 'close' && !isDoubtful && isPersistent(connection, isOld),
+    persistent,
     keptSeconds: keepAlive === undefined ? undefined : timeoutIn(keepAlive),
   }
 }

@@ -103,6 +103,8 @@ describe('the framing', () => {
     ['no coding', head('Transfer-Encoding:')],
     ['chunks in HTTP/1.0', 'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked'],
     ['an interim answer with a body', status(103, 'Content-Length: 5')],
+    ['an interim answer that closes', status(103, 'Connection: close')],
+    ['an interim answer of HTTP/1.0', 'HTTP/1.0 100 Continue'],
     ['an interim answer in chunks', status(100, 'Transfer-Encoding: chunked')],
   ])('is refused: %s', (_, text) => {
     expect(() => readHead(text, 'GET')).toThrow(Malformed)
@@ -223,7 +225,7 @@ describe('a switch of protocols', () => {
     ['Connection: Upgrade', 'Upgrade: websocket', 'Upgrade: h2c'],
     ['Connection: Upgrade', 'Upgrade: websocket, h2c'],
     ['Connection: Upgrade'],
-    ['Connection: close', 'Upgrade: websocket'],
+    ['Connection: keep-alive', 'Upgrade: websocket'],
     ['Upgrade: websocket'],
     ['Connection: upgrade', 'X-A: upgrade', 'Websocket: websocket'],
   ])('is another one: %s', (...lines) => {

@@ -44,9 +44,9 @@ function answer(socket: Socket, asked: string): void {
 async function askUs(method: string): Promise<Outcome | string> {
   const pool = createPool(`http://127.0.0.1:${port}`, undefined, {
     connections: 1,
-    connectTimeoutMs: 1000,
-    headersTimeoutMs: 500,
-    bodyTimeoutMs: 500,
+    connectTimeoutMs: 5000,
+    headersTimeoutMs: 5000,
+    bodyTimeoutMs: 5000,
   })
   try {
     const call = await send(pool, { method }).over
@@ -79,7 +79,7 @@ async function oneOfNode(
   path: string,
 ): Promise<Omit<Outcome, 'next'>> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  const asked = nodeRequest({ agent, host: '127.0.0.1', port, method, path, timeout: 500 })
+  const asked = nodeRequest({ agent, host: '127.0.0.1', port, method, path, timeout: 5000 })
   asked.on('response', resolve)
   asked.on('upgrade', (_, socket) => {
     socket.destroy()
@@ -195,6 +195,11 @@ const refused: readonly [string, string][] = [
   ['a chunk that is too long', `${ok(chunks)}2\r\nokk\r\n0\r\n\r\n`],
   ['a length in a trailer', `${ok(chunks)}0\r\nContent-Length: 5\r\n\r\n`],
   ['a chunk extension without a name', `${ok(chunks)}2;\r\nok\r\n0\r\n\r\n`],
+  ['an interim answer of HTTP/1.0', `HTTP/1.0 100 A\r\n\r\n${ok('Content-Length: 0')}`],
+  [
+    'an interim answer that closes',
+    `HTTP/1.1 103 A\r\nConnection: close\r\n\r\n${ok('Content-Length: 0')}`,
+  ],
   ['a body that is cut off', `${ok('Content-Length: 5')}ok`],
   ['chunks that are cut off', `${ok(chunks)}5\r\nok`],
 ]

@@ -34,7 +34,7 @@ describe('a wait for the server', () => {
     const server = await startWireServer((served) =>
       served.turn === 0 ? answer(served) : served.socket.write(sized('ok')),
     )
-    const pool = startPool(server.origin, { headersTimeoutMs: 200, bodyTimeoutMs: 200 })
+    const pool = startPool(server.origin, { headersTimeoutMs: 400, bodyTimeoutMs: 400 })
 
     const call = await send(pool).over
 
@@ -48,11 +48,11 @@ describe('a wait for the server', () => {
     const server = await startWireServer(async ({ socket }) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n')
       for (const letter of 'abcdefgh') {
-        await pause(60)
+        await pause(150)
         socket.write(letter)
       }
     })
-    const pool = startPool(server.origin, { headersTimeoutMs: 150, bodyTimeoutMs: 300 })
+    const pool = startPool(server.origin, { headersTimeoutMs: 800, bodyTimeoutMs: 1000 })
 
     expect((await send(pool).over).body()).toBe('abcdefgh')
   })
@@ -114,9 +114,9 @@ describe('a wait for the server', () => {
 
   test('does not run while a request waits for a connection', async () => {
     const server = await startWireServer(({ socket }) =>
-      setTimeout(() => socket.write(sized('ok')), 120),
+      setTimeout(() => socket.write(sized('ok')), 300),
     )
-    const pool = startPool(server.origin, { headersTimeoutMs: 250 })
+    const pool = startPool(server.origin, { headersTimeoutMs: 1000 })
 
     const calls = await Promise.all([1, 2, 3, 4].map(() => send(pool).over))
 

@@ -134,7 +134,8 @@ describe('connections', () => {
     await until(() => server.open() === 0)
 
     expect(server.sockets).toHaveLength(1)
-    expect(performance.now() - since).toBeLessThan(1000)
+    // Of its own accord, it keeps them for four seconds.
+    expect(performance.now() - since).toBeLessThan(3500)
   })
 
   test('that were let go do not keep a longer one from going, nor a shorter one', async () => {
@@ -448,7 +449,7 @@ describe('an answer', () => {
   test('waits in the server while nobody reads it, and goes on after that', async () => {
     const body = 'x'.repeat(8_000_000)
     const server = await startWireServer(({ socket }) => socket.write(sized(body)))
-    const pool = startPool(server.origin, { bodyTimeoutMs: 100 })
+    const pool = startPool(server.origin, { bodyTimeoutMs: 500 })
     let got = 0
     let reading = false
     const call = send(
@@ -463,7 +464,7 @@ describe('an answer', () => {
     )
 
     await until(() => got > 0)
-    await pause(400)
+    await pause(1000)
     const before = got
     reading = true
     pool.resume(call.call)

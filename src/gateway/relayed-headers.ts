@@ -24,8 +24,9 @@ export function createRelayHeaders(
     const found = known.get(name)
     if (found !== undefined) return found
     const relay = judge(name.toLowerCase())
-    // An upstream chooses its names; it must not choose how many of them we keep.
-    if (known.size < mostKnown) known.set(name, relay)
+    // An upstream chooses its names; it must not choose how many of them we keep. A copy, since a
+    // piece of a text keeps all of it in memory.
+    if (known.size < mostKnown) known.set(Buffer.from(name, 'latin1').toString('latin1'), relay)
     return relay
   }
   function judge(lower: string): Relay {

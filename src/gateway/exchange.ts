@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { nextTick } from 'node:process'
+import { Readable } from 'node:stream'
 import type { Dispatcher } from 'undici'
 import { Fault, Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
@@ -78,8 +79,10 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     over = true
     clearTimeout(timer)
     // Who leaves a queue that cannot be left still takes a place in it: else there is no bound.
-    if (queued) target.left(attempt)
-    else if (tunnel === undefined) target.ended(how, attempt)
+    if (queued) {
+      target.left(attempt)
+      if (options.body instanceof Readable) options.body.destroy()
+    } else if (tunnel === undefined) target.ended(how, attempt)
     if (open !== undefined) openExchanges.leave(open)
     reply.off('close', leave)
     reply.off('drain', goOn)

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Dispatcher } from 'undici'
 import { Refusal } from '../errors.ts'
+import type { ArrivingHeaders } from './arriving-headers.ts'
 import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
 import { type Exchange, exchange } from './exchange.ts'
@@ -77,16 +78,21 @@ function departure(
   const hasBody = headers.chunked || Number(headers.contentLength ?? 0) > 0
 
   if (Number(headers.contentLength ?? 0) > maxBodyBytes) throw new Refusal('body-too-large')
-  // Only now, so that a refused upload is never sent.
-  if (headers.expectsContinue) reply.writeContinue()
-
   return {
     method: call.method as Dispatcher.HttpMethod,
     path: query === '' ? sentPath : `${sentPath}?${query}`,
     headers: upstreamHeaders(authorized, host),
-    body: hasBody ? requestBody(arrival.body, maxBodyBytes) : null,
+    body: hasBody ? requestBody(arrival.body, maxBodyBytes, invitation(headers, reply)) : null,
     // To undici that is also how long a target may pause in taking a body.
     ...(hasBody && { headersTimeout: Math.max(headersTimeoutMs, bodyTimeoutMs) }),
     ...(arrival.upgrade !== undefined && { upgrade: arrival.upgrade.protocol }),
+  }
+}
+
+/** RFC 9110 10.1.1: whoever asks first sends nothing that is refused, or that nobody can take. */
+function invitation({ expectsContinue }: ArrivingHeaders, reply: ServerResponse) {
+  if (!expectsContinue) return undefined
+  return () => {
+    if (!reply.headersSent && !reply.destroyed) reply.writeContinue()
   }
 }

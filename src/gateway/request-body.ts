@@ -5,12 +5,21 @@ import { Refusal } from '../errors.ts'
 /**
  * The client's body as a stream of its own, with backpressure and a limit. undici destroys the
  * body it is given when an upstream fails; given the request itself, it would cut the client's
- * connection and with it our answer.
+ * connection and with it our answer. `invite` is called once, when there is somebody to read it.
  */
-export function requestBody(request: IncomingMessage, maxBytes: number): Readable {
+export function requestBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  invite?: () => void,
+): Readable {
   let received = 0
+  let invited = invite === undefined
   const body = new Readable({
-    read: () => request.resume(),
+    read() {
+      if (!invited) invite?.()
+      invited = true
+      request.resume()
+    },
     destroy(error, done) {
       request.off('data', take)
       request.off('end', finish)

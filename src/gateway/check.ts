@@ -69,7 +69,8 @@ async function answer(
   if (contract !== 'envoy') return headers
 
   // Envoy sets what the answer has and leaves the client's own where it has nothing.
-  const removed = identityNames.filter((name) => !headers.includes(name))
+  const given = headers.filter((_, at) => at % 2 === 0)
+  const removed = identityNames.filter((name) => !given.includes(name))
   if (!passesCredentials(received)) removed.push('Authorization')
   return [...headers, 'X-Envoy-Auth-Headers-To-Remove', removed.join(', ')]
 }

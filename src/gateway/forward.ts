@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { Refusal } from '../errors.ts'
 import type { Trace } from '../tracing/trace.ts'
-import type { WireRequest } from '../wire/request-head.ts'
+import type { Upload, WireRequest } from '../wire/request-head.ts'
 import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import { requestBody } from './request-body.ts'
-import type { Authorized } from './stages.ts'
+import type { Authorized, Received } from './stages.ts'
 import { upstreamFault } from './upstream-errors.ts'
 import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
 import type { Upstreams } from './upstreams.ts'
@@ -84,19 +84,22 @@ function departure(
   const length = headers.contentLength === undefined ? 0 : Number(headers.contentLength)
 
   if (length > maxBodyBytes) throw new Refusal('body-too-large')
-  // Only now, so that a refused upload is never sent.
-  if (headers.expectsContinue) reply.writeContinue()
-
-  const { chunked } = headers
   return {
     method: call.method,
     path: query === '' ? sentPath : `${sentPath}?${query}`,
     host: host === 'target' ? undefined : host === 'client' ? origin.host : host,
     headers: upstreamHeaders(authorized),
-    upload:
-      chunked || length > 0
-        ? requestBody(arrival.body, maxBodyBytes, chunked ? undefined : length)
-        : undefined,
+    upload: headers.chunked || length > 0 ? upload(received, reply, maxBodyBytes) : undefined,
     upgrade: arrival.upgrade?.protocol,
   }
+}
+
+function upload({ arrival, headers }: Received, reply: ServerResponse, maxBytes: number): Upload {
+  const length = headers.chunked ? undefined : Number(headers.contentLength)
+  if (!headers.expectsContinue) return requestBody(arrival.body, maxBytes, { length })
+  // RFC 9110 10.1.1: whoever asks first sends nothing that is refused, or that nobody can take.
+  const invite = () => {
+    if (!reply.headersSent && !reply.destroyed) reply.writeContinue()
+  }
+  return requestBody(arrival.body, maxBytes, { length, invite })
 }

@@ -5,12 +5,12 @@ import type { Upload, UploadSink } from '../wire/request-head.ts'
 /**
  * The client's body on its way to an upstream, with backpressure and a limit. What the upstream no
  * longer wants is read and thrown away, so that the client can finish sending and find our answer.
- * Without a length it goes out in chunks.
+ * Without a length it goes out in chunks. `invite` is called when there is somebody to read it.
  */
 export function requestBody(
   request: IncomingMessage,
   maxBytes: number,
-  length: number | undefined,
+  { length, invite }: { readonly length: number | undefined; readonly invite?: () => void },
 ): Upload {
   let received = 0
   let sink: UploadSink | undefined
@@ -55,6 +55,7 @@ export function requestBody(
       request.on('error', cut)
       // The client may have left while its token was being checked.
       if (request.destroyed) cut()
+      else invite?.()
     },
     resume: () => void request.resume(),
     stop,

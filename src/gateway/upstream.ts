@@ -55,8 +55,8 @@ export function createUpstream(
   const most = settings.connections * 2
 
   function find(asTunnel: boolean, tried?: ReadonlySet<Target>): Target | undefined {
-    // Checks that call everything ill are more likely wrong than right.
-    const heed = all.some((target) => target.isHealthy())
+    // Checks that leave nothing to ask are more likely wrong than right.
+    const heed = all.some((target) => target.isHealthy() && target.breaker.allows())
     let best: Target | undefined
     turn = (turn + 1) % all.length
     for (let index = 0; index < all.length; index++) {

@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inParallel } from '../support/in-parallel.ts'
 import { openClient } from '../support/open-client.ts'
-import { request } from '../support/raw-client.ts'
+import { request, sendRaw } from '../support/raw-client.ts'
 import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
@@ -80,6 +80,24 @@ describe('an upstream that hangs', () => {
 
     await until(async () => (await postern.call(`GET ${path}`, { as: 'editor' })).status === 200)
     expect(target.requests.length).toBe(3)
+  })
+
+  test('does not keep an upload that waits in vain, nor its client', async () => {
+    const { target, postern } = await startWith({ connections: 1, queueTimeoutMs: 200 })
+    target.answerWith(() => {})
+    await openClient(postern.publicPort, get())
+    await until(() => target.requests.length === 1)
+    const body = 'a'.repeat(65_536)
+    const headers = [asEditor, `Content-Length: ${body.length}`]
+    const upload = request('POST /api/v1/articles', headers, body)
+
+    const { answers } = await sendRaw(postern.publicPort, [upload, request('GET /')], {
+      expected: 2,
+      quietMs: 5000,
+    })
+
+    expect(answers.map(({ status }) => status)).toEqual([503, 200])
+    expect(answers[1]?.json()).toMatchObject({ code: 401 })
   })
 
   // T216

@@ -226,6 +226,19 @@ describe('Envoy, which leaves what an answer does not name', () => {
     expect(answer.status).toBe(200)
     expect(answer.header('x-envoy-auth-headers-to-remove')).toBe(removed)
   })
+
+  // Names and values stand in one list: a value that reads like a name counted as that header.
+  test('is told to take off a header although a value has its name', async () => {
+    const postern = await startPostern({ config: asked(), routes })
+
+    const answer = await askAbout(postern, 'envoy', 'GET /open/a', {
+      headers: ['X-Request-Id: X-User-Id'],
+    })
+
+    expect(answer.status).toBe(200)
+    expect(answer.header('x-request-id')).toBe('X-User-Id')
+    expect(answer.header('x-envoy-auth-headers-to-remove')).toContain('X-User-Id')
+  })
 })
 
 describe('the line behind the questions', () => {

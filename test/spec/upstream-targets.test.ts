@@ -273,6 +273,26 @@ describe('a health check', () => {
     })
   })
 
+  test('is not believed about the last one that answers', async () => {
+    const [failing, ill] = [await startTarget(), await startTarget()]
+    failing.answerWith((socket, { target }) => {
+      if (target === '/healthz') socket.write(ok)
+      else socket.destroy()
+    })
+    ill.answerWith(answering(() => '503 Service Unavailable'))
+    const postern = await startWith([failing.origin, ill.origin], {
+      healthCheck,
+      retries: 0,
+      breaker: { failures: 2, openMs: 60_000, maxOpenMs: 60_000 },
+    })
+    await until(() => ill.requests.length > 3)
+
+    await until(async () => (await statuses(postern, get, 1))[0] === 502)
+    await until(async () => (await statuses(postern, get, 1))[0] === 502)
+
+    expect(await statuses(postern, get, 3)).toEqual([200, 200, 200])
+  })
+
   test('that calls every target ill is not believed', async () => {
     const target = await startTarget()
     target.answerWith(answering(() => '500 Internal Server Error'))

@@ -10,6 +10,11 @@ export function member(name: string, text: string | undefined): string {
   return text === undefined ? '' : `,"${name}":${quoted(text)}`
 }
 
+/** The same for a text that is known to have nothing in it that JSON escapes. */
+export function plainMember(name: string, text: string | undefined): string {
+  return text === undefined ? '' : `,"${name}":"${text}"`
+}
+
 let second = -1
 let untilSecond = ''
 

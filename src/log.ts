@@ -62,9 +62,9 @@ export function createLog(
   })
 }
 
-/** An error as a log line has it, with its stack. */
-export function errorJson(error: Error): string {
-  return JSON.stringify(pino.stdSerializers.err(error))
+/** An error as a log line has it, with its stack, and nothing that somebody hung on it. */
+export function errorJson({ name, message, stack }: Error): string {
+  return JSON.stringify({ type: name, message, stack })
 }
 
 /** Decisions as JSON lines; each has the time of its own in it. */

@@ -58,6 +58,8 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: 1000,
     noDelay: true,
+    // What has no body needs no stream that waits for one.
+    optimizeEmptyRequests: true,
     shouldUpgradeCallback(request) {
       if (findUpgrade(request) !== undefined) return true
       passedOver.add(request)

@@ -1,10 +1,10 @@
-import { member } from '../json-line.ts'
+import { member, plainMember } from '../json-line.ts'
 import { errorJson, type Log } from '../log.ts'
 import type { EndedRequest } from './ended-request.ts'
 
 /**
  * The one line per request, at its end. It has the canonical path and never the query: that is
- * where a token may stand.
+ * where a token may stand. Plain are the texts of our own making, and canonical paths.
  */
 export function logRequest(log: Log, ended: EndedRequest): void {
   const { method, status, startedAt, endedAt, notes, outcome, error, reason } = ended
@@ -13,25 +13,25 @@ export function logRequest(log: Log, ended: EndedRequest): void {
   const { caller, decision } = notes
   log.requests.write(
     level,
-    member('requestId', notes.requestId) +
+    plainMember('requestId', notes.requestId) +
       // The names by which log systems find the trace of a line.
-      member('trace_id', notes.trace?.traceId) +
-      member('span_id', notes.trace?.spanId) +
+      plainMember('trace_id', notes.trace?.traceId) +
+      plainMember('span_id', notes.trace?.spanId) +
       member('method', method) +
-      member('path', notes.path) +
+      plainMember('path', notes.path) +
       member('sentPath', notes.sentPath) +
       member('client', notes.address) +
       member('contract', notes.contract) +
       `,"status":${status},"ms":${Math.round((endedAt - startedAt) * 10) / 10}` +
       member('caller', caller?.userId) +
       member('role', caller?.roleKey) +
-      member('carrier', notes.carrier) +
-      member('step', decision?.step) +
-      member('revision', decision?.revision) +
-      member('upstream', notes.upstream) +
+      plainMember('carrier', notes.carrier) +
+      plainMember('step', decision?.step) +
+      plainMember('revision', decision?.revision) +
+      plainMember('upstream', notes.upstream) +
       (notes.retries === undefined ? '' : `,"retries":${notes.retries}`) +
-      member('ended', notes.ended) +
-      member('outcome', outcome) +
+      plainMember('ended', notes.ended) +
+      plainMember('outcome', outcome) +
       member('reason', reason) +
       (outcome === 'bug' && error !== undefined ? `,"err":${errorJson(error)}` : '') +
       ',"msg":"request"',

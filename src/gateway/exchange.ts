@@ -71,7 +71,12 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   let answering = false
   let streaming = false
   let over = false
-  const open: OpenExchange | undefined = token && { token, authorized: parts.authorized, cut }
+  const open: OpenExchange | undefined = token && {
+    token,
+    authorized: parts.authorized,
+    cut,
+    place: -1,
+  }
 
   function end(how: Ending, error?: Error): void {
     if (over) return

@@ -9,6 +9,8 @@ export interface OpenExchange {
   readonly authorized: Authorized
   /** Ends it, with the reason if the client can still be told. */
   readonly cut: (reason: Refusal | Fault) => void
+  /** Where it stands among the others; -1 while it does not. */
+  place: number
 }
 
 /** Begins one look at all that is open: says of each why it must end, if so. */
@@ -30,19 +32,21 @@ const longestMs = 5
  * account or the rule that allowed it.
  */
 export function createOpenExchanges(startLooking: StartLooking, everyMs: number): OpenExchanges {
-  const open = new Set<OpenExchange>()
+  // Not a Set: each time one grows out of its table, the old table keeps the new one alive, and with
+  // it every request in between, for as long as only the young are collected.
+  const open: OpenExchange[] = []
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
   async function sweep(): Promise<void> {
     const problemOf = startLooking()
     let since = performance.now()
-    for (const exchange of [...open]) {
+    for (const exchange of open.slice()) {
       if (performance.now() - since > longestMs) {
         await breathe()
         since = performance.now()
       }
-      const problem = open.has(exchange) ? problemOf(exchange) : undefined
+      const problem = exchange.place === -1 ? undefined : problemOf(exchange)
       if (problem !== undefined) exchange.cut(problem)
     }
   }
@@ -52,8 +56,19 @@ export function createOpenExchanges(startLooking: StartLooking, everyMs: number)
 
   lookAgain()
   return {
-    enter: (exchange) => void open.add(exchange),
-    leave: (exchange) => void open.delete(exchange),
+    enter(exchange) {
+      exchange.place = open.push(exchange) - 1
+    },
+    leave(exchange) {
+      const { place } = exchange
+      if (place === -1) return
+      exchange.place = -1
+      // The last one takes its place.
+      const last = open.pop()
+      if (last === undefined || last === exchange) return
+      open[place] = last
+      last.place = place
+    },
     async close() {
       closed = true
       clearTimeout(timer)

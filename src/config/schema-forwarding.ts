@@ -59,7 +59,7 @@ export const upstream = Type.Object(
         },
       ),
     ),
-    connections: integer(256, 1, 65_536, 'The most connections Postern opens to one target.'),
+    connections: integer(512, 1, 65_536, 'The most connections Postern opens to one target.'),
     tunnels: integer(
       4096,
       1,

@@ -62,7 +62,7 @@ describe('a configuration', () => {
       'upstreams: { a: { targets: [http://a:1] } }\nroutes: [{ path: /, upstream: a }]',
     )
 
-    expect(config.upstreams['a']).toMatchObject({ connections: 256, connectTimeoutMs: 3000 })
+    expect(config.upstreams['a']).toMatchObject({ connections: 512, connectTimeoutMs: 3000 })
     expect(config.routes).toEqual([
       { path: '/', upstream: 'a', access: 'permitted', forwardCredentials: false },
     ])

@@ -119,7 +119,7 @@ describe('postern config print', () => {
       jwt: { secret: '***', timeout: 3600, maxTokenBytes: 4096 },
       database: { url: '***', poolSize: 10 },
       limits: { headersTimeoutMs: 15_000 },
-      upstreams: { catalogue: { headersTimeoutMs: 60_000, connections: 256 } },
+      upstreams: { catalogue: { headersTimeoutMs: 60_000, connections: 512 } },
     })
   })
 

@@ -15,6 +15,8 @@ export interface LineFile {
 const mostWaiting = 4 * 1024 * 1024
 const gatherMs = 10
 const lookEveryMs = 1000
+/** Node and the system write more than that in several steps, between which others may write. */
+const pieceLength = 65_536
 
 /**
  * Appends lines to a file, many at a time and never in the way of a request: a disk that is slow
@@ -33,7 +35,7 @@ export async function openLineFile(
     throw new Invalid([{ file: setting, message: `cannot be appended to: ${error.message}` }])
   })
   let lookedAt = Date.now()
-  let waiting: string[] = []
+  const waiting: string[] = []
   let waitingLength = 0
   let dropped = 0
   let ailing = false
@@ -42,13 +44,11 @@ export async function openLineFile(
 
   async function writeAll(): Promise<void> {
     while (waiting.length > 0) {
-      const lines = waiting
-      waiting = []
-      waitingLength = 0
+      const lines = takePiece()
       try {
         file = await stillThere(file)
         // What an attempt that failed has written of a line must not become the start of the next.
-        await file.appendFile(`${ailing ? '\n' : ''}${lines.join('')}`)
+        await writeWhole(file, `${ailing ? '\n' : ''}${lines.join('')}`)
         ailing = false
       } catch (error) {
         dropped += lines.length
@@ -56,6 +56,18 @@ export async function openLineFile(
         ailing = true
       }
     }
+  }
+
+  /** As many lines as go into one write. */
+  function takePiece(): readonly string[] {
+    let length = 0
+    const end = waiting.findIndex((line) => {
+      length += line.length
+      return length > pieceLength
+    })
+    const lines = waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end))
+    for (const line of lines) waitingLength -= line.length
+    return lines
   }
 
   async function stillThere(current: FileHandle): Promise<FileHandle> {
@@ -94,6 +106,13 @@ export async function openLineFile(
       await file.close()
     },
   }
+}
+
+/** In one write, so that lines of several processes do not end up within each other. */
+async function writeWhole(file: FileHandle, text: string): Promise<void> {
+  const bytes = Buffer.from(text)
+  const { bytesWritten } = await file.write(bytes)
+  if (bytesWritten < bytes.length) throw new Error('only part of it could be written')
 }
 
 /** Who may read decisions is decided by whoever sets up the directory; others may not. */

@@ -69,7 +69,12 @@ export function createLogDestination(
       rest = rest.subarray(writeSync(fd, rest))
       return true
     } catch (error) {
-      broken = (error as NodeJS.ErrnoException).code !== 'EAGAIN'
+      const { code = '' } = error as NodeJS.ErrnoException
+      if (code === 'EAGAIN') return false
+      // A disk that is full now may have room later; a reader that has left does not come back.
+      broken = code === 'EPIPE' || code === 'EBADF' || code === 'ECONNRESET'
+      dropped += linesIn(rest) + (broken ? waiting.length : 0)
+      rest = Buffer.alloc(0)
       return false
     }
   }
@@ -94,6 +99,10 @@ export function createLogDestination(
     },
     dropped: () => dropped,
   }
+}
+
+function linesIn(bytes: Buffer): number {
+  return bytes.reduce((count, byte) => (byte === 0x0a ? count + 1 : count), 0)
 }
 
 /** How many of these lines go into one write that is not broken up; a longer one goes alone. */

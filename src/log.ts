@@ -7,6 +7,8 @@ export interface Log extends Logger {
    * going through the redaction would cost as much as the rest of the line.
    */
   readonly requests: RequestLines
+  /** An error as a line has it, without what may not stand there. */
+  readonly errorJson: (error: Error) => string
   /** Writes down a decision among the other lines. */
   readonly decisions: WriteDecision
   /** Lines that were let go because nobody read fast enough. */
@@ -33,17 +35,23 @@ const redacted = ['authorization', 'cookie', 'set-cookie', 'token', 'password', 
 
 const formatters = { level: (label: string) => ({ level: label }) }
 
-/**
- * Structured lines only: whatever a client sends is a JSON string in one line. `base` stands in
- * every line, to tell processes apart.
- */
+export interface LogOptions {
+  /** Stands in every line, to tell processes apart. */
+  readonly base?: Readonly<Record<string, number>> | undefined
+  /** What of an error may stand in a line. */
+  readonly describe?: (error: unknown) => object
+}
+
+/** Structured lines only: whatever a client sends is a JSON string in one line. */
 export function createLog(
   level: string,
   destination: LineDestination,
-  base?: Readonly<Record<string, number>>,
+  { base, describe = plainError }: LogOptions = {},
 ): Log {
   const timestamp = pino.stdTimeFunctions.isoTime
-  const options = { level, base: base ?? null, timestamp, formatters }
+  // pino would take what was described already for an error once more.
+  const serializers = { err: (it: unknown) => (it instanceof Error ? describe(it) : it) }
+  const options = { level, base: base ?? null, timestamp, formatters, serializers }
   const paths = redacted.flatMap((name) => [`["${name}"]`, `*["${name}"]`])
   const main = pino({ ...options, redact: { paths, remove: true } }, destination)
   const always = Object.entries(base ?? {}).map(([name, value]) => `,"${name}":${value}`)
@@ -57,18 +65,25 @@ export function createLog(
   }
   return Object.assign(main, {
     requests,
-    decisions: createDecisionLines(destination),
+    errorJson: (error: Error) => JSON.stringify(describe(error)),
+    decisions: createDecisionLines(destination, base),
     dropped: destination.dropped ?? (() => 0),
   })
 }
 
-/** An error as a log line has it, with its stack, and nothing that somebody hung on it. */
-export function errorJson({ name, message, stack }: Error): string {
-  return JSON.stringify({ type: name, message, stack })
+/** Nothing that somebody hung on it. */
+function plainError(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const { name, message, stack } = error
+  return { type: name, message, stack }
 }
 
 /** Decisions as JSON lines; each has the time of its own in it. */
-export function createDecisionLines(destination: DestinationStream): WriteDecision {
-  const lines = pino({ level: 'info', base: null, timestamp: false, formatters }, destination)
+export function createDecisionLines(
+  destination: DestinationStream,
+  base: LogOptions['base'] = undefined,
+): WriteDecision {
+  const options = { level: 'info', base: base ?? null, timestamp: false, formatters } as const
+  const lines = pino(options, destination)
   return (decision) => lines.info(decision, 'decision')
 }

@@ -43,12 +43,15 @@ const serveCommand: Command = async (args, io) => {
   const log = await openLog(config, io.env, count === 1 ? undefined : { pid: process.pid })
   const life = await beginLife(config, log, signals, count === 1 ? 0 : crewMs)
   if (why !== undefined) log.info({ workers: count, reason: why }, 'application.workers is auto')
-  if (life.hurry.aborted) return 0
-  const { told, hurry } = life
+  if (life.hurry.aborted) return life.exitCode()
+  const { told, hurry, exitCode } = life
+  const leftMs = () => life.leftMs() - crewMs
   const postern =
     count === 1
       ? await (await import('./serve.ts')).serve({ config, log, hurry })
-      : await (await import('./supervise.ts')).supervise({ config, log, count, told, hurry })
+      : await (await import('./supervise.ts')).supervise({
+          ...{ config, log, count, told, hurry, exitCode, leftMs },
+        })
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
   const workers = count === 1 ? undefined : count
   log.info({ port: publicPort, opsPort, forwardAuthPort, revision, workers }, 'listening')
@@ -96,10 +99,11 @@ const workerCommand: Command = async (_, io) => {
       const ended = life.end(gateway.close)
       return {
         ...gateway,
-        async close() {
-          life.begin()
+        async close(withinMs) {
+          life.begin(withinMs)
           code = await ended
         },
+        hurry: life.cut,
       }
     },
   })
@@ -108,7 +112,7 @@ const workerCommand: Command = async (_, io) => {
 
 /** The log on standard output, for people where one reads; `base` tells processes apart. */
 async function openLog(
-  { logger }: Config,
+  config: Config,
   env: Io['env'],
   base: Readonly<Record<string, number>> | undefined,
 ) {
@@ -117,22 +121,19 @@ async function openLog(
     import('./log-destination.ts'),
     import('./log-text.ts'),
   ])
+  const { logger } = config
   const destination = createLogDestination(process.stdout.fd, { shared: base !== undefined })
   process.on('exit', destination.flushSync)
   const onTerminal = process.stdout.isTTY === true
   const forPeople = logger.format === 'text' || (logger.format === 'auto' && onTerminal)
   const colours = onTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const lines = forPeople ? createTextLines(destination, colours) : destination
-  return createLog(logger.level, lines, base)
+  return createLog(logger.level, lines, { base, describe: await describer(config) })
 }
 
 /** From here on signals and errors that nobody caught lead to an end in order. */
 async function beginLife(config: Config, log: Log, signals: Signals, longerMs = 0): Promise<Life> {
-  const [{ createLife }, { createDescribeError }, { secretsIn }] = await Promise.all([
-    import('./serve/life.ts'),
-    import('./serve/describe-error.ts'),
-    import('./config/secrets-in.ts'),
-  ])
+  const { createLife } = await import('./serve/life.ts')
   const { deadlineMs, failureDeadlineMs } = config.shutdown
   const life = createLife({
     log,
@@ -140,7 +141,7 @@ async function beginLife(config: Config, log: Log, signals: Signals, longerMs = 
       deadlineMs: deadlineMs + longerMs,
       failureDeadlineMs: failureDeadlineMs + longerMs,
     },
-    describe: createDescribeError(secretsIn(config)),
+    describe: await describer(config),
     exit: (code) => process.exit(code),
   })
   signals.tell(life.asked, () => log.warn(nothingToReload))
@@ -148,6 +149,15 @@ async function beginLife(config: Config, log: Log, signals: Signals, longerMs = 
   process.on('uncaughtException', life.failed)
   process.on('unhandledRejection', (error) => life.failed(error, 'unhandledRejection'))
   return life
+}
+
+/** What of an error may stand in the log of a gateway with these settings. */
+async function describer(config: Config) {
+  const [{ createDescribeError }, { secretsIn }] = await Promise.all([
+    import('./serve/describe-error.ts'),
+    import('./config/secrets-in.ts'),
+  ])
+  return createDescribeError(secretsIn(config))
 }
 
 /** What only a gateway needs; every other command is there sooner without it. */

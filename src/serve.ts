@@ -91,6 +91,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   if (options.asWorker === undefined) warnOfMode(mode, log)
 
+  // First, so that it ends last: no store is to wait until somebody has taken the spans.
+  const tracing = openTracing(config, closing)
   const figures = createFigures()
   const redis = await openRedis(config.redis)
   if (redis !== undefined) closing.add(redis.close)
@@ -139,7 +141,6 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
   const tls = await buildTls(options, figures, closing)
-  const tracing = openTracing(config, closing)
   const record = await openDecisions(options, figures, closing)
   const { pass, check, mark } = await buildGateway(
     config,

@@ -13,6 +13,7 @@ import type { RunningPostern } from './serve.ts'
 import { version } from './version.ts'
 import { type Crew, createCrew } from './workers/crew.ts'
 import { shareOf } from './workers/share.ts'
+import { StartEnded } from './workers/start-ended.ts'
 import { createWatch } from './workers/watch.ts'
 import { wholeReadiness } from './workers/whole-readiness.ts'
 
@@ -24,9 +25,13 @@ export interface SuperviseOptions {
   readonly told: Promise<void>
   /** Fires when what is being drained is to be cut. */
   readonly hurry: AbortSignal
+  /** What the process ends with, as things are. */
+  readonly exitCode: () => number
+  /** How long workers may take, once it is told to end. */
+  readonly leftMs: () => number
 }
 
-/** What a worker's stores may need after its deadline. */
+/** What a worker may need besides, to end by itself at its deadline. */
 const storesMs = 5000
 
 /**
@@ -35,7 +40,7 @@ const storesMs = 5000
  * said already why there is no start.
  */
 export async function supervise(options: SuperviseOptions): Promise<Omit<RunningPostern, 'ops'>> {
-  const { config, log, count, told, hurry } = options
+  const { config, log, count, told, hurry, exitCode, leftMs } = options
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   warnOfMode(mode, log)
   // Without it, all connections of one balancer have been seen to end up with one worker of four.
@@ -53,6 +58,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     figures: whole,
     log,
     told,
+    exitCode,
   })
   hurry.addEventListener('abort', () => {
     for (const place of crew.places) place.hurry()
@@ -63,6 +69,11 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     states: crew.places.map((place) => (watch.isSilent(place) ? 'silent' : place.state())),
     restarts: crew.restarts(),
   }))
+
+  own.readCounter(
+    { name: 'postern_log_dropped_total', help: 'Log lines let go because nobody read them.' },
+    () => [{ value: log.dropped() }],
+  )
 
   let hasStarted = false
   const closing = createClosing()
@@ -87,13 +98,17 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
 
   async function close(): Promise<void> {
     try {
-      await crew.close(config.shutdown.deadlineMs + storesMs)
+      await crew.close(Math.max(0, leftMs()), storesMs)
     } finally {
       watch.close()
       await closing.close()
     }
   }
 
+  if (hurry.aborted) {
+    await close()
+    throw new StartEnded(exitCode())
+  }
   const { publicPort, forwardAuthPort, revision } = await crew.start()
   hasStarted = true
   return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, close }

@@ -51,3 +51,20 @@ test('a full disk costs lines, counted, and is told of once', async () => {
 
   expect(troubles).toEqual([expect.stringContaining('ENOSPC')])
 })
+
+test('lines of two that write to one file do not end up within each other', async () => {
+  const { name, lines: one } = await openTemporary()
+  const { lines: other } = await openTemporary(name)
+
+  const all = [one, other].flatMap((file, of) =>
+    Array.from({ length: 3000 }, (_, at) => {
+      const line = JSON.stringify({ of, at, text: 'x'.repeat(1000) })
+      file.write(`${line}\n`)
+      return line
+    }),
+  )
+  await Promise.all([one.close(), other.close()])
+
+  const written = (await readFile(name, 'utf8')).trimEnd().split('\n')
+  expect(new Set(written)).toEqual(new Set(all))
+})

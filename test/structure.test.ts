@@ -182,6 +182,7 @@ describe('the architecture', () => {
       /^config\//,
       /^cli\//,
       /^workers\/place\.ts$/,
+      /^tracing\/tracing\.ts$/,
       /^(?:main|serve|closing|log-destination|line-file)\.ts$/,
       /^serve\/(?:life|describe-error)\.ts$/,
     ]

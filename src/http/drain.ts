@@ -92,6 +92,9 @@ export function createDrain(server: PublicListener, times: DrainTimes, options: 
     const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), 50)
     const unasked = setTimeout(connections.closeUnasked, headMs)
     await closed
+    // Those that were cut are over only when their sockets are, and are written down after that.
+    for (let turns = 0; connections.open.size > 0 && turns < 1000; turns++) await turn()
+    await turn()
     hurry.removeEventListener('abort', cut)
     clearInterval(sweep)
     clearTimeout(unasked)

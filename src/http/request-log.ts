@@ -1,5 +1,5 @@
 import { member, plainMember } from '../json-line.ts'
-import { errorJson, type Log } from '../log.ts'
+import type { Log } from '../log.ts'
 import type { EndedRequest } from './ended-request.ts'
 
 /**
@@ -33,7 +33,7 @@ export function logRequest(log: Log, ended: EndedRequest): void {
       plainMember('ended', notes.ended) +
       plainMember('outcome', outcome) +
       member('reason', reason) +
-      (outcome === 'bug' && error !== undefined ? `,"err":${errorJson(error)}` : '') +
+      (outcome === 'bug' && error !== undefined ? `,"err":${log.errorJson(error)}` : '') +
       ',"msg":"request"',
   )
 }

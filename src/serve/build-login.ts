@@ -27,7 +27,7 @@ import { createDerivedKeys, createLastingKey } from '../token/derived-keys.ts'
 import type { Tokens } from '../token/tokens.ts'
 import { clock } from './clock.ts'
 
-/** What the login log may add to the deadline: a store that is away does not come back by waiting. */
+/** How long the login log may take at the end: a store that is away does not come back by waiting. */
 const longestFlushMs = 2000
 
 /** Everything that login needs, on the stores that are configured. */

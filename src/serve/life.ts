@@ -17,8 +17,13 @@ export interface Life {
   readonly asked: () => void
   /** An error came that nobody caught. The first asks for the end, in less time. */
   readonly failed: (error: unknown, origin?: unknown) => void
-  /** The end, in order, begins now unless it has begun. */
-  readonly begin: () => void
+  /** The end, in order, begins now unless it has begun; within that time if it is less. */
+  readonly begin: (withinMs?: number) => void
+  /** What is open is to be cut now. */
+  readonly cut: () => void
+  /** How long everything may still take. */
+  readonly leftMs: () => number
+  readonly exitCode: () => number
   /** Settles when the end has begun, whatever the reason. */
   readonly told: Promise<void>
   /** Waits until the end is asked for, closes, and says the exit code: 0 if all was in order. */
@@ -58,6 +63,11 @@ export function createLife({ log, shutdown, describe, exit }: LifeParts): Life {
     ]
   }
 
+  function cut(): void {
+    code = 1
+    hurry.abort()
+  }
+
   function giveUp(): void {
     log.error('not everything could be closed in time; what the stores had not taken is lost')
     exit(1)
@@ -66,7 +76,10 @@ export function createLife({ log, shutdown, describe, exit }: LifeParts): Life {
   return {
     hurry: hurry.signal,
     told: begun.promise,
-    begin: () => endWithin(shutdown.deadlineMs),
+    begin: (withinMs = shutdown.deadlineMs) => endWithin(Math.min(withinMs, shutdown.deadlineMs)),
+    cut,
+    leftMs: () => endsAt - performance.now(),
+    exitCode: () => code,
     asked() {
       const now = performance.now()
       if (askedAt === undefined) {
@@ -75,8 +88,7 @@ export function createLife({ log, shutdown, describe, exit }: LifeParts): Life {
         endWithin(shutdown.deadlineMs)
       } else if (now - askedAt >= sameWishMs && !hurry.signal.aborted) {
         log.warn('told to end a second time: cutting what is open')
-        code = 1
-        hurry.abort()
+        cut()
       }
     },
     failed(error, origin) {

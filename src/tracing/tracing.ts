@@ -63,13 +63,24 @@ function withSpans(
     begin(request) {
       const { method = '', socket } = request
       const scheme = 'encrypted' in socket ? 'https' : 'http'
-      return spans.begin({ method, scheme }, arrived(request))
+      return unlessItFails(() => spans.begin({ method, scheme }, arrived(request)))
     },
     depart(trace, upstream) {
-      const sent = spans.beginUpstream(trace as OpenSpan, upstream)
-      return propagates ? headersOf(sent) : []
+      const sent = unlessItFails(() => spans.beginUpstream(trace as OpenSpan, upstream))
+      return propagates && sent !== undefined ? headersOf(sent) : []
     },
-    ended: (trace, end) => spans.end(trace as OpenSpan, end),
+    ended(trace, end) {
+      if (trace !== undefined) unlessItFails(() => spans.end(trace as OpenSpan, end))
+    },
+  }
+}
+
+/** Samplers and processors are somebody else's; a request does not fail for want of a span. */
+function unlessItFails<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
   }
 }
 

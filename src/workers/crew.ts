@@ -15,6 +15,8 @@ export interface CrewParts {
   readonly log: Log
   /** Settles when the whole gateway is told to end. */
   readonly told: Promise<void>
+  /** What the whole gateway ends with, as things are. */
+  readonly exitCode: () => number
 }
 
 /** The workers, however often a process among them is replaced. */
@@ -28,14 +30,18 @@ export interface Crew {
    * once. There is no half start: when one ends before all listen, this throws.
    */
   readonly start: () => Promise<Listening>
-  /** Ends all of them. Those that have not ended by the deadline are killed, and that is a Fault. */
-  readonly close: (deadlineMs: number) => Promise<void>
+  /**
+   * Ends all of them within that time. Those that have not ended when even more has passed are killed,
+   * and that is a Fault.
+   */
+  readonly close: (withinMs: number, moreMs: number) => Promise<void>
 }
 
 /** A signal to the whole group reaches its members one after the other. */
 const groupMs = 250
 
-export function createCrew({ count, fork, start, figures, log, told }: CrewParts): Crew {
+export function createCrew(parts: CrewParts): Crew {
+  const { count, fork, start, figures, log, told, exitCode } = parts
   const started = Promise.withResolvers<Listening>()
   const allGone = Promise.withResolvers<void>()
   const bad = new Set<number>()
@@ -76,7 +82,7 @@ export function createCrew({ count, fork, start, figures, log, told }: CrewParts
     for (const place of places) place.kill()
     const isTold = await Promise.race([told.then(() => true), pause(inOrder ? groupMs : 0)])
     // What is wrong, the worker has said itself.
-    if (isTold === true) started.reject(new StartEnded(0))
+    if (isTold === true) started.reject(new StartEnded(exitCode()))
     else if (code !== null && code !== 0) started.reject(new StartEnded(code))
     else {
       const reason = `worker ${number} ended before it listened (${signal ?? `exit code ${code}`})`
@@ -102,13 +108,13 @@ export function createCrew({ count, fork, start, figures, log, told }: CrewParts
     if (places.every((place) => place.pid() === undefined)) allGone.resolve()
   }
 
-  async function close(deadlineMs: number): Promise<void> {
+  async function close(withinMs: number, moreMs: number): Promise<void> {
     phase = 'closing'
-    for (const place of places) place.close()
+    for (const place of places) place.close(withinMs)
     if (places.every((place) => place.pid() === undefined)) return
     const cut = setTimeout(() => {
       for (const place of places) place.kill()
-    }, deadlineMs)
+    }, withinMs + moreMs)
     await allGone.promise
     clearTimeout(cut)
     if (bad.size === 0) return

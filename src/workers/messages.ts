@@ -26,7 +26,10 @@ export interface Start {
 export type ToWorker =
   | Start
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
-  | { readonly kind: 'close' }
+  /** To end in order, within that time. */
+  | { readonly kind: 'close'; readonly withinMs: number }
+  /** To cut what is open, when it is ending already. */
+  | { readonly kind: 'hurry' }
 
 /** Where a worker listens, and by what it decides. */
 export interface Listening {

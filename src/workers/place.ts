@@ -40,11 +40,11 @@ export interface Place {
   /** Starts a process here. */
   readonly fill: () => void
   /** Has it end in order. One that cannot hear yet is told so as the first thing. */
-  readonly close: () => void
+  readonly close: (withinMs: number) => void
   /** `undefined` when there is no process, or no answer in time. */
   readonly ask: <Q extends Question>(question: Q) => Promise<Answers[Q] | undefined>
   readonly kill: () => void
-  /** Tells it, for a second time, to end. */
+  /** Tells it to cut what is open. */
   readonly hurry: () => void
 }
 
@@ -60,12 +60,14 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
   let child: ChildProcess | undefined
   let state: PlaceState = 'waiting'
   let listeningSince: number | undefined
-  let isClosing = false
+  /** How long it may take to end, once it is told to. */
+  let closingMs: number | undefined
   let lastId = 0
 
   function heard(message: FromWorker): void {
-    if (message.kind === 'hello') tell(isClosing ? { kind: 'close' } : start)
-    else if (message.kind === 'listening') {
+    if (message.kind === 'hello') {
+      tell(closingMs === undefined ? start : { kind: 'close', withinMs: closingMs })
+    } else if (message.kind === 'listening') {
       state = 'listening'
       listeningSince = performance.now()
       events.listening(message)
@@ -116,9 +118,9 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
         setImmediate(ended, null, null)
       }
     },
-    close() {
-      isClosing = true
-      tell({ kind: 'close' })
+    close(withinMs) {
+      closingMs = withinMs
+      tell({ kind: 'close', withinMs })
     },
     async ask<Q extends Question>(question: Q) {
       if (worker === undefined || state === 'starting') return undefined
@@ -133,6 +135,6 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
       return answer as Answers[Q] | undefined
     },
     kill: () => void child?.kill('SIGKILL'),
-    hurry: () => void child?.kill('SIGTERM'),
+    hurry: () => tell({ kind: 'hurry' }),
   }
 }

@@ -2,15 +2,17 @@ import type { Config } from '../config/schema.ts'
 
 /**
  * The configuration of one of `count` workers. What limits the whole gateway is divided, rounded
- * up: connections of clients, to the database and to each target, and passwords checked at once.
+ * up: connections of clients, requests under way, connections to the database and to each target,
+ * tunnels, and passwords checked at once.
  */
 export function shareOf(config: Config, count: number): Config {
   const part = (whole: number) => Math.ceil(whole / count)
-  const { limits, database, login, upstreams } = config
+  const { limits, overload, database, login, upstreams } = config
 
   return {
     ...config,
     limits: { ...limits, connections: part(limits.connections) },
+    overload: { ...overload, inFlight: part(overload.inFlight) },
     database: { ...database, poolSize: part(database.poolSize) },
     login: {
       ...login,
@@ -20,7 +22,11 @@ export function shareOf(config: Config, count: number): Config {
     upstreams: Object.fromEntries(
       Object.entries(upstreams).map(([name, upstream]) => [
         name,
-        { ...upstream, connections: part(upstream.connections) },
+        {
+          ...upstream,
+          connections: part(upstream.connections),
+          tunnels: part(upstream.tunnels),
+        },
       ]),
     ),
   }

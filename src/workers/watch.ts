@@ -31,19 +31,22 @@ export function createWatch(
 ): Watch {
   const missed = new Map<number, number>()
 
-  async function collectFrom(place: Place, which: 'figures' | 'ownFigures'): Promise<void> {
-    if (place.state() !== 'listening') {
-      missed.delete(place.number)
-      return
-    }
+  /** Whether it has answered, or need not. */
+  async function collectFrom(place: Place, which: 'figures' | 'ownFigures'): Promise<boolean> {
+    if (place.state() !== 'listening') return true
     const answer = await place.ask(which)
     if (answer !== undefined) figures.take(place.number, answer)
-    if (answer !== undefined || place.state() !== 'listening') missed.delete(place.number)
+    return answer !== undefined || place.state() !== 'listening'
+  }
+
+  /** Only here: how often somebody else asks says nothing about how long it has been silent. */
+  async function check(place: Place): Promise<void> {
+    if (await collectFrom(place, 'ownFigures')) missed.delete(place.number)
     else missed.set(place.number, (missed.get(place.number) ?? 0) + 1)
   }
 
   async function beat(): Promise<void> {
-    await Promise.all(places.map((place) => collectFrom(place, 'ownFigures')))
+    await Promise.all(places.map(check))
     for (const place of places) {
       if ((missed.get(place.number) ?? 0) < mostMissed) continue
       missed.delete(place.number)

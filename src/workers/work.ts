@@ -13,7 +13,10 @@ export interface GatewayOps extends OpsServerParts {
 /** A gateway that runs in this worker. */
 export interface Gateway extends Listening {
   readonly ops: GatewayOps
-  close(): Promise<void>
+  /** Ends it in order, within that time if one is given. */
+  close(withinMs?: number): Promise<void>
+  /** Cuts what is open. */
+  hurry(): void
 }
 
 export interface WorkParts {
@@ -36,12 +39,13 @@ const sendMs = 1000
  */
 export async function work({ worker, serve, signal }: WorkParts): Promise<void> {
   const start = Promise.withResolvers<Start>()
-  const end = Promise.withResolvers<void>()
+  const end = Promise.withResolvers<number | undefined>()
   let gateway: Gateway | undefined
 
   async function hear(message: ToWorker): Promise<void> {
     if (message.kind === 'start') start.resolve(message)
-    else if (message.kind === 'close') end.resolve()
+    else if (message.kind === 'close') end.resolve(message.withinMs)
+    else if (message.kind === 'hurry') gateway?.hurry()
     else if (gateway !== undefined) {
       const answer = await answerOf(gateway, message.question)
       await tell(worker, { kind: 'answer', id: message.id, answer })
@@ -55,19 +59,20 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
     // Else Node ends this process at once, with all that it is answering.
     worker.exitedAfterDisconnect = true
     start.reject(new Fault('workers', { reason: 'the supervisor is gone' }))
-    end.resolve()
+    end.resolve(undefined)
   })
-  void signal.then(end.resolve)
+  void signal.then(() => end.resolve(undefined))
 
   await tell(worker, { kind: 'hello' })
-  const begin = await Promise.race([inTime(startMs, start.promise), end.promise])
+  const isOver = end.promise.then(() => undefined)
+  const begin = await Promise.race([inTime(startMs, start.promise), isOver])
   if (begin === undefined) return
   gateway = await serve(begin)
   const { publicPort, forwardAuthPort, revision, ops } = gateway
   await tell(worker, { kind: 'listening', publicPort, forwardAuthPort, revision })
-  await end.promise
+  const withinMs = await end.promise
   await tell(worker, { kind: 'closing' })
-  await gateway.close()
+  await gateway.close(withinMs)
   await tell(worker, { kind: 'counted', figures: await ops.metrics.snapshot() })
 }
 

@@ -243,6 +243,52 @@ describe('a gateway of two workers that is told to end', () => {
     expect(crew.complaints()).toBe('')
   })
 
+  test('for a second time, cuts what is open in its workers, and writes that down', async () => {
+    const crew = await testCrew({ config: { shutdown: { graceMs: 0, deadlineMs: 60_000 } } })
+    crew.upstream.answerWith(() => {})
+    const open = get(crew.publicPort, '/hangs')
+    await until(() => crew.upstream.requests.length === 1)
+
+    crew.signal('SIGTERM')
+    await until(() => crew.log.some(({ msg }) => msg === 'closing'))
+    await new Promise((resolve) => setTimeout(resolve, 1100))
+    crew.signal('SIGTERM')
+
+    expect(await open).toBeUndefined()
+    expect(await crew.exit).toBe(1)
+    const line = crew.log.find(({ path }) => path === '/hangs')
+    expect(line).toMatchObject({ outcome: 'cut-by-client', worker: expect.any(Number) })
+  })
+
+  test('by an error that nobody caught in one worker, goes on with another in its place', async () => {
+    const crew = await testCrew({ preload: 'misbehaves.ts' })
+    const [failing = 0] = (await crew.workerPids()).values()
+
+    process.kill(failing, 'SIGUSR2')
+
+    await until(() => isReplaced(crew, failing))
+    const fatal = crew.log.find(({ level }) => level === 'fatal')
+    expect(fatal).toMatchObject({ pid: failing, err: { type: 'Error' } })
+    expect((await get(crew.publicPort))?.status).toBe(200)
+  })
+
+  test('by an error that nobody caught in the supervisor, ends with its workers by their deadline', async () => {
+    const crew = await testCrew({
+      preload: 'misbehaves.ts',
+      config: { shutdown: { graceMs: 0, deadlineMs: 60_000, failureDeadlineMs: 2000 } },
+    })
+    crew.upstream.answerWith(() => {})
+    const open = get(crew.publicPort, '/hangs')
+    await until(() => crew.upstream.requests.length === 1)
+    const pids = [...(await crew.workerPids()).values()]
+
+    crew.signal('SIGUSR2')
+
+    expect(await open).toBeUndefined()
+    expect(await crew.exit).toBe(1)
+    expect(pids.filter(isAlive)).toEqual([])
+  })
+
   test('kills one that does not end, says so, and ends with exit code 1', async () => {
     const crew = await testCrew({ config: { shutdown: { graceMs: 0, deadlineMs: 100 } } })
     const [stuck = 0] = (await crew.workerPids()).values()

@@ -25,6 +25,8 @@ export interface CrewOptions {
   /** Laid over the configuration, section by section. */
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly ownGroup?: boolean
+  /** A module that is loaded before the gateway, in every process of it. */
+  readonly preload?: string
 }
 
 interface VerboseReadiness {
@@ -34,7 +36,7 @@ interface VerboseReadiness {
 /** Starts it and waits until all workers listen. */
 export async function startCrew(
   { redisUrl, databaseUrl }: SharedStores,
-  { config = {}, ownGroup = false }: CrewOptions = {},
+  { config = {}, ownGroup = false, preload }: CrewOptions = {},
 ): Promise<CrewProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-crew-'))
   const upstream = await startRecordingUpstream()
@@ -59,7 +61,7 @@ export async function startCrew(
   const gateway = await startGatewayProcess(
     join(directory, 'postern.yaml'),
     { ...base, routes: [{ path: '/', upstream: 'backend' }] },
-    { ownGroup },
+    { ownGroup, ...(preload !== undefined && { preload }) },
   )
   return {
     ...gateway,

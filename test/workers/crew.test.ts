@@ -24,13 +24,14 @@ function smallCrew(first: Behaviour, { count = 2, told = new Promise<void>(() =>
     figures,
     log,
     told,
+    exitCode: () => 0,
     start: { config: {} as Start['config'], ticketKeys: '' },
     fork() {
       forks++
       return cluster.fork({ SMALL_WORKER: behaviour })
     },
   })
-  onTestFinished(() => crew.close(0).catch(() => {}))
+  onTestFinished(() => crew.close(0, 0).catch(() => {}))
   return {
     ...crew,
     lines,
@@ -107,9 +108,9 @@ describe('a crew', () => {
     const crew = smallCrew('')
     await crew.start()
 
-    crew.places[0]?.close()
+    crew.places[0]?.close(5000)
     await until(() => crew.states()[0] === 'waiting')
-    await crew.close(5000)
+    await crew.close(5000, 0)
 
     await pause(400)
     expect(crew.forks()).toBe(2)
@@ -121,7 +122,7 @@ describe('a crew', () => {
     crew.places[1]?.kill()
     await until(() => crew.states()[1] === 'starting')
 
-    await crew.close(20_000)
+    await crew.close(20_000, 0)
 
     expect(crew.pids()).toEqual([undefined, undefined])
   })
@@ -133,7 +134,7 @@ describe('a crew', () => {
     crew.places[1]?.kill()
     await until(() => crew.restarts() === 1 && crew.states()[1] === 'listening')
 
-    await expect(crew.close(300)).rejects.toThrow('not ended in order: worker 2')
+    await expect(crew.close(300, 0)).rejects.toThrow('not ended in order: worker 2')
 
     expect(crew.pids()).toEqual([undefined, undefined])
   })

@@ -83,8 +83,10 @@
 {{- end -}}
 
 {{- $deadline := div (add (int64 $values.config.shutdown.deadlineMs) 999) 1000 -}}
-{{- if le (int64 (include "postern.terminationGracePeriodSeconds" .)) $deadline -}}
-{{- $problems = append $problems (printf "terminationGracePeriodSeconds has to be more than the %d s of config.shutdown.deadlineMs: else requests under way are killed" $deadline) -}}
+{{- $workers := toString $values.config.application.workers -}}
+{{- $spare := ternary 0 5 (eq $workers "1") -}}
+{{- if le (int64 (include "postern.terminationGracePeriodSeconds" .)) (add $deadline $spare) -}}
+{{- $problems = append $problems (printf "terminationGracePeriodSeconds has to be more than the %d s of config.shutdown.deadlineMs, and what workers take besides: else requests under way are killed" (add $deadline $spare)) -}}
 {{- end -}}
 {{- $pdb := $values.podDisruptionBudget -}}
 {{- if and $pdb.enabled (not (kindIs "invalid" $pdb.minAvailable)) (not (kindIs "invalid" $pdb.maxUnavailable)) -}}

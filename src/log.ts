@@ -9,6 +9,8 @@ export interface Log extends Logger {
   readonly requests: RequestLines
   /** An error as a line has it, without what may not stand there. */
   readonly errorJson: (error: Error) => string
+  /** A text that others wrote, without what may not stand there. */
+  readonly clean: (text: string) => string
   /** Writes down a decision among the other lines. */
   readonly decisions: WriteDecision
   /** Lines that were let go because nobody read fast enough. */
@@ -40,13 +42,14 @@ export interface LogOptions {
   readonly base?: Readonly<Record<string, number>> | undefined
   /** What of an error may stand in a line. */
   readonly describe?: (error: unknown) => object
+  readonly clean?: (text: string) => string
 }
 
 /** Structured lines only: whatever a client sends is a JSON string in one line. */
 export function createLog(
   level: string,
   destination: LineDestination,
-  { base, describe = plainError }: LogOptions = {},
+  { base, describe = plainError, clean = (text) => text }: LogOptions = {},
 ): Log {
   const timestamp = pino.stdTimeFunctions.isoTime
   // pino would take what was described already for an error once more.
@@ -66,6 +69,7 @@ export function createLog(
   return Object.assign(main, {
     requests,
     errorJson: (error: Error) => JSON.stringify(describe(error)),
+    clean,
     decisions: createDecisionLines(destination, base),
     dropped: destination.dropped ?? (() => 0),
   })

@@ -10,8 +10,6 @@ import { later } from './cli/later.ts'
 import { policyCommands, policyUsage } from './cli/policy-commands.ts'
 import { reportError } from './cli/report-error.ts'
 import type { Config } from './config/schema.ts'
-import type { Log } from './log.ts'
-import type { Life } from './serve/life.ts'
 import { version } from './version.ts'
 import { StartEnded } from './workers/start-ended.ts'
 
@@ -40,18 +38,17 @@ const serveCommand: Command = async (args, io) => {
   const { loadConfig, workerCount, tour } = await startParts()
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const { count, why } = workerCount(config)
-  const log = await openLog(config, io.env, count === 1 ? undefined : { pid: process.pid })
-  const life = await beginLife(config, log, signals, count === 1 ? 0 : crewMs)
+  const { log, life } = await begin(
+    config,
+    signals,
+    count === 1 ? { base: undefined } : { base: { pid: process.pid }, longerMs: crewMs },
+  )
   if (why !== undefined) log.info({ workers: count, reason: why }, 'application.workers is auto')
   if (life.hurry.aborted) return life.exitCode()
-  const { told, hurry, exitCode } = life
-  const leftMs = () => life.leftMs() - crewMs
   const postern =
     count === 1
-      ? await (await import('./serve.ts')).serve({ config, log, hurry })
-      : await (await import('./supervise.ts')).supervise({
-          ...{ config, log, count, told, hurry, exitCode, leftMs },
-        })
+      ? await (await import('./serve.ts')).serve({ config, log, hurry: life.hurry })
+      : await (await import('./supervise.ts')).supervise({ config, log, count, life, crewMs })
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
   const workers = count === 1 ? undefined : count
   log.info({ port: publicPort, opsPort, forwardAuthPort, revision, workers }, 'listening')
@@ -90,8 +87,8 @@ const workerCommand: Command = async (_, io) => {
     worker,
     signal: told.promise,
     async serve({ number, config, ticketKeys }) {
-      const log = await openLog(config, io.env, { worker: number, pid: process.pid })
-      const life = await beginLife(config, log, signals)
+      const base = { worker: number, pid: process.pid }
+      const { log, life } = await begin(config, signals, { base })
       void life.told.then(told.resolve)
       const { serve } = await import('./serve.ts')
       const asWorker = { ticketKeys: Buffer.from(ticketKeys, 'base64') }
@@ -110,30 +107,19 @@ const workerCommand: Command = async (_, io) => {
   return code
 }
 
-/** The log on standard output, for people where one reads; `base` tells processes apart. */
-async function openLog(
-  config: Config,
-  env: Io['env'],
-  base: Readonly<Record<string, number>> | undefined,
-) {
-  const [{ createLog }, { createLogDestination }, { createTextLines }] = await Promise.all([
-    import('./log.ts'),
-    import('./log-destination.ts'),
-    import('./log-text.ts'),
+/**
+ * The log on standard output, and from here on signals and errors that nobody caught lead to an end in
+ * order. `longerMs`: what the end may take besides what is configured.
+ */
+async function begin(config: Config, signals: Signals, { base, longerMs = 0 }: BeginOptions) {
+  const [{ openLog }, { createLife }] = await Promise.all([
+    import('./serve/open-log.ts'),
+    import('./serve/life.ts'),
   ])
-  const { logger } = config
-  const destination = createLogDestination(process.stdout.fd, { shared: base !== undefined })
-  process.on('exit', destination.flushSync)
-  const onTerminal = process.stdout.isTTY === true
-  const forPeople = logger.format === 'text' || (logger.format === 'auto' && onTerminal)
-  const colours = onTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
-  const lines = forPeople ? createTextLines(destination, colours) : destination
-  return createLog(logger.level, lines, { base, describe: await describer(config) })
-}
-
-/** From here on signals and errors that nobody caught lead to an end in order. */
-async function beginLife(config: Config, log: Log, signals: Signals, longerMs = 0): Promise<Life> {
-  const { createLife } = await import('./serve/life.ts')
+  const { stdout, env } = process
+  const output = { fd: stdout.fd, isTerminal: stdout.isTTY === true, env }
+  const { log, describe, flush } = openLog(config, output, base)
+  process.on('exit', flush)
   const { deadlineMs, failureDeadlineMs } = config.shutdown
   const life = createLife({
     log,
@@ -141,23 +127,19 @@ async function beginLife(config: Config, log: Log, signals: Signals, longerMs = 
       deadlineMs: deadlineMs + longerMs,
       failureDeadlineMs: failureDeadlineMs + longerMs,
     },
-    describe: await describer(config),
+    describe,
     exit: (code) => process.exit(code),
   })
   signals.tell(life.asked, () => log.warn(nothingToReload))
   // Both: a Node that is told to only warn of rejections calls the second alone.
   process.on('uncaughtException', life.failed)
   process.on('unhandledRejection', (error) => life.failed(error, 'unhandledRejection'))
-  return life
+  return { log, life }
 }
 
-/** What of an error may stand in the log of a gateway with these settings. */
-async function describer(config: Config) {
-  const [{ createDescribeError }, { secretsIn }] = await Promise.all([
-    import('./serve/describe-error.ts'),
-    import('./config/secrets-in.ts'),
-  ])
-  return createDescribeError(secretsIn(config))
+interface BeginOptions {
+  readonly base: Readonly<Record<string, number>> | undefined
+  readonly longerMs?: number
 }
 
 /** What only a gateway needs; every other command is there sooner without it. */

@@ -1,5 +1,4 @@
-import type { Server } from 'node:http'
-import { type Closing, createClosing, flushMs } from './closing.ts'
+import { type Closing, createClosing } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import { secretWeakness } from './config/secret-strength.ts'
@@ -18,6 +17,7 @@ import type { Log } from './log.ts'
 import type { VerifyCredentials } from './login/credentials.ts'
 import { addCertificateMetrics } from './metrics/certificate-metrics.ts'
 import { addKeyMetrics } from './metrics/key-metrics.ts'
+import { addLogMetrics } from './metrics/log-metrics.ts'
 import { addLoginLogMetrics } from './metrics/login-log-metrics.ts'
 import { addOverloadMetrics } from './metrics/overload-metrics.ts'
 import { addPolicyMetrics, addPropagationMetric } from './metrics/policy-metrics.ts'
@@ -28,6 +28,8 @@ import { createLivePolicies } from './policy/live.ts'
 import { buildGateway } from './serve/build-gateway.ts'
 import { buildLogin } from './serve/build-login.ts'
 import { clock } from './serve/clock.ts'
+import { drainOptions, drainTimes } from './serve/draining.ts'
+import { openForwardAuth } from './serve/open-forward-auth.ts'
 import { openOps } from './serve/open-ops.ts'
 import { openDecisions, openTracing } from './serve/open-records.ts'
 import { warnOfMode } from './serve/warn-of-mode.ts'
@@ -174,16 +176,15 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     tls,
   })
   addMetrics(figures, mode.name, policies)
-  figures.readCounter(
-    { name: 'postern_log_dropped_total', help: 'Log lines let go because nobody read them.' },
-    () => [{ value: log.dropped() }],
-  )
+  addLogMetrics(figures, log.dropped)
   addOverloadMetrics(figures, overload.share)
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
   addKeyMetrics(figures, keys.state)
-  const drainOptions = { ...draining(options), closeTunnels: () => tunnels.closeAll(1001) }
-  const drain = createDrain(publicServer, drainTimes(config), drainOptions)
+  const drain = createDrain(publicServer, drainTimes(config), {
+    ...drainOptions(options),
+    closeTunnels: () => tunnels.closeAll(1001),
+  })
   const ops = {
     version,
     mode: mode.name,
@@ -221,37 +222,6 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     ops,
     close: closing.close,
   }
-}
-
-/** The port for other proxies, if there is to be one. Closing it twice is closing it once. */
-async function openForwardAuth(
-  options: ServeOptions,
-  create: () => Server,
-): Promise<{ port: number | undefined; close(): Promise<void> }> {
-  const { forwardAuth } = options.config
-  if (!forwardAuth.enabled) return { port: undefined, close: async () => {} }
-  const server = create()
-  const drain = createDrain(server, drainTimes(options.config), draining(options))
-  const port = await listen(server, forwardAuth)
-  let closed: Promise<void> | undefined
-  return {
-    port,
-    close() {
-      closed ??= drain.close()
-      return closed
-    },
-  }
-}
-
-/** Requests have the deadline without what the stores need after them. */
-function drainTimes({ shutdown: { graceMs, idleMs, deadlineMs } }: Config) {
-  return { graceMs, idleMs, deadlineMs: deadlineMs - flushMs(deadlineMs) }
-}
-
-function draining({ log, hurry }: ServeOptions) {
-  const onCut = (connections: number) =>
-    log.warn({ connections }, 'connections were cut before their answers were complete')
-  return { hurry, onCut }
 }
 
 function addMetrics(figures: Figures, mode: string, policies: OpenPolicySource): void {

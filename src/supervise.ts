@@ -4,9 +4,11 @@ import { createClosing } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import type { Log } from './log.ts'
+import { addLogMetrics } from './metrics/log-metrics.ts'
 import { createFigures, figuresText } from './metrics/registry.ts'
 import { createWholeFigures } from './metrics/whole.ts'
 import { addWorkerMetrics } from './metrics/worker-metrics.ts'
+import type { Life } from './serve/life.ts'
 import { openOps } from './serve/open-ops.ts'
 import { warnOfMode } from './serve/warn-of-mode.ts'
 import type { RunningPostern } from './serve.ts'
@@ -21,14 +23,10 @@ export interface SuperviseOptions {
   readonly config: Config
   readonly log: Log
   readonly count: number
-  /** Settles when the gateway is told to end. */
-  readonly told: Promise<void>
-  /** Fires when what is being drained is to be cut. */
-  readonly hurry: AbortSignal
-  /** What the process ends with, as things are. */
-  readonly exitCode: () => number
-  /** How long workers may take, once it is told to end. */
-  readonly leftMs: () => number
+  /** How the process ends. */
+  readonly life: Pick<Life, 'told' | 'hurry' | 'exitCode' | 'leftMs'>
+  /** How much of what is left is not the workers'. */
+  readonly crewMs: number
 }
 
 /** What a worker may need besides, to end by itself at its deadline. */
@@ -40,7 +38,8 @@ const storesMs = 5000
  * said already why there is no start.
  */
 export async function supervise(options: SuperviseOptions): Promise<Omit<RunningPostern, 'ops'>> {
-  const { config, log, count, told, hurry, exitCode, leftMs } = options
+  const { config, log, count, life, crewMs } = options
+  const { told, hurry, exitCode } = life
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   warnOfMode(mode, log)
   // Without it, all connections of one balancer have been seen to end up with one worker of four.
@@ -70,10 +69,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     restarts: crew.restarts(),
   }))
 
-  own.readCounter(
-    { name: 'postern_log_dropped_total', help: 'Log lines let go because nobody read them.' },
-    () => [{ value: log.dropped() }],
-  )
+  addLogMetrics(own, log.dropped)
 
   let hasStarted = false
   const closing = createClosing()
@@ -98,7 +94,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
 
   async function close(): Promise<void> {
     try {
-      await crew.close(Math.max(0, leftMs()), storesMs)
+      await crew.close(Math.max(0, life.leftMs() - crewMs), storesMs)
     } finally {
       watch.close()
       await closing.close()

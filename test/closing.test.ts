@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createClosing } from '../src/closing.ts'
-import { createDescribeError } from '../src/serve/describe-error.ts'
+import { createClean, createDescribeError } from '../src/serve/describe-error.ts'
 
 test('closes in reverse, also what comes after one that cannot be closed, and then throws', async () => {
   const closing = createClosing()
@@ -28,5 +28,5 @@ test.each([
   ['an error that cannot be read', hostile, { type: 'unknown' }],
   ['an error with a cause', new Error('a', { cause: new Error('sec') }), { cause: '[redacted]' }],
 ])('describes %s', (_, thrown, expected) => {
-  expect(createDescribeError(['sec'])(thrown)).toMatchObject(expected)
+  expect(createDescribeError(createClean(['sec']))(thrown)).toMatchObject(expected)
 })

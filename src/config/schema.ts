@@ -13,9 +13,9 @@ import {
   identitySettings,
   route,
   upgradesSettings,
-  upstream,
 } from './schema-forwarding.ts'
 import { loggerSettings, tracingSettings } from './schema-observing.ts'
+import { upstream } from './schema-upstream.ts'
 import {
   DAY_MS,
   endpoint,

@@ -1,14 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { AnswerHead } from '../wire/answer-head.ts'
-
-/** Whether a 101 is about the protocol that was asked for, and no other. */
-export function isAgreed(protocol: string, { headers }: AnswerHead): boolean {
-  const named = headers.filter(
-    (_, at) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === 'upgrade',
-  )
-  return named.length === 1 && named[0]?.toLowerCase() === protocol
-}
 
 /** Writes the answer by hand: what follows on this connection is no longer HTTP. */
 export function switchProtocols(

@@ -6,7 +6,7 @@ import type { VerifiedToken } from '../token/tokens.ts'
 import type { AnswerHead } from '../wire/answer-head.ts'
 import type { Call } from '../wire/pool.ts'
 import type { AnswerHandler, WireRequest } from '../wire/request-head.ts'
-import { breakOff, isAgreed, switchProtocols } from './answering.ts'
+import { breakOff, switchProtocols } from './answering.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders } from './relayed-headers.ts'
@@ -209,11 +209,6 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
         return
       }
       const { protocol, head: first } = parts.upgrade
-      if (!isAgreed(protocol, head)) {
-        socket.destroy()
-        end('failed', new Error('the upstream went on in a protocol that nobody asked for'))
-        return
-      }
       const headers = begin(head)
       reply.off('close', leave)
       reply.statusCode = head.status

@@ -32,8 +32,8 @@ const longestMs = 5
  * account or the rule that allowed it.
  */
 export function createOpenExchanges(startLooking: StartLooking, everyMs: number): OpenExchanges {
-  // Not a Set: each time one grows out of its table, the old table keeps the new one alive, and with
-  // it every request in between, for as long as only the young are collected.
+  // Not a Set: V8 links a table that it grew out of to its successor, so that one of the old
+  // generation keeps alive what came and went after it.
   const open: OpenExchange[] = []
   let timer: NodeJS.Timeout | undefined
   let closed = false

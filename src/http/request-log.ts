@@ -32,7 +32,7 @@ export function logRequest(log: Log, ended: EndedRequest): void {
       (notes.retries === undefined ? '' : `,"retries":${notes.retries}`) +
       plainMember('ended', notes.ended) +
       plainMember('outcome', outcome) +
-      member('reason', reason) +
+      member('reason', error === undefined || reason === undefined ? reason : log.clean(reason)) +
       (outcome === 'bug' && error !== undefined ? `,"err":${log.errorJson(error)}` : '') +
       ',"msg":"request"',
   )

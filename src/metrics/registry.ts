@@ -58,19 +58,26 @@ export function createFigures(): Figures {
   const registers = [registry]
   const rules = new Map<string, WholeRule>()
 
+  function readCounter(
+    { name, help, labels = [] }: Figure<string>,
+    read: () => readonly Reading<string>[],
+  ): void {
+    new Counter<string>({
+      name,
+      help,
+      labelNames: [...labels],
+      registers,
+      collect() {
+        this.reset()
+        for (const { labels = {}, value } of read()) this.inc(labels, value)
+      },
+    })
+  }
+
   return {
-    counter({ name, help, labels = [] }) {
-      const counts = createCounts()
-      new Counter<string>({
-        name,
-        help,
-        labelNames: [...labels],
-        registers,
-        collect() {
-          this.reset()
-          counts.each((values, value) => this.labels(...values).inc(value))
-        },
-      })
+    counter(figure) {
+      const counts = createCounts(figure.labels ?? [])
+      readCounter(figure, counts.readings)
       return counts.add
     },
     duration({ name, help, label, buckets = usualBuckets }) {
@@ -79,18 +86,7 @@ export function createFigures(): Figures {
       registry.registerMetric({ name, get } as unknown as Metric)
       return observe
     },
-    readCounter({ name, help, labels = [] }, read) {
-      new Counter<string>({
-        name,
-        help,
-        labelNames: [...labels],
-        registers,
-        collect() {
-          this.reset()
-          for (const { labels = {}, value } of read()) this.inc(labels, value)
-        },
-      })
-    },
+    readCounter,
     readGauge({ name, help, labels = [], whole }, read) {
       if (whole !== undefined) rules.set(name, whole)
       new Gauge<string>({

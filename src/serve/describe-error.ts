@@ -7,6 +7,19 @@ const credentials = [
   /(?<=[a-z]:\/\/)[^\s/@]+(?=@)/gi,
 ]
 
+/** A text without what may not be written down. */
+export type Clean = (text: string) => string
+
+/** Takes out these secrets, and what looks like a credential. */
+export function createClean(secrets: readonly string[]): Clean {
+  const longestFirst = [...secrets].filter(Boolean).sort((a, b) => b.length - a.length)
+
+  return (text) => {
+    const without = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, MASK), text)
+    return credentials.reduce((rest, form) => rest.replace(form, MASK), without).slice(0, mostText)
+  }
+}
+
 export type DescribeError = (error: unknown) => {
   readonly type: string
   readonly message: string
@@ -15,18 +28,11 @@ export type DescribeError = (error: unknown) => {
 }
 
 /**
- * What of an error that nobody expected may be written down: kind, message and stack, without the
- * secrets of the configuration and what looks like a credential. Its other fields stay out: those of
+ * What of an error that nobody expected may be written down: kind, message and stack, each of them
+ * clean. Its other fields stay out: those of
  * a database's hold the values of a row, those of Redis the arguments of a command. Never throws.
  */
-export function createDescribeError(secrets: readonly string[]): DescribeError {
-  const longestFirst = [...secrets].filter(Boolean).sort((a, b) => b.length - a.length)
-
-  function clean(text: string): string {
-    const without = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, MASK), text)
-    return credentials.reduce((rest, form) => rest.replace(form, MASK), without).slice(0, mostText)
-  }
-
+export function createDescribeError(clean: Clean): DescribeError {
   return (error) => {
     try {
       if (!(error instanceof Error)) {

@@ -202,6 +202,18 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
 })
 
 /** A store on a Redis of the test's own, and what watches it. */
+/** One that ends with the test. */
+async function startFeed(store: RevocationStore) {
+  const feed = createRevocationFeed({
+    ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
+    revocations: createRevocations(Date.now),
+    log: { info: () => {}, warn: () => {} },
+  })
+  await feed.start()
+  onTestFinished(feed.close)
+  return feed
+}
+
 async function onRedis({ deaf = false } = {}) {
   const server = await startRedis()
   onTestFinished(server.stop)
@@ -254,13 +266,7 @@ describe('a list in Redis', () => {
     'of which the key %s was evicted is written back whole',
     async (key) => {
       const { server, store } = await onRedis()
-      const feed = createRevocationFeed({
-        ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
-        revocations: createRevocations(Date.now),
-        log: { info: () => {}, warn: () => {} },
-      })
-      await feed.start()
-      onTestFinished(feed.close)
+      const feed = await startFeed(store)
       const ended = [token('a'), user('7', 5000)]
       for (const one of ended) expect(await feed.end(one)).toBe('everywhere')
 
@@ -291,13 +297,7 @@ describe('a list in Redis', () => {
 
   test('that loses what it just took is told again', async () => {
     const { server, store } = await onRedis({ deaf: true })
-    const feed = createRevocationFeed({
-      ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
-      revocations: createRevocations(Date.now),
-      log: { info: () => {}, warn: () => {} },
-    })
-    await feed.start()
-    onTestFinished(feed.close)
+    const feed = await startFeed(store)
 
     await feed.end(token('a'))
     await server.client.flushall()
@@ -307,13 +307,7 @@ describe('a list in Redis', () => {
 
   test('that is away is shown as not told of what ended here, until it is told', async () => {
     const { server, store } = await onRedis()
-    const feed = createRevocationFeed({
-      ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
-      revocations: createRevocations(Date.now),
-      log: { info: () => {}, warn: () => {} },
-    })
-    await feed.start()
-    onTestFinished(feed.close)
+    const feed = await startFeed(store)
     await server.kill()
 
     expect(await feed.end(token('a'))).toBe('here')

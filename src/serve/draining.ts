@@ -1,0 +1,15 @@
+import { flushMs } from '../closing.ts'
+import type { Config } from '../config/schema.ts'
+import type { ServeOptions } from '../serve.ts'
+
+/** Requests have the deadline without what the stores need after them. */
+export function drainTimes({ shutdown: { graceMs, idleMs, deadlineMs } }: Config) {
+  return { graceMs, idleMs, deadlineMs: deadlineMs - flushMs(deadlineMs) }
+}
+
+/** What can end a drain early, and who is told of what it cut. */
+export function drainOptions({ log, hurry }: ServeOptions) {
+  const onCut = (connections: number) =>
+    log.warn({ connections }, 'connections were cut before their answers were complete')
+  return { hurry, onCut }
+}

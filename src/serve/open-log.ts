@@ -1,0 +1,41 @@
+import type { Config } from '../config/schema.ts'
+import { secretsIn } from '../config/secrets-in.ts'
+import { createLog, type Log } from '../log.ts'
+import { createLogDestination } from '../log-destination.ts'
+import { createTextLines } from '../log-text.ts'
+import { createClean, createDescribeError, type DescribeError } from './describe-error.ts'
+
+/** Standard output, and who reads there. */
+export interface Output {
+  readonly fd: number
+  readonly isTerminal: boolean
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+export interface OpenLog {
+  readonly log: Log
+  /** What of an error may stand in it. */
+  readonly describe: DescribeError
+  /** Writes what waits, for the end of the process. */
+  readonly flush: () => void
+}
+
+/**
+ * The log of a gateway, for people where one reads. `base` stands in every line, and tells
+ * processes apart that share the output.
+ */
+export function openLog(
+  config: Config,
+  { fd, isTerminal, env }: Output,
+  base: Readonly<Record<string, number>> | undefined,
+): OpenLog {
+  const { level, format } = config.logger
+  const clean = createClean(secretsIn(config))
+  const describe = createDescribeError(clean)
+  const destination = createLogDestination(fd, { shared: base !== undefined })
+  const forPeople = format === 'text' || (format === 'auto' && isTerminal)
+  const colours = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  const lines = forPeople ? createTextLines(destination, colours) : destination
+  const log = createLog(level, lines, { base, describe, clean })
+  return { log, describe, flush: destination.flushSync }
+}

@@ -83,15 +83,13 @@ export function createWatchedDirectory<File extends object>({
       for (let reading = 0; reading < MOST_READINGS; reading++) {
         const before = await fingerprint(directory)
         const found = await readOnce()
-        if (found instanceof Invalid) {
-          // A file that was there a moment ago is no error yet.
-          if ((await fingerprint(directory)) !== before) continue
-          throw found
-        }
-        if (found.checksum === known) return undefined
+        if (!(found instanceof Invalid) && found.checksum === known) return undefined
         // At the start there is nothing to wait for: whoever edits now causes a hint later.
         if (known !== undefined) await pause(SETTLE_MS)
-        if ((await fingerprint(directory)) === before) return found
+        // Of a link whose file is gone as well: Kubernetes takes it away a moment later.
+        if ((await fingerprint(directory)) !== before) continue
+        if (found instanceof Invalid) throw found
+        return found
       }
       throw new Fault(part, { reason: `the files in ${directory} keep changing` })
     },
@@ -110,13 +108,18 @@ export function createWatchedDirectory<File extends object>({
 async function fingerprint(directory: string): Promise<string> {
   try {
     const names = (await readdir(directory)).sort()
-    const stats = await Promise.all(
-      names.map((name) => stat(join(directory, name), { bigint: true })),
-    )
-    return stats
-      .map(({ ino, mtimeNs, size }, at) => `${names[at]}:${ino}:${mtimeNs}:${size}`)
-      .join()
+    const parts = await Promise.all(names.map((name) => fingerprintOf(join(directory, name))))
+    return parts.map((part, at) => `${names[at]}:${part}`).join()
   } catch (error) {
     return String(error)
+  }
+}
+
+async function fingerprintOf(file: string): Promise<string> {
+  try {
+    const { ino, mtimeNs, size } = await stat(file, { bigint: true })
+    return `${ino}:${mtimeNs}:${size}`
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unreadable'
   }
 }

@@ -153,6 +153,8 @@ describe('the login log of two gateways', () => {
     }
 
     await load('well')
+    // This Redis keeps nothing on disk: what it alone holds when it is killed is gone.
+    await until(async () => (await written(site)).size === 60)
     await site.redis.kill()
     await load('killed')
     await site.redis.start()

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { Fault, Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import type { AnswerHead } from '../wire/answer-head.ts'
+import { atEndOfTurn } from '../wire/end-of-turn.ts'
 import type { Call } from '../wire/pool.ts'
 import type { AnswerHandler, WireRequest } from '../wire/request-head.ts'
 import { breakOff, switchProtocols } from './answering.ts'
@@ -69,6 +70,7 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
   let tunnel: Tunnel | undefined
   let tried: Set<Target> | undefined
   let answering = false
+  let wholeBody = ''
   let streaming = false
   let over = false
   const open: OpenExchange | undefined = token && {
@@ -110,6 +112,12 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     tunnel?.close(1008)
     end('untold', reason)
     abort()
+  }
+  function answerWhole(): void {
+    if (over) return
+    // As text, it leaves in one piece with the headers.
+    reply.end(wholeBody, 'latin1')
+    end('answered')
   }
   function flush(): void {
     if (!over && !streaming) reply.flushHeaders()
@@ -172,9 +180,8 @@ export function exchange(parts: Exchange): Promise<Error | undefined> {
     },
     whole(head, body) {
       reply.writeHead(head.status, begin(head))
-      // As text, it leaves in one piece with the headers.
-      reply.end(body, 'latin1')
-      end('answered')
+      wholeBody = body
+      atEndOfTurn(answerWhole)
     },
     head(head) {
       const out = begin(head)

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { nextTick, platform } from 'node:process'
 import { createAnswerReader, type Progress } from './answer-reader.ts'
 import type { Connector } from './connect.ts'
+import { atEndOfTurn, callBegan, callEnded } from './end-of-turn.ts'
 import type { AnswerHandler, WireRequest } from './request-head.ts'
 import { sendUpload } from './upload.ts'
 import { Malformed, WireError, type WireProblem } from './wire-error.ts'
@@ -65,6 +66,7 @@ export function openConnection(parts: ConnectionParts): Connection {
   let ready = false
   let gone = false
   let call: Call | undefined
+  let departed = false
   let heard = false
   let paused = false
   let uploading = false
@@ -130,6 +132,7 @@ export function openConnection(parts: ConnectionParts): Connection {
     call = undefined
     paused = false
     if (done !== undefined) {
+      callEnded()
       done.over = true
       done.connection = undefined
     }
@@ -171,8 +174,8 @@ export function openConnection(parts: ConnectionParts): Connection {
   function take(bytes: Buffer): boolean {
     const current = call
     // What comes when nothing was asked for would be taken for the answer to the next request.
-    if (current === undefined) {
-      destroy()
+    if (current === undefined || !departed) {
+      fail('closed', 'something came that nobody had asked for')
       return false
     }
     heard = true
@@ -222,6 +225,13 @@ export function openConnection(parts: ConnectionParts): Connection {
     beatsLeft = reader.hasHead() ? patience.body : patience.answer
   }
 
+  function depart(): void {
+    // Somebody gave it up in the same turn.
+    if (call === undefined) return
+    departed = true
+    if (call.request.upload === undefined) socket.write(call.head, 'latin1')
+    else socket.uncork()
+  }
   function startUpload(current: Call): void {
     const { upload } = current.request
     if (upload === undefined) return
@@ -248,19 +258,22 @@ export function openConnection(parts: ConnectionParts): Connection {
       const { request } = next
       call = next
       next.connection = connection
+      departed = false
       heard = false
       uploading = false
       blocked = false
       reader.begin(request.method, request.upgrade)
       beatsLeft = patience.answer
-      if (request.upload !== undefined) {
+      callBegan()
+      next.handler.sent()
+      if (request.upload === undefined) atEndOfTurn(depart)
+      else if (call === next) {
         // Head and the beginning of the body in one packet.
         socket.cork()
-        nextTick(uncork, socket)
+        socket.write(next.head, 'latin1')
+        startUpload(next)
+        nextTick(atEndOfTurn, depart)
       }
-      socket.write(next.head, 'latin1')
-      next.handler.sent()
-      if (request.upload !== undefined && call === next) startUpload(next)
     },
     resume() {
       if (!paused) return
@@ -284,8 +297,4 @@ export function openConnection(parts: ConnectionParts): Connection {
     keptSeconds: () => reader.lastHead()?.keptSeconds,
   }
   return connection
-}
-
-function uncork(socket: Socket): void {
-  socket.uncork()
 }

@@ -18,6 +18,13 @@ async function callLong({ publicPort }: WatchedGateway, count: number): Promise<
   return statuses
 }
 
+async function isClosed(port: number): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/`).then(
+    () => false,
+    () => true,
+  )
+}
+
 const dropped = ({ opsPort }: WatchedGateway) => figureOf(opsPort, 'postern_log_dropped_total')
 
 describe('a log that nobody reads any more', () => {
@@ -73,6 +80,22 @@ describe('a log on a terminal', () => {
 })
 
 describe('a log elsewhere', () => {
+  test('is written to the end, although its reader is slow and the gateway told to end', async () => {
+    const gateway = await startReadBy('socket')
+    gateway.stopReading()
+    await callLong(gateway, 200)
+
+    gateway.end()
+    await until(() => isClosed(gateway.publicPort))
+    gateway.goOnReading()
+    await gateway.ended
+
+    const lines = gateway.text().split('\n').slice(0, -1)
+    const paths = lines.map((line): unknown => JSON.parse(line).path)
+    expect(paths.filter((path) => /^\/x+$/.test(String(path)))).toHaveLength(200)
+    expect(lines.filter((line) => line.includes('"msg":"closing"'))).toHaveLength(1)
+  })
+
   test('is JSON', async () => {
     const gateway = await startReadBy('socket')
 

@@ -17,6 +17,8 @@ export interface WatchedGateway {
   /** Reads nothing more, for now. */
   readonly stopReading: () => void
   readonly goOnReading: () => void
+  /** Tells what we started to end: on a socket, that is the gateway itself. */
+  readonly end: () => void
   /** As when its window is closed. */
   readonly closeTerminal: () => void
   /** Settles when its log has ended, and it with it. */
@@ -88,6 +90,7 @@ export async function startReadBy(
     text: () => text,
     stopReading: () => void output.pause(),
     goOnReading: () => void output.resume(),
+    end: () => void child.kill('SIGTERM'),
     closeTerminal: () => void child.kill('SIGKILL'),
     ended: once(output, 'end'),
   }

@@ -124,6 +124,8 @@ function configuration(
       redis: { url: workersOn.redisUrl },
     }),
     ops: { port: 0 },
+    // Nothing to wait for between being told to end and the end.
+    shutdown: { graceMs: 0, idleMs: 0 },
     logger,
     jwt: { secret: testSecret },
     policy: { directory: resolve('policies') },

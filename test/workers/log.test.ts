@@ -41,16 +41,19 @@ async function call(gateway: WatchedGateway, from: number, count: number): Promi
   })
 }
 
-/** Calls while it is read, while it is not and while it is again, and has it end at once. */
+/** Calls while it is read, while it is not and while it is again, and has it end meanwhile. */
 async function callToTheEnd(gateway: WatchedGateway): Promise<readonly string[]> {
   await call(gateway, 0, 60)
   gateway.stopReading()
-  await call(gateway, 60, 500)
+  await call(gateway, 60, 250)
   gateway.goOnReading()
-  await call(gateway, 560, 40)
+  await call(gateway, 310, 40)
+  gateway.stopReading()
+  await call(gateway, 350, 250)
   expect(await figureOf(gateway.opsPort, 'postern_log_dropped_total')).toBe(0)
   const listening = linesOf(gateway).find((line) => line.includes('listening')) ?? ''
   process.kill(Number(/pid=(\d+)/.exec(listening)?.[1]), 'SIGTERM')
+  gateway.goOnReading()
   await gateway.ended
   return linesOf(gateway)
 }

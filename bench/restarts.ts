@@ -10,6 +10,7 @@ const { values } = parseArgs({
   options: {
     restarts: { type: 'string', default: '60' },
     rate: { type: 'string', default: '700' },
+    workers: { type: 'string', default: '1' },
     grace: { type: 'string', default: '500' },
     idle: { type: 'string', default: '2000' },
   },
@@ -28,6 +29,7 @@ const startedAt = performance.now()
 const result = await rollingRestarts({
   restarts: Number(values.restarts),
   perSecond: Number(values.rate),
+  workers: Number(values.workers),
   shutdown: { graceMs: Number(values.grace), idleMs: Number(values.idle) },
   onProgress,
 })
@@ -40,6 +42,7 @@ console.log(
     cpus: availableParallelism(),
     load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
     seconds: Math.round((performance.now() - startedAt) / 1000),
+    workers: Number(values.workers),
     graceMs: Number(values.grace),
     idleMs: Number(values.idle),
     restarts: result.restarts,

@@ -1,8 +1,8 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 
 export interface LogDestination {
-  /** Takes a line and returns at once. */
-  write(line: string): void
+  /** Takes one line or several and returns at once. */
+  write(lines: string): void
   /** Writes what is waiting before it returns, for at most a second: for the end of the process. */
   flushSync(): void
   /** Lines that were let go because nobody read fast enough. */
@@ -12,13 +12,6 @@ export interface LogDestination {
 const mostWaiting = 4 * 1024 * 1024
 const gatherMs = 10
 const gatherBytes = 32_768
-/** What a pipe takes as a whole or not at all, on Linux. POSIX, write(): PIPE_BUF. */
-const atomicBytes = 4096
-
-export interface LogDestinationOptions {
-  /** Other processes write to the same place: no line may end up within one of theirs. */
-  readonly shared?: boolean
-}
 
 /**
  * Writes lines to a file descriptor, many at a time. A reader that is slow costs lines, counted,
@@ -29,10 +22,7 @@ export interface LogDestinationOptions {
  *   stalled    the reader has a full pipe; what is left is tried again after `gatherMs`
  *   broken     the reader has left; lines are let go
  */
-export function createLogDestination(
-  output: number,
-  { shared = false }: LogDestinationOptions = {},
-): LogDestination {
+export function createLogDestination(output: number): LogDestination {
   const fd = withoutBlocking(output)
   let waiting: string[] = []
   let waitingLength = 0
@@ -56,11 +46,9 @@ export function createLogDestination(
   }
 
   function takeWaiting(): void {
-    const count = shared ? wholeLines(waiting) : waiting.length
-    const text = waiting.slice(0, count).join('')
-    rest = Buffer.from(text)
-    waiting = waiting.slice(count)
-    waitingLength -= text.length
+    rest = Buffer.from(waiting.join(''))
+    waiting = []
+    waitingLength = 0
   }
 
   /** Whether anything could be written. */
@@ -73,20 +61,20 @@ export function createLogDestination(
       if (code === 'EAGAIN') return false
       // A disk that is full now may have room later; a reader that has left does not come back.
       broken = code === 'EPIPE' || code === 'EBADF' || code === 'ECONNRESET'
-      dropped += linesIn(rest) + (broken ? waiting.length : 0)
+      dropped += linesIn(rest) + (broken ? linesIn(Buffer.from(waiting.join(''))) : 0)
       rest = Buffer.alloc(0)
       return false
     }
   }
 
   return {
-    write(line) {
-      if (broken || waitingLength + line.length > mostWaiting) {
-        dropped++
+    write(lines) {
+      if (broken || waitingLength + lines.length > mostWaiting) {
+        dropped += linesIn(Buffer.from(lines))
         return
       }
-      waiting.push(line)
-      waitingLength += line.length
+      waiting.push(lines)
+      waitingLength += lines.length
       if (waitingLength >= gatherBytes && rest.length === 0) flush()
       else timer ??= setTimeout(flush, gatherMs).unref()
     },
@@ -103,16 +91,6 @@ export function createLogDestination(
 
 function linesIn(bytes: Buffer): number {
   return bytes.reduce((count, byte) => (byte === 0x0a ? count + 1 : count), 0)
-}
-
-/** How many of these lines go into one write that is not broken up; a longer one goes alone. */
-function wholeLines(lines: readonly string[]): number {
-  let bytes = 0
-  const tooMany = lines.findIndex((line) => {
-    bytes += Buffer.byteLength(line)
-    return bytes > atomicBytes
-  })
-  return tooMany === -1 ? lines.length : Math.max(1, tooMany)
 }
 
 /**

@@ -38,17 +38,27 @@ const serveCommand: Command = async (args, io) => {
   const { loadConfig, workerCount, tour } = await startParts()
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const { count, why } = workerCount(config)
-  const { log, life } = await begin(
+  const isTerminal = process.stdout.isTTY === true
+  const { log, life, passOn } = await begin(
     config,
-    signals,
-    count === 1 ? { base: undefined } : { base: { pid: process.pid }, longerMs: crewMs },
+    count === 1
+      ? { base: undefined, isTerminal }
+      : { base: { pid: process.pid }, isTerminal, longerMs: crewMs },
   )
+  signals.tell(life.asked, () => log.warn(nothingToReload))
   if (why !== undefined) log.info({ workers: count, reason: why }, 'application.workers is auto')
   if (life.hurry.aborted) return life.exitCode()
   const postern =
     count === 1
       ? await (await import('./serve.ts')).serve({ config, log, hurry: life.hurry })
-      : await (await import('./supervise.ts')).supervise({ config, log, count, life, crewMs })
+      : await (await import('./supervise.ts')).supervise({
+          config,
+          log,
+          count,
+          output: { isTerminal, passOn },
+          life,
+          crewMs,
+        })
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
   const workers = count === 1 ? undefined : count
   log.info({ port: publicPort, opsPort, forwardAuthPort, revision, workers }, 'listening')
@@ -86,9 +96,11 @@ const workerCommand: Command = async (_, io) => {
   await work({
     worker,
     signal: told.promise,
-    async serve({ number, config, ticketKeys }) {
+    async serve({ number, config, isTerminal, ticketKeys }) {
       const base = { worker: number, pid: process.pid }
-      const { log, life } = await begin(config, signals, { base })
+      const { log, life } = await begin(config, { base, isTerminal })
+      // A terminal that is closed tells the supervisor as well, which alone can see that it is one.
+      signals.tell(life.asked, () => {})
       void life.told.then(told.resolve)
       const { serve } = await import('./serve.ts')
       const asWorker = { ticketKeys: Buffer.from(ticketKeys, 'base64') }
@@ -108,17 +120,17 @@ const workerCommand: Command = async (_, io) => {
 }
 
 /**
- * The log on standard output, and from here on signals and errors that nobody caught lead to an end in
- * order. `longerMs`: what the end may take besides what is configured.
+ * The log on standard output, and from here on errors that nobody caught lead to an end in order.
+ * `longerMs`: what the end may take besides what is configured.
  */
-async function begin(config: Config, signals: Signals, { base, longerMs = 0 }: BeginOptions) {
+async function begin(config: Config, { base, isTerminal, longerMs = 0 }: BeginOptions) {
   const [{ openLog }, { createLife }] = await Promise.all([
     import('./serve/open-log.ts'),
     import('./serve/life.ts'),
   ])
   const { stdout, env } = process
-  const output = { fd: stdout.fd, isTerminal: stdout.isTTY === true, env }
-  const { log, describe, flush } = openLog(config, output, base)
+  const output = { fd: stdout.fd, isTerminal, env }
+  const { log, describe, passOn, flush } = openLog(config, output, base)
   process.on('exit', flush)
   const { deadlineMs, failureDeadlineMs } = config.shutdown
   const life = createLife({
@@ -130,15 +142,16 @@ async function begin(config: Config, signals: Signals, { base, longerMs = 0 }: B
     describe,
     exit: (code) => process.exit(code),
   })
-  signals.tell(life.asked, () => log.warn(nothingToReload))
   // Both: a Node that is told to only warn of rejections calls the second alone.
   process.on('uncaughtException', life.failed)
   process.on('unhandledRejection', (error) => life.failed(error, 'unhandledRejection'))
-  return { log, life }
+  return { log, life, passOn }
 }
 
 interface BeginOptions {
   readonly base: Readonly<Record<string, number>> | undefined
+  /** Whether people read the log on a terminal. */
+  readonly isTerminal: boolean
   readonly longerMs?: number
 }
 

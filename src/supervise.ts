@@ -14,6 +14,7 @@ import { warnOfMode } from './serve/warn-of-mode.ts'
 import type { RunningPostern } from './serve.ts'
 import { version } from './version.ts'
 import { type Crew, createCrew } from './workers/crew.ts'
+import { createRelay } from './workers/relay.ts'
 import { shareOf } from './workers/share.ts'
 import { StartEnded } from './workers/start-ended.ts'
 import { createWatch } from './workers/watch.ts'
@@ -23,6 +24,11 @@ export interface SuperviseOptions {
   readonly config: Config
   readonly log: Log
   readonly count: number
+  /** Where the lines of all processes go, and whether people read there. */
+  readonly output: {
+    readonly isTerminal: boolean
+    readonly passOn: (lines: string) => void
+  }
   /** How the process ends. */
   readonly life: Pick<Life, 'told' | 'hurry' | 'exitCode' | 'leftMs'>
   /** How much of what is left is not the workers'. */
@@ -33,25 +39,32 @@ export interface SuperviseOptions {
 const storesMs = 5000
 
 /**
- * Runs `count` workers of this program as one gateway. This process has the ops port and hands
- * connections out; it reads no request. Throws as `serve` does, or `StartEnded` when a worker has
+ * Runs `count` workers of this program as one gateway. This process has the ops port, hands
+ * connections out and writes the log of all; it reads no request. Throws as `serve` does, or `StartEnded` when a worker has
  * said already why there is no start.
  */
 export async function supervise(options: SuperviseOptions): Promise<Omit<RunningPostern, 'ops'>> {
-  const { config, log, count, life, crewMs } = options
+  const { config, log, count, output, life, crewMs } = options
   const { told, hurry, exitCode } = life
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   warnOfMode(mode, log)
   // Without it, all connections of one balancer have been seen to end up with one worker of four.
   cluster.schedulingPolicy = cluster.SCHED_RR
-  cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
 
+  const relay = createRelay(output.passOn)
   const whole = createWholeFigures()
   const crew = createCrew({
     count,
-    fork: () => cluster.fork(),
+    fork() {
+      const worker = cluster.fork()
+      const { stdout } = worker.process
+      if (stdout !== null) relay.take(stdout)
+      return worker
+    },
     start: {
       config: shareOf(config, count),
+      isTerminal: output.isTerminal,
       ticketKeys: randomBytes(48).toString('base64'),
     },
     figures: whole,
@@ -98,6 +111,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     } finally {
       watch.close()
       await closing.close()
+      await relay.drained()
     }
   }
 
@@ -105,9 +119,14 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     await close()
     throw new StartEnded(exitCode())
   }
-  const { publicPort, forwardAuthPort, revision } = await crew.start()
-  hasStarted = true
-  return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, close }
+  try {
+    const { publicPort, forwardAuthPort, revision } = await crew.start()
+    hasStarted = true
+    return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, close }
+  } finally {
+    // What a worker said before it failed is not to be lost with this process.
+    if (!hasStarted) await relay.drained()
+  }
 }
 
 /** All workers have the same keys; the first one that answers will do. */

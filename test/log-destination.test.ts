@@ -64,32 +64,6 @@ describe('the log destination', () => {
     expect(readFileSync(path, 'utf8')).toBe(lines(500).join(''))
   })
 
-  test('keeps lines whole that several processes write to one slow reader', async () => {
-    const program = `
-      import { createLogDestination } from ${JSON.stringify(resolve('src/log-destination.ts'))}
-      const destination = createLogDestination(1, { shared: true })
-      const line = process.env.NAME.repeat(700) + '\\n'
-      let left = 400
-      const timer = setInterval(() => {
-        for (let at = 0; at < 40; at++) destination.write(line)
-        if ((left -= 40) === 0) clearInterval(timer)
-      }, 5)
-      process.on('exit', destination.flushSync)
-      setTimeout(() => {}, 2000)
-    `
-    const one = (name: string) => `NAME=${name} "$NODE" --input-type=module --eval "$PROGRAM"`
-    const child = spawn('sh', ['-c', `(${one('a')} & ${one('b')} & wait) | (sleep 1; cat)`], {
-      env: { ...process.env, NODE: process.execPath, PROGRAM: program },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    let text = ''
-    for await (const chunk of child.stdout) text += chunk
-
-    const got = text.split('\n').slice(0, -1)
-    expect(got).toHaveLength(800)
-    expect(got.filter((line) => !/^(?:a{700}|b{700})$/.test(line))).toEqual([])
-  })
-
   test('lets lines go, counted, when nobody reads, and still ends', async () => {
     const child = writer(
       `const line = 'x'.repeat(1023) + '\\n'

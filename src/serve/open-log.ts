@@ -16,13 +16,15 @@ export interface OpenLog {
   readonly log: Log
   /** What of an error may stand in it. */
   readonly describe: DescribeError
+  /** Takes lines as they are, of another process that belongs to this one. */
+  readonly passOn: (lines: string) => void
   /** Writes what waits, for the end of the process. */
   readonly flush: () => void
 }
 
 /**
  * The log of a gateway, for people where one reads. `base` stands in every line, and tells
- * processes apart that share the output.
+ * processes apart whose lines go to one output.
  */
 export function openLog(
   config: Config,
@@ -32,10 +34,10 @@ export function openLog(
   const { level, format } = config.logger
   const clean = createClean(secretsIn(config))
   const describe = createDescribeError(clean)
-  const destination = createLogDestination(fd, { shared: base !== undefined })
+  const destination = createLogDestination(fd)
   const forPeople = format === 'text' || (format === 'auto' && isTerminal)
   const colours = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const lines = forPeople ? createTextLines(destination, colours) : destination
   const log = createLog(level, lines, { base, describe, clean })
-  return { log, describe, flush: destination.flushSync }
+  return { log, describe, passOn: destination.write, flush: destination.flushSync }
 }

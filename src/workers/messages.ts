@@ -18,6 +18,8 @@ export interface Start {
   readonly kind: 'start'
   readonly number: number
   readonly config: Config
+  /** Whether people read on a terminal what it writes; not its own, so it cannot see that. */
+  readonly isTerminal: boolean
   /** In base64: what lets a TLS session go on with another worker. */
   readonly ticketKeys: string
 }

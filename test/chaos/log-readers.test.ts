@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { figureOf } from '../support/gateway-figures.ts'
 import { startReadBy, type WatchedGateway, withoutColours } from '../support/log-readers.ts'
@@ -16,6 +17,16 @@ async function callLong({ publicPort }: WatchedGateway, count: number): Promise<
     await Promise.all(batch)
   }
   return statuses
+}
+
+function isClosed(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(false)
+    })
+    socket.on('error', () => resolve(true))
+  })
 }
 
 const dropped = ({ opsPort }: WatchedGateway) => figureOf(opsPort, 'postern_log_dropped_total')
@@ -73,6 +84,23 @@ describe('a log on a terminal', () => {
 })
 
 describe('a log elsewhere', () => {
+  test('is written to the end, although its reader is slow and the gateway told to end', async () => {
+    const gateway = await startReadBy('socket')
+    gateway.stopReading()
+    await callLong(gateway, 200)
+
+    gateway.end()
+    // The last thing but one that it does; the last is to write what waits.
+    await until(() => isClosed(gateway.opsPort))
+    gateway.goOnReading()
+    await gateway.ended
+
+    const lines = gateway.text().split('\n').slice(0, -1)
+    const paths = lines.map((line): unknown => JSON.parse(line).path)
+    expect(paths.filter((path) => /^\/x+$/.test(String(path)))).toHaveLength(200)
+    expect(lines.filter((line) => line.includes('"msg":"closing"'))).toHaveLength(1)
+  })
+
   test('is JSON', async () => {
     const gateway = await startReadBy('socket')
 

@@ -3,6 +3,7 @@ import { copyFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { version } from '../../src/version.ts'
 import { createCertificates } from '../support/certificates.ts'
 import {
   type CrewOptions,
@@ -127,6 +128,34 @@ describe('a gateway of two workers', () => {
       expect(answers[0]?.status).toBe(200)
       return workers().size === 2
     })
+  })
+
+  test('says at /readyz?verbose how each of them is, and at /version what it is', async () => {
+    const ask = async (path: string) =>
+      (await fetch(`http://127.0.0.1:${crew.opsPort}${path}`)).json()
+    const pids = await crew.workerPids()
+    const inFull = (worker: number) => ({
+      worker,
+      pid: pids.get(worker),
+      state: 'listening',
+      ready: true,
+      revision: expect.stringMatching(/^r-/),
+      problems: [],
+      policy: expect.objectContaining({ stale: false, source: 'redis' }),
+      keys: expect.any(Object),
+      revocation: expect.any(Object),
+      loginLog: expect.any(Object),
+    })
+
+    expect(await ask('/readyz?verbose')).toEqual({
+      ready: true,
+      revision: expect.stringMatching(/^r-/),
+      problems: [],
+      workers: [inFull(1), inFull(2)],
+    })
+    expect(await ask('/readyz')).not.toHaveProperty('workers')
+    expect(await ask('/version')).toEqual({ version, mode: 'prod', node: process.versions.node })
+    expect(await ask('/healthz')).toEqual({ status: 'alive' })
   })
 
   test('takes a new policy to both', async () => {
@@ -299,6 +328,29 @@ describe('a gateway of two workers that is told to end', () => {
 
     expect(JSON.stringify(crew.log)).toContain('not ended in order: worker 1')
     expect(isAlive(stuck)).toBe(false)
+  })
+})
+
+describe('two workers without a policy', () => {
+  test('are not ready for one and the same reason, and each says so for itself', async () => {
+    const { opsPort } = await testCrew({
+      config: { redis: { prefix: '{nothing-published}:' }, policy: { source: 'redis' } },
+    })
+
+    const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz?verbose`)
+
+    const problems = [{ name: 'policy', problem: expect.stringContaining('no policy is loaded') }]
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({
+      ready: false,
+      revision: null,
+      problems,
+      workers: [
+        { worker: 1, state: 'listening', ready: false, problems },
+        { worker: 2, state: 'listening', ready: false, problems },
+      ],
+    })
+    expect((await fetch(`http://127.0.0.1:${opsPort}/healthz`)).status).toBe(200)
   })
 })
 

@@ -155,12 +155,14 @@ describe('postern serve', () => {
       `application: { host: 127.0.0.1, port: ${port}, workers: 3 }\nops: { port: 0 }\n${stores}`,
     )
 
-    const { code, err } = await ended(start(directory, { POSTERN_JWT__SECRET: secret }))
+    const { code, out, err } = await ended(start(directory, { POSTERN_JWT__SECRET: secret }))
 
     expect(code).toBe(1)
     expect(err).toMatch(
       new RegExp(`^postern: cannot listen on 127\\.0\\.0\\.1:${port}: it is in use[^\n]*\n$`),
     )
+    // What the worker wrote before it ended came through its supervisor.
+    expect(out.split('\n').filter((line) => line.includes('"policy in force"'))).toHaveLength(1)
   })
 
   test('does not start several workers that would share nothing, in one line', async () => {

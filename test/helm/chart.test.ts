@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -6,12 +7,15 @@ import {
   foreignKinds,
   lint,
   type Manifest,
+  notes,
   only,
   render,
   type Values,
   validate,
 } from '../support/chart.ts'
 import { type PodSpec, runInPod } from '../support/mounted-pod.ts'
+import { startPublished } from '../support/published-policies.ts'
+import { startPostern } from '../support/start-postern.ts'
 
 const policyFiles = {
   'policy.files.model\\.conf': 'policies/model.conf',
@@ -46,6 +50,7 @@ interface Pod {
     readonly enableServiceLinks?: boolean
     readonly securityContext?: unknown
     readonly terminationGracePeriodSeconds?: number
+    readonly serviceAccountName?: string
     readonly containers: readonly (PodSpec['containers'][number] & {
       readonly image: string
       readonly securityContext?: unknown
@@ -370,13 +375,97 @@ describe('the parts of the chart', () => {
     })
   })
 
-  test('try after the installation that nobody gets in without a token', () => {
-    const pod = only(rendered('existing secrets'), 'Pod')
+  test('run as an account of their own, or as one that exists', () => {
+    const own = rendered('everything')
+    const others = render({
+      files: ['existing-secrets'],
+      set: ['serviceAccount.create=false', 'serviceAccount.name=company'],
+    })
+    const accountOf = (manifests: readonly Manifest[]) =>
+      gatewayOf(manifests).spec.template.spec.serviceAccountName
 
-    expect(pod.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'test' })
-    expect(JSON.stringify(pod.spec)).toContain('http://shop-postern-ops:9100')
+    expect(only(own, 'ServiceAccount')).toMatchObject({
+      metadata: { name: accountOf(own), annotations: { 'example.com/identity': 'postern' } },
+      automountServiceAccountToken: false,
+    })
+    expect(accountOf(others)).toBe('company')
+    expect(others.filter(({ kind }) => kind === 'ServiceAccount')).toEqual([])
   })
 })
+
+describe('helm test', () => {
+  /** Runs what the pod would, against these addresses in place of those of the Services. */
+  async function run(addresses: { readonly GATEWAY: string; readonly OPS: string }) {
+    const pod = only(rendered('existing secrets'), 'Pod')
+    const [container] = (pod.spec as Pod['spec'] & { containers: [TestContainer] }).containers
+    const [program, ...options] = container.command
+    expect(program).toBe('node')
+    expect(pod.metadata.annotations).toMatchObject({ 'helm.sh/hook': 'test' })
+    expect(Object.fromEntries(container.env.map(({ name, value }) => [name, value]))).toEqual({
+      GATEWAY: 'http://shop-postern:80',
+      OPS: 'http://shop-postern-ops:9100',
+    })
+    const child = spawn(process.execPath, [...options, ...container.args], {
+      env: { ...process.env, ...addresses },
+      stdio: 'ignore',
+    })
+    const [code] = await once(child, 'exit')
+    return code
+  }
+
+  const at = (port: number) => `http://127.0.0.1:${port}`
+
+  test('passes for a gateway that is ready and lets nobody in without a token', async () => {
+    const { publicPort, opsPort } = await startPostern()
+
+    expect(await run({ GATEWAY: at(publicPort), OPS: at(opsPort) })).toBe(0)
+  })
+
+  test('fails for one that is not ready, and where anything else answers', async () => {
+    const { postern } = await startPublished()
+    const { opsPort, upstream } = await startPostern()
+
+    expect(await run({ GATEWAY: at(postern.publicPort), OPS: at(postern.opsPort) })).toBe(1)
+    expect(await run({ GATEWAY: upstream.origin, OPS: at(opsPort) })).toBe(1)
+  })
+})
+
+describe('the notes after an installation', () => {
+  test('name the commands to go on with, and warn of nothing where nothing is wrong', () => {
+    const said = notes(sets['existing secrets'])
+
+    expect(said).toContain('kubectl -n web rollout status deploy/shop-postern')
+    expect(said).toContain('postern user add admin --role admin')
+    expect(said).toContain('helm -n web test shop')
+    expect(said).not.toMatch(/WARNING|NOTE/)
+  })
+
+  test.each([
+    ['routes that are missing', ['config.routes=null'], 'config.routes is empty'],
+    [
+      'an Ingress whose proxies are not named',
+      ['ingress.enabled=true', 'ingress.hosts[0].host=a.example.com'],
+      'config.application.trustedProxies is empty',
+    ],
+    ['mode dev', ['config.application.mode=dev', 'allowDevMode=true'], 'mode dev'],
+    [
+      'a secret among the values, without showing it',
+      ['secrets.redisUrl.existingSecret=', 'secrets.redisUrl.value=redis://:a-password@r'],
+      'secrets.redisUrl was given as a value',
+    ],
+  ])('warn of %s', (_, set, warning) => {
+    const said = notes({ files: ['existing-secrets'], set })
+
+    expect(said).toContain(warning)
+    expect(said).not.toContain('a-password')
+  })
+})
+
+interface TestContainer {
+  readonly command: readonly string[]
+  readonly args: readonly string[]
+  readonly env: readonly { readonly name: string; readonly value: string }[]
+}
 
 describe('the values', () => {
   test('have a schema that is in step with the settings of the gateway', () => {

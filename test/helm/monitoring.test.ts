@@ -108,6 +108,64 @@ function samplesIn(text: string): ReadonlyMap<string, ReadonlySet<string>> {
   return samples
 }
 
+/** What operators know by name: field.md, sections 4 and 6. More labels may be there. */
+const expected: Readonly<Record<string, readonly string[]>> = {
+  postern_requests_total: ['route', 'method', 'status', 'outcome'],
+  postern_request_duration_seconds_bucket: ['le', 'route'],
+  postern_open_streams: ['kind'],
+  postern_upstream_request_duration_seconds_bucket: ['le', 'upstream'],
+  postern_upstream_up: ['upstream', 'target'],
+  postern_upstream_retries_total: ['upstream'],
+  postern_circuit_state: ['upstream', 'target'],
+  postern_authn_total: ['result', 'carrier'],
+  postern_authz_total: ['result', 'mode'],
+  postern_authz_duration_seconds_bucket: ['le'],
+  postern_revocations: ['kind'],
+  postern_policy_info: ['revision'],
+  postern_policy_rules: [],
+  postern_policy_reloads_total: ['result'],
+  postern_policy_last_reload_success: [],
+  postern_policy_last_reload_timestamp_seconds: [],
+  postern_policy_propagation_seconds_bucket: ['le'],
+  postern_login_total: ['result'],
+  postern_login_lockouts_total: ['by'],
+  postern_captcha_total: ['result'],
+  postern_login_log_dropped_total: [],
+  postern_ratelimit_rejected_total: ['route'],
+  postern_mode_info: ['mode'],
+}
+
+/** Labels whose values come from the code, the configuration or the policy, and never from a client. */
+const closedLabels = new Set([
+  ...['route', 'method', 'status', 'outcome', 'upstream', 'target', 'kind', 'le', 'carrier'],
+  ...['result', 'step', 'mode', 'by', 'version', 'revision', 'source', 'engine', 'state'],
+  ...['kid', 'algorithm', 'signs'],
+])
+
+describe('what a gateway exposes', () => {
+  test('has the names and labels that operators expect, all of them documented, and no label besides', async () => {
+    const exposed = await scrapeOfABusyGateway()
+
+    const missing = Object.entries(expected).flatMap(([name, labels]) => {
+      const known = exposed.get(name)
+      if (known === undefined) return [name]
+      return labels.filter((label) => !known.has(label)).map((label) => `${name}{${label}}`)
+    })
+    expect(missing).toEqual([])
+    const ours = [...exposed].filter(([name]) => name.startsWith('postern_'))
+    const open = ours.flatMap(([name, labels]) =>
+      [...labels].filter((label) => !closedLabels.has(label)).map((label) => `${name}{${label}}`),
+    )
+    expect(open).toEqual([])
+    const page = readFileSync('docs/operate.md', 'utf8')
+    const table = page.slice(page.indexOf('### Metrics'), page.indexOf('### Readiness'))
+    const untold = ours
+      .map(([name]) => name.replace(/_(?:bucket|sum|count)$/, ''))
+      .filter((name) => !table.includes(`\`${name}\``))
+    expect([...new Set(untold)]).toEqual([])
+  })
+})
+
 describe('alert rules and the board', () => {
   test('select metrics and labels that a gateway has', async () => {
     const exposed = await scrapeOfABusyGateway()

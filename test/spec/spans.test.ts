@@ -1,64 +1,24 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
 import { startRecordingUpstream } from '../support/recording-upstream.ts'
 import { testSecret, tokenOf } from '../support/tokens.ts'
+import { type ExportedSpan, type TracingSdk, writeTracingSdk } from '../support/tracing-sdk.ts'
 import { until } from '../support/until.ts'
 import { echoing } from '../support/websocket-upstream.ts'
-
-interface ExportedSpan {
-  readonly name: string
-  readonly kind: 'SERVER' | 'CLIENT'
-  readonly traceId: string
-  readonly spanId: string
-  readonly parentId?: string
-  readonly status: number
-  readonly attributes: Readonly<Record<string, unknown>>
-}
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const parentId = 'b7ad6b7169203331'
 
-/** What an operator loads: the real SDK, with an exporter that writes to a file. */
-function bootstrap(file: string): string {
-  const sdk = pathToFileURL(resolve('node_modules/@opentelemetry/sdk-trace/dist/index.mjs'))
-  const api = pathToFileURL(resolve('node_modules/@opentelemetry/api/dist/index.mjs'))
-  return `
-    import { appendFileSync } from 'node:fs'
-    import { trace } from '${api}'
-    import { BatchSpanProcessor, TracerProvider } from '${sdk}'
-    const exporter = {
-      export(spans, done) {
-        for (const span of spans) {
-          const { name, kind, parentSpanContext, status, attributes } = span
-          const { traceId, spanId } = span.spanContext()
-          appendFileSync(${JSON.stringify(file)}, JSON.stringify({
-            name, kind: ['INTERNAL', 'SERVER', 'CLIENT'][kind], traceId, spanId,
-            parentId: parentSpanContext?.spanId, status: status.code, attributes,
-          }) + '\\n')
-        }
-        done({ code: 0 })
-      },
-      async shutdown() {},
-      async forceFlush() {},
-    }
-    const processor = new BatchSpanProcessor({ exporter, scheduledDelayMillis: 600_000 })
-    trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [processor] }))
-  `
-}
-
 async function startTraced() {
   const directory = await mkdtemp(join(tmpdir(), 'postern-spans-'))
   const upstream = await startRecordingUpstream()
-  const file = join(directory, 'spans.jsonl')
-  const loaded = join(directory, 'otel.mjs')
-  await writeFile(loaded, bootstrap(file))
+  const sdk = await writeTracingSdk(directory)
   const config = {
     application: { host: '127.0.0.1', port: 0, dataDirectory: inject('sharedData') },
     ops: { port: 0 },
@@ -75,21 +35,20 @@ async function startTraced() {
     ],
   }
   const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), config, {
-    preload: loaded,
+    preload: sdk.module,
   })
   onTestFinished(async () => {
     await gateway.kill()
     await upstream.close()
     await rm(directory, { recursive: true, force: true })
   })
-  return { gateway, upstream, spans: () => spansOf(gateway, file) }
+  return { gateway, upstream, spans: () => spansOf(gateway, sdk) }
 }
 
 /** Ends the gateway in order; what it had not sent yet, it sends then. */
-async function spansOf(gateway: GatewayProcess, file: string): Promise<readonly ExportedSpan[]> {
+async function spansOf(gateway: GatewayProcess, sdk: TracingSdk): Promise<readonly ExportedSpan[]> {
   expect(await gateway.stop()).toBe(0)
-  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n')
-  const spans = lines.map((line): ExportedSpan => JSON.parse(line))
+  const spans = await sdk.exported()
   // Each ends once.
   expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
   return spans

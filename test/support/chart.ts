@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseAllDocuments } from 'yaml'
@@ -41,6 +43,30 @@ export function render(values: Values): readonly Manifest[] {
   })
 }
 
+/**
+ * What helm tells whoever has installed the release. `helm template` leaves it out, and `helm install`
+ * wants a cluster; so it is rendered as the content of a ConfigMap, in a copy of the chart.
+ */
+export function notes(values: Values): string {
+  const copy = mkdtempSync(join(tmpdir(), 'postern-chart-'))
+  try {
+    cpSync(chart, copy, { recursive: true })
+    cpSync(join(chart, 'templates', 'NOTES.txt'), join(copy, 'notes.txt'))
+    writeFileSync(
+      join(copy, 'templates', 'notes.yaml'),
+      `{"kind":"Notes","metadata":{"name":"notes"},"data":{"text":{{ tpl (.Files.Get "notes.txt") . | toJson }}}}`,
+    )
+    const { status, stdout, stderr } = runHelm('template', values, copy)
+    if (status !== 0) throw new Error(stderr)
+    const [found] = parseAllDocuments(stdout)
+      .map((document) => document.toJS() as Manifest | null)
+      .filter((manifest) => manifest?.kind === 'Notes')
+    return found?.data?.['text'] ?? ''
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
 /** Why helm does not render the chart with these values; empty when it does. */
 export function refusal(values: Values): string {
   const { status, stderr } = runHelm('template', values)
@@ -53,7 +79,11 @@ export function lint(values: Values): string {
   return status === 0 ? '' : `${stdout}${stderr}`
 }
 
-function runHelm(command: 'template' | 'lint', { files, set = [], setFile = {} }: Values) {
+function runHelm(
+  command: 'template' | 'lint',
+  { files, set = [], setFile = {} }: Values,
+  from = chart,
+) {
   const values = join(import.meta.dirname, '..', 'helm', 'values')
   const args = [
     ...files.flatMap((name) => [
@@ -65,8 +95,8 @@ function runHelm(command: 'template' | 'lint', { files, set = [], setFile = {} }
   ]
   const how =
     command === 'template'
-      ? ['template', 'shop', chart, '--namespace', 'web', '--kube-version', '1.31.0']
-      : ['lint', chart, '--strict']
+      ? ['template', 'shop', from, '--namespace', 'web', '--kube-version', '1.31.0']
+      : ['lint', from, '--strict']
   return spawnSync(tools.helm, [...how, ...args], { encoding: 'utf8', timeout: 60_000 })
 }
 

@@ -7,13 +7,15 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startGatewayProcess } from './gateway-process.ts'
 import { loneGatewayConfig } from './lone-gateway-config.ts'
-import { freePort } from './redis-server.ts'
+import { freePort, startRedis } from './redis-server.ts'
 import { createServiceClient, type Endpoint, type ServiceClient } from './service-client.ts'
 import { tokenOf } from './tokens.ts'
 
 export interface RestartOptions {
   readonly restarts: number
   readonly perSecond: number
+  /** Of each gateway; 1 unless told. With more they share a Redis. */
+  readonly workers?: number
   readonly shutdown?: Readonly<Record<string, number>>
   readonly onProgress?: (progress: RestartResult) => void
   /** Who calls; by default a client of a Kubernetes Service. */
@@ -52,10 +54,18 @@ const kinds = [
 export async function rollingRestarts(options: RestartOptions): Promise<RestartResult> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-restarts-'))
   const service = await startService()
+  const { workers = 1 } = options
+  const redis = workers > 1 ? await startRedis() : undefined
   const start = async ({ publicPort, opsPort }: Endpoint) => {
     const config = loneGatewayConfig(directory, service.origin, {
-      application: { host: '127.0.0.1', port: publicPort, dataDirectory: join(directory, 'data') },
+      application: {
+        host: '127.0.0.1',
+        port: publicPort,
+        dataDirectory: join(directory, 'data'),
+        workers,
+      },
       ops: { port: opsPort },
+      ...(redis && { redis: { url: redis.url } }),
       ...(options.shutdown && { shutdown: options.shutdown }),
     })
     return startGatewayProcess(join(directory, `${publicPort}.yaml`), config)
@@ -86,6 +96,7 @@ export async function rollingRestarts(options: RestartOptions): Promise<RestartR
     client.close()
     await Promise.all(gateways.map((gateway) => gateway.stop()))
     service.close()
+    await redis?.stop()
     await rm(directory, { recursive: true, force: true })
   }
 }

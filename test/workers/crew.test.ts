@@ -25,7 +25,7 @@ function smallCrew(first: Behaviour, { count = 2, told = new Promise<void>(() =>
     log,
     told,
     exitCode: () => 0,
-    start: { config: {} as Start['config'], ticketKeys: '' },
+    start: { config: {} as Start['config'], isTerminal: false, ticketKeys: '' },
     fork() {
       forks++
       return cluster.fork({ SMALL_WORKER: behaviour })

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { fstatSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { createInterface } from 'node:readline/promises'
 import { text } from 'node:stream/consumers'
@@ -55,7 +56,7 @@ const serveCommand: Command = async (args, io) => {
           config,
           log,
           count,
-          output: { isTerminal, passOn },
+          output: { isTerminal, isFile: fstatSync(process.stdout.fd).isFile(), passOn },
           life,
           crewMs,
         })

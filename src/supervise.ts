@@ -27,6 +27,8 @@ export interface SuperviseOptions {
   /** Where the lines of all processes go, and whether people read there. */
   readonly output: {
     readonly isTerminal: boolean
+    /** A file takes every write as a whole, whoever else writes to it. */
+    readonly isFile: boolean
     readonly passOn: (lines: string) => void
   }
   /** How the process ends. */
@@ -40,8 +42,8 @@ const storesMs = 5000
 
 /**
  * Runs `count` workers of this program as one gateway. This process has the ops port, hands
- * connections out and writes the log of all; it reads no request. Throws as `serve` does, or `StartEnded` when a worker has
- * said already why there is no start.
+ * connections out and writes the log of all where lines could get mixed; it reads no request. Throws
+ * as `serve` does, or `StartEnded` when a worker has said already why there is no start.
  */
 export async function supervise(options: SuperviseOptions): Promise<Omit<RunningPostern, 'ops'>> {
   const { config, log, count, output, life, crewMs } = options
@@ -50,7 +52,8 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   warnOfMode(mode, log)
   // Without it, all connections of one balancer have been seen to end up with one worker of four.
   cluster.schedulingPolicy = cluster.SCHED_RR
-  cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  const toWorkers = output.isFile ? 'inherit' : 'pipe'
+  cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', toWorkers, 'inherit', 'ipc'] })
 
   const relay = createRelay(output.passOn)
   const whole = createWholeFigures()

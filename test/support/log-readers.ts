@@ -36,11 +36,16 @@ const gateway = `"$NODE" ${resolve('src/main.ts')} serve --config "$CONFIG"`
 
 /**
  * A gateway with its log on what the name says: `socket` is what Node gives a child, `pipe` what a
- * shell does, `terminal` is a pseudo-terminal.
+ * shell does, `file` is followed as it grows, `terminal` is a pseudo-terminal.
  */
 export const readers = {
   socket: (env: NodeJS.ProcessEnv) => spawnShell(`exec ${gateway}`, env),
   pipe: (env: NodeJS.ProcessEnv) => spawnShell(`${gateway} | cat`, env),
+  file: (env: NodeJS.ProcessEnv) =>
+    spawnShell(
+      `log="$CONFIG.log"; : > "$log"; tail -f -n +1 --pid=$$ "$log" & exec ${gateway} > "$log"`,
+      env,
+    ),
   terminal: (env: NodeJS.ProcessEnv) =>
     spawn('script', ['--quiet', '--return', '--command', `exec ${gateway}`, '/dev/null'], {
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -72,6 +72,7 @@ describe('the log of two workers', () => {
   test.each([
     ['on a terminal', 'terminal', 'auto'],
     ['on a pipe, as text', 'pipe', 'text'],
+    ['in a file, as text', 'file', 'text'],
   ] as const)(
     '%s has each line once and whole, although its reader pauses, up to the end',
     async (_, reader, format) => {

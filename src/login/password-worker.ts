@@ -13,7 +13,7 @@ parentPort?.on('message', ({ password, hash }: Comparison) => {
 function yieldToOthers(): void {
   if (platform() !== 'linux') return
   try {
-    setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL)
+    setPriority(0, constants.priority.PRIORITY_LOW)
   } catch {
     // A sandbox may forbid it: then it competes like any other thread.
   }

@@ -63,7 +63,9 @@ export function readOptions(args: readonly string[]): Options {
     // The load generator knows whole seconds only.
     seconds: atLeastOne('seconds', seconds ?? (quick ? '1' : '2')),
     warmUp: { requests: 1, mostSeconds: 1 },
-    firstWarmUp: { requests: 30_000, mostSeconds: quick ? 4 : 8 },
+    firstWarmUp: quick
+      ? { requests: 30_000, mostSeconds: 4 }
+      : { requests: 100_000, mostSeconds: 12 },
     postern: resolve(postern),
     result: result === undefined ? undefined : resolve(result),
     from: from === undefined ? undefined : resolve(from),

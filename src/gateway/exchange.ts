@@ -8,6 +8,7 @@ import { atEndOfTurn } from '../wire/end-of-turn.ts'
 import type { Call } from '../wire/pool.ts'
 import type { AnswerHandler, WireRequest } from '../wire/request-head.ts'
 import { breakOff, switchProtocols } from './answering.ts'
+import type { Attempt } from './breaker.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders } from './relayed-headers.ts'
@@ -15,7 +16,7 @@ import type { RelayTrailers } from './relayed-trailers.ts'
 import type { Authorized, Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
-import { isCut, isUnheard, mayRepeat } from './upstream-errors.ts'
+import { isCut, isUnheard, mayRepeat, upstreamFault } from './upstream-errors.ts'
 import type { Upstream } from './upstreams.ts'
 
 export interface Exchange {
@@ -46,9 +47,27 @@ export interface Exchange {
  */
 const mostUnread = 131_072
 
+/** An exchange, from its beginning until it is over. */
+interface Running extends AnswerHandler {
+  readonly parts: Exchange
+  readonly settled: PromiseWithResolvers<void>
+  readonly onClose: () => void
+  /** How it is found when its token ends. */
+  open: OpenExchange | undefined
+  target: Target
+  attempt: Attempt
+  call: Call | undefined
+  timer: NodeJS.Timeout | undefined
+  tried: Set<Target> | undefined
+  tunnel: Tunnel | undefined
+  answering: boolean
+  streaming: boolean
+  over: boolean
+}
+
 /**
  * One request to an upstream and its answer, streamed with backpressure. Resolves when it is over
- * in whatever way, with the error if the client has not been answered; never rejects.
+ * in whatever way; rejects with a Refusal or a Fault only while the client has not been answered.
  *
  *   queued     every connection is taken; ends with a Fault when none comes free in time
  *   sent       the target has the request; the limits of the pool end a wait for the answer. What
@@ -59,187 +78,220 @@ const mostUnread = 131_072
  *
  * Whatever it is at, it is over soon after its token or its permission is.
  */
-export function exchange(parts: Exchange): Promise<Error | undefined> {
-  const { reply, upstream, request, relayHeaders, maxStallMs, carrier, token, notes } = parts
-  const { openExchanges } = parts
-  const { promise, resolve } = Promise.withResolvers<Error | undefined>()
-  let call: Call | undefined
-  let timer: NodeJS.Timeout | undefined
-  let target: Target
-  let attempt = 0
-  let tunnel: Tunnel | undefined
-  let tried: Set<Target> | undefined
-  let answering = false
-  let wholeBody = ''
-  let streaming = false
-  let over = false
-  const open: OpenExchange | undefined = token && {
-    token,
-    authorized: parts.authorized,
-    cut,
-    place: -1,
+export function exchange(parts: Exchange): Promise<void> {
+  const { reply, upstream, token, authorized, openExchanges } = parts
+  // One object, with functions that all exchanges share: a function for each thing that can happen,
+  // made for each request, was a tenth of what there is to collect.
+  const it: Running = {
+    parts,
+    settled: Promise.withResolvers<void>(),
+    onClose: () => leave(it),
+    open: undefined,
+    target: upstream.choose(parts.upgrade !== undefined),
+    attempt: 0,
+    call: undefined,
+    timer: undefined,
+    tried: undefined,
+    tunnel: undefined,
+    answering: false,
+    streaming: false,
+    over: false,
+    sent,
+    whole,
+    head,
+    data,
+    end,
+    upgraded,
+    failed,
   }
-
-  function end(how: Ending, error?: Error): void {
-    if (over) return
-    over = true
-    clearTimeout(timer)
-    // The request of a tunnel has ended before.
-    if (tunnel === undefined) target.ended(how, attempt)
-    if (open !== undefined) openExchanges.leave(open)
-    reply.off('close', leave)
-    request.upload?.stop()
-    if (error !== undefined && reply.headersSent) {
-      notes.cut ??= 'upstream'
-      breakOff(reply)
-    }
-    resolve(reply.headersSent || tunnel !== undefined ? undefined : error)
-  }
-  function abort(): void {
-    if (call !== undefined) target.abort(call)
-  }
-  function leave(): void {
-    notes.cut = 'client'
-    end('untold')
-    abort()
-  }
-  function stall(): void {
-    leave()
-    reply.destroy()
-  }
-  function cut(reason: Error): void {
-    notes.cut = reason instanceof Refusal && reason.kind === 'not-permitted' ? 'policy' : 'token'
-    tunnel?.close(1008)
-    end('untold', reason)
-    abort()
-  }
-  function answerWhole(): void {
-    if (over) return
-    // As text, it leaves in one piece with the headers.
-    reply.end(wholeBody, 'latin1')
-    end('answered')
-  }
-  function flush(): void {
-    if (!over && !streaming) reply.flushHeaders()
-  }
-  function goOn(): void {
-    clearTimeout(timer)
-    if (call !== undefined) target.resume(call)
-  }
-  function giveUpWaiting(): void {
-    end('untold', new Fault('upstream-busy', { reason: 'no connection came free in time' }))
-    abort()
-  }
-
-  function send(): void {
-    attempt = target.began()
-    notes.target = target.name
-    notes.sentAt ??= performance.now()
-    if (target.waiting() > upstream.connections) {
-      timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs)
-    }
-    call = target.send(request, handler)
-  }
-  function sendElsewhere(error: Error): boolean {
-    const other = nextTarget(error)
-    if (other === undefined) return false
-    clearTimeout(timer)
-    timer = undefined
-    target.ended('failed', attempt)
-    target = other
-    notes.retries = (notes.retries ?? 0) + 1
-    send()
-    return true
-  }
-  /** What is the client's doing, such as too long a body, is not held against the target. */
-  function blame(error: Error): Ending {
-    if (answering) return 'answered'
-    return error instanceof Refusal ? 'untold' : 'failed'
-  }
-  function nextTarget(error: Error): Target | undefined {
-    if (answering || !mayRepeat(request) || !isUnheard(error)) return undefined
-    if ((notes.retries ?? 0) >= upstream.retries) return undefined
-    tried = (tried ?? new Set()).add(target)
-    // A kept connection that its other end was just closing says nothing about the next one.
-    const other =
-      upstream.chooseAnother(parts.upgrade !== undefined, tried) ??
-      (isCut(error) ? target : undefined)
-    return other !== undefined && upstream.budget.take() ? other : undefined
-  }
-  function begin(head: AnswerHead): string[] {
-    answering = true
-    target.answered()
-    return relayHeaders(head, carrier)
-  }
-
-  const handler: AnswerHandler = {
-    sent() {
-      if (timer === undefined) return
-      clearTimeout(timer)
-      timer = undefined
-    },
-    whole(head, body) {
-      reply.writeHead(head.status, begin(head))
-      wholeBody = body
-      atEndOfTurn(answerWhole)
-    },
-    head(head) {
-      const out = begin(head)
-      parts.eventStreams.began(head, reply)
-      // Node refuses to announce trailers where there are no chunks that could carry them.
-      if (parts.takesTrailers && head.framing === 'chunked') {
-        const names = parts.relayTrailers.announced(head.headers)
-        if (names !== undefined) out.push('Trailer', names)
-      }
-      reply.writeHead(head.status, out)
-      reply.on('drain', goOn)
-      // Node keeps headers until something follows; events may follow minutes later.
-      nextTick(flush)
-    },
-    data(chunk) {
-      streaming = true
-      if (reply.write(chunk) || reply.writableLength < mostUnread) return true
-      clearTimeout(timer)
-      timer = setTimeout(stall, maxStallMs)
-      return false
-    },
-    end(trailers) {
-      if (parts.takesTrailers) reply.addTrailers(parts.relayTrailers.relayed(trailers))
-      reply.off('drain', goOn)
-      reply.end()
-      end('answered')
-    },
-    upgraded(head, socket: Duplex) {
-      const client = reply.socket
-      if (over || client === null || parts.upgrade === undefined) {
-        socket.destroy()
-        return
-      }
-      const { protocol, head: first } = parts.upgrade
-      const headers = begin(head)
-      reply.off('close', leave)
-      reply.statusCode = head.status
-      switchProtocols(reply, client, [protocol, headers])
-      tunnel = parts.tunnels.open({ protocol, client, upstream: socket, head: first })
-      target.tunnelled()
-      target.ended('answered', attempt)
-      void tunnel.ended.then(() => {
-        target.tunnelEnded()
-        end('answered')
-      })
-    },
-    failed(error) {
-      if (over || sendElsewhere(error)) return
-      end(blame(error), error)
-    },
-  }
-
-  target = upstream.choose(parts.upgrade !== undefined)
   upstream.budget.sent()
-  if (open !== undefined) openExchanges.enter(open)
-  reply.on('close', leave)
-  send()
+  if (token !== undefined) {
+    it.open = { token, authorized, cut: (reason) => cut(it, reason), place: -1 }
+    openExchanges.enter(it.open)
+  }
+  reply.on('close', it.onClose)
+  send(it)
   // The client may have left while its token was being checked.
-  if (reply.closed || reply.destroyed) leave()
-  return promise
+  if (reply.closed || reply.destroyed) leave(it)
+  return it.settled.promise
+}
+
+function finish(it: Running, how: Ending, error?: Error): void {
+  if (it.over) return
+  it.over = true
+  const { reply, request, notes, openExchanges } = it.parts
+  clearTimeout(it.timer)
+  // The request of a tunnel has ended before.
+  if (it.tunnel === undefined) it.target.ended(how, it.attempt)
+  if (it.open !== undefined) openExchanges.leave(it.open)
+  reply.off('close', it.onClose)
+  request.upload?.stop()
+  if (error !== undefined && reply.headersSent) {
+    notes.cut ??= 'upstream'
+    breakOff(reply)
+  }
+  if (error === undefined || reply.headersSent || it.tunnel !== undefined) it.settled.resolve()
+  else it.settled.reject(error instanceof Refusal ? error : upstreamFault(error))
+}
+
+function abort({ call, target }: Running): void {
+  if (call !== undefined) target.abort(call)
+}
+
+function leave(it: Running): void {
+  it.parts.notes.cut = 'client'
+  finish(it, 'untold')
+  abort(it)
+}
+
+function stall(it: Running): void {
+  leave(it)
+  it.parts.reply.destroy()
+}
+
+function cut(it: Running, reason: Error): void {
+  const isPolicy = reason instanceof Refusal && reason.kind === 'not-permitted'
+  it.parts.notes.cut = isPolicy ? 'policy' : 'token'
+  it.tunnel?.close(1008)
+  finish(it, 'untold', reason)
+  abort(it)
+}
+
+function giveUpWaiting(it: Running): void {
+  finish(it, 'untold', new Fault('upstream-busy', { reason: 'no connection came free in time' }))
+  abort(it)
+}
+
+function send(it: Running): void {
+  const { target } = it
+  const { notes, upstream, request } = it.parts
+  it.attempt = target.began()
+  notes.target = target.name
+  notes.sentAt ??= performance.now()
+  if (target.waiting() > upstream.connections) {
+    it.timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs, it)
+  }
+  it.call = target.send(request, it)
+}
+
+function sendElsewhere(it: Running, error: Error): boolean {
+  const other = nextTarget(it, error)
+  if (other === undefined) return false
+  const { notes } = it.parts
+  clearTimeout(it.timer)
+  it.timer = undefined
+  it.target.ended('failed', it.attempt)
+  it.target = other
+  notes.retries = (notes.retries ?? 0) + 1
+  send(it)
+  return true
+}
+
+function nextTarget(it: Running, error: Error): Target | undefined {
+  const { request, upstream, notes, upgrade } = it.parts
+  if (it.answering || !mayRepeat(request) || !isUnheard(error)) return undefined
+  if ((notes.retries ?? 0) >= upstream.retries) return undefined
+  it.tried = (it.tried ?? new Set()).add(it.target)
+  // A kept connection that its other end was just closing says nothing about the next one.
+  const other =
+    upstream.chooseAnother(upgrade !== undefined, it.tried) ??
+    (isCut(error) ? it.target : undefined)
+  return other !== undefined && upstream.budget.take() ? other : undefined
+}
+
+/** What is the client's doing, such as too long a body, is not held against the target. */
+function blame({ answering }: Running, error: Error): Ending {
+  if (answering) return 'answered'
+  return error instanceof Refusal ? 'untold' : 'failed'
+}
+
+function begin(it: Running, head: AnswerHead): string[] {
+  it.answering = true
+  it.target.answered()
+  return it.parts.relayHeaders(head, it.parts.carrier)
+}
+
+function sent(this: Running): void {
+  if (this.timer === undefined) return
+  clearTimeout(this.timer)
+  this.timer = undefined
+}
+
+function whole(this: Running, head: AnswerHead, body: string): void {
+  const { reply } = this.parts
+  reply.writeHead(head.status, begin(this, head))
+  atEndOfTurn(() => {
+    if (this.over) return
+    // As text, it leaves in one piece with the headers.
+    reply.end(body, 'latin1')
+    finish(this, 'answered')
+  })
+}
+
+function head(this: Running, head: AnswerHead): void {
+  const { reply, takesTrailers, relayTrailers, eventStreams } = this.parts
+  const out = begin(this, head)
+  eventStreams.began(head, reply)
+  // Node refuses to announce trailers where there are no chunks that could carry them.
+  if (takesTrailers && head.framing === 'chunked') {
+    const names = relayTrailers.announced(head.headers)
+    if (names !== undefined) out.push('Trailer', names)
+  }
+  reply.writeHead(head.status, out)
+  reply.on('drain', () => goOn(this))
+  // Node keeps headers until something follows; events may follow minutes later.
+  nextTick(flush, this)
+}
+
+function flush({ over, streaming, parts: { reply } }: Running): void {
+  if (!over && !streaming) reply.flushHeaders()
+}
+
+function goOn(it: Running): void {
+  if (it.over) return
+  clearTimeout(it.timer)
+  if (it.call !== undefined) it.target.resume(it.call)
+}
+
+function data(this: Running, chunk: Buffer): boolean {
+  const { reply, maxStallMs } = this.parts
+  this.streaming = true
+  if (reply.write(chunk) || reply.writableLength < mostUnread) return true
+  clearTimeout(this.timer)
+  this.timer = setTimeout(stall, maxStallMs, this)
+  return false
+}
+
+function end(this: Running, trailers: readonly string[]): void {
+  const { reply, takesTrailers, relayTrailers } = this.parts
+  if (takesTrailers) reply.addTrailers(relayTrailers.relayed(trailers))
+  reply.end()
+  finish(this, 'answered')
+}
+
+function upgraded(this: Running, head: AnswerHead, socket: Duplex): void {
+  const { reply, upgrade, tunnels } = this.parts
+  const client = reply.socket
+  if (this.over || client === null || upgrade === undefined) {
+    socket.destroy()
+    return
+  }
+  const { target } = this
+  const { protocol, head: first } = upgrade
+  const headers = begin(this, head)
+  reply.off('close', this.onClose)
+  reply.statusCode = head.status
+  switchProtocols(reply, client, [protocol, headers])
+  this.tunnel = tunnels.open({ protocol, client, upstream: socket, head: first })
+  target.tunnelled()
+  target.ended('answered', this.attempt)
+  void this.tunnel.ended.then(() => {
+    target.tunnelEnded()
+    finish(this, 'answered')
+  })
+}
+
+function failed(this: Running, error: Error): void {
+  if (this.over || sendElsewhere(this, error)) return
+  finish(this, blame(this, error), error)
 }

@@ -7,7 +7,6 @@ import { queryWithoutToken } from './carriers.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import { requestBody } from './request-body.ts'
 import type { Authorized, Received } from './stages.ts'
-import { upstreamFault } from './upstream-errors.ts'
 import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
 import type { Upstreams } from './upstreams.ts'
 
@@ -27,49 +26,55 @@ export interface ForwardParts
 /**
  * Sends an authorized request to its upstream and streams the answer back. The path that was
  * settled at the beginning is the path that goes out, byte for byte, through no URL parser. Resolves when the
- * exchange is over; rejects with a Fault only while the client has not been answered yet.
+ * exchange is over; rejects with a Refusal or a Fault only while the client has not been answered yet.
  */
-export async function forward(
+export function forward(
   authorized: Authorized,
   reply: ServerResponse,
   parts: ForwardParts,
 ): Promise<void> {
-  const { received, carrier, token } = authorized
-  const { notes } = received.arrival
-  const upstreamName = received.endpoint?.upstream ?? received.route?.upstream
-  if (upstreamName === undefined) throw new Refusal('no-such-route')
-  notes.upstream = upstreamName
+  const { received } = authorized
+  const name = received.endpoint?.upstream ?? received.route?.upstream
+  if (name === undefined) throw new Refusal('no-such-route')
+  received.arrival.notes.upstream = name
 
-  const upstream = parts.upstreams.get(upstreamName)
-  const signed = parts.assertion(authorized, upstreamName)
+  const assertion = parts.assertion(authorized, name)
   // Signed already, it is not waited for: that would cost every request a turn.
-  const assertion: readonly string[] = signed instanceof Promise ? await signed : signed
+  return assertion instanceof Promise
+    ? assertion.then((signed) => depart(authorized, reply, parts, { name, assertion: signed }))
+    : depart(authorized, reply, parts, { name, assertion })
+}
+
+function depart(
+  authorized: Authorized,
+  reply: ServerResponse,
+  parts: ForwardParts,
+  { name, assertion }: { readonly name: string; readonly assertion: readonly string[] },
+): Promise<void> {
+  const { received, carrier, token } = authorized
+  const { notes, upgrade } = received.arrival
+  const upstream = parts.upstreams.get(name)
   const request = departure(authorized, reply, parts, upstream.host)
   if (assertion.length > 0) request.headers.push(...assertion)
-  if (notes.trace !== undefined) {
-    request.headers.push(...parts.departTrace(notes.trace, upstreamName))
-  }
-  const { relayHeaders, relayTrailers, maxStallMs, openExchanges, tunnels } = parts
-  const { upgrade } = received.arrival
-  const fault = await exchange({
+  if (notes.trace !== undefined) request.headers.push(...parts.departTrace(notes.trace, name))
+  return exchange({
     reply,
     upstream,
     request,
-    relayHeaders,
-    relayTrailers,
+    relayHeaders: parts.relayHeaders,
+    relayTrailers: parts.relayTrailers,
     takesTrailers: received.headers.takesTrailers,
-    maxStallMs,
+    maxStallMs: parts.maxStallMs,
     carrier,
     // The call that ends a token is to have its answer.
     token: received.endpoint?.name === 'logout' ? undefined : token,
     authorized,
-    openExchanges,
-    tunnels,
+    openExchanges: parts.openExchanges,
+    tunnels: parts.tunnels,
     eventStreams: parts.eventStreams,
     upgrade,
     notes,
   })
-  if (fault !== undefined) throw fault instanceof Refusal ? fault : upstreamFault(fault)
 }
 
 function departure(

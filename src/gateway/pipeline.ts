@@ -7,7 +7,7 @@ import { type ForwardParts, forward } from './forward.ts'
 import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { RouteLimits } from './route-limits.ts'
-import type { Arrival, Authorized, Received } from './stages.ts'
+import type { Arrival, Authorized, Identified, Received } from './stages.ts'
 
 /** Answers to the endpoints that are ours: login and captcha to anybody, the rest to a caller. */
 export interface OwnAnswers {
@@ -23,7 +23,7 @@ export interface AdmitParts extends IdentifyParts {
 }
 
 /** Both checks, or the same with something besides, such as writing down what was decided. */
-export type Admit = (received: Received, parts: AdmitParts) => Promise<Authorized>
+export type Admit = (received: Received, parts: AdmitParts) => Authorized | Promise<Authorized>
 
 export interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {
   readonly admit: Admit
@@ -47,7 +47,9 @@ export function createPipeline(parts: PipelineParts) {
     const own = received.endpoint
     if (own?.open) return parts.answers.toAnybody(received, reply)
 
-    const authorized = await parts.admit(received, parts)
+    const admitted = parts.admit(received, parts)
+    // What is known already is not waited for: that would cost every request a turn.
+    const authorized = admitted instanceof Promise ? await admitted : admitted
     if (own !== undefined && own.upstream === undefined) {
       return parts.answers.toCaller(authorized, reply)
     }
@@ -58,17 +60,26 @@ export function createPipeline(parts: PipelineParts) {
 
 /**
  * Both checks, in their order and with the limits of the route, whoever forwards the request
- * afterwards. Throws a Refusal unless the caller may make this call. A logout ends its token.
+ * afterwards. Throws or rejects with a Refusal unless the caller may make this call; gives the answer
+ * at once where nothing has to be waited for. A logout ends its token.
  */
-export async function admit(received: Received, parts: AdmitParts): Promise<Authorized> {
+export function admit(received: Received, parts: AdmitParts): Authorized | Promise<Authorized> {
   parts.limits.byAddress(received)
-  const identified = await identify(received, parts)
+  const identified = identify(received, parts)
+  return identified instanceof Promise
+    ? identified.then((caller) => permit(caller, parts))
+    : permit(identified, parts)
+}
+
+function permit(identified: Identified, parts: AdmitParts): Authorized | Promise<Authorized> {
   parts.limits.byCaller(identified)
   const authorized = authorize(identified, parts.policies)
+  const { received, token } = identified
+  if (received.endpoint?.name !== 'logout' || token === undefined) return authorized
 
   // Whoever answers a logout, the token is over.
-  if (received.endpoint?.name === 'logout' && identified.token !== undefined) {
-    received.arrival.notes.ended = await parts.endToken(identified.token)
-  }
-  return authorized
+  return parts.endToken(token).then((where) => {
+    received.arrival.notes.ended = where
+    return authorized
+  })
 }

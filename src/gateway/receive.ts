@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { isRemoved, readsAsOurs } from '../endpoints.ts'
 import { Refusal } from '../errors.ts'
+import { createRequestId } from '../request-id.ts'
 import type { ReadHeaders } from './arriving-headers.ts'
 import type { FindOrigin } from './client-origin.ts'
 import { type FindOwnEndpoint, serverWide } from './own-endpoints.ts'
@@ -21,7 +21,7 @@ export interface ReceiveParts {
  * no header that only Postern may set. What could be read in two ways is refused here.
  */
 export function receive(arrival: Arrival, parts: ReceiveParts): Received {
-  const ownId = randomUUID()
+  const ownId = createRequestId()
   arrival.notes.requestId = ownId
 
   refuseForeignProtocol(arrival)

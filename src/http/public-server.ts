@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Fault } from '../errors.ts'
 import type { Arrival, Notes, Upgrade } from '../gateway/stages.ts'
 import type { Log } from '../log.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
+import { createRequestId } from '../request-id.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { endedRequest } from './ended-request.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
@@ -104,7 +104,11 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   function shed(request: IncomingMessage, reply: ServerResponse): void {
     metrics.shed(request.method ?? '')
     parts.mark?.(toArrival(request, {}), reply)
-    replyError(tooMuch, errorReply(tooMuch, refusals), { request, reply, requestId: randomUUID() })
+    replyError(tooMuch, errorReply(tooMuch, refusals), {
+      request,
+      reply,
+      requestId: createRequestId(),
+    })
   }
 
   function goOnIn(request: IncomingMessage, socket: Socket, head: Buffer): void {

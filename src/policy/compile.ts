@@ -1,44 +1,78 @@
 import { Fault } from '../errors.ts'
 import { createCasbinEngine } from './casbin-engine.ts'
-import type { CompiledPolicies, Decision, Engine, Question } from './decision.ts'
+import type { CompiledPolicies, CompiledSet, Decision, Engine, Question } from './decision.ts'
 import { engineFor } from './engine-for.ts'
 import { createExclusionList } from './exclusion-list.ts'
+import type { FlatPolicies } from './flat-policies.ts'
+import { ruleAt } from './flat-rules.ts'
 import { createIndexEngine } from './index-engine.ts'
 import type { PolicySet } from './policy-set.ts'
+import type { Exclusion, Rule } from './rule.ts'
+import { indexRules } from './rule-index.ts'
 import { finish, type Steps } from './steps.ts'
 
-export type { CompiledPolicies } from './decision.ts'
+export type { CompiledPolicies, CompiledSet } from './decision.ts'
 export { engineFor } from './engine-for.ts'
 
 /**
  * Makes a policy set ready to answer. The result shares nothing with an earlier one, so questions
  * under way keep their answers while the next revision is compiled.
  */
-export function compile(set: PolicySet): CompiledPolicies {
+export function compile(set: PolicySet): CompiledSet {
   return finish(compileInSteps(set))
 }
 
 /** What `compile` does, in steps. */
-export function* compileInSteps(set: PolicySet): Steps<CompiledPolicies> {
-  const { revision } = set
-  return Object.freeze({
+export function* compileInSteps(set: PolicySet): Steps<CompiledSet> {
+  const { rules, exclusions, revision } = set
+  const engine = yield* createEngine(set)
+  const compiled = assemble(engine, { ruleCount: rules.length, exclusions, revision })
+  return Object.freeze({ ...compiled, set })
+}
+
+/** Makes flat policies ready to answer, as `compile` makes the set that they were made from. */
+export function compileFlat(flat: FlatPolicies): CompiledPolicies {
+  const { index, rules, reason, revision } = flat
+  const ruleCount = rules.roles.length
+  const engine = createIndexEngine(index, {
+    ruleAt: (position) => ruleAt(rules, position),
+    ruleCount,
     revision,
-    set,
-    engine: yield* createEngine(set),
-    excluded: withFault(createExclusionList(set.exclusions, revision)),
+    reason,
+  })
+  const exclusions = flat.exclusions.map((exclusion) =>
+    Object.freeze({ ...exclusion, origin: Object.freeze(exclusion.origin) }),
+  )
+  return Object.freeze(assemble(engine, { ruleCount, exclusions, revision }))
+}
+
+interface Assembled {
+  readonly ruleCount: number
+  readonly exclusions: readonly Exclusion[]
+  readonly revision: string
+}
+
+function assemble(engine: Engine, { ruleCount, exclusions, revision }: Assembled) {
+  return {
+    revision,
+    ruleCount,
+    engine: Object.freeze({ ...engine, decide: withFault(engine.decide) }),
+    excluded: withFault(createExclusionList(exclusions, revision)),
     admin: Object.freeze({ allowed: true, step: 'admin', revision }),
     none: Object.freeze({ allowed: false, step: 'none', revision }),
-  } as const)
+  } as const
 }
 
 function* createEngine(set: PolicySet): Steps<Engine> {
-  const { casbin } = set.model
-  const { reason } = engineFor(set.model)
-  const engine =
-    casbin === undefined
-      ? yield* createIndexEngine(set, reason)
-      : yield* createCasbinEngine(set, casbin, reason)
-  return Object.freeze({ ...engine, decide: withFault(engine.decide) })
+  const { rules, revision, model } = set
+  const { reason } = engineFor(model)
+  if (model.casbin !== undefined) return yield* createCasbinEngine(set, model.casbin, reason)
+  return createIndexEngine(yield* indexRules(set), {
+    ruleAt: (position) => rules[position] as Rule,
+    ruleCount: rules.length,
+    revision,
+    reason,
+  })
 }
 
 type Answer = (question: Question) => Decision | undefined

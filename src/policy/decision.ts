@@ -37,10 +37,15 @@ export interface Engine {
 /** A policy set made ready to answer. Immutable: a new revision is a new one of these. */
 export interface CompiledPolicies {
   readonly revision: string
-  readonly set: PolicySet
+  readonly ruleCount: number
   readonly engine: Engine
   /** The decision by which the exclusion list lets this call pass, if it does. */
   readonly excluded: (question: Question) => Decision | undefined
   readonly admin: Decision
   readonly none: Decision
+}
+
+/** The same with the set it was made from. */
+export interface CompiledSet extends CompiledPolicies {
+  readonly set: PolicySet
 }

@@ -1,59 +1,42 @@
 import type { Decision, Engine, NearMiss, Question } from './decision.ts'
-import { ancestorsInSteps } from './inheritance.ts'
-import { createPathTrieBuilder } from './path-trie.ts'
-import type { PolicySet } from './policy-set.ts'
+import { createPathTrie } from './path-trie.ts'
 import { ANY_METHOD, type Rule } from './rule.ts'
-import { createRuleTableBuilder, kindsFor } from './rule-table.ts'
-import { rowsPerStep, type Steps } from './steps.ts'
-import { createTextMap } from './text-map.ts'
+import type { RuleIndex } from './rule-index.ts'
+import { createRuleTable, kindsFor } from './rule-table.ts'
+import { numberOf } from './text-table.ts'
+
+/** Where the rules of an index are, and what is said about decisions by them. */
+export interface IndexedRules {
+  readonly ruleAt: (position: number) => Rule
+  readonly ruleCount: number
+  readonly revision: string
+  readonly reason: string
+}
 
 /**
  * The engine for models of the covered grammar: one trie of all path patterns, and a table from
  * role, pattern and method to the rule. A question costs one walk along the path and a look-up for
  * each pattern that matched, however many rules there are.
  */
-export function* createIndexEngine(
-  { rules, inheritances, revision }: PolicySet,
-  reason: string,
-): Steps<Engine> {
-  const roles = createNumbers()
-  const trieBuilder = createPathTrieBuilder()
-  // Roles share their paths: most rules name one that another rule has named before.
-  const patterns = createTextMap<number>()
-  const tableBuilder = createRuleTableBuilder(rules)
-  let anyDeny = false
-  for (let position = 0; position < rules.length; position++) {
-    if (position % rowsPerStep === 0) {
-      yield
-      yield* trieBuilder.makeRoom()
-    }
-    const { roleKey, path, effect } = rules[position] as Rule
-    let pattern = patterns.get(path)
-    if (pattern === undefined) {
-      pattern = trieBuilder.add(path)
-      patterns.set(path, pattern)
-    }
-    tableBuilder.place(position, roles.of(roleKey), pattern)
-    anyDeny ||= effect === 'deny'
-  }
-  const lineages = new Map<number, readonly number[]>()
-  for (const [roleKey, ancestors] of yield* ancestorsInSteps(inheritances)) {
-    lineages.set(roles.of(roleKey), ancestors.map(roles.of))
-    if (lineages.size % rowsPerStep === 0) yield
-  }
-  const trie = trieBuilder.finish()
-  const table = tableBuilder.finish()
+export function createIndexEngine(
+  index: RuleIndex,
+  { ruleAt, ruleCount, revision, reason }: IndexedRules,
+): Engine {
+  const { roles, anyDeny } = index
+  const { starts, ancestors } = index.lineages
+  const trie = createPathTrie(index.trie)
+  const table = createRuleTable(index.table)
   // Made when a rule first decides and kept: most rules of a large policy never do.
-  const decisions = new Array<Decision | undefined>(rules.length)
+  const decisions = new Array<Decision | undefined>(ruleCount)
   const found: number[] = []
 
   function find(role: number, count: number, kinds: number): number {
-    const lineage = lineages.get(role) ?? noAncestors
-    for (let index = 0; index < count; index++) {
-      const pattern = found[index] as number
+    const end = starts[role + 1] as number
+    for (let match = 0; match < count; match++) {
+      const pattern = found[match] as number
       let position = table.find(role, pattern, kinds)
-      for (let up = 0; position === -1 && up < lineage.length; up++) {
-        position = table.find(lineage[up] as number, pattern, kinds)
+      for (let up = starts[role] as number; position === -1 && up < end; up++) {
+        position = table.find(ancestors[up] as number, pattern, kinds)
       }
       if (position !== -1) return position
     }
@@ -63,7 +46,7 @@ export function* createIndexEngine(
   function decisionOf(position: number): Decision {
     const known = decisions[position]
     if (known !== undefined) return known
-    const rule = rules[position] as Rule
+    const rule = ruleAt(position)
     const decision: Decision = Object.freeze({
       allowed: rule.effect === 'allow',
       step: 'rule',
@@ -79,8 +62,8 @@ export function* createIndexEngine(
     reason,
 
     decide({ roleKey, method, path }: Question) {
-      const role = roles.known.get(roleKey)
-      if (role === undefined) return undefined
+      const role = numberOf(roles, roleKey)
+      if (role === -1) return undefined
       const count = trie.match(path, found)
       if (count === 0) return undefined
       if (anyDeny) {
@@ -93,32 +76,18 @@ export function* createIndexEngine(
 
     nearMisses({ roleKey, method, path }: Question, most: number) {
       const matched = new Set(found.slice(0, trie.match(path, found)))
-      const role = roles.known.get(roleKey)
-      const own = role === undefined ? [] : [role, ...(lineages.get(role) ?? noAncestors)]
+      const role = numberOf(roles, roleKey)
+      const own = role === -1 ? [] : [role, ...ancestors.subarray(starts[role], starts[role + 1])]
       const misses: NearMiss[] = []
       for (const position of table.positionsFor(matched)) {
         if (misses.length === most) break
-        const rule = rules[position] as Rule
+        const rule = ruleAt(position)
         if (rule.effect !== 'allow') continue
-        const isOwn = own.includes(roles.of(rule.roleKey))
+        const isOwn = own.includes(numberOf(roles, rule.roleKey))
         const sameMethod = rule.method === method || rule.method === ANY_METHOD
         if (isOwn !== sameMethod) misses.push({ differs: isOwn ? 'method' : 'role', rule })
       }
       return misses
     },
   } as const)
-}
-
-const noAncestors: readonly number[] = []
-
-/** Numbers texts in the order in which they first come. */
-function createNumbers() {
-  const known = new Map<string, number>()
-  const of = (text: string): number => {
-    const number = known.get(text)
-    if (number !== undefined) return number
-    known.set(text, known.size)
-    return known.size - 1
-  }
-  return { known, of }
 }

@@ -39,6 +39,9 @@ export interface PathTrieBuilder {
   readonly add: (pattern: string) => number
   /** Prepares for the next additions, so that none of them has to stop for it. */
   readonly makeRoom: () => Steps<void>
+  /** What has been added, for `createPathTrie`. Nothing is added afterwards. */
+  readonly nodes: () => TrieNodes
+  /** The trie of what has been added. */
   readonly finish: () => PathTrie
 }
 
@@ -56,6 +59,7 @@ export function createPathTrieBuilder(): PathTrieBuilder {
       return addLastSegment(nodes, node, pattern.slice(at))
     },
     makeRoom: () => makeRoom(nodes),
+    nodes: () => trim(nodes),
     finish: () => createPathTrie(trim(nodes)),
   }
 }
@@ -84,7 +88,8 @@ function addLastSegment(nodes: TrieNodes, parent: number, segment: string): numb
   return addEdge(nodes, parent, prefix, text)
 }
 
-function createPathTrie(nodes: TrieNodes): PathTrie {
+/** The trie of these nodes. */
+export function createPathTrie(nodes: TrieNodes): PathTrie {
   const { words, longestPrefix } = nodes
 
   function walk(

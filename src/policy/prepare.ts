@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type CompiledPolicies, compileInSteps } from './compile.ts'
+import { type CompiledSet, compileInSteps } from './compile.ts'
 import type { LineMemory } from './line-memory.ts'
 import { type PolicyFile, parseInSteps } from './policy-set.ts'
 import { finishInSlices, type Slicing, type Steps } from './steps.ts'
@@ -15,7 +15,7 @@ const usualSliceMs = 5
 export async function preparePolicies(
   files: readonly PolicyFile[],
   { pause = setImmediate<void>, sliceMs = usualSliceMs, memory }: Partial<Preparation> = {},
-): Promise<CompiledPolicies> {
+): Promise<CompiledSet> {
   return finishInSlices(prepareInSteps(files, memory), { pause, sliceMs })
 }
 
@@ -27,6 +27,6 @@ export interface Preparation extends Slicing {
 function* prepareInSteps(
   files: readonly PolicyFile[],
   memory: LineMemory | undefined,
-): Steps<CompiledPolicies> {
+): Steps<CompiledSet> {
   return yield* compileInSteps(yield* parseInSteps(files, memory))
 }

@@ -8,9 +8,10 @@ export interface RuleTable {
   readonly positionsFor: (patterns: ReadonlySet<number>) => readonly number[]
 }
 
+const kindNames: readonly string[] = [ANY_METHOD, ...METHODS]
 /** A bit for the rules that allow a method; the next higher one is for those that deny it. */
 const bitOfMethod: ReadonlyMap<string, number> = new Map(
-  [ANY_METHOD, ...METHODS].map((method, index) => [method, 4 ** index]),
+  kindNames.map((method, index) => [method, 4 ** index]),
 )
 const anyMethod = bitOfMethod.get(ANY_METHOD) ?? 0
 
@@ -30,70 +31,88 @@ const patternAt = 1
 const kindsAt = 2
 const firstAt = 3
 
+/** A rule table in flat memory. */
+export interface RuleEntries {
+  /** A hash table: role, pattern, kinds, and the last of their rules, counted from one. */
+  readonly entries: Int32Array
+  /** The kind of each rule. */
+  readonly kinds: Int32Array
+  /** For each rule another one of its role and pattern, counted from one, or 0. */
+  readonly next: Int32Array
+}
+
 /**
- * A hash table from role and pattern to the rules for them. An entry says which kinds of rules there
- * are, so that a question which none of them answers touches no rule; the rules themselves are
- * chained. `place` is called once for each rule, `finish` when all are placed.
+ * Fills a hash table from role and pattern to the rules for them. An entry says which kinds of rules
+ * there are, so that a question which none of them answers touches no rule; the rules themselves are
+ * chained. `place` is called once for each rule; the entries are complete when all are placed.
  */
 export function createRuleTableBuilder(rules: readonly Rule[]) {
-  const capacity = Math.ceil(rules.length * 1.5) + 1
-  const table = new Int32Array(capacity * width)
+  const entries = new Int32Array((Math.ceil(rules.length * 1.5) + 1) * width)
   const kinds = new Int32Array(rules.length)
   const next = new Int32Array(rules.length)
-
-  /** Where the entry of a role and a pattern is, or could be. Positions are stored plus one. */
-  function entryOf(role: number, pattern: number): number {
-    const mixed = Math.imul(Math.imul(role, 0x9e3779b1) ^ pattern, 0x85ebca6b)
-    const spread = (mixed ^ (mixed >>> 15)) >>> 0
-    let entry = Math.floor((spread * capacity) / 2 ** 32) * width
-    for (;;) {
-      if (table[entry + firstAt] === 0) return entry
-      if (table[entry + roleAt] === role && table[entry + patternAt] === pattern) return entry
-      entry += width
-      if (entry === table.length) entry = 0
-    }
-  }
 
   return {
     place(position: number, role: number, pattern: number): void {
       const { method, effect } = rules[position] as Rule
-      const entry = entryOf(role, pattern)
+      const entry = entryOf(entries, role, pattern)
       const kind = kindOf(method, effect)
-      table[entry + roleAt] = role
-      table[entry + patternAt] = pattern
-      table[entry + kindsAt] = (table[entry + kindsAt] ?? 0) | kind
-      next[position] = table[entry + firstAt] ?? 0
-      table[entry + firstAt] = position + 1
+      entries[entry + roleAt] = role
+      entries[entry + patternAt] = pattern
+      entries[entry + kindsAt] = (entries[entry + kindsAt] ?? 0) | kind
+      next[position] = entries[entry + firstAt] ?? 0
+      entries[entry + firstAt] = position + 1
       kinds[position] = kind
     },
+    entries: { entries, kinds, next },
+  }
+}
 
-    finish(): RuleTable {
-      return {
-        find(role, pattern, wanted) {
-          const entry = entryOf(role, pattern)
-          const present = table[entry + kindsAt] as number
-          if ((present & wanted) === 0) return -1
-          let position = (table[entry + firstAt] as number) - 1
-          // Nothing but what is wanted: saves a visit to a part of memory that is mostly cold.
-          if ((present & ~wanted) === 0) return position
-          while (((kinds[position] as number) & wanted) === 0) {
-            position = (next[position] as number) - 1
-          }
-          return position
-        },
+/** Where the entry of a role and a pattern is, or could be. Positions are stored plus one. */
+function entryOf(entries: Int32Array, role: number, pattern: number): number {
+  const mixed = Math.imul(Math.imul(role, 0x9e3779b1) ^ pattern, 0x85ebca6b)
+  const spread = (mixed ^ (mixed >>> 15)) >>> 0
+  const capacity = entries.length / width
+  let entry = Math.floor((spread * capacity) / 2 ** 32) * width
+  for (;;) {
+    if (entries[entry + firstAt] === 0) return entry
+    if (entries[entry + roleAt] === role && entries[entry + patternAt] === pattern) return entry
+    entry += width
+    if (entry === entries.length) entry = 0
+  }
+}
 
-        positionsFor(patterns) {
-          const positions: number[] = []
-          for (let entry = 0; entry < table.length; entry += width) {
-            if (!patterns.has(table[entry + patternAt] as number)) continue
-            let position = (table[entry + firstAt] as number) - 1
-            for (; position !== -1; position = (next[position] as number) - 1) {
-              positions.push(position)
-            }
-          }
-          return positions.sort((a, b) => a - b)
-        },
+/** Looks rules up in these entries. */
+export function createRuleTable({ entries, kinds, next }: RuleEntries): RuleTable {
+  return {
+    find(role, pattern, wanted) {
+      const entry = entryOf(entries, role, pattern)
+      const present = entries[entry + kindsAt] as number
+      if ((present & wanted) === 0) return -1
+      let position = (entries[entry + firstAt] as number) - 1
+      // Nothing but what is wanted: saves a visit to a part of memory that is mostly cold.
+      if ((present & ~wanted) === 0) return position
+      while (((kinds[position] as number) & wanted) === 0) {
+        position = (next[position] as number) - 1
       }
+      return position
+    },
+
+    positionsFor(patterns) {
+      const positions: number[] = []
+      for (let entry = 0; entry < entries.length; entry += width) {
+        if (!patterns.has(entries[entry + patternAt] as number)) continue
+        let position = (entries[entry + firstAt] as number) - 1
+        for (; position !== -1; position = (next[position] as number) - 1) {
+          positions.push(position)
+        }
+      }
+      return positions.sort((a, b) => a - b)
     },
   }
+}
+
+/** The method and the effect of rules of this kind: what `kindOf` was given. */
+export function readKind(kind: number): { readonly method: string; readonly effect: Effect } {
+  const at = 31 - Math.clz32(kind)
+  return { method: kindNames[at >> 1] ?? '', effect: at % 2 === 0 ? 'allow' : 'deny' }
 }

@@ -90,7 +90,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     known = { checksum, revision, ...(sequence !== undefined && { sequence }) }
     kept = undefined
     attempts.tookIn()
-    const rules = compiled.set.rules.length
+    const rules = compiled.ruleCount
     // A slip in the model can move a policy to the engine that is slower by orders of magnitude.
     const engine = compiled.engine.name
     log.info(
@@ -147,7 +147,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       stale: attempts.failure() !== undefined,
       confirmedAt: timeText(confirmed.at()),
       lastError: attempts.failure()?.text,
-      rules: inForce?.set.rules.length,
+      rules: inForce?.ruleCount,
       engine: inForce?.engine.name,
       reloads: attempts.reloads(),
     }),

@@ -1,5 +1,5 @@
 import { Invalid, type Problem } from '../../src/errors.ts'
-import { type CompiledPolicies, compile } from '../../src/policy/compile.ts'
+import { type CompiledSet, compile } from '../../src/policy/compile.ts'
 import { formatModel } from '../../src/policy/format.ts'
 import type { Model } from '../../src/policy/model.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../src/policy/policy-set.ts'
@@ -42,7 +42,7 @@ export function policySet(text: PolicyText): PolicySet {
   return parsePolicySet(policyFiles(text))
 }
 
-export function policies(text: PolicyText): CompiledPolicies {
+export function policies(text: PolicyText): CompiledSet {
   return compile(policySet(text))
 }
 

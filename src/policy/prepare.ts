@@ -5,7 +5,7 @@ import { type PolicyFile, parseInSteps } from './policy-set.ts'
 import { finishInSlices, type Slicing, type Steps } from './steps.ts'
 
 /** Short enough that a request which arrives in the middle of a slice does not notice. */
-const usualSliceMs = 5
+const usualSliceMs = 1
 
 /**
  * Reads, checks and compiles the files of a policy directory, as `parsePolicySet` and `compile` do,
@@ -14,9 +14,9 @@ const usualSliceMs = 5
  */
 export async function preparePolicies(
   files: readonly PolicyFile[],
-  { pause = setImmediate<void>, sliceMs = usualSliceMs, memory }: Partial<Preparation> = {},
+  { pause = setImmediate<void>, sliceMs = usualSliceMs, signal, memory }: Partial<Preparation> = {},
 ): Promise<CompiledSet> {
-  return finishInSlices(prepareInSteps(files, memory), { pause, sliceMs })
+  return finishInSlices(prepareInSteps(files, memory), { pause, sliceMs, signal })
 }
 
 /** How policies are prepared: in which slices, and with what memory of the revision before. */

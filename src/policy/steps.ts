@@ -21,16 +21,22 @@ export interface Slicing {
   readonly pause: () => Promise<void>
   /** For how many milliseconds a slice goes on; with 0 there is a pause after every step. */
   readonly sliceMs: number
+  /** Ends the work in a pause; it is then rejected with the reason. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Does the work in slices, with a pause whenever one has lasted its time. */
-export async function finishInSlices<T>(steps: Steps<T>, { pause, sliceMs }: Slicing): Promise<T> {
+export async function finishInSlices<T>(
+  steps: Steps<T>,
+  { pause, sliceMs, signal }: Slicing,
+): Promise<T> {
   let begun = performance.now()
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
     if (performance.now() - begun < sliceMs) continue
     await pause()
+    signal?.throwIfAborted()
     begun = performance.now()
   }
 }

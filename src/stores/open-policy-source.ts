@@ -57,7 +57,7 @@ async function openRedis(parts: PolicySourceParts) {
   let reporting: Reporting | undefined
 
   const feed = createPolicyFeed({
-    source: createPublishedPolicies(redis, reachable),
+    source: createPublishedPolicies(redis, reachable, { snapshot: snapshot !== undefined }),
     live,
     log,
     ...times(policy),

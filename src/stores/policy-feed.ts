@@ -6,7 +6,15 @@ import { preparePolicies } from '../policy/prepare.ts'
 import { createAttempts } from './attempts.ts'
 import { createConfirmation } from './confirmation.ts'
 import { failureText } from './failure-text.ts'
-import type { Keep, Known, Offer, PolicyLog, PolicySource, PolicyState } from './policy-source.ts'
+import type {
+  Keep,
+  Known,
+  LargeOffer,
+  Offer,
+  PolicyLog,
+  PolicySource,
+  PolicyState,
+} from './policy-source.ts'
 import { createPolling } from './polling.ts'
 
 /**
@@ -47,7 +55,8 @@ export interface FeedParts {
 
 export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   const { source, live, log, maxAgeMs, keep, onChange = () => {} } = parts
-  const prepare = createPrepare()
+  const closing = new AbortController()
+  const prepare = createPrepare(closing.signal)
   const polling = createPolling(attempt, parts.pollMs)
   const attempts = createAttempts((reason) => {
     const fields = { reason, revision: live.revision(), ageSeconds: ageSeconds() }
@@ -61,7 +70,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   async function attempt(): Promise<'unanswered' | undefined> {
     let outcome: 'unanswered' | undefined
     try {
-      const offer = await source.read(known)
+      const offer = await source.read(known, closing.signal)
       if (offer !== undefined) {
         const isFirst = live.revision() === undefined
         await take(offer)
@@ -70,6 +79,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       } else if (kept !== undefined) await take(kept)
       succeeded()
     } catch (error) {
+      if (closing.signal.aborted) return undefined
       attempts.failed(error)
       if (error instanceof Fault && error.part === 'redis') outcome = 'unanswered'
     }
@@ -78,7 +88,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     return outcome
   }
 
-  async function take(offer: Offer): Promise<void> {
+  async function take(offer: Offer | LargeOffer): Promise<void> {
     const compiled = await prepare(offer)
     const { checksum, sequence } = offer
     const { revision } = compiled
@@ -100,7 +110,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   }
 
   /** A sequence is when the head moved, by the clock of Redis, which need not be ours. */
-  function tellDelay({ sequence }: Offer): void {
+  function tellDelay({ sequence }: Known): void {
     if (sequence !== undefined) parts.onPropagated?.(Math.max(0, Date.now() - sequence) / 1000)
   }
 
@@ -169,6 +179,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     },
     failure: () => attempts.failure()?.error,
     async close() {
+      closing.abort()
       await polling.close()
       await source.close()
       await keep?.close()
@@ -180,20 +191,40 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
  * Compiles aside. What was found bad is not parsed again at every poll, and what was found good and
  * has not changed is not parsed again at the next revision.
  */
-function createPrepare() {
+function createPrepare(signal: AbortSignal) {
   const memory = createLineMemory()
-  let refused: { readonly checksum: string; readonly error: unknown } | undefined
+  let refused: { readonly checksum: string; readonly error: Error } | undefined
 
-  return async function prepare({ files, checksum, revision }: Offer): Promise<CompiledPolicies> {
-    if (refused?.checksum === checksum) throw refused.error
-    try {
-      const compiled = await preparePolicies(files, { memory })
-      if (revision === undefined || revision === compiled.revision) return compiled
-      throw new Fault('policies', { reason: `${revision} is in truth ${compiled.revision}` })
-    } catch (error) {
-      refused = { checksum, error }
-      throw error
+  async function resultOf(offer: Offer | LargeOffer): Promise<CompiledPolicies | Error> {
+    if ('aside' in offer) {
+      // The lines of large policies are not read here, nor compared with those of others.
+      memory.forget()
+      return offer.aside.compiled
     }
+    try {
+      return await preparePolicies(offer.files, { memory, signal })
+    } catch (error) {
+      if (signal.aborted || !(error instanceof Error)) throw error
+      return error
+    }
+  }
+
+  return async function prepare(offer: Offer | LargeOffer): Promise<CompiledPolicies> {
+    const { checksum, revision } = offer
+    if (refused?.checksum === checksum) {
+      if ('aside' in offer) offer.aside.end()
+      throw refused.error
+    }
+    const result = await resultOf(offer)
+    if (!(result instanceof Error) && (revision ?? result.revision) === result.revision) {
+      return result
+    }
+    const error =
+      result instanceof Error
+        ? result
+        : new Fault('policies', { reason: `${revision} is in truth ${result.revision}` })
+    refused = { checksum, error }
+    throw error
   }
 }
 

@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Invalid } from '../errors.ts'
 import type { PolicyFile } from '../policy/policy-set.ts'
+import type { PolicyBytes } from './policy-order.ts'
 
 export type { PolicyFile } from '../policy/policy-set.ts'
 
@@ -12,9 +13,19 @@ export type { PolicyFile } from '../policy/policy-set.ts'
  * dot, and README files. Throws `Invalid` when the directory or one of the files cannot be read.
  */
 export async function readPolicyFiles(directory: string): Promise<PolicyFile[]> {
+  return (await readPolicyBytes(directory)).map(fileOf)
+}
+
+/** What `readPolicyFiles` reads, not made into text yet; that it can be is certain. */
+export async function readPolicyBytes(directory: string): Promise<PolicyBytes[]> {
   const names = (await namesIn(directory)).filter(mayCount).sort()
   const files = await Promise.all(names.map((name) => readIfFile(join(directory, name))))
   return files.filter((file) => file !== undefined)
+}
+
+/** The file that these bytes are. */
+export function fileOf({ name, bytes }: PolicyBytes): PolicyFile {
+  return { name, text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() }
 }
 
 /**
@@ -22,8 +33,12 @@ export async function readPolicyFiles(directory: string): Promise<PolicyFile[]> 
  * UTF-8, or is nothing that ends: a pipe or a device would keep us for ever.
  */
 export async function readWrittenText(path: string, shown = path): Promise<string> {
+  return (await readUtf8(path, shown)).toString()
+}
+
+async function readUtf8(path: string, shown: string): Promise<Buffer> {
   const bytes = await readBytes(path, shown)
-  if (isUtf8(bytes)) return bytes.toString()
+  if (isUtf8(bytes)) return bytes
   // Replaced by U+FFFD, two roles could become one.
   throw unreadable(shown, 'is not UTF-8 text: save it as UTF-8')
 }
@@ -42,12 +57,12 @@ function mayCount(name: string): boolean {
   return !name.startsWith('.') && !isNote
 }
 
-async function readIfFile(path: string): Promise<PolicyFile | undefined> {
+async function readIfFile(path: string): Promise<PolicyBytes | undefined> {
   // Follows links: Kubernetes mounts each file as one.
   const found = await stat(path).catch((error) => {
     throw unreadable(path, `cannot be read (${codeOf(error)})`)
   })
-  return found.isDirectory() ? undefined : { name: path, text: await readWrittenText(path) }
+  return found.isDirectory() ? undefined : { name: path, bytes: await readUtf8(path, path) }
 }
 
 async function readBytes(path: string, shown: string): Promise<Buffer> {

@@ -1,8 +1,8 @@
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { hasTexts, isRevision, readJson } from './policy-document.ts'
-import type { Keep, Offer, PolicyLog } from './policy-source.ts'
+import type { Keep, LargeOffer, Offer, PolicyLog } from './policy-source.ts'
+import { formatSnapshot, parseSnapshot } from './snapshot-text.ts'
 
 /** How often the file is told that the source still says the same. */
 const CONFIRM_MS = 15_000
@@ -13,7 +13,7 @@ const CONFIRM_MS = 15_000
  * checksum is not used. Failing to write costs a log line and nothing else.
  */
 export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
-  let waiting: Offer | undefined
+  let waiting: Offer | LargeOffer | undefined
   let writing: Promise<void> | undefined
   let confirmedAt = 0
 
@@ -27,9 +27,12 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
 
   async function writeWaiting(): Promise<void> {
     while (waiting !== undefined) {
-      const text = formatSnapshot(waiting)
+      const offer = waiting
       waiting = undefined
-      await attempt(() => replaceFile(file, text), 'the policy snapshot was not written')
+      await attempt(
+        async () => replaceFile(file, await snapshotOf(offer)),
+        'the policy snapshot was not written',
+      )
     }
     writing = undefined
   }
@@ -67,27 +70,11 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
   }
 }
 
-function formatSnapshot({ files, checksum, revision, sequence }: Offer): string {
-  const body = JSON.stringify({ revision, sequence, checksum, files })
-  return `${hash('sha256', body)}\n${body}`
+async function snapshotOf(offer: Offer | LargeOffer): Promise<string | Uint8Array> {
+  return 'aside' in offer ? offer.aside.snapshot : formatSnapshot(offer)
 }
 
-function parseSnapshot(text: string): Offer | undefined {
-  const end = text.indexOf('\n')
-  const body = text.slice(end + 1)
-  if (end < 0 || hash('sha256', body) !== text.slice(0, end)) return undefined
-  const value = readJson(body)
-  return isOffer(value) ? value : undefined
-}
-
-function isOffer(value: unknown): value is Offer {
-  if (!hasTexts(value, ['revision', 'checksum']) || !isRevision(value['revision'])) return false
-  const { files, sequence } = value
-  if (!Number.isSafeInteger(sequence) || !Array.isArray(files)) return false
-  return files.every((file) => hasTexts(file, ['name', 'text']))
-}
-
-async function replaceFile(file: string, text: string): Promise<void> {
+async function replaceFile(file: string, text: string | Uint8Array): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
   await mkdir(dirname(file), { recursive: true })
   const handle = await open(temporary, 'wx', 0o600)

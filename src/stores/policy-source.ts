@@ -1,3 +1,4 @@
+import type { CompiledPolicies } from '../policy/decision.ts'
 import type { PolicyFile } from '../policy/policy-set.ts'
 
 /** What a source has: files, how to tell them from others, and what they claim to be. */
@@ -9,14 +10,32 @@ export interface Offer {
   readonly sequence?: number
 }
 
+/** An offer so large that a thread of its own takes it in; see `policy-threads.ts`. */
+export interface LargeOffer extends Known {
+  readonly aside: Aside
+}
+
+/** A policy on its way through a thread. It ends by itself, soon after the last of its promises. */
+export interface Aside {
+  /** The policy made ready, or what is wrong with it. Rejects when the thread could not tell. */
+  readonly compiled: Promise<CompiledPolicies | Error>
+  /** What a snapshot of it holds. Rejects without one, also when none was ordered. */
+  readonly snapshot: Promise<Uint8Array>
+  /** Ends it now, unless it is only the snapshot that is missing. */
+  readonly end: () => void
+}
+
 /** What was taken from the source last. */
 export type Known = Omit<Offer, 'files'>
 
 /** Where policies come from. */
 export interface PolicySource {
   readonly name: 'files' | 'redis'
-  /** The newest there is, or `undefined` when that is what is known. Throws when it cannot tell. */
-  read(known: Known | undefined): Promise<Offer | undefined>
+  /**
+   * The newest there is, or `undefined` when that is what is known. Throws when it cannot tell. With
+   * the signal, whatever goes on after the answer ends as well.
+   */
+  read(known: Known | undefined, signal?: AbortSignal): Promise<Offer | LargeOffer | undefined>
   /** From now on, calls back when something may be new. A hint too many does no harm. */
   watch(onHint: () => void): void
   /** To be called every few seconds, so that hints keep coming. Never throws. */
@@ -28,7 +47,7 @@ export interface PolicySource {
 export interface Keep {
   /** What was kept, verified, and when the source last said that it was the newest. */
   read(): Promise<{ readonly offer: Offer; readonly confirmedAt: number } | undefined>
-  write(offer: Offer): void
+  write(offer: Offer | LargeOffer): void
   /** The source still says the same. */
   confirm(): void
   close(): Promise<void>

@@ -1,9 +1,12 @@
 import { Fault } from '../errors.ts'
 import { createPolicyStore } from './policies.ts'
-import { policyKeys } from './policy-keys.ts'
-import type { Known, Offer, PolicySource } from './policy-source.ts'
+import { parseDocument } from './policy-document.ts'
+import { type Head, policyKeys } from './policy-keys.ts'
+import type { Known, LargeOffer, Offer, PolicySource } from './policy-source.ts'
+import { createPolicyThreads, largeBytes } from './policy-threads.ts'
 import type { RedisClient, RedisSettings } from './redis.ts'
 import { createSubscriber, type RedisSubscriber } from './redis-subscriber.ts'
+import { readPieces } from './stored-document.ts'
 
 /**
  * The policies in Redis as a source. Only what the head names is taken, whole and verified; a head
@@ -13,14 +16,33 @@ import { createSubscriber, type RedisSubscriber } from './redis-subscriber.ts'
  * A Redis that lost its data, or went back to an older copy, is mended by pushing again: a
  * publication is always above whatever was in force.
  */
-export function createPublishedPolicies(redis: RedisClient, settings: RedisSettings): PolicySource {
+export function createPublishedPolicies(
+  redis: RedisClient,
+  settings: RedisSettings,
+  { snapshot }: PublishedOptions = { snapshot: false },
+): PolicySource {
   const store = createPolicyStore(redis)
   const keys = policyKeys(redis.prefix)
+  const threads = createPolicyThreads()
   let subscriber: RedisSubscriber | undefined
+
+  async function offerOf(
+    pieces: readonly Uint8Array[],
+    { revision, sequence }: Head,
+    signal: AbortSignal | undefined,
+  ): Promise<Offer | LargeOffer> {
+    if (sizeOf(pieces) < largeBytes || !threads.usable()) {
+      const { files, checksum } = parseDocument(Buffer.concat(pieces).toString(), revision)
+      return { files, checksum, revision, sequence }
+    }
+    const order = { kind: 'document', pieces, revision, sequence, snapshot } as const
+    const aside = threads.start(order, signal)
+    return { aside, checksum: await aside.verified, revision, sequence }
+  }
 
   return {
     name: 'redis',
-    async read(known): Promise<Offer | undefined> {
+    async read(known, signal) {
       const head = await store.head()
       if (head === undefined) throw unusable(`${keys.head} is missing`)
       if (known?.sequence !== undefined) {
@@ -28,10 +50,9 @@ export function createPublishedPolicies(redis: RedisClient, settings: RedisSetti
         if (head.sequence <= known.sequence) throw unusable(older(head.revision, known))
       }
 
-      const document = await store.read(head.revision)
-      if (document === undefined) throw unusable(`${keys.document(head.revision)} is missing`)
-      const { files, checksum, revision } = document
-      return { files, checksum, revision, sequence: head.sequence }
+      const pieces = await readPieces(redis, keys.document(head.revision))
+      if (pieces === undefined) throw unusable(`${keys.document(head.revision)} is missing`)
+      return offerOf(pieces, head, signal)
     },
     watch(onHint) {
       redis.onReady(onHint)
@@ -42,6 +63,15 @@ export function createPublishedPolicies(redis: RedisClient, settings: RedisSetti
       subscriber?.close()
     },
   }
+}
+
+export interface PublishedOptions {
+  /** Whether somebody keeps snapshots. */
+  readonly snapshot: boolean
+}
+
+function sizeOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((size, { length }) => size + length, 0)
 }
 
 function older(revision: string, known: Known): string {

@@ -30,6 +30,8 @@ export interface WatchedDirectoryParts<File> {
   readonly directory: string
   /** Reads every file that counts, in name order, or throws `Invalid`. */
   readonly readFiles: (directory: string) => Promise<readonly File[]>
+  /** Equal for equal files; by default that of their JSON text. */
+  readonly checksumOf?: (files: readonly File[]) => Promise<string>
   /** What is broken when the files never come to rest. */
   readonly part: FaultPart
 }
@@ -43,6 +45,7 @@ export interface WatchedDirectoryParts<File> {
 export function createWatchedDirectory<File extends object>({
   directory,
   readFiles,
+  checksumOf = checksumOfJson,
   part,
 }: WatchedDirectoryParts<File>): WatchedDirectory<File> {
   let onHint: (() => void) | undefined
@@ -69,9 +72,7 @@ export function createWatchedDirectory<File extends object>({
   async function readOnce(): Promise<Reading<File> | Invalid> {
     try {
       const files = await readFiles(directory)
-      const hash = createHash('sha256')
-      for (const file of files) hash.update(JSON.stringify(file))
-      return { files, checksum: hash.digest('hex') }
+      return { files, checksum: await checksumOf(files) }
     } catch (error) {
       if (error instanceof Invalid) return error
       throw error
@@ -102,6 +103,12 @@ export function createWatchedDirectory<File extends object>({
       watched?.watcher.close()
     },
   }
+}
+
+async function checksumOfJson(files: readonly object[]): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(JSON.stringify(file))
+  return hash.digest('hex')
 }
 
 /** Changes with whatever is written in the directory, also when it ends as it was. */

@@ -69,6 +69,19 @@ describe('policies prepared in slices', () => {
     expect(pauses()).toBe(0)
   })
 
+  test('are given up in the pause after which nobody wants them', async () => {
+    const closing = new AbortController()
+    let pauses = 0
+    const pause = async () => {
+      if (++pauses === 10) closing.abort(new Error('closing'))
+    }
+
+    const given = preparePolicies(files, { pause, sliceMs: 0, signal: closing.signal })
+
+    await expect(given).rejects.toThrow('closing')
+    expect(pauses).toBe(10)
+  })
+
   test('let the event loop run by default', async () => {
     let turns = 0
     const clock = setInterval(() => turns++, 0)

@@ -82,6 +82,29 @@ describe('a policy feed', () => {
     expect(state.reads).toBe(before + 1)
   })
 
+  test('closes in the middle of a policy that a thread is taking in, without a word', async () => {
+    const { source, state } = createSource(first)
+    let isAsked = false
+    const read: PolicySource['read'] = async (known, signal) => {
+      if (state.offer === first) return source.read(known)
+      const { promise, reject } = Promise.withResolvers<never>()
+      signal?.addEventListener('abort', () => reject(signal.reason))
+      isAsked = true
+      const aside = { compiled: promise, snapshot: promise, end: () => {} }
+      return { checksum: second.checksum, sequence: 2, aside }
+    }
+    const { feed, lines } = startFeed({ ...source, read }, { pollMs: 60_000 })
+    await feed.start()
+    state.offer = second
+    state.hint()
+    await until(() => isAsked)
+
+    await feed.close()
+
+    expect(feed.state()).toMatchObject({ revision: first.revision, stale: false })
+    expect(lines).toEqual(['policy in force'])
+  })
+
   test('refuses a policy that is not the revision it claims to be', async () => {
     const { source } = createSource({ ...second, revision: first.revision ?? '' })
     const { feed } = startFeed(source)

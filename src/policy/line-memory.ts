@@ -28,7 +28,6 @@ export interface LineMemory {
   readonly recall: (name: string, model: string) => KnownFile | undefined
   /** Replaces all that is known. */
   readonly remember: (model: string, files: ReadonlyMap<string, KnownFile>) => void
-  readonly forget: () => void
 }
 
 /** A memory with nothing in it, which keeps no policy of more than `most` characters. */
@@ -41,9 +40,6 @@ export function createLineMemory(most = 8_000_000): LineMemory {
       let size = 0
       for (const { text } of files.values()) size += text.length
       known = size > most ? undefined : { model, files }
-    },
-    forget() {
-      known = undefined
     },
   }
 }

@@ -15,6 +15,22 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
+/** Does the work with a rest after every slice of `sliceMs`, as long as that was. */
+export function finishWithRests<T>(
+  steps: Steps<T>,
+  { rest, sliceMs }: { readonly rest: (ms: number) => void; readonly sliceMs: number },
+): T {
+  let begun = performance.now()
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    const worked = performance.now() - begun
+    if (worked < sliceMs) continue
+    rest(worked)
+    begun = performance.now()
+  }
+}
+
 /** How work is cut into slices. */
 export interface Slicing {
   /** Lets others run; called between two slices. */

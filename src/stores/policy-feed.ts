@@ -15,6 +15,7 @@ import type {
   PolicySource,
   PolicyState,
 } from './policy-source.ts'
+import { largeBytes } from './policy-threads.ts'
 import { createPolling } from './polling.ts'
 
 /**
@@ -192,15 +193,12 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
  * has not changed is not parsed again at the next revision.
  */
 function createPrepare(signal: AbortSignal) {
-  const memory = createLineMemory()
+  // Larger ones are read by threads, which have no memory.
+  const memory = createLineMemory(largeBytes)
   let refused: { readonly checksum: string; readonly error: Error } | undefined
 
   async function resultOf(offer: Offer | LargeOffer): Promise<CompiledPolicies | Error> {
-    if ('aside' in offer) {
-      // The lines of large policies are not read here, nor compared with those of others.
-      memory.forget()
-      return offer.aside.compiled
-    }
+    if ('aside' in offer) return offer.aside.compiled
     try {
       return await preparePolicies(offer.files, { memory, signal })
     } catch (error) {

@@ -22,7 +22,8 @@ export function createPolicyDirectory(directory: string): PolicySource {
       const reading = await watched.read(known?.checksum)
       if (reading === undefined) return undefined
       const { files, checksum } = reading
-      if (sizeOf(files) < largeBytes || !threads.usable()) {
+      // At the start there is nobody yet whom it could hold up.
+      if (sizeOf(files) < largeBytes || known === undefined || !threads.usable()) {
         return { files: files.map(fileOf), checksum }
       }
       // Memory of its own: that of small files is shared.

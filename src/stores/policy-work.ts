@@ -1,8 +1,9 @@
+import { availableParallelism } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { Fault, Invalid } from '../errors.ts'
 import { flattenPolicies, memoryOf } from '../policy/flat-policies.ts'
-import { type PolicyFile, parsePolicySet } from '../policy/policy-set.ts'
-import { finish } from '../policy/steps.ts'
+import { type PolicyFile, parseInSteps } from '../policy/policy-set.ts'
+import { finish, finishWithRests, type Steps } from '../policy/steps.ts'
 import { parseDocument } from './policy-document.ts'
 import type { PolicyOrder, PolicyReply } from './policy-order.ts'
 import { formatSnapshot } from './snapshot-text.ts'
@@ -31,9 +32,22 @@ function work(order: PolicyOrder): void {
 }
 
 function takeIn(files: readonly PolicyFile[]): void {
-  const flat = finish(flattenPolicies(parsePolicySet(files)))
+  const flat = finishGently(flattenPolicies(finishGently(parseInSteps(files))))
   if (flat === undefined) say({ kind: 'files', files })
   else say({ kind: 'compiled', flat }, memoryOf(flat))
+}
+
+/**
+ * A container that may use one core is stopped as a whole when its threads together have used more,
+ * whatever their priorities: there this one leaves half of it to the others.
+ */
+function finishGently<T>(steps: Steps<T>): T {
+  if (availableParallelism() > 1) return finish(steps)
+  return finishWithRests(steps, { rest, sliceMs: 2 })
+}
+
+function rest(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
 function textOf(pieces: readonly Uint8Array[]): string {

@@ -29,9 +29,10 @@ export function createPublishedPolicies(
   async function offerOf(
     pieces: readonly Uint8Array[],
     { revision, sequence }: Head,
-    signal: AbortSignal | undefined,
+    { isFirst, signal }: { readonly isFirst: boolean; readonly signal: AbortSignal | undefined },
   ): Promise<Offer | LargeOffer> {
-    if (sizeOf(pieces) < largeBytes || !threads.usable()) {
+    // At the start there is nobody yet whom it could hold up.
+    if (sizeOf(pieces) < largeBytes || isFirst || !threads.usable()) {
       const { files, checksum } = parseDocument(Buffer.concat(pieces).toString(), revision)
       return { files, checksum, revision, sequence }
     }
@@ -52,7 +53,7 @@ export function createPublishedPolicies(
 
       const pieces = await readPieces(redis, keys.document(head.revision))
       if (pieces === undefined) throw unusable(`${keys.document(head.revision)} is missing`)
-      return offerOf(pieces, head, signal)
+      return offerOf(pieces, head, { isFirst: known === undefined, signal })
     },
     watch(onHint) {
       redis.onReady(onHint)

@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { Invalid } from '../../src/errors.ts'
 import { compile } from '../../src/policy/compile.ts'
 import { decide } from '../../src/policy/decide.ts'
-import { parsePolicySet } from '../../src/policy/policy-set.ts'
+import { parseInSteps, parsePolicySet } from '../../src/policy/policy-set.ts'
 import { preparePolicies } from '../../src/policy/prepare.ts'
 import { sortInSteps, sortNumbersInSteps } from '../../src/policy/sorting.ts'
-import { finish } from '../../src/policy/steps.ts'
+import { finish, finishWithRests } from '../../src/policy/steps.ts'
 import { casbinModels } from './casbin-models.ts'
 import { policyFiles, widestModel } from './policy-text.ts'
 
@@ -101,6 +101,19 @@ describe('policies prepared in slices', () => {
     await expect(refusal).rejects.toMatchObject({
       problems: [{ file: 'policy.csv', line: 20_001 }],
     })
+  })
+})
+
+describe('work with rests', () => {
+  test('comes to the same, and rests after every slice', () => {
+    const rests: number[] = []
+    const rest = (ms: number) => void rests.push(ms)
+
+    const set = finishWithRests(parseInSteps(files), { rest, sliceMs: 0 })
+
+    expect(set).toEqual(parsePolicySet(files))
+    expect(rests.length).toBeGreaterThan((20_000 / 128) * 4)
+    expect(rests.every((ms) => ms >= 0)).toBe(true)
   })
 })
 

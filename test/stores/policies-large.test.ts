@@ -258,11 +258,13 @@ describe('a large policy', () => {
     const snapshot = join(directory, 'policy.snapshot')
     await publish(first)
     const source = await openSource({ snapshot })
+    await publish(second)
+    await until(() => source.revision() === second.revision)
     await source.close()
 
     const kept = await createPolicySnapshot(snapshot, { info() {}, warn() {} }).read()
 
-    const { files, checksum, revision } = first
+    const { files, checksum, revision } = second
     expect(kept?.offer).toEqual({ files, checksum, revision, sequence: source.state().sequence })
   })
 

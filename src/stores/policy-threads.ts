@@ -11,6 +11,8 @@ export const largeBytes = 640 * 1024
 
 /** For a machine that has no time to spare; a hundred thousand rules take half a second of work. */
 const longestMs = 120_000
+/** Pushes come in groups, and a thread that has warmed up needs half the time. */
+const keptMs = 60_000
 
 /** A thread at work, and what can be waited for. */
 export interface PolicyThread extends Aside {
@@ -27,16 +29,45 @@ export interface PolicyThreads {
   readonly start: (order: PolicyOrder, signal?: AbortSignal) => PolicyThread
   /** Whether none has died yet: where one does, the next one would as well. */
   readonly usable: () => boolean
+  /** Ends the one that waits for another order, and those at work when they are done. */
+  readonly close: () => Promise<void>
 }
 
 /**
- * A thread for each large policy, started when it comes and gone when it is taken in. Parsing leaves
- * a hundred megabytes of garbage behind: here it is collected while requests are forwarded, and what
- * comes back is flat memory that only changes hands. The thread has a lower priority than the event
- * loop, and takes memory for a second policy only while it runs.
+ * A thread that is started when a large policy comes, and kept for a minute. Parsing leaves a hundred
+ * megabytes of garbage behind: there it is collected while requests are forwarded, and what comes
+ * back is flat memory that only changes hands. The thread has a lower priority than the event loop.
  */
 export function createPolicyThreads(): PolicyThreads {
   let usable = true
+  let isClosed = false
+  let waiting: { readonly thread: Worker; readonly timer: NodeJS.Timeout } | undefined
+
+  function takeThread(): Worker {
+    // What is preloaded for the gateway, and its secrets, stay out of it.
+    const thread = waiting?.thread ?? new Worker(file, { execArgv: [], env: {} })
+    clearTimeout(waiting?.timer)
+    waiting = undefined
+    thread.removeAllListeners()
+    thread.ref()
+    return thread
+  }
+  function putBack(thread: Worker): void {
+    thread.removeAllListeners()
+    // One that was still busy with a snapshot when the next policy came.
+    if (isClosed || waiting !== undefined) return void thread.terminate()
+    thread.unref()
+    thread.once('error', dismiss)
+    thread.once('exit', dismiss)
+    waiting = { thread, timer: setTimeout(dismiss, keptMs).unref() }
+  }
+  async function dismiss(): Promise<void> {
+    const thread = waiting?.thread
+    clearTimeout(waiting?.timer)
+    waiting = undefined
+    thread?.removeAllListeners()
+    await thread?.terminate()
+  }
 
   function start(order: PolicyOrder, signal?: AbortSignal): PolicyThread {
     const verified = Promise.withResolvers<string>()
@@ -44,20 +75,17 @@ export function createPolicyThreads(): PolicyThreads {
     const snapshot = Promise.withResolvers<Uint8Array>()
     let isCompiled = false
     let isOver = false
-    const thread = new Worker(file, {
-      workerData: order,
-      transferList: memoryOf(order),
-      // What is preloaded for the gateway, and its secrets, stay out of it.
-      execArgv: [],
-      env: {},
-    })
+    const thread = takeThread()
 
-    function end(reason: unknown): void {
-      if (isOver) return
+    function settle(reason: unknown): void {
       isOver = true
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
       for (const { reject } of [verified, compiled, snapshot]) reject(reason)
+    }
+    function end(reason: unknown): void {
+      if (isOver) return
+      settle(reason)
       void thread.terminate()
     }
     function onAbort(): void {
@@ -77,7 +105,11 @@ export function createPolicyThreads(): PolicyThreads {
           snapshot.resolve(reply.bytes)
           break
         case 'fault':
-          end(new Fault(reply.part, { reason: reply.reason }))
+          verified.reject(new Fault(reply.part, { reason: reply.reason }))
+          break
+        case 'done':
+          settle(noSnapshot())
+          putBack(thread)
           break
         default:
           isCompiled = true
@@ -91,7 +123,8 @@ export function createPolicyThreads(): PolicyThreads {
     for (const { promise } of [verified, compiled, snapshot]) promise.catch(() => {})
     thread.on('message', hear)
     thread.once('error', died)
-    thread.once('exit', (code) => (code === 0 ? end(noSnapshot()) : died()))
+    thread.once('exit', () => died())
+    thread.postMessage(order, memoryOf(order))
     if (signal?.aborted === true) onAbort()
     return {
       verified: verified.promise,
@@ -101,7 +134,14 @@ export function createPolicyThreads(): PolicyThreads {
     }
   }
 
-  return { start, usable: () => usable }
+  return {
+    start,
+    usable: () => usable,
+    async close() {
+      isClosed = true
+      await dismiss()
+    },
+  }
 }
 
 const noSnapshot = () => new Fault('policies', { reason: 'no snapshot was made' })

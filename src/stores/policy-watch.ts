@@ -30,6 +30,10 @@ export function createPolicyDirectory(directory: string): PolicySource {
       const own = files.map(({ name, bytes }) => ({ name, bytes: new Uint8Array(bytes) }))
       return { aside: threads.start({ kind: 'files', files: own }, signal), checksum }
     },
+    async close() {
+      await watched.close()
+      await threads.close()
+    },
   }
 }
 

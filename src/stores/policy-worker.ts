@@ -1,5 +1,10 @@
+import { parentPort } from 'node:worker_threads'
 import { lowerThreadPriority } from '../thread-priority.ts'
+import type { PolicyOrder } from './policy-order.ts'
 
-/* Takes in one policy. Loads what it needs for that only when it yields to those who forward. */
+/* Takes in one policy at a time. Loads what it needs for that when it already yields to others. */
 lowerThreadPriority('lower')
-await import('./policy-work.ts')
+const { takeIn } = await import('./policy-work.ts')
+parentPort?.on('message', (order: PolicyOrder) => {
+  takeIn(order, (reply, memory = []) => parentPort?.postMessage(reply, memory))
+})

@@ -62,6 +62,7 @@ export function createPublishedPolicies(
     check: async () => subscriber?.check(),
     async close() {
       subscriber?.close()
+      await threads.close()
     },
   }
 }

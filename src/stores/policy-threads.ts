@@ -23,8 +23,7 @@ export interface PolicyThread extends Aside {
 /** Threads of our own that take in large policies. */
 export interface PolicyThreads {
   /**
-   * Starts one for this order, whose memory is handed over. The signal ends it, unless it is only
-   * the snapshot that is missing.
+   * Starts one for this order. The signal ends it, unless it is only the snapshot that is missing.
    */
   readonly start: (order: PolicyOrder, signal?: AbortSignal) => PolicyThread
   /** Whether none has died yet: where one does, the next one would as well. */
@@ -124,7 +123,7 @@ export function createPolicyThreads(): PolicyThreads {
     thread.on('message', hear)
     thread.once('error', died)
     thread.once('exit', () => died())
-    thread.postMessage(order, memoryOf(order))
+    thread.postMessage(order)
     if (signal?.aborted === true) onAbort()
     return {
       verified: verified.promise,
@@ -150,11 +149,6 @@ const tooLate = () =>
 
 /** Under the ending that this file has, in the source and in what is built from it. */
 const file = new URL(import.meta.url.replace('policy-threads', 'policy-worker'))
-
-function memoryOf(order: PolicyOrder): ArrayBuffer[] {
-  const pieces = order.kind === 'files' ? order.files.map(({ bytes }) => bytes) : order.pieces
-  return pieces.map(({ buffer }) => buffer as ArrayBuffer)
-}
 
 type Result = Extract<PolicyReply, { readonly kind: 'compiled' | 'files' | 'invalid' }>
 

@@ -26,9 +26,7 @@ export function createPolicyDirectory(directory: string): PolicySource {
       if (sizeOf(files) < largeBytes || known === undefined || !threads.usable()) {
         return { files: files.map(fileOf), checksum }
       }
-      // Memory of its own: that of small files is shared.
-      const own = files.map(({ name, bytes }) => ({ name, bytes: new Uint8Array(bytes) }))
-      return { aside: threads.start({ kind: 'files', files: own }, signal), checksum }
+      return { aside: threads.start({ kind: 'files', files }, signal), checksum }
     },
     async close() {
       await watched.close()

@@ -1,11 +1,10 @@
-import { availableParallelism } from 'node:os'
 import { Fault, Invalid } from '../errors.ts'
 import { flattenPolicies, memoryOf } from '../policy/flat-policies.ts'
 import { type PolicyFile, parseInSteps } from '../policy/policy-set.ts'
 import { finishWithRests, type Steps } from '../policy/steps.ts'
-import { parseDocument } from './policy-document.ts'
+import { parseDocumentInSteps } from './policy-document.ts'
 import type { PolicyOrder, PolicyReply } from './policy-order.ts'
-import { formatSnapshot } from './snapshot-text.ts'
+import { formatSnapshotInSteps } from './snapshot-text.ts'
 
 /** Says something, and hands over memory with it. */
 export type Say = (reply: PolicyReply, memory?: readonly ArrayBuffer[]) => void
@@ -28,12 +27,13 @@ export function takeIn(order: PolicyOrder, say: Say): void {
 
 function takeInDocument(order: Extract<PolicyOrder, { readonly kind: 'document' }>, say: Say) {
   const { pieces, revision, sequence, snapshot } = order
-  const { files, checksum } = parseDocument(Buffer.concat(pieces).toString(), revision)
+  const text = Buffer.concat(pieces).toString()
+  const { files, checksum } = finishGently(parseDocumentInSteps(text, revision))
   say({ kind: 'verified', checksum })
   compile(files, say)
   if (!snapshot) return
-  const bytes = new TextEncoder().encode(formatSnapshot({ files, checksum, revision, sequence }))
-  say({ kind: 'snapshot', bytes }, [bytes.buffer])
+  const kept = finishGently(formatSnapshotInSteps({ files, checksum, revision, sequence }))
+  say({ kind: 'snapshot', bytes: finishGently(shared(kept)) })
 }
 
 function compile(files: readonly PolicyFile[], say: Say): void {
@@ -51,10 +51,22 @@ function finishGently<T>(steps: Steps<T>): T {
   return finishWithRests(steps, { rest, sliceMs: 0.5 })
 }
 
-const restFactor = availableParallelism() > 1 ? 1 : 2
+const restFactor = 2
 
 function rest(worked: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, worked * restFactor)
+}
+
+/** Shared memory does not count for the garbage collector of the thread that forwards requests. */
+function* shared(texts: readonly string[]): Steps<Uint8Array> {
+  const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  const bytes = Buffer.from(new SharedArrayBuffer(size))
+  let end = 0
+  for (const text of texts) {
+    end += bytes.write(text, end)
+    yield
+  }
+  return new Uint8Array(bytes.buffer)
 }
 
 function textFile({ name, bytes }: { readonly name: string; readonly bytes: Uint8Array }) {

@@ -33,69 +33,109 @@ export interface PolicyThreads {
 }
 
 /**
- * A thread that is started when a large policy comes, and kept for a minute. Parsing leaves a hundred
- * megabytes of garbage behind: there it is collected while requests are forwarded, and what comes
- * back is flat memory that only changes hands. The thread has a lower priority than the event loop.
+ * A thread that is started when a large policy comes, takes in one after the other, and is kept for a
+ * minute after the last. Parsing leaves a hundred megabytes of garbage behind: there it is collected
+ * while requests are forwarded, and what comes back is flat memory that only changes hands. The
+ * thread has a lower priority than the event loop.
  */
 export function createPolicyThreads(): PolicyThreads {
   let usable = true
   let isClosed = false
-  let waiting: { readonly thread: Worker; readonly timer: NodeJS.Timeout } | undefined
+  let thread: Worker | undefined
+  let timer: NodeJS.Timeout | undefined
+  /** In the order in which the thread does them. */
+  const jobs: Job[] = []
 
-  function takeThread(): Worker {
+  function openThread(): Worker {
     // What is preloaded for the gateway, and its secrets, stay out of it.
-    const thread = waiting?.thread ?? new Worker(file, { execArgv: [], env: {} })
-    clearTimeout(waiting?.timer)
-    waiting = undefined
-    thread.removeAllListeners()
-    thread.ref()
-    return thread
+    const opened = new Worker(file, { execArgv: [], env: {} })
+    opened.on('message', (reply: PolicyReply) => {
+      if (thread !== opened) return
+      jobs[0]?.hear(reply)
+      if (reply.kind !== 'done') return
+      jobs.shift()
+      if (jobs.length === 0) rest()
+    })
+    const died = (cause?: unknown) => {
+      if (thread !== opened) return
+      usable = jobs.length === 0
+      void endThread(new Fault('policies', { cause, reason: 'the thread for policies died' }))
+    }
+    opened.once('error', died)
+    opened.once('exit', () => died())
+    return opened
   }
-  function putBack(thread: Worker): void {
-    thread.removeAllListeners()
-    // One that was still busy with a snapshot when the next policy came.
-    if (isClosed || waiting !== undefined) return void thread.terminate()
-    thread.unref()
-    thread.once('error', dismiss)
-    thread.once('exit', dismiss)
-    waiting = { thread, timer: setTimeout(dismiss, keptMs).unref() }
+
+  function rest(): void {
+    if (isClosed) return void endThread(undefined)
+    thread?.unref()
+    timer = setTimeout(endThread, keptMs).unref()
   }
-  async function dismiss(): Promise<void> {
-    const thread = waiting?.thread
-    clearTimeout(waiting?.timer)
-    waiting = undefined
-    thread?.removeAllListeners()
-    await thread?.terminate()
+
+  async function endThread(reason: unknown): Promise<void> {
+    const ended = thread
+    thread = undefined
+    clearTimeout(timer)
+    for (const job of jobs.splice(0)) job.settle(reason)
+    await ended?.terminate()
   }
 
   function start(order: PolicyOrder, signal?: AbortSignal): PolicyThread {
-    const verified = Promise.withResolvers<string>()
-    const compiled = Promise.withResolvers<CompiledPolicies | Error>()
-    const snapshot = Promise.withResolvers<Uint8Array>()
-    let isCompiled = false
-    let isOver = false
-    const thread = takeThread()
+    const job = createJob(signal, endThread)
+    thread ??= openThread()
+    clearTimeout(timer)
+    thread.ref()
+    jobs.push(job)
+    thread.postMessage(order)
+    job.watch()
+    return job.thread
+  }
 
-    function settle(reason: unknown): void {
-      isOver = true
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-      for (const { reject } of [verified, compiled, snapshot]) reject(reason)
-    }
-    function end(reason: unknown): void {
-      if (isOver) return
-      settle(reason)
-      void thread.terminate()
-    }
-    function onAbort(): void {
-      if (!isCompiled) end(signal?.reason)
-    }
-    function died(cause?: unknown): void {
-      if (!isOver) usable = false
-      end(new Fault('policies', { cause, reason: 'the thread that takes in policies died' }))
-    }
-    function hear(reply: PolicyReply): void {
-      if (isOver) return
+  return {
+    start,
+    usable: () => usable,
+    async close() {
+      isClosed = true
+      if (jobs.length === 0) await endThread(undefined)
+    },
+  }
+}
+
+/** One order: what is heard of it, and who waits for that. */
+interface Job {
+  readonly thread: PolicyThread
+  readonly hear: (reply: PolicyReply) => void
+  /** Listens to the signal and the clock from now on. */
+  readonly watch: () => void
+  /** Whatever has not come does not come any more. */
+  readonly settle: (reason: unknown) => void
+}
+
+function createJob(signal: AbortSignal | undefined, end: (reason: unknown) => unknown): Job {
+  const verified = Promise.withResolvers<string>()
+  const compiled = Promise.withResolvers<CompiledPolicies | Error>()
+  const snapshot = Promise.withResolvers<Uint8Array>()
+  let isCompiled = false
+  let timer: NodeJS.Timeout | undefined
+  const onAbort = () => isCompiled || end(signal?.reason)
+  // Whoever does not wait for one of them does not want to hear of it.
+  for (const { promise } of [verified, compiled, snapshot]) promise.catch(() => {})
+
+  function settle(reason: unknown): void {
+    isCompiled = true
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', onAbort)
+    for (const { reject } of [verified, compiled, snapshot]) reject(reason)
+  }
+
+  return {
+    thread: {
+      verified: verified.promise,
+      compiled: compiled.promise,
+      snapshot: snapshot.promise,
+      end: () => isCompiled || end(noSnapshot()),
+    },
+    hear(reply) {
       switch (reply.kind) {
         case 'verified':
           verified.resolve(reply.checksum)
@@ -108,38 +148,18 @@ export function createPolicyThreads(): PolicyThreads {
           break
         case 'done':
           settle(noSnapshot())
-          putBack(thread)
           break
         default:
           isCompiled = true
           compiled.resolve(resultOf(reply, signal))
       }
-    }
-
-    const timer = setTimeout(() => end(tooLate()), longestMs)
-    signal?.addEventListener('abort', onAbort)
-    // Whoever does not wait for one of them does not want to hear of it.
-    for (const { promise } of [verified, compiled, snapshot]) promise.catch(() => {})
-    thread.on('message', hear)
-    thread.once('error', died)
-    thread.once('exit', () => died())
-    thread.postMessage(order)
-    if (signal?.aborted === true) onAbort()
-    return {
-      verified: verified.promise,
-      compiled: compiled.promise,
-      snapshot: snapshot.promise,
-      end: () => isCompiled || end(noSnapshot()),
-    }
-  }
-
-  return {
-    start,
-    usable: () => usable,
-    async close() {
-      isClosed = true
-      await dismiss()
     },
+    watch() {
+      timer = setTimeout(() => end(tooLate()), longestMs)
+      signal?.addEventListener('abort', onAbort)
+      if (signal?.aborted === true) onAbort()
+    },
+    settle,
   }
 }
 

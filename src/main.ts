@@ -40,7 +40,7 @@ const serveCommand: Command = async (args, io) => {
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const { count, why } = workerCount(config)
   const isTerminal = process.stdout.isTTY === true
-  const { log, life, passOn } = await begin(
+  const { log, life, passOn, passOnErrors } = await begin(
     config,
     count === 1
       ? { base: undefined, isTerminal }
@@ -56,7 +56,12 @@ const serveCommand: Command = async (args, io) => {
           config,
           log,
           count,
-          output: { isTerminal, isFile: fstatSync(process.stdout.fd).isFile(), passOn },
+          output: {
+            isTerminal,
+            isFile: fstatSync(process.stdout.fd).isFile(),
+            passOn,
+            passOnErrors,
+          },
           life,
           crewMs,
         })
@@ -129,9 +134,9 @@ async function begin(config: Config, { base, isTerminal, longerMs = 0 }: BeginOp
     import('./serve/open-log.ts'),
     import('./serve/life.ts'),
   ])
-  const { stdout, env } = process
-  const output = { fd: stdout.fd, isTerminal, env }
-  const { log, describe, passOn, flush } = openLog(config, output, base)
+  const { stdout, stderr, env } = process
+  const output = { fd: stdout.fd, errorFd: stderr.fd, isTerminal, env }
+  const { log, describe, passOn, passOnErrors, flush } = openLog(config, output, base)
   process.on('exit', flush)
   const { deadlineMs, failureDeadlineMs } = config.shutdown
   const life = createLife({
@@ -146,7 +151,7 @@ async function begin(config: Config, { base, isTerminal, longerMs = 0 }: BeginOp
   // Both: a Node that is told to only warn of rejections calls the second alone.
   process.on('uncaughtException', life.failed)
   process.on('unhandledRejection', (error) => life.failed(error, 'unhandledRejection'))
-  return { log, life, passOn }
+  return { log, life, passOn, passOnErrors }
 }
 
 interface BeginOptions {

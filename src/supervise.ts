@@ -30,6 +30,8 @@ export interface SuperviseOptions {
     /** A file takes every write as a whole, whoever else writes to it. */
     readonly isFile: boolean
     readonly passOn: (lines: string) => void
+    /** What a worker says besides, as when it dies. */
+    readonly passOnErrors: (lines: string) => void
   }
   /** How the process ends. */
   readonly life: Pick<Life, 'told' | 'hurry' | 'exitCode' | 'leftMs'>
@@ -52,17 +54,21 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   warnOfMode(mode, log)
   // Without it, all connections of one balancer have been seen to end up with one worker of four.
   cluster.schedulingPolicy = cluster.SCHED_RR
-  const toWorkers = output.isFile ? 'inherit' : 'pipe'
-  cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', toWorkers, 'inherit', 'ipc'] })
+  // Else no worker has anything of this process: where both outputs are one socket, as under systemd,
+  // a process that ends has this one wait with every line for whoever reads there.
+  const stdio = output.isFile ? 'inherit' : 'pipe'
+  cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', stdio, stdio, 'ipc'] })
 
-  const relay = createRelay(output.passOn)
+  const relay = createRelay()
   const whole = createWholeFigures()
   const crew = createCrew({
     count,
     fork() {
       const worker = cluster.fork()
-      const { stdout } = worker.process
-      if (stdout !== null) relay.take(stdout)
+      // Neither is there, not even as null, when there are no descriptors left for them.
+      const { stdout, stderr } = worker.process
+      if (stdout) relay.take(stdout, output.passOn)
+      if (stderr) relay.take(stderr, output.passOnErrors)
       return worker
     },
     start: {
@@ -113,8 +119,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
       await crew.close(Math.max(0, life.leftMs() - crewMs), storesMs)
     } finally {
       watch.close()
-      await closing.close()
-      await relay.drained()
+      await closing.close().finally(relay.drained)
     }
   }
 

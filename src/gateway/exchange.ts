@@ -60,6 +60,8 @@ interface Running extends AnswerHandler {
   timer: NodeJS.Timeout | undefined
   tried: Set<Target> | undefined
   tunnel: Tunnel | undefined
+  /** Whether the target knows how it ended. */
+  told: boolean
   answering: boolean
   streaming: boolean
   over: boolean
@@ -93,6 +95,7 @@ export function exchange(parts: Exchange): Promise<void> {
     timer: undefined,
     tried: undefined,
     tunnel: undefined,
+    told: false,
     answering: false,
     streaming: false,
     over: false,
@@ -121,8 +124,7 @@ function finish(it: Running, how: Ending, error?: Error): void {
   it.over = true
   const { reply, request, notes, openExchanges } = it.parts
   clearTimeout(it.timer)
-  // The request of a tunnel has ended before.
-  if (it.tunnel === undefined) it.target.ended(how, it.attempt)
+  tell(it, how)
   if (it.open !== undefined) openExchanges.leave(it.open)
   reply.off('close', it.onClose)
   request.upload?.stop()
@@ -132,6 +134,13 @@ function finish(it: Running, how: Ending, error?: Error): void {
   }
   if (error === undefined || reply.headersSent || it.tunnel !== undefined) it.settled.resolve()
   else it.settled.reject(error instanceof Refusal ? error : upstreamFault(error))
+}
+
+/** The target learns of it once: its place is free again. */
+function tell(it: Running, how: Ending): void {
+  if (it.told) return
+  it.told = true
+  it.target.ended(how, it.attempt)
 }
 
 function abort({ call, target }: Running): void {
@@ -219,12 +228,19 @@ function sent(this: Running): void {
 
 function whole(this: Running, head: AnswerHead, body: string): void {
   const { reply } = this.parts
-  reply.writeHead(head.status, begin(this, head))
+  const headers = begin(this, head)
+  // Before the answer leaves: a request that is read in this very turn may have the place.
+  tell(this, 'answered')
   atEndOfTurn(() => {
     if (this.over) return
-    // As text, it leaves in one piece with the headers.
-    reply.end(body, 'latin1')
-    finish(this, 'answered')
+    try {
+      reply.writeHead(head.status, headers)
+      // As text, it leaves in one piece with the headers.
+      reply.end(body, 'latin1')
+      finish(this, 'answered')
+    } catch (error) {
+      finish(this, 'answered', error as Error)
+    }
   })
 }
 
@@ -284,7 +300,7 @@ function upgraded(this: Running, head: AnswerHead, socket: Duplex): void {
   switchProtocols(reply, client, [protocol, headers])
   this.tunnel = tunnels.open({ protocol, client, upstream: socket, head: first })
   target.tunnelled()
-  target.ended('answered', this.attempt)
+  tell(this, 'answered')
   void this.tunnel.ended.then(() => {
     target.tunnelEnded()
     finish(this, 'answered')

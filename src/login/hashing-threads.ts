@@ -54,12 +54,22 @@ export function createHashingThreads(): HashingThreads {
 /** Under the ending that this file has, in the source and in what is built from it. */
 const file = new URL(import.meta.url.replace('hashing-threads', 'password-worker'))
 
+/** On a machine that has no time to spare, a thread of the lowest priority gets next to none. */
+const longestMs = 30_000
+
 function answerOf(thread: Worker, comparison: Comparison): Promise<boolean | Fault> {
   return new Promise((resolve) => {
-    const died = (cause?: unknown) =>
-      resolve(new Fault('password-check', { cause, reason: 'a hashing thread died' }))
+    const fail = (reason: string, cause?: unknown) => {
+      clearTimeout(timer)
+      resolve(new Fault('password-check', { cause, reason }))
+    }
+    const died = (cause?: unknown) => fail('a hashing thread died', cause)
+    const timer = setTimeout(fail, longestMs, 'a password took too long to check')
     thread.removeAllListeners()
-    thread.once('message', resolve)
+    thread.once('message', (matches: boolean) => {
+      clearTimeout(timer)
+      resolve(matches)
+    })
     thread.once('error', died)
     thread.once('exit', () => died())
     thread.postMessage(comparison)

@@ -8,6 +8,7 @@ import { createClean, createDescribeError, type DescribeError } from './describe
 /** Standard output, and who reads there. */
 export interface Output {
   readonly fd: number
+  readonly errorFd: number
   readonly isTerminal: boolean
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -18,6 +19,8 @@ export interface OpenLog {
   readonly describe: DescribeError
   /** Takes lines as they are, of another process that belongs to this one. */
   readonly passOn: (lines: string) => void
+  /** The same for what it said on its standard error. */
+  readonly passOnErrors: (lines: string) => void
   /** Writes what waits, for the end of the process. */
   readonly flush: () => void
 }
@@ -28,7 +31,7 @@ export interface OpenLog {
  */
 export function openLog(
   config: Config,
-  { fd, isTerminal, env }: Output,
+  { fd, errorFd, isTerminal, env }: Output,
   base: Readonly<Record<string, number>> | undefined,
 ): OpenLog {
   const { level, format } = config.logger
@@ -39,5 +42,11 @@ export function openLog(
   const colours = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const lines = forPeople ? createTextLines(destination, colours) : destination
   const log = createLog(level, lines, { base, describe, clean })
-  return { log, describe, passOn: destination.write, flush: destination.flushSync }
+  // Of its own, since a write that Node makes there waits for whoever reads.
+  const errors = createLogDestination(errorFd)
+  function flush(): void {
+    destination.flushSync()
+    errors.flushSync()
+  }
+  return { log, describe, passOn: destination.write, passOnErrors: errors.write, flush }
 }

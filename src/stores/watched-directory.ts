@@ -55,7 +55,8 @@ export function createWatchedDirectory<File extends object>({
     if (onHint === undefined) return
     try {
       const { ino: inode } = await stat(directory)
-      if (watched?.inode === inode) return
+      // Meanwhile it may have been closed.
+      if (watched?.inode === inode || onHint === undefined) return
       watched?.watcher.close()
       watched = undefined
       const watcher = watch(directory, onHint)

@@ -6,6 +6,9 @@ const longestLine = 1024 * 1024
 const drainMs = 1000
 const newline = 0x0a
 
+/** Takes one line or more, each with its end. */
+export type PassOn = (lines: string) => void
+
 /**
  * Takes what several processes write and passes it on in whole lines. If they wrote to one place
  * themselves, a reader that is slow would get pieces of their lines within each other: a full
@@ -13,43 +16,22 @@ const newline = 0x0a
  */
 export interface Relay {
   /** Begins to read one. Half a line at its end is passed on as a line. */
-  readonly take: (output: Readable) => void
+  readonly take: (output: Readable, passOn: PassOn) => void
   /** Settles when all outputs have ended and were passed on, or after a second. */
   readonly drained: () => Promise<void>
 }
 
-export function createRelay(passOn: (lines: string) => void): Relay {
+export function createRelay(): Relay {
   const open = new Set<Promise<void>>()
 
-  async function read(output: Readable): Promise<void> {
-    let begun: Buffer[] = []
-    let begunLength = 0
-
-    function pass(bytes: Buffer): void {
-      const text = Buffer.concat([...begun, bytes]).toString()
-      begun = []
-      begunLength = 0
-      passOn(text.endsWith('\n') ? text : `${text}\n`)
-    }
-
-    output.on('data', (bytes: Buffer) => {
-      const whole = bytes.lastIndexOf(newline) + 1
-      if (whole > 0) pass(bytes.subarray(0, whole))
-      if (whole === bytes.length) return
-      begun.push(bytes.subarray(whole))
-      begunLength += bytes.length - whole
-      if (begunLength > longestLine) pass(Buffer.alloc(0))
-    })
-    // One that cannot be read any more is one that has ended.
-    output.on('error', () => {})
-    await new Promise((resolve) => output.once('close', resolve))
-    if (begunLength > 0) pass(Buffer.alloc(0))
-  }
-
   return {
-    take(output) {
-      const reading = read(output).finally(() => open.delete(reading))
-      open.add(reading)
+    take(output, passOn) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      open.add(promise)
+      readLines(output, passOn, () => {
+        open.delete(promise)
+        resolve()
+      })
     },
     async drained() {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -58,4 +40,31 @@ export function createRelay(passOn: (lines: string) => void): Relay {
       clearTimeout(timer)
     },
   }
+}
+
+function readLines(output: Readable, passOn: PassOn, onEnd: () => void): void {
+  let begun: Buffer[] = []
+  let begunLength = 0
+
+  function pass(bytes: Buffer): void {
+    const text = Buffer.concat([...begun, bytes]).toString()
+    begun = []
+    begunLength = 0
+    passOn(text.endsWith('\n') ? text : `${text}\n`)
+  }
+
+  output.on('data', (bytes: Buffer) => {
+    const whole = bytes.lastIndexOf(newline) + 1
+    if (whole > 0) pass(bytes.subarray(0, whole))
+    if (whole === bytes.length) return
+    begun.push(bytes.subarray(whole))
+    begunLength += bytes.length - whole
+    if (begunLength > longestLine) pass(Buffer.alloc(0))
+  })
+  // One that cannot be read any more is one that has ended.
+  output.on('error', () => {})
+  output.once('close', () => {
+    if (begunLength > 0) pass(Buffer.alloc(0))
+    onEnd()
+  })
 }

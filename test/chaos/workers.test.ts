@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -422,5 +424,34 @@ describe('workers whose supervisor is killed', () => {
 
     await client.got('{"ok":true}')
     await until(() => pids.every((pid) => !isAlive(pid)))
+  })
+})
+
+const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0
+if (!hasPrlimit) console.log('left out: a supervisor without descriptors; there is no prlimit here')
+
+describe.skipIf(!hasPrlimit)('a supervisor that has no descriptors left', () => {
+  const allow = (pid: number, most: number) =>
+    spawnSync('prlimit', [`--pid=${pid}`, `--nofile=${most}:`])
+
+  test('goes on with the workers it has, and replaces the other when it has some again', async () => {
+    const crew = await testCrew()
+    const [first = 0, second = 0] = [...(await crew.workerPids()).values()]
+    const used = new Set(readdirSync(`/proc/${crew.pid}/fd`).map(Number))
+    const free = Array.from({ length: 1000 }, (_, at) => at).find((at) => !used.has(at)) ?? 0
+
+    allow(crew.pid, free)
+    // The one that was to take its place ends before it has begun.
+    const failed = crew.logged(
+      ({ msg, endedPid }) =>
+        msg === 'a worker ended; another takes its place' && endedPid === undefined,
+    )
+    process.kill(first, 'SIGKILL')
+    await failed
+    expect(isAlive(second)).toBe(true)
+    allow(crew.pid, 1024)
+
+    await until(async () => (await crew.workerPids()).size === 2)
+    expect((await get(crew.publicPort))?.status).toBe(200)
   })
 })

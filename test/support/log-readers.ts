@@ -35,11 +35,13 @@ export interface ReaderOptions {
 const gateway = `"$NODE" ${resolve('src/main.ts')} serve --config "$CONFIG"`
 
 /**
- * A gateway with its log on what the name says: `socket` is what Node gives a child, `pipe` what a
+ * A gateway with its log on what the name says: `socket` is what Node gives a child, `journal` one
+ * for both outputs, as systemd does it, `pipe` what a
  * shell does, `file` is followed as it grows, `terminal` is a pseudo-terminal.
  */
 export const readers = {
   socket: (env: NodeJS.ProcessEnv) => spawnShell(`exec ${gateway}`, env),
+  journal: (env: NodeJS.ProcessEnv) => spawnShell(`exec ${gateway} 2>&1`, env),
   pipe: (env: NodeJS.ProcessEnv) => spawnShell(`${gateway} | cat`, env),
   file: (env: NodeJS.ProcessEnv) =>
     spawnShell(

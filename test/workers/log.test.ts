@@ -108,6 +108,26 @@ describe('the log of two workers', () => {
     expect(read.filter((path) => !/^\/call-\d+-x+$/.test(path))).toEqual([])
   })
 
+  // A process that ends makes what it has of a socket wait again for whoever reads there.
+  test('on a socket that nobody reads keeps nobody waiting when a worker has ended', async () => {
+    const gateway = await start('journal', { logger: { format: 'json' } })
+    const figures = () => fetch(`http://127.0.0.1:${gateway.opsPort}/readyz?verbose`)
+    const { workers } = (await (await figures()).json()) as { workers: { pid: number }[] }
+    gateway.stopReading()
+    await call(gateway, 0, 400)
+
+    process.kill(workers[0]?.pid ?? 0, 'SIGTERM')
+    await until(() => !isAlive(workers[0]?.pid ?? 0))
+    // One of them is to be written by the supervisor, to whom nobody listens.
+    await call(gateway, 400, 100)
+
+    expect((await figures()).status).toBe(200)
+    gateway.end()
+    await until(() => !isAlive(workers[1]?.pid ?? 0))
+    gateway.goOnReading()
+    await gateway.ended
+  })
+
   test('on a terminal has no colours where NO_COLOR asks for none, and ends with the terminal', async () => {
     const gateway = await start('terminal', { env: { NO_COLOR: '1' } })
 

@@ -6,10 +6,10 @@ import { createRelay } from '../../src/workers/relay.ts'
 /** A relay of so many processes, and what it has passed on. */
 function relayOf(count: number) {
   const passed: string[] = []
-  const relay = createRelay((lines) => void passed.push(lines))
+  const relay = createRelay()
   const outputs = Array.from({ length: count }, () => {
     const output = new PassThrough()
-    relay.take(output)
+    relay.take(output, (lines) => void passed.push(lines))
     return output
   })
   const [first = new PassThrough(), second = new PassThrough()] = outputs

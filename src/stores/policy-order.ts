@@ -22,8 +22,8 @@ export type PolicyOrder =
   | { readonly kind: 'files'; readonly files: readonly PolicyBytes[] }
 
 /**
- * What a thread says of an order: that a document is verified, then what came of it, then the
- * snapshot, and at last that it is done and has time for another one. Files come back when casbin has to answer for them: its rules cannot change threads.
+ * What a thread says: that a document is verified, then what came of it, then the snapshot. Files
+ * come back when casbin has to answer for them: its rules cannot change threads.
  */
 export type PolicyReply =
   | { readonly kind: 'verified'; readonly checksum: string }
@@ -31,5 +31,4 @@ export type PolicyReply =
   | { readonly kind: 'files'; readonly files: readonly PolicyFile[] }
   | { readonly kind: 'snapshot'; readonly bytes: Uint8Array }
   | { readonly kind: 'invalid'; readonly problems: readonly Problem[] }
-  | { readonly kind: 'done' }
   | { readonly kind: 'fault'; readonly part: FaultPart; readonly reason: string }

@@ -11,8 +11,6 @@ export const largeBytes = 640 * 1024
 
 /** For a machine that has no time to spare; a hundred thousand rules take half a second of work. */
 const longestMs = 120_000
-/** Pushes come in groups, and a thread that has warmed up needs half the time. */
-const keptMs = 60_000
 
 /** A thread at work, and what can be waited for. */
 export interface PolicyThread extends Aside {
@@ -28,114 +26,47 @@ export interface PolicyThreads {
   readonly start: (order: PolicyOrder, signal?: AbortSignal) => PolicyThread
   /** Whether none has died yet: where one does, the next one would as well. */
   readonly usable: () => boolean
-  /** Ends the one that waits for another order, and those at work when they are done. */
-  readonly close: () => Promise<void>
 }
 
 /**
- * A thread that is started when a large policy comes, takes in one after the other, and is kept for a
- * minute after the last. Parsing leaves a hundred megabytes of garbage behind: there it is collected
- * while requests are forwarded, and what comes back is flat memory that only changes hands. The
- * thread has a lower priority than the event loop.
+ * A thread for each large policy, started when it comes and gone when it is taken in. Parsing leaves
+ * a hundred megabytes of garbage behind: they go with the thread, and what comes back is flat memory
+ * that only changes hands. The thread has a lower priority than the event loop. Kept for the next
+ * policy it would be faster then, and take the memory of several meanwhile.
  */
 export function createPolicyThreads(): PolicyThreads {
   let usable = true
-  let isClosed = false
-  let thread: Worker | undefined
-  let timer: NodeJS.Timeout | undefined
-  /** In the order in which the thread does them. */
-  const jobs: Job[] = []
-
-  function openThread(): Worker {
-    // What is preloaded for the gateway, and its secrets, stay out of it.
-    const opened = new Worker(file, { execArgv: [], env: {} })
-    opened.on('message', (reply: PolicyReply) => {
-      if (thread !== opened) return
-      jobs[0]?.hear(reply)
-      if (reply.kind !== 'done') return
-      jobs.shift()
-      if (jobs.length === 0) rest()
-    })
-    const died = (cause?: unknown) => {
-      if (thread !== opened) return
-      usable = jobs.length === 0
-      void endThread(new Fault('policies', { cause, reason: 'the thread for policies died' }))
-    }
-    opened.once('error', died)
-    opened.once('exit', () => died())
-    return opened
-  }
-
-  function rest(): void {
-    if (isClosed) return void endThread(undefined)
-    thread?.unref()
-    timer = setTimeout(endThread, keptMs).unref()
-  }
-
-  async function endThread(reason: unknown): Promise<void> {
-    const ended = thread
-    thread = undefined
-    clearTimeout(timer)
-    for (const job of jobs.splice(0)) job.settle(reason)
-    await ended?.terminate()
-  }
 
   function start(order: PolicyOrder, signal?: AbortSignal): PolicyThread {
-    const job = createJob(signal, endThread)
-    thread ??= openThread()
-    clearTimeout(timer)
-    thread.ref()
-    jobs.push(job)
-    thread.postMessage(order)
-    job.watch()
-    return job.thread
-  }
+    const verified = Promise.withResolvers<string>()
+    const compiled = Promise.withResolvers<CompiledPolicies | Error>()
+    const snapshot = Promise.withResolvers<Uint8Array>()
+    let isCompiled = false
+    let isOver = false
+    const thread = new Worker(file, {
+      workerData: order,
+      // What is preloaded for the gateway, and its secrets, stay out of it.
+      execArgv: [],
+      env: {},
+    })
 
-  return {
-    start,
-    usable: () => usable,
-    async close() {
-      isClosed = true
-      if (jobs.length === 0) await endThread(undefined)
-    },
-  }
-}
-
-/** One order: what is heard of it, and who waits for that. */
-interface Job {
-  readonly thread: PolicyThread
-  readonly hear: (reply: PolicyReply) => void
-  /** Listens to the signal and the clock from now on. */
-  readonly watch: () => void
-  /** Whatever has not come does not come any more. */
-  readonly settle: (reason: unknown) => void
-}
-
-function createJob(signal: AbortSignal | undefined, end: (reason: unknown) => unknown): Job {
-  const verified = Promise.withResolvers<string>()
-  const compiled = Promise.withResolvers<CompiledPolicies | Error>()
-  const snapshot = Promise.withResolvers<Uint8Array>()
-  let isCompiled = false
-  let timer: NodeJS.Timeout | undefined
-  const onAbort = () => isCompiled || end(signal?.reason)
-  // Whoever does not wait for one of them does not want to hear of it.
-  for (const { promise } of [verified, compiled, snapshot]) promise.catch(() => {})
-
-  function settle(reason: unknown): void {
-    isCompiled = true
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-    for (const { reject } of [verified, compiled, snapshot]) reject(reason)
-  }
-
-  return {
-    thread: {
-      verified: verified.promise,
-      compiled: compiled.promise,
-      snapshot: snapshot.promise,
-      end: () => isCompiled || end(noSnapshot()),
-    },
-    hear(reply) {
+    function end(reason: unknown): void {
+      if (isOver) return
+      isOver = true
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      for (const { reject } of [verified, compiled, snapshot]) reject(reason)
+      void thread.terminate()
+    }
+    function onAbort(): void {
+      if (!isCompiled) end(signal?.reason)
+    }
+    function died(cause?: unknown): void {
+      if (!isOver) usable = false
+      end(new Fault('policies', { cause, reason: 'the thread that takes in policies died' }))
+    }
+    function hear(reply: PolicyReply): void {
+      if (isOver) return
       switch (reply.kind) {
         case 'verified':
           verified.resolve(reply.checksum)
@@ -144,23 +75,31 @@ function createJob(signal: AbortSignal | undefined, end: (reason: unknown) => un
           snapshot.resolve(reply.bytes)
           break
         case 'fault':
-          verified.reject(new Fault(reply.part, { reason: reply.reason }))
-          break
-        case 'done':
-          settle(noSnapshot())
+          end(new Fault(reply.part, { reason: reply.reason }))
           break
         default:
           isCompiled = true
           compiled.resolve(resultOf(reply, signal))
       }
-    },
-    watch() {
-      timer = setTimeout(() => end(tooLate()), longestMs)
-      signal?.addEventListener('abort', onAbort)
-      if (signal?.aborted === true) onAbort()
-    },
-    settle,
+    }
+
+    const timer = setTimeout(() => end(tooLate()), longestMs)
+    signal?.addEventListener('abort', onAbort)
+    // Whoever does not wait for one of them does not want to hear of it.
+    for (const { promise } of [verified, compiled, snapshot]) promise.catch(() => {})
+    thread.on('message', hear)
+    thread.once('error', died)
+    thread.once('exit', (code) => (code === 0 ? end(noSnapshot()) : died()))
+    if (signal?.aborted === true) onAbort()
+    return {
+      verified: verified.promise,
+      compiled: compiled.promise,
+      snapshot: snapshot.promise,
+      end: () => isCompiled || end(noSnapshot()),
+    }
   }
+
+  return { start, usable: () => usable }
 }
 
 const noSnapshot = () => new Fault('policies', { reason: 'no snapshot was made' })

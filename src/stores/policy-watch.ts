@@ -28,10 +28,6 @@ export function createPolicyDirectory(directory: string): PolicySource {
       }
       return { aside: threads.start({ kind: 'files', files }, signal), checksum }
     },
-    async close() {
-      await watched.close()
-      await threads.close()
-    },
   }
 }
 

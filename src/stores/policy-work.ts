@@ -22,7 +22,6 @@ export function takeIn(order: PolicyOrder, say: Say): void {
     else if (error instanceof Fault) say({ kind: 'fault', part: error.part, reason: error.message })
     else throw error
   }
-  say({ kind: 'done' })
 }
 
 function takeInDocument(order: Extract<PolicyOrder, { readonly kind: 'document' }>, say: Say) {

@@ -62,7 +62,6 @@ export function createPublishedPolicies(
     check: async () => subscriber?.check(),
     async close() {
       subscriber?.close()
-      await threads.close()
     },
   }
 }

@@ -14,11 +14,7 @@ import {
   type PolicyDocument,
 } from '../../src/stores/policy-document.ts'
 import { createPolicySnapshot } from '../../src/stores/policy-snapshot.ts'
-import {
-  createPolicyThreads,
-  largeBytes,
-  type PolicyThreads,
-} from '../../src/stores/policy-threads.ts'
+import { createPolicyThreads, largeBytes } from '../../src/stores/policy-threads.ts'
 import { createRedis } from '../../src/stores/redis.ts'
 import { formatSnapshot } from '../../src/stores/snapshot-text.ts'
 import { readPieces } from '../../src/stores/stored-document.ts'
@@ -62,19 +58,13 @@ function filesOrder(files: readonly { readonly name: string; readonly text: stri
   } as const
 }
 
-function newThreads(): PolicyThreads {
-  const threads = createPolicyThreads()
-  onTestFinished(threads.close)
-  return threads
-}
-
 function mayClerk(path: string, compiled: CompiledPolicies): boolean {
   return decide({ roleKey: 'clerk', method: 'GET', path }, compiled).allowed
 }
 
 describe('a thread for a large policy', () => {
   test('verifies the document, answers by it, and makes the snapshot of it', async () => {
-    const threads = newThreads()
+    const threads = createPolicyThreads()
 
     const thread = threads.start(orderOf(formatDocument(first), first.revision))
 
@@ -89,7 +79,7 @@ describe('a thread for a large policy', () => {
   })
 
   test('takes in one after the other, also after one that was refused', async () => {
-    const threads = newThreads()
+    const threads = createPolicyThreads()
     const refused = threads.start(orderOf(formatDocument(second), first.revision))
     await expect(refused.verified).rejects.toThrow(second.revision)
 
@@ -100,7 +90,7 @@ describe('a thread for a large policy', () => {
   })
 
   test('takes in two at the same time', async () => {
-    const threads = newThreads()
+    const threads = createPolicyThreads()
 
     const both = [first, second].map((document) =>
       threads.start(orderOf(formatDocument(document), document.revision)),
@@ -115,7 +105,7 @@ describe('a thread for a large policy', () => {
     ['altered', formatDocument(first).replace('/first', '/other'), 'checksum is wrong'],
     ['that of another revision', formatDocument(second), `that of ${second.revision}`],
   ])('refuses a document that is %s, as Redis being at fault', async (_, text, reason) => {
-    const threads = newThreads()
+    const threads = createPolicyThreads()
 
     const { verified } = threads.start(orderOf(text, first.revision))
 
@@ -127,7 +117,7 @@ describe('a thread for a large policy', () => {
   test('says what is wrong with files, each problem with its line', async () => {
     const files = policyFiles([...largeRules('first'), 'clerk, /a', 'clerk, no-slash, GET'])
 
-    const { compiled } = newThreads().start(filesOrder(files))
+    const { compiled } = createPolicyThreads().start(filesOrder(files))
 
     const refusal = (await compiled) as Invalid
     expect(refusal).toBeInstanceOf(Invalid)
@@ -138,7 +128,9 @@ describe('a thread for a large policy', () => {
     const [model, table] = policyFiles(['clerk, /a, GET'])
     const files = [{ name: 'model.conf', text: casbinModels.superuser }, table ?? model]
 
-    const { compiled } = newThreads().start(filesOrder(files.filter((file) => file !== undefined)))
+    const { compiled } = createPolicyThreads().start(
+      filesOrder(files.filter((file) => file !== undefined)),
+    )
 
     const policies = (await compiled) as CompiledPolicies
     expect(policies.engine.name).toBe('casbin')
@@ -146,7 +138,7 @@ describe('a thread for a large policy', () => {
   })
 
   test('ends with its signal before it has an answer', async () => {
-    const threads = newThreads()
+    const threads = createPolicyThreads()
     const closing = new AbortController()
     const thread = threads.start(orderOf(formatDocument(first), first.revision), closing.signal)
 
@@ -161,7 +153,7 @@ describe('a thread for a large policy', () => {
   test('makes the snapshot also when it is told to end after its answer', async () => {
     const closing = new AbortController()
     const order = orderOf(formatDocument(first), first.revision)
-    const thread = newThreads().start(order, closing.signal)
+    const thread = createPolicyThreads().start(order, closing.signal)
     await thread.compiled
 
     closing.abort()
@@ -171,7 +163,7 @@ describe('a thread for a large policy', () => {
   })
 
   test('that dies is a fault, and no other is started', async () => {
-    const threads = newThreads()
+    const threads = createPolicyThreads()
     const unnamed = { name: undefined as unknown as string, bytes: new Uint8Array(1) }
 
     const { compiled } = threads.start({ kind: 'files', files: [unnamed] })

@@ -177,7 +177,7 @@ describe('the architecture', () => {
       /^token\/(?:tokens|compact-form|inspect|keys|key-file|key-set)\.ts$/,
       /^stores\//,
       /^policy\/(?:live|compile)\.ts$/,
-      /^gateway\/(?:addresses|still-allowed)\.ts$/,
+      /^gateway\/(?:addresses|exchange|still-allowed)\.ts$/,
       /^wire\/connection\.ts$/,
       /^login\/(?:login|login-log|login-request)\.ts$/,
       /^config\//,

@@ -4,7 +4,7 @@ import { Refusal, type RefusalKind } from '../errors.ts'
 import type { Decision } from '../policy/decide.ts'
 import type { Origin } from '../policy/rule.ts'
 import type { Admit } from './pipeline.ts'
-import type { Authorized, Grounds, Received } from './stages.ts'
+import type { Grounds, Received } from './stages.ts'
 
 /** How a value stands in a record: as it is, as a keyed hash, or not at all. */
 export type Showing = 'plain' | 'hash' | 'omit'
@@ -28,17 +28,19 @@ export interface DecisionRecordParts {
  */
 export function recordedAdmit(admit: Admit, parts: DecisionRecordParts): Admit {
   const record = createRecorder(parts)
-  return async (received, stages) => {
-    let authorized: Authorized
-    try {
-      authorized = await admit(received, stages)
-    } catch (error) {
-      record(received, error)
-      throw error
-    }
-    record(received, authorized.grounds)
-    return authorized
-  }
+  // Whether it is thrown or rejected with.
+  const asked = async (...given: Parameters<Admit>) => admit(...given)
+  return (received, stages) =>
+    asked(received, stages).then(
+      (authorized) => {
+        record(received, authorized.grounds)
+        return authorized
+      },
+      (error: unknown) => {
+        record(received, error)
+        throw error
+      },
+    )
 }
 
 function createRecorder({ userId, path, digestKey, labels, now, write }: DecisionRecordParts) {

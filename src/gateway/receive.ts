@@ -1,9 +1,9 @@
 import { isRemoved, readsAsOurs } from '../endpoints.ts'
 import { Refusal } from '../errors.ts'
-import { createRequestId } from '../request-id.ts'
 import type { ReadHeaders } from './arriving-headers.ts'
 import type { FindOrigin } from './client-origin.ts'
 import { type FindOwnEndpoint, serverWide } from './own-endpoints.ts'
+import { createRequestId } from './request-id.ts'
 import { type FindRoute, outgoingPath, type ReadPath } from './routes.ts'
 import type { Arrival, Received } from './stages.ts'
 

@@ -33,6 +33,13 @@ const mostKeptMs = 600_000
 /** How much earlier than the server we let go: a request must not meet the close. */
 const earlierMs = 1000
 
+/**
+ * How many are being opened at a time. A server that is met by a thousand at once lets go of those
+ * that its queue does not hold, and they are tried again a second later; meanwhile, connections that
+ * are there come free.
+ */
+const mostOpening = 64
+
 interface Idle {
   readonly connection: Connection
   /** The beat at which it is no longer used. */
@@ -163,8 +170,8 @@ export function createPool(
         open(first)
       }
     }
-    while (!destroyed && all.size < settings.connections && opening < waiting.length) {
-      if (opening >= waiting.filter(isPlain).length) return
+    while (!destroyed && all.size < settings.connections && opening < mostOpening) {
+      if (opening >= waiting.length || opening >= waiting.filter(isPlain).length) return
       open()
     }
   }

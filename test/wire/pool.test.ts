@@ -497,3 +497,16 @@ describe('an answer', () => {
     expect(second.body()).toBe('/2')
   })
 })
+
+test('a crowd does not meet the server all at once: no more than 64 connections are being opened', async () => {
+  const server = await startWireServer(({ socket }) => socket.write(sized('ok')))
+  const pool = startPool(server.origin, { connections: 500 })
+
+  const calls = Array.from({ length: 500 }, () => send(pool))
+  await Promise.all(calls.map(({ over }) => over))
+
+  expect(calls.map((call) => call.body())).toEqual(Array(500).fill('ok'))
+  // Those that came free served the others, so that the rest was never needed.
+  expect(server.sockets.length).toBeGreaterThanOrEqual(64)
+  expect(server.sockets.length).toBeLessThan(500)
+})

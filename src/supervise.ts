@@ -54,8 +54,8 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   warnOfMode(mode, log)
   // Without it, all connections of one balancer have been seen to end up with one worker of four.
   cluster.schedulingPolicy = cluster.SCHED_RR
-  // Else no worker has anything of this process: where both outputs are one socket, as under systemd,
-  // a process that ends has this one wait with every line for whoever reads there.
+  // Where lines could get mixed, they come to us. Standard error too: with both outputs on one socket,
+  // as under systemd, a worker that has it and ends makes every write of ours wait for the reader.
   const stdio = output.isFile ? 'inherit' : 'pipe'
   cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', stdio, stdio, 'ipc'] })
 
@@ -90,7 +90,6 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     states: crew.places.map((place) => (watch.isSilent(place) ? 'silent' : place.state())),
     restarts: crew.restarts(),
   }))
-
   addLogMetrics(own, log.dropped)
 
   let hasStarted = false

@@ -25,8 +25,9 @@ export interface ForwardParts
 
 /**
  * Sends an authorized request to its upstream and streams the answer back. The path that was
- * settled at the beginning is the path that goes out, byte for byte, through no URL parser. Resolves when the
- * exchange is over; rejects with a Refusal or a Fault only while the client has not been answered yet.
+ * settled at the beginning is the path that goes out, byte for byte, through no URL parser. Resolves
+ * when the exchange is over; rejects with a Refusal or a Fault only while the client has not been
+ * answered yet.
  */
 export function forward(
   authorized: Authorized,
@@ -41,11 +42,13 @@ export function forward(
   const assertion = parts.assertion(authorized, name)
   // Signed already, it is not waited for: that would cost every request a turn.
   return assertion instanceof Promise
-    ? assertion.then((signed) => depart(authorized, reply, parts, { name, assertion: signed }))
-    : depart(authorized, reply, parts, { name, assertion })
+    ? assertion.then((signed) =>
+        exchangeWith(authorized, reply, parts, { name, assertion: signed }),
+      )
+    : exchangeWith(authorized, reply, parts, { name, assertion })
 }
 
-function depart(
+function exchangeWith(
   authorized: Authorized,
   reply: ServerResponse,
   parts: ForwardParts,
@@ -54,7 +57,7 @@ function depart(
   const { received, carrier, token } = authorized
   const { notes, upgrade } = received.arrival
   const upstream = parts.upstreams.get(name)
-  const request = departure(authorized, reply, parts, upstream.host)
+  const request = outgoingRequest(authorized, reply, parts, upstream.host)
   if (assertion.length > 0) request.headers.push(...assertion)
   if (notes.trace !== undefined) request.headers.push(...parts.departTrace(notes.trace, name))
   return exchange({
@@ -77,7 +80,7 @@ function depart(
   })
 }
 
-function departure(
+function outgoingRequest(
   authorized: Authorized,
   reply: ServerResponse,
   { upstreamHeaders, maxBodyBytes }: ForwardParts,

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import type { Config } from '../config/schema.ts'
 import { secretsIn } from '../config/secrets-in.ts'
 import { createLog, type Log } from '../log.ts'
@@ -42,11 +43,17 @@ export function openLog(
   const colours = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
   const lines = forPeople ? createTextLines(destination, colours) : destination
   const log = createLog(level, lines, { base, describe, clean })
-  // Of its own, since a write that Node makes there waits for whoever reads.
-  const errors = createLogDestination(errorFd)
+  // Not Node's, which waits for whoever reads. And no second one where both are the same: with a
+  // slow reader it would write into the middle of a line.
+  const errors = isSame(fd, errorFd) ? destination : createLogDestination(errorFd)
   function flush(): void {
     destination.flushSync()
     errors.flushSync()
   }
   return { log, describe, passOn: destination.write, passOnErrors: errors.write, flush }
+}
+
+function isSame(fd: number, other: number): boolean {
+  const [one, two] = [fstatSync(fd), fstatSync(other)]
+  return one.dev === two.dev && one.ino === two.ino
 }

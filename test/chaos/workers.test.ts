@@ -16,26 +16,17 @@ import {
 import { contracts } from '../support/forward-auth.ts'
 import { figureOf } from '../support/gateway-figures.ts'
 import { openClient } from '../support/open-client.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { prefix, publish } from '../support/published-policies.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
 import { ok } from '../support/recording-upstream.ts'
-import { freePort, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { freePort } from '../support/redis-server.ts'
 import { tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
+import { useWorkerStores } from '../support/worker-stores.ts'
 
-let redis: RedisServer
-let postgres: PostgresServer
+const stores = useWorkerStores()
 
-beforeAll(async () => {
-  ;[redis, postgres] = await Promise.all([startRedis(), startPostgres()])
-})
-afterAll(async () => {
-  await Promise.all([redis.stop(), postgres.stop()])
-})
-
-const startCrew = (options: CrewOptions = {}) =>
-  startCrewOn({ redisUrl: redis.url, databaseUrl: postgres.url }, options)
+const startCrew = (options: CrewOptions = {}) => startCrewOn(stores(), options)
 
 /** One that ends with the test. */
 async function testCrew(options?: CrewOptions): Promise<CrewProcess> {
@@ -90,7 +81,7 @@ describe('a gateway of two workers', () => {
   let crew: CrewProcess
 
   beforeAll(async () => {
-    await publish(redis.url, ['clerk, /a, GET'])
+    await publish(stores().redisUrl, ['clerk, /a, GET'])
     crew = await startCrew({
       config: {
         // Its number must stay when all workers are replaced at once.
@@ -165,7 +156,7 @@ describe('a gateway of two workers', () => {
     const allowed = async () => (await get(crew.publicPort, '/a', clerk))?.body.includes('"ok"')
     expect(await allowed()).toBe(true)
 
-    const revision = await publish(redis.url, ['clerk, /b, GET'])
+    const revision = await publish(stores().redisUrl, ['clerk, /b, GET'])
 
     await until(async () => {
       const answer = await fetch(`http://127.0.0.1:${crew.opsPort}/readyz`)

@@ -6,18 +6,13 @@ import { Refusal } from '../../src/errors.ts'
 import { type Exchange, exchange } from '../../src/gateway/exchange.ts'
 import type { OpenExchange } from '../../src/gateway/open-exchanges.ts'
 import { createUpstream, type Upstream } from '../../src/gateway/upstream.ts'
-import { callBegan, callEnded } from '../../src/wire/end-of-turn.ts'
+import { gatherCrowd, leaveCrowd } from '../support/crowd.ts'
 import { until } from '../support/until.ts'
 
 /* Between an answer that has come and its way to the client lies the end of the turn. */
 
-const crowd = 5
-beforeAll(() => {
-  for (let at = 0; at < crowd; at++) callBegan()
-})
-afterAll(() => {
-  for (let at = 0; at < crowd; at++) callEnded()
-})
+beforeAll(gatherCrowd)
+afterAll(leaveCrowd)
 
 const connections = 8
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { atEndOfTurn, callBegan, callEnded } from '../../src/wire/end-of-turn.ts'
+import { gatherCrowd } from '../support/crowd.ts'
 import { until } from '../support/until.ts'
 
 /*
@@ -7,8 +8,7 @@ import { until } from '../support/until.ts'
  * requests and answers leave at the end of their turn. Each test file has modules of its own: no
  * other one sees this crowd.
  */
-const crowd = 5
-for (let at = 0; at < crowd; at++) callBegan()
+gatherCrowd()
 
 await import('../spec/streaming.test.ts')
 await import('../spec/upgrades.test.ts')

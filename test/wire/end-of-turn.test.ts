@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { atEndOfTurn, callBegan, callEnded } from '../../src/wire/end-of-turn.ts'
+import { gatherCrowd, leaveCrowd } from '../support/crowd.ts'
 
-const crowd = 5
 let done: string[]
 beforeEach(() => {
   done = []
@@ -10,12 +10,8 @@ const job = (name: string) => () => void done.push(name)
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('with much under way', () => {
-  beforeEach(() => {
-    for (let at = 0; at < crowd; at++) callBegan()
-  })
-  afterEach(() => {
-    for (let at = 0; at < crowd; at++) callEnded()
-  })
+  beforeEach(gatherCrowd)
+  afterEach(leaveCrowd)
 
   test('what is to be sent leaves together, in its order, when the turn is over', async () => {
     atEndOfTurn(job('first'))

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { callBegan } from '../../src/wire/end-of-turn.ts'
+import { gatherCrowd } from '../support/crowd.ts'
 import { send, startPool } from '../support/wire-call.ts'
 import { startWireServer } from '../support/wire-server.ts'
 
@@ -8,7 +8,7 @@ import { startWireServer } from '../support/wire-server.ts'
  * Every test of the pool once more, with so much else under way that what is sent waits for the end
  * of the turn. Each test file has modules of its own: no other one sees this crowd.
  */
-for (let at = 0; at < 5; at++) callBegan()
+gatherCrowd()
 
 await import('./pool.test.ts')
 await import('./pool-tls.test.ts')

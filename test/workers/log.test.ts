@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isAlive } from '../support/crew-process.ts'
 import { figureOf } from '../support/gateway-figures.ts'
 import { inParallel } from '../support/in-parallel.ts'
@@ -9,24 +9,15 @@ import {
   type WatchedGateway,
   withoutColours,
 } from '../support/log-readers.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
+import { useWorkerStores } from '../support/worker-stores.ts'
 
-let redis: RedisServer
-let postgres: PostgresServer
-
-beforeAll(async () => {
-  ;[redis, postgres] = await Promise.all([startRedis(), startPostgres()])
-})
-afterAll(async () => {
-  await Promise.all([redis.stop(), postgres.stop()])
-})
+const stores = useWorkerStores()
 
 const start = (reader: keyof typeof readers, options: ReaderOptions = {}) =>
   startReadBy(reader, {
     ...options,
-    workersOn: { redisUrl: redis.url, databaseUrl: postgres.url },
+    workersOn: stores(),
   })
 
 /** Every sixth one makes a line that is longer than what a pipe takes as a whole. */

@@ -1,32 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type CrewProcess, startCrew } from '../support/crew-process.ts'
-import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
 import { ok } from '../support/recording-upstream.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { tokenOf } from '../support/tokens.ts'
 import { type TracingSdk, writeTracingSdk } from '../support/tracing-sdk.ts'
 import { until } from '../support/until.ts'
+import { useWorkerStores } from '../support/worker-stores.ts'
 
-let redis: RedisServer
-let postgres: PostgresServer
-
-beforeAll(async () => {
-  ;[redis, postgres] = await Promise.all([startRedis(), startPostgres()])
-})
-afterAll(async () => {
-  await Promise.all([redis.stop(), postgres.stop()])
-})
+const stores = useWorkerStores()
 
 /** Two workers with an SDK in every process of them. */
 async function startTraced(): Promise<{ crew: CrewProcess; sdk: TracingSdk }> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-spans-'))
   const sdk = await writeTracingSdk(directory)
-  const stores = { redisUrl: redis.url, databaseUrl: postgres.url }
-  const crew = await startCrew(stores, { preload: sdk.module, ownGroup: true })
+  const crew = await startCrew(stores(), { preload: sdk.module, ownGroup: true })
   onTestFinished(async () => {
     await crew.clear()
     await rm(directory, { recursive: true, force: true })

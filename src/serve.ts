@@ -5,10 +5,10 @@ import { secretWeakness } from './config/secret-strength.ts'
 import { Invalid } from './errors.ts'
 import { createCrossSite } from './gateway/cross-site.ts'
 import { createTunnels } from './gateway/tunnels.ts'
+import { createDoors } from './http/doors.ts'
 import { createDrain } from './http/drain.ts'
 import { refusalEnvelopes } from './http/envelope.ts'
 import { createForwardAuthServer } from './http/forward-auth-server.ts'
-import { listen } from './http/listen.ts'
 import { createOverload } from './http/overload.ts'
 import { createPublicServer } from './http/public-server.ts'
 import { createReadiness } from './http/readiness.ts'
@@ -28,7 +28,7 @@ import { createLivePolicies } from './policy/live.ts'
 import { buildGateway } from './serve/build-gateway.ts'
 import { buildLogin } from './serve/build-login.ts'
 import { clock } from './serve/clock.ts'
-import { drainOptions, drainTimes } from './serve/draining.ts'
+import { doorSettings, drainOptions, drainTimes } from './serve/draining.ts'
 import { openForwardAuth } from './serve/open-forward-auth.ts'
 import { openOps } from './serve/open-ops.ts'
 import { openDecisions, openTracing } from './serve/open-records.ts'
@@ -181,7 +181,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
   addKeyMetrics(figures, keys.state)
-  const drain = createDrain(publicServer, drainTimes(config), {
+  const doors = createDoors(publicServer, ...doorSettings(options))
+  const drain = createDrain(publicServer, doors, drainTimes(config), {
     ...drainOptions(options),
     closeTunnels: () => tunnels.closeAll(1001),
   })
@@ -209,7 +210,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const opsPort = options.asWorker === undefined ? await openOps(config, ops, closing) : 0
   const asked = await openForwardAuth(options, () => createForwardAuthServer({ ...rim, check }))
   closing.add(asked.close)
-  const publicPort = await listen(publicServer, config.application)
+  const publicPort = await doors.open(config.application)
   // At the same time: whoever asks there is to notice as early as whoever calls here.
   closing.add(() => Promise.all([drain.close(), asked.close()]))
 

@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Server as TlsServer } from 'node:https'
-import { Server as NetServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import type { Doors } from './doors.ts'
 import type { PublicListener } from './public-listener.ts'
 
 export interface DrainTimes {
@@ -36,7 +36,12 @@ export interface DrainOptions {
  *
  * Tunnels have no end of their own and are closed after the grace.
  */
-export function createDrain(server: PublicListener, times: DrainTimes, options: DrainOptions = {}) {
+export function createDrain(
+  server: PublicListener,
+  doors: Pick<Doors, 'close'>,
+  times: DrainTimes,
+  options: DrainOptions = {},
+) {
   const { closeTunnels = () => {}, hurry = never, onCut = () => {} } = options
   const connections = createConnections(server)
   let draining = false
@@ -72,9 +77,7 @@ export function createDrain(server: PublicListener, times: DrainTimes, options: 
     await pause(times.graceMs, undefined, { signal: hurry }).catch(() => {})
     await quietMoment()
 
-    const closed = once(server, 'close')
-    // Not the close of HTTP servers, which begins with closing what is idle.
-    NetServer.prototype.close.call(server)
+    const closed = doors.close()
     closeTunnels()
     const leftMs = times.deadlineMs - (performance.now() - startedAt)
     const deadline = setTimeout(cut, Math.max(0, leftMs))

@@ -9,16 +9,20 @@ import { Fault } from '../errors.ts'
  */
 const mostUntaken = 4096
 
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
 /** Listens and returns the port that was bound. A port in use is said in one line. */
 export async function listen(
   server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port }: Address,
   prepare: () => PromiseLike<unknown> = async () => {},
 ): Promise<number> {
   await prepare()
-  server.listen({ port, host, backlog: mostUntaken })
   try {
-    await once(server, 'listening')
+    return await listenOn(server, { host, port })
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'error'
     const hint =
@@ -27,5 +31,14 @@ export async function listen(
         : `the system says ${code}`
     throw new Fault('port', { reason: `cannot listen on ${host}:${port}: ${hint}` })
   }
+}
+
+/** The same with the system's own error. `reusePort`: others of this user that say so too may as well. */
+export async function listenOn(
+  server: Server,
+  address: Address & { readonly reusePort?: boolean },
+): Promise<number> {
+  server.listen({ ...address, backlog: mostUntaken })
+  await once(server, 'listening')
   return (server.address() as AddressInfo).port
 }

@@ -32,7 +32,6 @@ export interface PublicServerParts {
     readonly requestTimeoutMs: number
     readonly stallTimeoutMs: number
     readonly keepAliveTimeoutMs: number
-    readonly connections: number
   }
   /** The protocols that a client may ask to go on in. */
   readonly upgrades: readonly string[]
@@ -67,9 +66,6 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     },
   })
   server.maxHeadersCount = limits.headerCount
-  server.maxConnections = limits.connections
-  // A worker that has its share would hand a connection on, from one full worker to the next.
-  Object.assign(server, { dropMaxConnection: true })
 
   async function handle(
     request: IncomingMessage,

@@ -13,3 +13,8 @@ export function drainOptions({ log, hurry }: ServeOptions) {
     log.warn({ connections }, 'connections were cut before their answers were complete')
   return { hurry, onCut }
 }
+
+/** How many connections may come in, and whether others serve the port too. */
+export function doorSettings({ config, asWorker }: ServeOptions) {
+  return [config.limits.connections, { single: asWorker !== undefined }] as const
+}

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
+import { createDoors } from '../http/doors.ts'
 import { createDrain } from '../http/drain.ts'
-import { listen } from '../http/listen.ts'
 import type { ServeOptions } from '../serve.ts'
-import { drainOptions, drainTimes } from './draining.ts'
+import { doorSettings, drainOptions, drainTimes } from './draining.ts'
 
 /** The port for other proxies, if there is to be one. Closing it twice is closing it once. */
 export async function openForwardAuth(
@@ -12,8 +12,9 @@ export async function openForwardAuth(
   const { forwardAuth } = options.config
   if (!forwardAuth.enabled) return { port: undefined, close: async () => {} }
   const server = create()
-  const drain = createDrain(server, drainTimes(options.config), drainOptions(options))
-  const port = await listen(server, forwardAuth)
+  const doors = createDoors(server, ...doorSettings(options))
+  const drain = createDrain(server, doors, drainTimes(options.config), drainOptions(options))
+  const port = await doors.open(forwardAuth)
   let closed: Promise<void> | undefined
   return {
     port,

@@ -1,0 +1,112 @@
+import { once } from 'node:events'
+import { Server as TlsServer } from 'node:https'
+import { createServer, Server as NetServer, type Socket } from 'node:net'
+import { platform } from 'node:os'
+import { type Address, listen, listenOn } from './listen.ts'
+import type { PublicListener } from './public-listener.ts'
+
+/**
+ * Node takes one connection from a listening socket in each turn of its loop (libuv 3696). With a
+ * thousand busy connections a turn takes 20 ms, so the last of a thousand more would wait for 20
+ * seconds. Each of these sockets gives one a turn.
+ */
+const mostDoors = 16
+/** The greeting of TLS costs a hundred times what a request does: those who are in would feel it. */
+const mostTlsDoors = 4
+
+export interface Doors {
+  /** Listens and returns the port that was bound. A port in use is said in one line. */
+  open(address: Address): Promise<number>
+  /** Takes no connection any more. Resolves when all that were taken are closed. */
+  close(): Promise<void>
+}
+
+/**
+ * The ways into a server: it takes `most` connections at a time, through all of them together. A
+ * `single` one is for a server that shares its port with other processes.
+ */
+export function createDoors(
+  server: PublicListener,
+  most: number,
+  { single = false }: { readonly single?: boolean } = {},
+): Doors {
+  const others = single || platform() !== 'linux' ? [] : createOthers(server)
+  const doors: readonly NetServer[] = [server, ...others]
+  const taken = new Map(doors.map((door) => [door, 0]))
+
+  /** As many as all together have left, each may take. */
+  function share(): void {
+    let left = most
+    for (const count of taken.values()) left -= count
+    for (const [door, count] of taken) door.maxConnections = count + left
+  }
+  function count(door: NetServer, change: 1 | -1): void {
+    taken.set(door, (taken.get(door) ?? 0) + change)
+    share()
+  }
+  function watch(door: NetServer): void {
+    // Else a worker that has its share would hand one on, from one full worker to the next.
+    Object.assign(door, { dropMaxConnection: true })
+    door.prependListener('connection', (socket: Socket) => {
+      if (door === server && passedOn.has(socket)) return
+      count(door, 1)
+      socket.once('close', () => count(door, -1))
+    })
+  }
+  const passedOn = new WeakSet<Socket>()
+  for (const door of others) {
+    door.on('connection', (socket: Socket) => {
+      passedOn.add(socket)
+      server.emit('connection', socket)
+    })
+  }
+  for (const door of doors) watch(door)
+  share()
+
+  return {
+    async open(address) {
+      if (others.length === 0) return listen(server, address)
+      // Two gateways that share a port would do so in silence: the first look is at whether it is free.
+      if (address.port !== 0) await closeAtOnce(createServer(), address)
+      try {
+        const port = await listenOn(server, { ...address, reusePort: true })
+        await allOf(others.map((door) => listenOn(door, { ...address, port, reusePort: true })))
+        return port
+      } catch {
+        // A system that cannot. One way in is enough to serve.
+        for (const door of doors) if (door.listening) NetServer.prototype.close.call(door)
+        return listen(server, address)
+      }
+    },
+    async close() {
+      const open = doors.filter((door) => door.listening)
+      await Promise.all(
+        open.map((door) => {
+          const closed = once(door, 'close')
+          // Not the close of HTTP servers, which begins with closing what is idle.
+          NetServer.prototype.close.call(door)
+          return closed
+        }),
+      )
+    },
+  }
+}
+
+function createOthers(server: PublicListener): readonly NetServer[] {
+  const { allowHalfOpen } = server as { allowHalfOpen?: boolean }
+  const options = { allowHalfOpen: allowHalfOpen ?? false, noDelay: true }
+  const count = server instanceof TlsServer ? mostTlsDoors : mostDoors
+  return Array.from({ length: count - 1 }, () => createServer(options))
+}
+
+/** Rejects when one of them did, and when none of them is under way any more. */
+async function allOf(promises: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(promises)
+  await Promise.all(promises)
+}
+
+async function closeAtOnce(server: NetServer, address: Address): Promise<void> {
+  await listen(server, address)
+  server.close()
+  await once(server, 'close')
+}

@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createDoors, type Doors } from '../../src/http/doors.ts'
+import { until } from '../support/until.ts'
+
+const host = '127.0.0.1'
+
+interface Opened {
+  readonly server: Server
+  readonly doors: Doors
+  readonly port: number
+  readonly taken: () => number
+}
+
+async function open(most: number, options = {}, port = 0): Promise<Opened> {
+  const server = createServer((_, reply) => void reply.end('ok'))
+  const doors = createDoors(server, most, options)
+  let taken = 0
+  server.on('connection', () => void taken++)
+  const bound = await doors.open({ host, port })
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await doors.close()
+  })
+  return { server, doors, port: bound, taken: () => taken }
+}
+
+async function come(port: number): Promise<Socket> {
+  const socket = connect(port, host)
+  socket.on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'connect')
+  return socket
+}
+
+/** Another process that connects so many times; it goes on while our loop stands still. */
+async function startCrowd(port: number, count: number): Promise<ChildProcess> {
+  const script = `
+    const { connect } = require('node:net')
+    process.stdin.once('data', () => {
+      for (let at = 0; at < ${count}; at++) connect(${port}, '${host}').on('error', () => {})
+    })
+    process.stdout.write('ready')`
+  const crowd = spawn(process.execPath, ['-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  onTestFinished(() => void crowd.kill())
+  await once(crowd.stdout, 'data')
+  return crowd
+}
+
+/** How many turns of the loop it took to take all of a crowd that had come before the first. */
+async function turnsToTake(count: number, { port, taken }: Opened): Promise<number> {
+  const crowd = await startCrowd(port, count)
+  crowd.stdin?.write('go')
+  await turn()
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000)
+  let turns = 0
+  while (taken() < count && turns < 100_000) {
+    turns++
+    await turn()
+  }
+  return turns
+}
+
+describe('the ways into a server', () => {
+  test('let in more than one connection in a turn of the loop', async () => {
+    const count = 200
+    const alone = await turnsToTake(count, await open(1000, { single: true }))
+    const together = await turnsToTake(count, await open(1000))
+
+    expect(alone).toBeGreaterThanOrEqual(count)
+    expect(together).toBeLessThan(count / 2)
+  })
+
+  test('let in as many as were said, all together, and others when those have left', async () => {
+    const { port, taken } = await open(5)
+    const all = await Promise.all(Array.from({ length: 40 }, () => come(port)))
+    await until(() => all.filter((socket) => socket.closed || socket.readableEnded).length === 35)
+    expect(taken()).toBe(5)
+
+    const inside = all.filter((socket) => !socket.closed && !socket.readableEnded)
+    for (const socket of inside.slice(0, 2)) socket.destroy()
+    for (const socket of all) if (!inside.includes(socket)) socket.destroy()
+    await until(async () => {
+      await come(port)
+      return taken() >= 7
+    })
+    expect(taken()).toBe(7)
+  })
+
+  test('are all closed at once, and that is over when the last connection is', async () => {
+    const { doors, port, server } = await open(100)
+    const clients = await Promise.all(Array.from({ length: 20 }, () => come(port)))
+    let over = false
+    const closing = doors.close().then(() => {
+      over = true
+    })
+
+    for (let attempt = 0; attempt < 32; attempt++) {
+      const late = connect(port, host)
+      await expect(once(late, 'connect')).rejects.toThrow('ECONNREFUSED')
+    }
+    expect(over).toBe(false)
+    server.closeAllConnections()
+    for (const client of clients) client.destroy()
+    await closing
+  })
+
+  test('do not open beside those of another, whose clients they would take', async () => {
+    const { port } = await open(10)
+
+    await expect(open(10, {}, port)).rejects.toThrow('it is in use')
+    await expect(open(10, { single: true }, port)).rejects.toThrow('it is in use')
+  })
+})

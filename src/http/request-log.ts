@@ -7,10 +7,9 @@ import type { EndedRequest } from './ended-request.ts'
  * where a token may stand. Plain are the texts of our own making, and canonical paths.
  */
 export function logRequest(log: Log, ended: EndedRequest): void {
-  const { method, status, startedAt, endedAt, notes, outcome, error, reason } = ended
+  const { method, status, startedAt, endedAt, notes, error } = ended
   const level = error === undefined ? 'info' : 'error'
   if (!log.requests.isWritten(level)) return
-  const { caller, decision } = notes
   log.requests.write(
     level,
     plainMember('requestId', notes.requestId) +
@@ -23,17 +22,70 @@ export function logRequest(log: Log, ended: EndedRequest): void {
       member('client', notes.address) +
       member('contract', notes.contract) +
       `,"status":${status},"ms":${Math.round((endedAt - startedAt) * 10) / 10}` +
-      member('caller', caller?.userId) +
-      member('role', caller?.roleKey) +
-      plainMember('carrier', notes.carrier) +
-      plainMember('step', decision?.step) +
-      plainMember('revision', decision?.revision) +
-      plainMember('upstream', notes.upstream) +
-      (notes.retries === undefined ? '' : `,"retries":${notes.retries}`) +
-      plainMember('ended', notes.ended) +
-      plainMember('outcome', outcome) +
-      member('reason', error === undefined || reason === undefined ? reason : log.clean(reason)) +
-      (outcome === 'bug' && error !== undefined ? `,"err":${log.errorJson(error)}` : '') +
-      ',"msg":"request"',
+      endOf(log, ended),
+  )
+}
+
+/** What the last line of a caller ended with, and of what it was put together. */
+interface KnownEnd {
+  readonly carrier: string | undefined
+  readonly step: string | undefined
+  readonly revision: string | undefined
+  readonly upstream: string | undefined
+  readonly outcome: string
+  readonly text: string
+}
+
+/** By caller: one object for all requests with the same token. */
+const knownEnds = new WeakMap<object, KnownEnd>()
+
+/**
+ * The members after the time it took. Most requests of a caller end like the one before, and half
+ * of the line is known then; putting it together anew would be half of what the line costs.
+ */
+function endOf(log: Log, ended: EndedRequest): string {
+  const { notes, outcome, error, reason } = ended
+  const { caller, carrier, decision, upstream, retries } = notes
+  const isUsual =
+    caller !== undefined &&
+    error === undefined &&
+    reason === undefined &&
+    retries === undefined &&
+    notes.ended === undefined
+  if (!isUsual) return writeEnd(log, ended)
+
+  const known = knownEnds.get(caller)
+  if (
+    known !== undefined &&
+    known.carrier === carrier &&
+    known.step === decision?.step &&
+    known.revision === decision?.revision &&
+    known.upstream === upstream &&
+    known.outcome === outcome
+  ) {
+    return known.text
+  }
+  // By way of bytes: a text that was put together would be taken apart again by each line.
+  const text = Buffer.from(writeEnd(log, ended)).toString()
+  const { step, revision } = decision ?? {}
+  knownEnds.set(caller, { carrier, step, revision, upstream, outcome, text })
+  return text
+}
+
+function writeEnd(log: Log, { notes, outcome, error, reason }: EndedRequest): string {
+  const { caller, decision } = notes
+  return (
+    member('caller', caller?.userId) +
+    member('role', caller?.roleKey) +
+    plainMember('carrier', notes.carrier) +
+    plainMember('step', decision?.step) +
+    plainMember('revision', decision?.revision) +
+    plainMember('upstream', notes.upstream) +
+    (notes.retries === undefined ? '' : `,"retries":${notes.retries}`) +
+    plainMember('ended', notes.ended) +
+    plainMember('outcome', outcome) +
+    member('reason', error === undefined || reason === undefined ? reason : log.clean(reason)) +
+    (outcome === 'bug' && error !== undefined ? `,"err":${log.errorJson(error)}` : '') +
+    ',"msg":"request"'
   )
 }

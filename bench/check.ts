@@ -7,7 +7,8 @@ import { asText } from './run/tables.ts'
  * A quick run against the ratios in bench/baseline.json. Fails when one has become worse by more
  * than the tolerance, or when Postern itself could not be measured.
  */
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => process.exit(130))
 
 // Before the run: without it there is nothing to compare with.
 const baseline = readBaseline()

@@ -27,7 +27,8 @@ function standardFile({ quick, peers, workloads, from }: Options): string | unde
 }
 
 // What was started is ended by what listens to `exit`.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => process.exit(130))
 
 if (process.argv.includes('--help')) {
   console.log(usage)
@@ -44,7 +45,8 @@ const shown = ['get', 'thousand'].filter((name) =>
 )
 for (const name of shown) console.log(`\n${asText(workloadTable(name, report, results))}`)
 const isWhole = options.peers === undefined && options.workloads === undefined
-if (isWhole) console.log(`\n${asText(targetTable(report.targets))}`)
+const judged = report.targets.filter(({ value }) => isWhole || value !== undefined)
+if (judged.length > 0) console.log(`\n${asText(targetTable(judged))}`)
 for (const { peer, workload = '', round, why } of report.leftOut) {
   console.log(`left out: ${[peer, workload, round].filter(Boolean).join(' ')}: ${why}`)
 }

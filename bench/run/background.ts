@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { atExit } from './at-exit.ts'
 
 /** A server of this run: what to start, and where it will listen. */
 export interface Command {
@@ -19,6 +20,9 @@ export interface Command {
 export interface Server {
   readonly pid: number
   readonly port: number
+  /** Whether it is gone without having been stopped. */
+  hasEnded(): boolean
+  /** Ends it and every process that it has started. */
   stop(): Promise<void>
 }
 
@@ -28,11 +32,14 @@ const stopsWithinMs = 5000
 /** Starts it and waits until it listens. Throws with the end of its output when it does not. */
 export async function startServer(command: Command): Promise<Server> {
   const { program, args, env = {}, port, output } = command
-  const log = openSync(output, 'w')
+  // Appended to, so that whoever empties it meanwhile does not leave a hole.
+  const log = openSync(output, 'a')
   // What configures the tests would be refused as an unknown setting of the gateway.
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_'))
   const child = spawn(program, args, {
     stdio: ['ignore', log, log],
+    // A group of its own: nginx's workers would outlive a master that is killed.
+    detached: true,
     env: { ...Object.fromEntries(own), NODE_ENV: 'production', ...env },
   })
   closeSync(log)
@@ -40,17 +47,18 @@ export async function startServer(command: Command): Promise<Server> {
   child.on('error', (error) => {
     failure = error
   })
-  const leave = () => void child.kill('SIGKILL')
-  process.once('exit', leave)
+  const forget = atExit(() => killGroup(child.pid))
 
   async function stop(): Promise<void> {
-    process.off('exit', leave)
-    if (hasEnded(child)) return
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    const late = setTimeout(() => child.kill('SIGKILL'), stopsWithinMs)
-    await ended
-    clearTimeout(late)
+    if (!hasEnded(child)) {
+      const ended = once(child, 'exit')
+      child.kill('SIGTERM')
+      const late = setTimeout(() => child.kill('SIGKILL'), stopsWithinMs)
+      await ended
+      clearTimeout(late)
+    }
+    killGroup(child.pid)
+    forget()
   }
 
   const deadline = Date.now() + startsWithinMs
@@ -62,7 +70,16 @@ export async function startServer(command: Command): Promise<Server> {
     }
     await pause(25)
   }
-  return { pid: child.pid ?? 0, port, stop }
+  return { pid: child.pid ?? 0, port, hasEnded: () => hasEnded(child), stop }
+}
+
+function killGroup(leader: number | undefined): void {
+  if (leader === undefined) return
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // Nobody of it is left.
+  }
 }
 
 function hasEnded({ pid, exitCode, signalCode }: ChildProcess): boolean {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { drawChart } from './chart.ts'
+import type { IdleShare } from './idle.ts'
 import { checkout } from './places.ts'
 import type { Report } from './report.ts'
 import type { Results } from './results.ts'
@@ -42,6 +43,7 @@ function machineText({
   upstream,
   load,
   peers,
+  idle,
 }: Report): string {
   const { cores, cpu, memoryGib, kernel, load: before } = machine
   const kind = quick ? 'A quick run' : 'A full run'
@@ -50,9 +52,15 @@ function machineText({
     `${kind} of ${date.slice(0, 10)}: ${cores} cores of ${cpu}, ${memoryGib} GiB, ${kernel}, load`,
     `${before} before the run. ${rounds} rounds of ${seconds} s for each figure, after a warm-up;`,
     `the median counts. Load: ${load}. Upstream: ${upstream}.`,
+    ...(idle === undefined ? [] : [idleText(idle)]),
     '',
     ...versions,
   ].join('\n')
+}
+
+function idleText({ peer, share }: IdleShare): string {
+  const percent = `${(share * 100).toFixed(1)} % of a core`
+  return `No peer used more than ${percent} while another was measured (${peer}).`
 }
 
 function leftOutText({ leftOut }: Report): string {

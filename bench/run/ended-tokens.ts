@@ -1,7 +1,6 @@
 import { Agent, request as plainRequest } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
-import { tokenOf } from '../../test/support/tokens.ts'
-import { callerRole, permitted } from './rules.ts'
+import { createTokens, permitted } from './rules.ts'
 
 /** How many ended tokens are in force while Postern is measured. */
 export const endedCount = 3000
@@ -18,9 +17,7 @@ export interface EndedTokens {
 }
 
 export function createEndedTokens(): EndedTokens {
-  const tokens = Array.from({ length: endedCount }, (_, at) =>
-    tokenOf(callerRole, { identity: 500_000 + at }),
-  )
+  const tokens = createTokens(endedCount, 500_000)
   let ended = false
   return {
     async hold(port, tls) {

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { runLoad } from './load.ts'
-import { usageOf } from './processes.ts'
+import { type Load, runLoad } from './load.ts'
+import { cpuSecondsOf, treeOf, usageOf } from './processes.ts'
 import type { Upstream } from './upstream.ts'
 import type { Workload } from './workloads.ts'
 
@@ -20,81 +20,137 @@ export interface Subject {
   readonly port: number
   /** Whether it refuses what the workload says is to be refused. */
   readonly checks: boolean
-}
-
-/** What comes before: so many requests, or so many seconds where they take longer. */
-export interface WarmUp {
-  readonly requests: number
-  readonly mostSeconds: number
+  readonly directory: string
 }
 
 export interface MeasureOptions {
   readonly workload: Workload
   readonly upstream: Upstream
   readonly seconds: number
-  readonly warmUp: WarmUp
-  readonly directory: string
 }
 
+/** Under load, and not counted: connections are made, and V8 gets back the memory it gave away. */
+const leadSeconds = 1
+/** Before the end of the load, so that its end is not in the figure. */
+const endsEarlyMs = 100
 const memoryEveryMs = 200
+/** Where fewer are answered, whoever answers in bursts is counted by chance. */
+const fewestPerConnection = 10
 
-/** Throws when requests failed, or when more or fewer reached the upstream than should have. */
-export async function measure(subject: Subject, options: MeasureOptions): Promise<Sample> {
-  const { workload, seconds, warmUp, directory } = options
-  let warmed = 0
-  for (let at = 0; at < warmUp.mostSeconds && warmed < warmUp.requests; at++) {
-    warmed += (await runLoad({ workload, port: subject.port, seconds: 1, directory })).requests
-  }
-  await quiet(subject.pid)
-  const sample = await observe(subject, options, seconds)
-  if (sample !== undefined) return sample
-  // Where everybody waits for everybody, the first answers may come all at once and late.
-  await quiet(subject.pid)
-  const second = await observe(subject, options, seconds * 4)
-  if (second === undefined) throw new Error('no request was answered')
-  return second
+/** What was seen while it counted. */
+interface Window {
+  readonly load: Load
+  readonly cpuSeconds: number
+  readonly answered: number
+  readonly seconds: number
+  readonly residentBytes: number
 }
 
-/** `undefined` when no request was answered in the time. */
-async function observe(
-  { pid, port, checks }: Subject,
-  { workload, upstream, directory }: MeasureOptions,
-  seconds: number,
+/**
+ * Loads it and counts the later part. `undefined` when too few requests were answered in that time.
+ * Throws when requests failed, or when more or fewer reached the upstream than should have.
+ */
+export async function measure(
+  subject: Subject,
+  options: MeasureOptions,
 ): Promise<Sample | undefined> {
+  const { workload, upstream } = options
+  const passes = subject.checks ? workload.passes : 1
   const passedBefore = await upstream.requests()
-  const before = usageOf(pid)
-  let residentBytes = before.residentBytes
-  const watch = setInterval(() => {
-    residentBytes = Math.max(residentBytes, usageOf(pid).residentBytes)
-  }, memoryEveryMs)
-  const seen = await runLoad({ workload, port, seconds, directory }).finally(() =>
-    clearInterval(watch),
-  )
-  const { cpuSeconds } = usageOf(pid)
+  const window = await (passes === 0 ? wholeLoad : partOfLoad)(subject, options, passes)
   const passed = (await upstream.requests()) - passedBefore
 
-  if (seen.requests === 0) return undefined
-  if (seen.failed > 0) throw new Error(`${seen.failed} requests failed`)
-  const off = Math.abs(passed - seen.requests * (checks ? workload.passes : 1))
+  const { load, cpuSeconds, answered, seconds, residentBytes } = window
+  if (load.failed > 0) throw new Error(`${load.failed} requests failed`)
+  if (answered < workload.connections * fewestPerConnection) return undefined
   // Requests under way at the end have reached the upstream and not been answered.
-  if (off > workload.connections + seen.requests * 0.01 + 2) {
-    const refused = `${seen.refused} were answered with an error`
-    throw new Error(`${passed} of ${seen.requests} requests reached the upstream, ${refused}`)
+  if (Math.abs(passed - load.requests * passes) > workload.connections + load.requests * 0.01 + 2) {
+    const refused = `${load.refused} were answered with an error`
+    throw new Error(`${passed} of ${load.requests} requests reached the upstream, ${refused}`)
   }
   return {
-    cpuMicros: ((cpuSeconds - before.cpuSeconds) * 1e6) / seen.requests,
-    perSecond: seen.requests / seen.seconds,
-    p50: seen.p50,
-    p99: seen.p99,
+    cpuMicros: (cpuSeconds * 1e6) / answered,
+    perSecond: answered / seconds,
+    p50: load.p50,
+    p99: load.p99,
     residentMb: residentBytes / 1e6,
   }
 }
 
+/** One load without a pause, of which the upstream counts the later part. */
+async function partOfLoad(
+  { pid, port, directory }: Subject,
+  { workload, upstream, seconds }: MeasureOptions,
+  passes: number,
+): Promise<Window> {
+  const pids = treeOf(pid)
+
+  async function reading() {
+    const before = cpuSecondsOf(pids)
+    const passed = await upstream.requests()
+    // The answer may have waited for a core: what was used at that moment lies between.
+    return { passed, at: performance.now(), cpuSeconds: (before + cpuSecondsOf(pids)) / 2 }
+  }
+
+  async function watched() {
+    await pause(leadSeconds * 1000)
+    const memory = watchMemory(pids)
+    const from = await reading()
+    await pause(seconds * 1000 - endsEarlyMs)
+    return { from, to: await reading(), residentBytes: memory.end() }
+  }
+
+  const all = { workload, port, directory, seconds: leadSeconds + seconds }
+  const [load, { from, to, residentBytes }] = await Promise.all([runLoad(all), watched()])
+  return {
+    load,
+    cpuSeconds: to.cpuSeconds - from.cpuSeconds,
+    answered: (to.passed - from.passed) / passes,
+    seconds: (to.at - from.at) / 1000,
+    residentBytes,
+  }
+}
+
+/** Where nothing reaches the upstream: two loads, the second as soon as the first is over. */
+async function wholeLoad(
+  { pid, port, directory }: Subject,
+  { workload, seconds }: MeasureOptions,
+): Promise<Window> {
+  const pids = treeOf(pid)
+  await runLoad({ workload, port, directory, seconds: leadSeconds })
+  const before = cpuSecondsOf(pids)
+  const memory = watchMemory(pids)
+  const load = await runLoad({ workload, port, directory, seconds }).finally(memory.end)
+  return {
+    load,
+    cpuSeconds: cpuSecondsOf(pids) - before,
+    answered: load.requests,
+    seconds: load.seconds,
+    residentBytes: memory.end(),
+  }
+}
+
+function watchMemory(pids: readonly number[]) {
+  let most = 0
+  const look = () => {
+    most = Math.max(most, usageOf(pids).residentBytes)
+  }
+  const timer = setInterval(look, memoryEveryMs)
+  return {
+    end() {
+      clearInterval(timer)
+      look()
+      return most
+    },
+  }
+}
+
 /** Waits until it has done with the last load: closed connections, queued requests, its log. */
-async function quiet(pid: number): Promise<void> {
+export async function untilQuiet(pid: number): Promise<void> {
+  const pids = treeOf(pid)
   for (let turn = 0; turn < 100; turn++) {
-    const { cpuSeconds } = usageOf(pid)
+    const before = cpuSecondsOf(pids)
     await pause(100)
-    if (usageOf(pid).cpuSeconds - cpuSeconds < 0.02) return
+    if (cpuSecondsOf(pids) - before < 0.02) return
   }
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { WarmUp } from './measure.ts'
 import { checkout } from './places.ts'
+import type { WarmUp } from './warm-up.ts'
 
 export const usage = `npm run bench -- [options]
 
@@ -25,9 +25,8 @@ export interface Options {
   readonly workloads: readonly string[] | undefined
   readonly rounds: number
   readonly seconds: number
-  /** Before each measurement, and before the first after a start. */
+  /** Once, after the start of each peer. */
   readonly warmUp: WarmUp
-  readonly firstWarmUp: WarmUp
   readonly postern: string
   readonly result: string | undefined
   readonly from: string | undefined
@@ -44,7 +43,7 @@ export function readOptions(args: readonly string[]): Options {
       install: { type: 'boolean', default: false },
       peers: { type: 'string' },
       workload: { type: 'string' },
-      rounds: { type: 'string', default: '3' },
+      rounds: { type: 'string' },
       seconds: { type: 'string' },
       postern: { type: 'string', default: checkout },
       result: { type: 'string' },
@@ -59,13 +58,10 @@ export function readOptions(args: readonly string[]): Options {
     install,
     peers: peers?.split(','),
     workloads: workload?.split(','),
-    rounds: atLeastOne('rounds', rounds),
+    rounds: atLeastOne('rounds', rounds ?? (quick ? '3' : '5')),
     // The load generator knows whole seconds only.
     seconds: atLeastOne('seconds', seconds ?? (quick ? '1' : '2')),
-    warmUp: { requests: 1, mostSeconds: 1 },
-    firstWarmUp: quick
-      ? { requests: 30_000, mostSeconds: 4 }
-      : { requests: 100_000, mostSeconds: 12 },
+    warmUp: { requests: 150_000, mostSeconds: quick ? 8 : 20 },
     postern: resolve(postern),
     result: result === undefined ? undefined : resolve(result),
     from: from === undefined ? undefined : resolve(from),

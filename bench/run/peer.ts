@@ -29,6 +29,8 @@ export interface Peer {
   readonly kind: 'plain' | 'checked' | 'ours'
   /** How many rules it decides by. */
   readonly rules?: number
+  /** How many processes answer requests, where it is not one: each has to be warmed up. */
+  readonly processes?: number
   /** The workloads it is measured with, where not all of them say something. */
   readonly only?: readonly string[]
   /** The program and its version. */

@@ -3,35 +3,30 @@ import type { Peer } from './peer.ts'
 import { isQuick } from './targets.ts'
 import { type Workload, workloads } from './workloads.ts'
 
-/** One start of one peer in every round. */
-export interface PlannedTurn {
+/** One peer under one workload: a figure of every round. */
+export interface PlannedCell {
   readonly peer: Peer
-  readonly workloads: readonly Workload[]
-  readonly tls: boolean
+  readonly workload: Workload
 }
 
-/** Which peer is measured with what. Throws on a name that does not exist. */
-export function planTurns(all: readonly Peer[], options: Options): readonly PlannedTurn[] {
+/** Which peer is measured with what, workload after workload. Throws on a name that does not exist. */
+export function planCells(
+  all: readonly Peer[],
+  options: Pick<Options, 'peers' | 'workloads' | 'quick'>,
+): readonly PlannedCell[] {
   refuseUnknown('peer', options.peers, all)
   refuseUnknown('workload', options.workloads, workloads)
   const isChosen = (peer: Peer, workload: Workload) =>
     (options.peers?.includes(peer.name) ?? true) &&
     (options.workloads?.includes(workload.name) ?? true) &&
-    (options.peers !== undefined || !options.quick || isQuick(cellOf(peer, workload))) &&
+    (options.peers !== undefined ||
+      !options.quick ||
+      isQuick({ peer: peer.name, workload: workload.name })) &&
     (peer.only?.includes(workload.name) ?? true) &&
     !(peer.kind === 'plain' && workload.checkedOnly)
-  return all.flatMap((peer) =>
-    [false, true].flatMap((tls) => {
-      const own = workloads.filter(
-        (workload) => (workload.tls ?? false) === tls && isChosen(peer, workload),
-      )
-      return own.length === 0 ? [] : { peer, workloads: own, tls }
-    }),
+  return workloads.flatMap((workload) =>
+    all.flatMap((peer) => (isChosen(peer, workload) ? { peer, workload } : [])),
   )
-}
-
-function cellOf(peer: Peer, workload: Workload) {
-  return { peer: peer.name, workload: workload.name }
 }
 
 function refuseUnknown(

@@ -72,6 +72,7 @@ export function createPosternPeers({ main, version, hasWorkers, stores }: Poster
     ...variant,
     kind: 'ours',
     rules,
+    processes: workers,
     version: () => version,
     absent: () =>
       workers > 1 && !hasWorkers ? 'this Postern has no setting application.workers' : undefined,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What the kernel says about a process and everything that it has started. */
+/** What the kernel says about processes. */
 export interface Usage {
   /** User and system time of all threads, and of children that have ended. */
   readonly cpuSeconds: number
@@ -11,47 +11,52 @@ export interface Usage {
 /** What `getconf CLK_TCK` says on every Linux that Node runs on; the kernel's unit in /proc. */
 const ticksPerSecond = 100
 
-/** Reads /proc. A process that ends meanwhile is left out. */
-export function usageOf(pid: number): Usage {
-  let ticks = 0
-  let residentBytes = 0
-  for (const process of treeOf(pid)) {
-    ticks += process.ticks
-    residentBytes += process.residentBytes
-  }
-  return { cpuSeconds: ticks / ticksPerSecond, residentBytes }
-}
-
-interface Process {
-  readonly pid: number
-  readonly parent: number
-  readonly ticks: number
-  readonly residentBytes: number
-}
-
-function treeOf(root: number): readonly Process[] {
+/** A process and everything that it has started and that still runs, by reading all of /proc. */
+export function treeOf(root: number): readonly number[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => read(Number(name)) ?? [])
+    .flatMap((name) => {
+      const [parent] = statOf(Number(name), [parentField])
+      return parent === undefined ? [] : { pid: Number(name), parent }
+    })
   const tree = all.filter(({ pid }) => pid === root)
   for (const { pid } of tree) tree.push(...all.filter(({ parent }) => parent === pid))
-  return tree
+  return tree.map(({ pid }) => pid)
 }
 
-function read(pid: number): Process | undefined {
+/** The sum over these processes. One that has ended is left out. */
+export function usageOf(pids: readonly number[]): Usage {
+  return {
+    cpuSeconds: cpuSecondsOf(pids),
+    residentBytes: pids.reduce((sum, pid) => sum + residentBytesOf(pid), 0),
+  }
+}
+
+/** The time of these processes alone, which takes half as long to read. */
+export function cpuSecondsOf(pids: readonly number[]): number {
+  const ticks = pids.flatMap((pid) => statOf(pid, timeFields))
+  return ticks.reduce((sum, own) => sum + own, 0) / ticksPerSecond
+}
+
+/** Counted from the first field behind the name: utime, stime, cutime, cstime. */
+const timeFields = [11, 12, 13, 14] as const
+const parentField = 1
+
+function statOf(pid: number, fields: readonly number[]): readonly number[] {
+  const stat = readOf(pid, 'stat')
+  if (stat === undefined) return []
+  // The name stands in parentheses and may hold anything; what follows it are numbers.
+  const values = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields.map((at) => Number(values[at]))
+}
+
+function residentBytesOf(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readOf(pid, 'status') ?? '')?.[1] ?? 0) * 1024
+}
+
+function readOf(pid: number, file: string): string | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name stands in parentheses and may hold anything; what follows it are numbers.
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number)
-    const [parent = 0, utime = 0, stime = 0, cutime = 0, cstime = 0] = [1, 11, 12, 13, 14].map(
-      (at) => fields[at],
-    )
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-    const residentBytes = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024
-    return { pid, parent, residentBytes, ticks: utime + stime + cutime + cstime }
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {
     return undefined
   }

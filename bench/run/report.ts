@@ -1,3 +1,4 @@
+import type { IdleShare } from './idle.ts'
 import type { Machine } from './machine.ts'
 import type { Peer } from './peer.ts'
 import type { Cell } from './results.ts'
@@ -22,6 +23,8 @@ export interface Report {
   readonly upstream: string
   readonly load: string
   readonly peers: readonly ReportedPeer[]
+  /** What those that waited used at most while another was measured. */
+  readonly idle?: IdleShare
   readonly targets: readonly Verdict[]
   readonly cells: readonly Cell[]
   readonly leftOut: readonly Failure[]

@@ -1,34 +1,79 @@
-import type { Sample } from './measure.ts'
-import type { PlannedTurn } from './plan.ts'
+import { createIdleWatch, type IdleShare } from './idle.ts'
+import { measure, type Sample, untilQuiet } from './measure.ts'
+import { inRound } from './order.ts'
+import type { PlannedCell } from './plan.ts'
 import { createProgress } from './progress.ts'
 import type { Failure } from './report.ts'
 import type { Results } from './results.ts'
-import { type Surroundings, takeTurn } from './turn.ts'
-import type { Workload } from './workloads.ts'
+import { asError, type RunningPeer } from './running-peer.ts'
+import type { RunningPeers } from './starting.ts'
+import type { Upstream } from './upstream.ts'
 
-/** Everybody in turn, round after round. Returns what failed; the rest is in the results. */
-export async function takeRounds(
-  plan: readonly PlannedTurn[],
-  surroundings: Surroundings & { readonly rounds: number },
-  results: Results,
-): Promise<readonly Failure[]> {
-  const failures: Failure[] = []
-  const { rounds } = surroundings
-  const each = plan.reduce((sum, { workloads }) => sum + workloads.length, 0)
-  const progress = createProgress(each * rounds)
-  for (let round = 1; round <= rounds; round++) {
-    for (const turn of plan) {
-      const peer = turn.peer.name
-      const told = ({ name: workload }: Workload, outcome: Sample | Error) => {
-        progress(`round ${round}, ${peer}, ${workload}`, outcome)
-        if (outcome instanceof Error) {
-          failures.push({ peer, workload, round, why: outcome.message })
-        } else {
-          results.add({ peer, workload }, round, outcome)
-        }
-      }
-      await takeTurn({ ...turn, told }, surroundings)
+export interface Rounds {
+  /** In their order. */
+  readonly cells: readonly PlannedCell[]
+  readonly peers: RunningPeers
+  readonly upstream: Upstream
+  readonly rounds: number
+  readonly seconds: number
+  readonly results: Results
+  readonly note: (text: string) => void
+  readonly failed: (failure: Failure) => void
+}
+
+/** Where too few requests are answered in the usual time. */
+const longerFactor = 4
+
+/**
+ * Every cell once in every round, each alone under load while the others idle. One that ends in the
+ * middle is told of once, and the others go on. Returns what the idle ones used at most.
+ */
+export async function takeRounds(options: Rounds): Promise<IdleShare | undefined> {
+  const { peers, upstream, rounds, seconds, results, note, failed } = options
+  const cells = options.cells.filter((cell) => peers.of(cell) !== undefined)
+  const progress = createProgress(cells.length * rounds)
+  const idle = createIdleWatch(peers.all, note)
+  const slow = new Set<PlannedCell>()
+  const gone = new Set<RunningPeer>()
+
+  async function sampleOf(cell: PlannedCell, running: RunningPeer): Promise<Sample> {
+    const { pid, port, directory } = running
+    const subject = { pid, port, directory, checks: cell.peer.kind !== 'plain' }
+    const isSlow = slow.has(cell)
+    const sample = await measure(subject, {
+      workload: cell.workload,
+      upstream,
+      seconds: isSlow ? seconds * longerFactor : seconds,
+    })
+    await untilQuiet(pid)
+    if (sample !== undefined) return sample
+    if (isSlow) throw new Error('too few requests were answered')
+    slow.add(cell)
+    return sampleOf(cell, running)
+  }
+
+  async function take(cell: PlannedCell, round: number): Promise<void> {
+    const running = peers.of(cell)
+    if (running === undefined || gone.has(running)) return progress.skip()
+    const [peer, workload] = [cell.peer.name, cell.workload.name]
+    const what = `round ${round}, ${peer}, ${workload}`
+    try {
+      const sample = await idle.during(running, () => sampleOf(cell, running))
+      await running.emptyLogs()
+      progress.tell(what, sample)
+      results.add({ peer, workload }, round, sample)
+    } catch (error) {
+      const outcome = running.hasEnded()
+        ? new Error('it has ended: nothing more of it is measured')
+        : asError(error)
+      if (running.hasEnded()) gone.add(running)
+      progress.tell(what, outcome)
+      failed({ peer, workload, round, why: outcome.message })
     }
   }
-  return failures
+
+  for (let round = 1; round <= rounds; round++) {
+    for (const cell of inRound(cells, round)) await take(cell, round)
+  }
+  return idle.most()
 }

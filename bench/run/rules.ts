@@ -1,4 +1,4 @@
-import { tokenOf } from '../../test/support/tokens.ts'
+import { nowSeconds, tokenOf } from '../../test/support/tokens.ts'
 
 /** One line of the permission table that every checking peer gets, in a form of its own. */
 export interface Rule {
@@ -42,9 +42,14 @@ export function createRules(count: number): readonly Rule[] {
   return rules
 }
 
-/** Users of the caller's role, each with a token of their own, good for an hour. */
-export function createTokens(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, at) => tokenOf(callerRole, { identity: 1000 + at }))
+const longestRunSeconds = 12 * 3600
+
+/** Users of the caller's role, each with a token of their own, good for longer than a run takes. */
+export function createTokens(count: number, firstUser = 1000): readonly string[] {
+  const exp = nowSeconds() + longestRunSeconds
+  return Array.from({ length: count }, (_, at) =>
+    tokenOf(callerRole, { identity: firstUser + at, exp }),
+  )
 }
 
 /** The user ID in the first of those tokens, as it must arrive at the upstream. */

@@ -3,18 +3,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCertificates } from '../../test/support/certificates.ts'
 import { addDisturbance, disturbances } from './extras.ts'
+import type { IdleShare } from './idle.ts'
 import { describeMachine } from './machine.ts'
 import type { Options } from './options.ts'
+import { orderCells } from './order.ts'
 import { installPackages } from './packages.ts'
 import type { Peer } from './peer.ts'
 import { createPeers, installTools } from './peers.ts'
 import { checkout } from './places.ts'
-import { planTurns } from './plan.ts'
+import { planCells } from './plan.ts'
 import { type Failure, type Report, reportedPeer } from './report.ts'
 import { createResults, type Results } from './results.ts'
 import { takeRounds } from './rounds.ts'
+import { startPeers } from './starting.ts'
 import { createStores } from './stores.ts'
-import { judge } from './targets.ts'
+import { judge, targets } from './targets.ts'
 import { findTool, versionOf } from './tools.ts'
 import { startUpstream } from './upstream.ts'
 
@@ -24,8 +27,8 @@ export interface Run {
 }
 
 /**
- * Measures every chosen peer in turn, round after round. Whoever cannot be had or fails is left out
- * with a line, and the others are measured all the same.
+ * Starts every chosen peer once and measures them in turn, round after round. Whoever cannot be had
+ * or fails is left out with a line, and the others are measured all the same.
  */
 export async function runAll(options: Options): Promise<Run> {
   const note = (text: string) => console.error(text)
@@ -40,14 +43,24 @@ export async function runAll(options: Options): Promise<Run> {
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
 
   const stores = createStores()
-  const { plan, leftOut } = choose(options, createPeers(options.postern, directory, stores))
+  const { cells, chosen, leftOut } = choose(
+    options,
+    createPeers(options.postern, directory, stores),
+  )
   for (const { peer, why } of leftOut) note(`left out: ${peer}: ${why}`)
   const results = createResults()
-  const upstream = await startUpstream()
+  const failed = (failure: Failure) => void leftOut.push(failure)
+  const upstream = await startUpstream(directory)
   const { certificate, key, remove } = await createCertificates('127.0.0.1')
+  let idle: IdleShare | undefined
   try {
-    const surroundings = { ...options, upstream, certificate, key, directory }
-    leftOut.push(...(await takeRounds(plan, surroundings, results)))
+    const surroundings = { upstream, certificate, key, directory, note, failed }
+    const peers = await startPeers(cells, { ...surroundings, warmUp: options.warmUp })
+    try {
+      idle = await takeRounds({ ...options, cells, peers, upstream, results, note, failed })
+    } finally {
+      await peers.stop()
+    }
     if (isWhole(options)) leftOut.push(...(await addDisturbances(results, note)))
   } finally {
     await upstream.stop()
@@ -63,7 +76,8 @@ export async function runAll(options: Options): Promise<Run> {
     machine,
     upstream: upstream.kind === 'nginx' ? `nginx ${versionOf('nginx')}` : `node ${process.version}`,
     load: findTool('wrk') ? `wrk ${versionOf('wrk')}` : 'autocannon',
-    peers: [...new Set(plan.map(({ peer }) => peer))].map(reportedPeer),
+    peers: chosen.map(reportedPeer),
+    ...(idle !== undefined && { idle }),
     targets: judge(results),
     cells: results.cells(),
     leftOut,
@@ -78,14 +92,15 @@ function isWhole({ quick, peers, workloads, postern }: Options): boolean {
 
 function choose(options: Options, all: readonly Peer[]) {
   const leftOut: Failure[] = []
-  const plan = planTurns(all, options).filter(({ peer }) => {
+  const cells = planCells(all, options).filter(({ peer }) => {
     const why = peer.absent()
     if (why !== undefined && !leftOut.some((one) => one.peer === peer.name)) {
       leftOut.push({ peer: peer.name, why })
     }
     return why === undefined
   })
-  return { plan, leftOut }
+  const chosen = all.filter((peer) => cells.some((cell) => cell.peer === peer))
+  return { cells: orderCells(cells, targets), chosen, leftOut }
 }
 
 async function addDisturbances(results: Results, note: (text: string) => void): Promise<Failure[]> {

@@ -1,5 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir, userInfo } from 'node:os'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../test/support/redis-server.ts'
 import { startServer } from './background.ts'
@@ -16,9 +16,10 @@ export interface Upstream {
   stop(): Promise<void>
 }
 
-/** nginx where there is one, else node. */
-export async function startUpstream(): Promise<Upstream> {
-  const directory = await mkdtemp(join(tmpdir(), 'postern-bench-upstream-'))
+/** nginx where there is one, else node. Its files go below the directory of the run. */
+export async function startUpstream(ofRun: string): Promise<Upstream> {
+  const directory = join(ofRun, 'upstream')
+  await mkdir(directory)
   const port = await freePort()
   const statusPort = await freePort()
   const nginx = findTool('nginx')
@@ -44,10 +45,7 @@ export async function startUpstream(): Promise<Upstream> {
         .map(Number)
       return total
     },
-    async stop() {
-      await server.stop()
-      await rm(directory, { recursive: true, force: true })
-    },
+    stop: server.stop,
   }
 }
 

@@ -1,28 +1,25 @@
-import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { Load, LoadOptions } from './load.ts'
 import type { Workload } from './workloads.ts'
 
-const run = promisify(execFile)
-
-/** Loads the port with wrk: one thread, so that no two of its requests have the same id. */
-export async function runWrk(program: string, options: LoadOptions): Promise<Load> {
+/** How wrk is called: one thread, so that no two requests have the same id; whole seconds only. */
+export async function wrkArguments(options: LoadOptions): Promise<readonly string[]> {
   const { workload, port, seconds, directory } = options
   const script = join(directory, `${workload.name}.lua`)
   await writeFile(script, scriptOf(workload, port))
   const args = ['-t1', `-c${workload.connections}`, `-d${seconds}s`, '--timeout', '10s']
   const url = `${workload.tls ? 'https' : 'http'}://127.0.0.1:${port}`
-  const { stdout } = await run(program, [...args, '-s', script, url], {
-    timeout: (seconds + 30) * 1000,
-  })
+  return [...args, '-s', script, url]
+}
+
+/** What the script has it say at its end. Throws when it says nothing. */
+export function readWrk(stdout: string): Load {
   const line = stdout.split('\n').find((text) => text.startsWith('{"requests"'))
   if (line === undefined) throw new Error(`wrk says nothing: ${stdout.slice(-300)}`)
   return JSON.parse(line)
 }
 
-/** wrk takes whole seconds only. */
 function scriptOf(workload: Workload, port: number): string {
   const requests = workload.tokens.map((token) => luaText(...requestOf(workload, port, token)))
   return `

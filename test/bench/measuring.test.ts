@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Peer } from '../../bench/run/peer.ts'
-import { usageOf } from '../../bench/run/processes.ts'
+import { treeOf, usageOf } from '../../bench/run/processes.ts'
 import { prove } from '../../bench/run/proof.ts'
 import { callerRole, createRules, permitted } from '../../bench/run/rules.ts'
 import { fill } from '../../bench/run/template.ts'
@@ -71,17 +71,17 @@ describe('the proof that a peer does its job', () => {
 
 describe.runIf(process.platform === 'linux')('what the kernel says of a process', () => {
   test('holds the time of children that have ended', () => {
-    const before = usageOf(process.pid)
+    const before = usageOf(treeOf(process.pid))
     const spin = 'const end = Date.now() + 300; while (Date.now() < end);'
     execFileSync(process.execPath, ['-e', spin])
-    const after = usageOf(process.pid)
+    const after = usageOf(treeOf(process.pid))
 
     expect(after.cpuSeconds).toBeGreaterThan(before.cpuSeconds)
     expect(after.residentBytes).toBeGreaterThan(1e6)
   })
 
   test('is nothing for one that is not there', () => {
-    expect(usageOf(2 ** 30)).toEqual({ cpuSeconds: 0, residentBytes: 0 })
+    expect(usageOf(treeOf(2 ** 30))).toEqual({ cpuSeconds: 0, residentBytes: 0 })
   })
 })
 

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import { inRound, orderCells } from '../../bench/run/order.ts'
+import type { Peer } from '../../bench/run/peer.ts'
+import { planCells } from '../../bench/run/plan.ts'
+import { targets } from '../../bench/run/targets.ts'
+
+const peerOf = (name: string, more: Partial<Peer> = {}): Peer => ({
+  name,
+  title: name,
+  kind: 'checked',
+  version: () => '',
+  absent: () => undefined,
+  prepare: async () => ({ program: '', args: [] }),
+  ...more,
+})
+
+const plain = { kind: 'plain' } as const
+const all = [
+  peerOf('nginx', plain),
+  peerOf('caddy', plain),
+  peerOf('bare', plain),
+  peerOf('fastify-http-proxy', plain),
+  peerOf('haproxy-100', { only: ['get', 'ids'] }),
+  peerOf('haproxy-1000'),
+  peerOf('node-stack-1000', { only: ['get'] }),
+  peerOf('postern'),
+  peerOf('postern-2-workers', { only: ['get'] }),
+  peerOf('postern-10-rules', { only: ['ids'] }),
+  peerOf('postern-100000-rules', { only: ['ids'] }),
+]
+const whole = { quick: false, peers: undefined, workloads: undefined }
+const nameOf = ({ peer, workload }: { peer: { name: string }; workload: { name: string } }) =>
+  `${peer.name} ${workload.name}`
+
+describe('what is measured', () => {
+  test('leaves out what says nothing about a peer', () => {
+    const names = planCells(all, whole).map(nameOf)
+
+    expect(names).toContain('nginx post')
+    expect(names).not.toContain('nginx tokens')
+    expect(names).toContain('postern tokens')
+    expect(names).not.toContain('node-stack-1000 ids')
+  })
+
+  test('is only what the quick targets are about in a quick run', () => {
+    const names = planCells(all, { ...whole, quick: true }).map(nameOf)
+
+    expect(names).toContain('postern tokens')
+    expect(names).not.toContain('nginx get')
+    expect(names).not.toContain('postern large')
+  })
+
+  test('is every workload of the peers that are named', () => {
+    const chosen = planCells(all, { ...whole, quick: true, peers: ['nginx'] }).map(nameOf)
+
+    expect(chosen).toEqual(
+      ['get', 'ids', 'thousand', 'post', 'large', 'tls'].map((w) => `nginx ${w}`),
+    )
+  })
+
+  test('is refused when a name does not exist', () => {
+    expect(() => planCells(all, { ...whole, peers: ['bar'] })).toThrow('no peer bar; there are')
+    expect(() => planCells(all, { ...whole, workloads: ['got'] })).toThrow('no workload got')
+  })
+})
+
+describe('the order of a round', () => {
+  const cells = planCells(all, whole)
+  const names = orderCells(cells, targets).map(nameOf)
+  const apart = (one: string, other: string) => Math.abs(names.indexOf(one) - names.indexOf(other))
+
+  test('has every cell once', () => {
+    expect(names.toSorted()).toEqual(cells.map(nameOf).toSorted())
+  })
+
+  test('has Postern between the two that its narrowest targets compare it with', () => {
+    expect(apart('postern get', 'bare get')).toBe(1)
+    expect(apart('postern get', 'fastify-http-proxy get')).toBe(1)
+  })
+
+  test('has both sides of every target close together, whatever their workloads are', () => {
+    expect(apart('postern get', 'postern tokens')).toBeLessThanOrEqual(3)
+    expect(apart('postern get', 'postern-2-workers get')).toBeLessThanOrEqual(3)
+    expect(apart('postern ids', 'haproxy-1000 ids')).toBeLessThanOrEqual(2)
+    expect(apart('postern-10-rules ids', 'postern-100000-rules ids')).toBe(1)
+  })
+
+  test('goes from workload to workload where no target says otherwise', () => {
+    const rest = names.filter((name) => name.startsWith('nginx'))
+
+    expect(rest).toEqual(
+      ['get', 'ids', 'thousand', 'post', 'large', 'tls'].map((w) => `nginx ${w}`),
+    )
+  })
+
+  test('is that of the plan without targets, and leaves out those of which one side is missing', () => {
+    expect(orderCells(cells, []).map(nameOf)).toEqual(cells.map(nameOf))
+    const alone = planCells(all, { ...whole, peers: ['nginx', 'postern'], workloads: ['get'] })
+    expect(orderCells(alone, targets)).toEqual(alone)
+  })
+
+  test('turns around from round to round, so that a drift is not on one side', () => {
+    expect([1, 2, 3].map((round) => inRound(['a', 'b'], round).join(''))).toEqual([
+      'ab',
+      'ba',
+      'ab',
+    ])
+  })
+})

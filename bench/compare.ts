@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeBaseline } from './run/baseline.ts'
-import { writeDocs } from './run/docs.ts'
+import { bystandersText, writeDocs } from './run/docs.ts'
 import { type Options, readOptions, usage } from './run/options.ts'
 import { bench } from './run/places.ts'
 import type { Report } from './run/report.ts'
@@ -47,6 +47,7 @@ for (const name of shown) console.log(`\n${asText(workloadTable(name, report, re
 const isWhole = options.peers === undefined && options.workloads === undefined
 const judged = report.targets.filter(({ value }) => isWhole || value !== undefined)
 if (judged.length > 0) console.log(`\n${asText(targetTable(judged))}`)
+if (report.bystanders !== undefined) console.log(`\n${bystandersText(report.bystanders)}`)
 for (const { peer, workload = '', round, why } of report.leftOut) {
   console.log(`left out: ${[peer, workload, round].filter(Boolean).join(' ')}: ${why}`)
 }

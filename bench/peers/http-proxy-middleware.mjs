@@ -5,7 +5,7 @@ import { listen } from './node-listener.mjs'
 
 const pass = createProxyMiddleware({
   target: process.env.UPSTREAM,
-  agent: new Agent({ keepAlive: true, maxSockets: 1024 }),
+  agent: new Agent({ keepAlive: true, maxSockets: 1024, maxFreeSockets: 1024 }),
 })
 
 listen((request, reply) => {

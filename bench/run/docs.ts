@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Bystanders, percent } from './bystanders.ts'
 import { drawChart } from './chart.ts'
-import type { IdleShare } from './idle.ts'
 import { checkout } from './places.ts'
 import type { Report } from './report.ts'
 import type { Results } from './results.ts'
@@ -43,7 +43,7 @@ function machineText({
   upstream,
   load,
   peers,
-  idle,
+  bystanders,
 }: Report): string {
   const { cores, cpu, memoryGib, kernel, load: before } = machine
   const kind = quick ? 'A quick run' : 'A full run'
@@ -52,15 +52,17 @@ function machineText({
     `${kind} of ${date.slice(0, 10)}: ${cores} cores of ${cpu}, ${memoryGib} GiB, ${kernel}, load`,
     `${before} before the run. ${rounds} rounds of ${seconds} s for each figure, after a warm-up;`,
     `the median counts. Load: ${load}. Upstream: ${upstream}.`,
-    ...(idle === undefined ? [] : [idleText(idle)]),
+    ...(bystanders === undefined ? [] : [bystandersText(bystanders)]),
     '',
     ...versions,
   ].join('\n')
 }
 
-function idleText({ peer, share }: IdleShare): string {
-  const percent = `${(share * 100).toFixed(1)} % of a core`
-  return `No peer used more than ${percent} while another was measured (${peer}).`
+/** One sentence for the document and the terminal. */
+export function bystandersText({ idle, others }: Bystanders): string {
+  const most = idle === undefined ? 'none' : `${percent(idle.share)} of a core (${idle.peer})`
+  const outside = `programs outside of the run ${percent(others)} on average`
+  return `While one was measured, no idle peer used more than ${most}, ${outside}.`
 }
 
 function leftOutText({ leftOut }: Report): string {

@@ -8,7 +8,7 @@ export const usage = `npm run bench -- [options]
   --quick            about two minutes: what the ratios need that change from day to day
   --install          have the system's package manager bring what is missing (nginx, HAProxy, …)
   --peers A,B        only these            --workload A,B   only these
-  --rounds N         3                     --seconds N      of each measurement: 2
+  --rounds N         5; quick 3            --seconds N      of each figure: 2; quick 1
   --postern DIR      the checkout of the Postern that is measured: this one
   --result FILE      where the JSON goes
   --from FILE        no run: the tables, document and chart of an earlier one

@@ -11,14 +11,19 @@ export interface Usage {
 /** What `getconf CLK_TCK` says on every Linux that Node runs on; the kernel's unit in /proc. */
 const ticksPerSecond = 100
 
-/** A process and everything that it has started and that still runs, by reading all of /proc. */
-export function treeOf(root: number): readonly number[] {
-  const all = readdirSync('/proc')
+/** Every process of the machine that /proc shows. */
+export function allProcesses(): readonly number[] {
+  return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      const [parent] = statOf(Number(name), [parentField])
-      return parent === undefined ? [] : { pid: Number(name), parent }
-    })
+    .map(Number)
+}
+
+/** A process and everything that it has started and that still runs. */
+export function treeOf(root: number): readonly number[] {
+  const all = allProcesses().flatMap((pid) => {
+    const [parent] = statOf(pid, [parentField])
+    return parent === undefined ? [] : { pid, parent }
+  })
   const tree = all.filter(({ pid }) => pid === root)
   for (const { pid } of tree) tree.push(...all.filter(({ parent }) => parent === pid))
   return tree.map(({ pid }) => pid)

@@ -1,7 +1,7 @@
 import type { Sample } from './measure.ts'
 
 export interface Progress {
-  tell(what: string, outcome: Sample | Error): void
+  tell(what: string, outcome: Sample | Error, remark?: string): void
   /** One figure fewer to come. */
   skip(): void
 }
@@ -12,7 +12,7 @@ export function createProgress(steps: number): Progress {
   let left = steps
   let taken = 0
   return {
-    tell(what, outcome) {
+    tell(what, outcome, remark = '') {
       left--
       taken++
       const rest = Math.ceil((((Date.now() - start) / taken) * left) / 60_000)
@@ -21,7 +21,7 @@ export function createProgress(steps: number): Progress {
         outcome instanceof Error
           ? `FAILED: ${outcome.message}`
           : `${outcome.cpuMicros.toFixed(1)} µs CPU, ${Math.round(outcome.perSecond)} a second`
-      console.error(`${share}, ${rest} min left  ${what}: ${text}`)
+      console.error(`${share}, ${rest} min left  ${what}: ${text}${remark}`)
     },
     skip() {
       left--

@@ -1,4 +1,4 @@
-import type { IdleShare } from './idle.ts'
+import type { Bystanders } from './bystanders.ts'
 import type { Machine } from './machine.ts'
 import type { Peer } from './peer.ts'
 import type { Cell } from './results.ts'
@@ -23,8 +23,8 @@ export interface Report {
   readonly upstream: string
   readonly load: string
   readonly peers: readonly ReportedPeer[]
-  /** What those that waited used at most while another was measured. */
-  readonly idle?: IdleShare
+  /** Absent in reports of before it was looked at. */
+  readonly bystanders?: Bystanders
   readonly targets: readonly Verdict[]
   readonly cells: readonly Cell[]
   readonly leftOut: readonly Failure[]

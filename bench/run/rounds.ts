@@ -1,4 +1,4 @@
-import { createIdleWatch, type IdleShare } from './idle.ts'
+import { type Bystanders, createBystanderWatch } from './bystanders.ts'
 import { measure, type Sample, untilQuiet } from './measure.ts'
 import { inRound } from './order.ts'
 import type { PlannedCell } from './plan.ts'
@@ -17,7 +17,6 @@ export interface Rounds {
   readonly rounds: number
   readonly seconds: number
   readonly results: Results
-  readonly note: (text: string) => void
   readonly failed: (failure: Failure) => void
 }
 
@@ -26,13 +25,13 @@ const longerFactor = 4
 
 /**
  * Every cell once in every round, each alone under load while the others idle. One that ends in the
- * middle is told of once, and the others go on. Returns what the idle ones used at most.
+ * middle is told of once, and the others go on. Returns who else used the machine.
  */
-export async function takeRounds(options: Rounds): Promise<IdleShare | undefined> {
-  const { peers, upstream, rounds, seconds, results, note, failed } = options
+export async function takeRounds(options: Rounds): Promise<Bystanders> {
+  const { peers, upstream, rounds, seconds, results, failed } = options
   const cells = options.cells.filter((cell) => peers.of(cell) !== undefined)
   const progress = createProgress(cells.length * rounds)
-  const idle = createIdleWatch(peers.all, note)
+  const bystanders = createBystanderWatch(peers.all)
   const slow = new Set<PlannedCell>()
   const gone = new Set<RunningPeer>()
 
@@ -58,9 +57,11 @@ export async function takeRounds(options: Rounds): Promise<IdleShare | undefined
     const [peer, workload] = [cell.peer.name, cell.workload.name]
     const what = `round ${round}, ${peer}, ${workload}`
     try {
-      const sample = await idle.during(running, () => sampleOf(cell, running))
+      const { result: sample, remark } = await bystanders.during(running, () =>
+        sampleOf(cell, running),
+      )
       await running.emptyLogs()
-      progress.tell(what, sample)
+      progress.tell(what, sample, remark)
       results.add({ peer, workload }, round, sample)
     } catch (error) {
       const outcome = running.hasEnded()
@@ -75,5 +76,5 @@ export async function takeRounds(options: Rounds): Promise<IdleShare | undefined
   for (let round = 1; round <= rounds; round++) {
     for (const cell of inRound(cells, round)) await take(cell, round)
   }
-  return idle.most()
+  return bystanders.seen()
 }

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCertificates } from '../../test/support/certificates.ts'
+import type { Bystanders } from './bystanders.ts'
 import { addDisturbance, disturbances } from './extras.ts'
-import type { IdleShare } from './idle.ts'
 import { describeMachine } from './machine.ts'
 import type { Options } from './options.ts'
 import { orderCells } from './order.ts'
@@ -52,12 +52,12 @@ export async function runAll(options: Options): Promise<Run> {
   const failed = (failure: Failure) => void leftOut.push(failure)
   const upstream = await startUpstream(directory)
   const { certificate, key, remove } = await createCertificates('127.0.0.1')
-  let idle: IdleShare | undefined
+  let bystanders: Bystanders
   try {
     const surroundings = { upstream, certificate, key, directory, note, failed }
     const peers = await startPeers(cells, { ...surroundings, warmUp: options.warmUp })
     try {
-      idle = await takeRounds({ ...options, cells, peers, upstream, results, note, failed })
+      bystanders = await takeRounds({ ...options, cells, peers, upstream, results, failed })
     } finally {
       await peers.stop()
     }
@@ -77,7 +77,7 @@ export async function runAll(options: Options): Promise<Run> {
     upstream: upstream.kind === 'nginx' ? `nginx ${versionOf('nginx')}` : `node ${process.version}`,
     load: findTool('wrk') ? `wrk ${versionOf('wrk')}` : 'autocannon',
     peers: chosen.map(reportedPeer),
-    ...(idle !== undefined && { idle }),
+    bystanders,
     targets: judge(results),
     cells: results.cells(),
     leftOut,

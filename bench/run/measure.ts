@@ -27,6 +27,8 @@ export interface MeasureOptions {
   readonly workload: Workload
   readonly upstream: Upstream
   readonly seconds: number
+  /** How many requests have to be answered on each connection for a figure. */
+  readonly fewest: number
 }
 
 /** Under load, and not counted: connections are made, and V8 gets back the memory it gave away. */
@@ -34,9 +36,6 @@ const leadSeconds = 1
 /** Before the end of the load, so that its end is not in the figure. */
 const endsEarlyMs = 100
 const memoryEveryMs = 200
-/** Where fewer are answered, whoever answers in bursts is counted by chance. */
-const fewestPerConnection = 10
-
 /** What was seen while it counted. */
 interface Window {
   readonly load: Load
@@ -62,7 +61,7 @@ export async function measure(
 
   const { load, cpuSeconds, answered, seconds, residentBytes } = window
   if (load.failed > 0) throw new Error(`${load.failed} requests failed`)
-  if (answered < workload.connections * fewestPerConnection) return undefined
+  if (answered < workload.connections * options.fewest) return undefined
   // Requests under way at the end have reached the upstream and not been answered.
   if (Math.abs(passed - load.requests * passes) > workload.connections + load.requests * 0.01 + 2) {
     const refused = `${load.refused} were answered with an error`

@@ -61,7 +61,7 @@ export function readOptions(args: readonly string[]): Options {
     rounds: atLeastOne('rounds', rounds ?? (quick ? '3' : '5')),
     // The load generator knows whole seconds only.
     seconds: atLeastOne('seconds', seconds ?? (quick ? '1' : '2')),
-    warmUp: { requests: 150_000, mostSeconds: quick ? 8 : 20 },
+    warmUp: { requests: 150_000, mostSeconds: quick ? 6 : 15 },
     postern: resolve(postern),
     result: result === undefined ? undefined : resolve(result),
     from: from === undefined ? undefined : resolve(from),

@@ -1,4 +1,5 @@
 import { compareWith, readBaseline, tolerance } from './run/baseline.ts'
+import { bystandersText } from './run/docs.ts'
 import { readOptions } from './run/options.ts'
 import { runAll } from './run/run.ts'
 import { asText } from './run/tables.ts'
@@ -26,6 +27,7 @@ console.log(
     ]),
   ])}`,
 )
+if (report.bystanders !== undefined) console.log(`\n${bystandersText(report.bystanders)}`)
 for (const { peer, workload = '', why } of report.leftOut) {
   console.log(`left out: ${peer} ${workload}: ${why}`)
 }

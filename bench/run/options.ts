@@ -5,7 +5,9 @@ import type { WarmUp } from './warm-up.ts'
 
 export const usage = `npm run bench -- [options]
 
-  --quick            about two minutes: what the ratios need that change from day to day
+Without options: everything, about 35 minutes. All peers are up at once: 6 GB of memory.
+
+  --quick            two and a half minutes: what the ratios need that change from day to day
   --install          have the system's package manager bring what is missing (nginx, HAProxy, …)
   --peers A,B        only these            --workload A,B   only these
   --rounds N         5; quick 3            --seconds N      of each figure: 2; quick 1

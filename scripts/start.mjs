@@ -22,7 +22,10 @@ if (changedAt(stamp) <= newest) {
 const stdio = ['ignore', 'inherit', 'inherit']
 const children = [
   spawn(node, ['samples/orders/main.ts'], { stdio }),
-  spawn(node, ['dist/main.js', 'serve', '--tour', ...process.argv.slice(2)], { stdio }),
+  // As in the image: V8's four helpers, beside one thread that serves, cost more than they help.
+  spawn(node, ['--v8-pool-size=1', 'dist/main.js', 'serve', '--tour', ...process.argv.slice(2)], {
+    stdio,
+  }),
 ]
 
 let ending = false

@@ -269,3 +269,20 @@ describe('the systemd unit', () => {
     expect(Number(all('TimeoutStopSec')[0]) * 1000).toBeGreaterThan(shutdown.deadlineMs + 5000)
   })
 })
+
+test('image, systemd unit and npm start give Node the same options, and it knows them', () => {
+  const given = ['Dockerfile', 'samples/systemd/postern.service', 'scripts/start.mjs'].map(
+    (file) => {
+      const text = readFileSync(file, 'utf8')
+      const before = /(?:exec node|^ExecStart=\S*node|spawn\(node, \[)(.*?)\S*dist\/main\.js/m.exec(
+        text,
+      )
+      return before?.[1]?.match(/--[\w=-]+/g) ?? []
+    },
+  )
+  const [options = []] = given
+
+  expect(options).not.toEqual([])
+  expect(given).toEqual([options, options, options])
+  expect(spawnSync(process.execPath, [...options, '-e', '']).status).toBe(0)
+})

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { policyFiles } from '../../test/support/policy-files.ts'
 import { testSecret } from '../../test/support/tokens.ts'
+import { nodeFlags } from './node-flags.ts'
 import type { Launch, Peer, Setting } from './peer.ts'
 import { fileOfPeers } from './places.ts'
 import { createRules } from './rules.ts'
@@ -74,7 +75,7 @@ function launch(
 ): Launch {
   return {
     program: process.execPath,
-    args: [fileOfPeers(file)],
+    args: [...nodeFlags, fileOfPeers(file)],
     env: {
       PORT: String(port),
       UPSTREAM: `http://127.0.0.1:${upstreamPort}`,

@@ -4,6 +4,7 @@ import { policyFiles } from '../../test/support/policy-files.ts'
 import { freePort } from '../../test/support/redis-server.ts'
 import { testSecret } from '../../test/support/tokens.ts'
 import { createEndedTokens } from './ended-tokens.ts'
+import { nodeFlags } from './node-flags.ts'
 import type { Launch, Peer, Setting } from './peer.ts'
 import { checkout, fileOfPeers } from './places.ts'
 import { createRules } from './rules.ts'
@@ -65,7 +66,7 @@ export function createPosternPeers({ main, version, hasWorkers, stores }: Poster
     }
     const file = join(directory, 'postern.yaml')
     await writeFile(file, fill(await readFile(fileOfPeers('postern.yaml'), 'utf8'), values))
-    return { program: process.execPath, args: [main, 'serve', '--config', file] }
+    return { program: process.execPath, args: [...nodeFlags, main, 'serve', '--config', file] }
   }
 
   return variants.map(({ workers, rules, ...variant }) => ({

@@ -1,0 +1,5 @@
+/**
+ * What every peer on Node is started with, as the image starts Postern: V8 collects with one thread
+ * beside the one that serves. Of its four, on two cores, each waits for the others.
+ */
+export const nodeFlags = ['--v8-pool-size=1'] as const

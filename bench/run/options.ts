@@ -5,7 +5,7 @@ import type { WarmUp } from './warm-up.ts'
 
 export const usage = `npm run bench -- [options]
 
-Without options: everything, about 35 minutes. All peers are up at once: 4 GB of memory.
+Without options: everything, about 45 minutes. All peers are up at once: 4 GB of memory.
 
   --quick            two and a half minutes: what the ratios need that change from day to day
   --install          have the system's package manager bring what is missing (nginx, HAProxy, …)
@@ -26,6 +26,8 @@ export interface Options {
   readonly peers: readonly string[] | undefined
   readonly workloads: readonly string[] | undefined
   readonly rounds: number
+  /** How often what a target compares is measured again after each round. */
+  readonly again: number
   readonly seconds: number
   /** Once, after the start of each peer. */
   readonly warmUp: WarmUp
@@ -61,6 +63,7 @@ export function readOptions(args: readonly string[]): Options {
     peers: peers?.split(','),
     workloads: workload?.split(','),
     rounds: atLeastOne('rounds', rounds ?? (quick ? '3' : '5')),
+    again: quick ? 0 : 2,
     // The load generator knows whole seconds only.
     seconds: atLeastOne('seconds', seconds ?? (quick ? '1' : '2')),
     warmUp: { requests: 150_000, mostSeconds: quick ? 6 : 15 },

@@ -21,9 +21,29 @@ export function orderCells(
   ])
 }
 
-/** Every other round goes backwards: a machine that gets slower is then slower for both sides. */
-export function inRound<T>(cells: readonly T[], round: number): readonly T[] {
-  return round % 2 === 1 ? cells : cells.toReversed()
+/**
+ * Round after round. Each of the `rounds` has all cells, and `again` more after it have those of
+ * which ratios are made: a ratio of two noisy figures needs more of them than a figure does. Every
+ * other one goes backwards: a machine that gets slower is then slower for both sides.
+ */
+export function orderRounds<T>(
+  cells: readonly T[],
+  compared: readonly T[],
+  { rounds, again }: { readonly rounds: number; readonly again: number },
+): readonly (readonly T[])[] {
+  return Array.from({ length: rounds * (1 + again) }, (_, at) => {
+    const those = at % (1 + again) === 0 ? cells : compared
+    return at % 2 === 0 ? those : those.toReversed()
+  })
+}
+
+/** Those that a target compares with another that is there too. */
+export function comparedCells(
+  cells: readonly PlannedCell[],
+  targets: readonly Pair[],
+): readonly PlannedCell[] {
+  const inChains = new Set(chain(cells, targets).flatMap((one) => one.cells))
+  return cells.filter((cell) => inChains.has(cell))
 }
 
 interface Chain {

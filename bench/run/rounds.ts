@@ -1,12 +1,13 @@
 import { type Bystanders, createBystanderWatch } from './bystanders.ts'
 import { measure, type Sample, untilQuiet } from './measure.ts'
-import { inRound } from './order.ts'
+import { comparedCells, orderRounds } from './order.ts'
 import type { PlannedCell } from './plan.ts'
 import { createProgress } from './progress.ts'
 import type { Failure } from './report.ts'
 import type { Results } from './results.ts'
 import { asError, type RunningPeer } from './running-peer.ts'
 import type { RunningPeers } from './starting.ts'
+import { targets } from './targets.ts'
 import type { Upstream } from './upstream.ts'
 
 export interface Rounds {
@@ -15,6 +16,8 @@ export interface Rounds {
   readonly peers: RunningPeers
   readonly upstream: Upstream
   readonly rounds: number
+  /** How often what a target compares is measured again after each of them. */
+  readonly again: number
   readonly seconds: number
   readonly results: Results
   readonly failed: (failure: Failure) => void
@@ -29,9 +32,10 @@ const longer = { fewest: 1, factor: 3 }
  * middle is told of once, and the others go on. Returns who else used the machine.
  */
 export async function takeRounds(options: Rounds): Promise<Bystanders> {
-  const { peers, upstream, rounds, seconds, results, failed } = options
+  const { peers, upstream, rounds, again, seconds, results, failed } = options
   const cells = options.cells.filter((cell) => peers.of(cell) !== undefined)
-  const progress = createProgress(cells.length * rounds)
+  const order = orderRounds(cells, comparedCells(cells, targets), { rounds, again })
+  const progress = createProgress(order.flat().length)
   const bystanders = createBystanderWatch(peers.all)
   const slow = new Set<PlannedCell>()
   const gone = new Set<RunningPeer>()
@@ -71,8 +75,8 @@ export async function takeRounds(options: Rounds): Promise<Bystanders> {
     }
   }
 
-  for (let round = 1; round <= rounds; round++) {
-    for (const cell of inRound(cells, round)) await take(cell, round)
+  for (const [at, round] of order.entries()) {
+    for (const cell of round) await take(cell, at + 1)
   }
   return bystanders.seen()
 }

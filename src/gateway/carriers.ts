@@ -37,11 +37,13 @@ export function cookieWithoutToken(cookie: string): string | undefined {
   return rest === '' ? undefined : rest
 }
 
+const scheme = 'bearer '
+
 /** Another scheme is no token of ours, so the next carrier is asked. */
 function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined
-  const match = /^bearer (.*)$/i.exec(authorization)
-  const token = match?.[1]?.trimEnd()
+  if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return undefined
+  const token = authorization.slice(scheme.length).trimEnd()
   return token === '' ? undefined : token
 }
 

@@ -1,12 +1,11 @@
-import { hash } from 'node:crypto'
 import { CompactSign, compactVerify } from 'jose'
-import { LRUCache } from 'lru-cache'
 import { Fault, Refusal } from '../errors.ts'
 import type { Caller } from './caller.ts'
 import { type Claims, readPayload, writePayload } from './claims.ts'
 import { type CompactToken, parseCompactForm } from './compact-form.ts'
 import { signerOf } from './derived-keys.ts'
 import { earliestTime } from './earliest-time.ts'
+import { createGoodSignatures } from './good-signatures.ts'
 import type { KeySet } from './key-set.ts'
 import type { VerifyingKey } from './keys.ts'
 import type { Revocations, TokenRevocation } from './revocations.ts'
@@ -50,9 +49,9 @@ export interface TokenParts {
 /** Issuing and verifying stand together, so that what one writes the other reads. */
 export function createTokens(parts: TokenParts) {
   const { keys, revocations, lifetimeSeconds, now } = parts
-  // Only the outcome of the signature is remembered, by digest of the whole token, and never the
-  // outcome of a clock (CVE-2026-107719).
-  const remembered = new LRUCache<string, VerifiedToken>({ max: 10_000 })
+  // Only the outcome of the signature is remembered, by the whole token, and never the outcome of a
+  // clock (CVE-2026-107719).
+  const remembered = createGoodSignatures<VerifiedToken>()
   const seenExpired = new WeakSet<VerifiedToken>()
 
   /** `readAt` is when the caller's account was read: what ended between then and now ends this. */
@@ -72,14 +71,13 @@ export function createTokens(parts: TokenParts) {
   }
 
   function verify(token: string): VerifiedToken | Promise<VerifiedToken> {
-    const digest = hash('sha256', token, 'base64')
-    const known = remembered.get(digest)
-    return known === undefined ? verifyFirst(token, digest) : checkNow(known)
+    const known = remembered.find(token)
+    return known === undefined ? verifyFirst(token) : checkNow(known)
   }
 
-  async function verifyFirst(token: string, digest: string): Promise<VerifiedToken> {
+  async function verifyFirst(token: string): Promise<VerifiedToken> {
     const verified = await verifySignature(token)
-    remembered.set(digest, verified)
+    remembered.keep(token, verified)
     return checkNow(verified)
   }
 

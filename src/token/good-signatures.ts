@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+
+/** What tokens said whose signature was good. */
+export interface GoodSignatures<Said> {
+  find(token: string): Said | undefined
+  keep(token: string, said: Said): void
+}
+
+const mostKept = 10_000
+/** Taking a digest is dearer than all else that is asked of a token that is known. */
+const mostInUse = 1024
+const inUseMs = 5000
+
+/**
+ * Remembers by digest of the whole token: what lies in memory for hours is nothing that anybody
+ * could call with. For some seconds, the tokens in use are found by their text. As strings of
+ * requests that are over they are in memory for about as long anyway.
+ */
+export function createGoodSignatures<Said extends object>(): GoodSignatures<Said> {
+  const byDigest = new LRUCache<string, Said>({ max: mostKept })
+  const inUse = new Map<string, Said>()
+  let isEnding = false
+
+  function forget(): void {
+    inUse.clear()
+    isEnding = false
+  }
+  function use(token: string, said: Said): void {
+    if (inUse.size >= mostInUse) inUse.clear()
+    inUse.set(token, said)
+    if (isEnding) return
+    isEnding = true
+    setTimeout(forget, inUseMs).unref()
+  }
+
+  return {
+    find(token) {
+      const found = inUse.get(token)
+      if (found !== undefined) return found
+      const said = byDigest.get(digestOf(token))
+      if (said !== undefined) use(token, said)
+      return said
+    },
+    keep(token, said) {
+      byDigest.set(digestOf(token), said)
+      use(token, said)
+    },
+  }
+}
+
+function digestOf(token: string): string {
+  return hash('sha256', token, 'base64')
+}

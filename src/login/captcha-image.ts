@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { boundsOf, outlineOf } from './glyph-outlines.ts'
-import { type Contour, fillContours, type Point } from './glyph-raster.ts'
+import { type Contour, fillContours } from './glyph-raster.ts'
 import { encodePng } from './png.ts'
 
 const WIDTH = 240
@@ -12,7 +12,15 @@ const SPECKLES = 50
 const NOISE_BYTES = 512
 
 type Roll = (low: number, high: number) => number
-type Move = (point: Point) => Point
+/** Where (x, y) goes: (a x + b y + right, c x + d y + down). */
+interface Move {
+  readonly a: number
+  readonly b: number
+  readonly c: number
+  readonly d: number
+  readonly right: number
+  readonly down: number
+}
 
 /**
  * A PNG of 240 by 80 that shows one to eight letters or digits to a person, and carries no outline
@@ -24,7 +32,8 @@ export function drawCaptcha(text: string, noise: Buffer = randomBytes(NOISE_BYTE
   if (!/^[0-9A-Za-z]{1,8}$/.test(text)) throw new RangeError('not 1 to 8 letters or digits')
   const roll = createDice(noise)
   const shapes = [...setLine(text, roll), drawHill(roll), drawRibbon(roll), ...drawSpeckles(roll)]
-  const pixels = fillContours(move(shapes, createWarp(roll)), WIDTH, HEIGHT)
+  warp(shapes, roll)
+  const pixels = fillContours(shapes, WIDTH, HEIGHT)
   return encodePng({ width: WIDTH, height: HEIGHT, pixels })
 }
 
@@ -46,17 +55,14 @@ function setLine(text: string, roll: Roll): Contour[] {
     const shrink = Math.min(1, LINE_HEIGHT / (bottom - top))
     const room = (LINE_HEIGHT - (bottom - top) * shrink) / 2
     const down = roll(-room, room) - ((top + bottom) / 2) * shrink
-    const start = pen
-    line.push(
-      ...move(glyph, ({ x, y }) => ({ x: start + (x - left) * shrink, y: y * shrink + down })),
-    )
+    line.push(...move(glyph, scale(shrink, pen - left * shrink, down)))
     // Neighbours overlap or stand apart, so that cutting at gaps or into equal parts goes wrong.
     pen += (right - left) * shrink + roll(-1.5, 10)
   }
   const length = boundsOf(line).right
-  const scale = Math.min(1, (WIDTH - 2 * MARGIN) / length)
-  const start = MARGIN + roll(0, WIDTH - 2 * MARGIN - length * scale)
-  return move(line, ({ x, y }) => ({ x: start + x * scale, y: HEIGHT / 2 + y * scale }))
+  const fit = Math.min(1, (WIDTH - 2 * MARGIN) / length)
+  const start = MARGIN + roll(0, WIDTH - 2 * MARGIN - length * fit)
+  return move(line, scale(fit, start, HEIGHT / 2))
 }
 
 function createTwist(roll: Roll): Move {
@@ -66,17 +72,27 @@ function createTwist(roll: Roll): Move {
   const angle = roll(-0.22, 0.22)
   const cos = Math.cos(angle)
   const sin = Math.sin(angle)
-  return ({ x, y }) => {
-    const across = x * wide + y * high * lean
-    return { x: across * cos - y * high * sin, y: across * sin + y * high * cos }
-  }
+  const [a, b] = [wide * cos, high * (lean * cos - sin)]
+  const [c, d] = [wide * sin, high * (lean * sin + cos)]
+  return { a, b, c, d, right: 0, down: 0 }
 }
 
-function createWarp(roll: Roll): Move {
+function scale(by: number, right: number, down: number): Move {
+  return { a: by, b: 0, c: 0, d: by, right, down }
+}
+
+/** In place: the shapes are of this picture alone. */
+function warp(shapes: readonly Contour[], roll: Roll): void {
   const lean = createWave(roll, { height: roll(2.5, 5), length: 70 })
   const swell = createWave(roll, { height: roll(3, 6), length: 150 })
   const ripple = createWave(roll, { height: roll(0.8, 1.8), length: 45 })
-  return ({ x, y }) => ({ x: x + lean(y), y: y + swell(x) + ripple(x) })
+  for (const shape of shapes) {
+    for (let at = 0; at < shape.length; at += 2) {
+      const [x, y] = [shape[at] ?? 0, shape[at + 1] ?? 0]
+      shape[at] = x + lean(y)
+      shape[at + 1] = y + swell(x) + ripple(x)
+    }
+  }
 }
 
 function createWave(roll: Roll, { height, length }: { height: number; length: number }) {
@@ -91,7 +107,7 @@ function drawHill(roll: Roll): Contour {
   const wave = createWave(roll, { height: roll(16, 30), length: 160 })
   const far = roll(0, 1) < 0.5 ? -HEIGHT : 2 * HEIGHT
   const ridge = acrossPicture((x) => base + wave(x))
-  return [...ridge, { x: 2 * WIDTH, y: far }, { x: -WIDTH, y: far }]
+  return Float64Array.from([...ridge, 2 * WIDTH, far, -WIDTH, far])
 }
 
 function drawRibbon(roll: Roll): Contour {
@@ -99,26 +115,40 @@ function drawRibbon(roll: Roll): Contour {
   const thick = roll(0.8, 1.2)
   const wave = createWave(roll, { height: roll(8, 20), length: 140 })
   const upper = acrossPicture((x) => base + wave(x) - thick)
-  return [...upper, ...acrossPicture((x) => base + wave(x) + thick).reverse()]
+  const lower = acrossPicture((x) => base + wave(x) + thick)
+  const ribbon = new Float64Array(2 * upper.length)
+  ribbon.set(upper)
+  for (let at = 0; at < lower.length; at += 2) {
+    ribbon.set(lower.subarray(at, at + 2), ribbon.length - 2 - at)
+  }
+  return ribbon
 }
 
 function drawSpeckles(roll: Roll): Contour[] {
   return Array.from({ length: SPECKLES }, () => {
     const [x, y, size] = [roll(0, WIDTH), roll(0, HEIGHT), roll(0.8, 1.8)]
-    return [
-      { x: x - size, y },
-      { x, y: y - size },
-      { x: x + size, y },
-      { x, y: y + size },
-    ]
+    return Float64Array.of(x - size, y, x, y - size, x + size, y, x, y + size)
   })
 }
 
-function acrossPicture(height: (x: number) => number): Point[] {
-  const xs = Array.from({ length: WIDTH / 4 + 9 }, (_, i) => 4 * i - 16)
-  return xs.map((x) => ({ x, y: height(x) }))
+function acrossPicture(height: (x: number) => number): Contour {
+  const points = new Float64Array(2 * (WIDTH / 4 + 9))
+  for (let at = 0; at < points.length; at += 2) {
+    const x = 2 * at - 16
+    points[at] = x
+    points[at + 1] = height(x)
+  }
+  return points
 }
 
-function move(contours: readonly Contour[], by: Move): Contour[] {
-  return contours.map((contour) => contour.map(by))
+function move(contours: readonly Contour[], { a, b, c, d, right, down }: Move): Contour[] {
+  return contours.map((contour) => {
+    const moved = new Float64Array(contour.length)
+    for (let at = 0; at < contour.length; at += 2) {
+      const [x, y] = [contour[at] ?? 0, contour[at + 1] ?? 0]
+      moved[at] = a * x + b * y + right
+      moved[at + 1] = c * x + d * y + down
+    }
+    return moved
+  })
 }

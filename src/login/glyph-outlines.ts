@@ -1,9 +1,14 @@
 import svgCaptcha from 'svg-captcha'
-import type { Contour, Point } from './glyph-raster.ts'
+import type { Contour } from './glyph-raster.ts'
 
 const EM = 1000
 const FIGURE_HEIGHT = 450
 const PIECE_LENGTH = 20
+
+interface Point {
+  readonly x: number
+  readonly y: number
+}
 
 const outlines = new Map<string, readonly Contour[]>()
 
@@ -17,7 +22,7 @@ export function outlineOf(character: string): readonly Contour[] {
   // One character a call: the library shuffles the paths of a longer text, and for no text it
   // takes one from Math.random. Its jitter does not show at this size.
   const svg = svgCaptcha(character, { width: EM, height: EM, fontSize: EM, noise: 0 })
-  const outline = centre(faceOf(parsePath(svg)))
+  const outline = centre(faceOf(parsePath(svg)).map(flat))
   outlines.set(character, outline)
   return outline
 }
@@ -25,16 +30,19 @@ export function outlineOf(character: string): readonly Contour[] {
 /** The smallest upright box around the contours. */
 export function boundsOf(contours: readonly Contour[]) {
   const bounds = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity }
-  for (const { x, y } of contours.flat()) {
-    bounds.left = Math.min(bounds.left, x)
-    bounds.right = Math.max(bounds.right, x)
-    bounds.top = Math.min(bounds.top, y)
-    bounds.bottom = Math.max(bounds.bottom, y)
+  for (const contour of contours) {
+    for (let at = 0; at < contour.length; at += 2) {
+      const [x, y] = [contour[at] ?? 0, contour[at + 1] ?? 0]
+      if (x < bounds.left) bounds.left = x
+      if (x > bounds.right) bounds.right = x
+      if (y < bounds.top) bounds.top = y
+      if (y > bounds.bottom) bounds.bottom = y
+    }
   }
   return bounds
 }
 
-function parsePath(svg: string): Contour[] {
+function parsePath(svg: string): (readonly Point[])[] {
   const contours: Point[][] = []
   for (const [, command, numbers = ''] of svg.matchAll(/([MLQC])(-?\d[-\d. ]*)/g)) {
     const points = parsePoints(numbers)
@@ -77,14 +85,14 @@ function pointOn(controls: readonly Point[], part: number): Point {
  * The font draws a hollow face on a shadow: a contour inside no other bounds both, one inside one
  * bounds the face, one inside two is a hole of the face. Face and holes alone are a solid glyph.
  */
-function faceOf(contours: readonly Contour[]): Contour[] {
+function faceOf(contours: readonly (readonly Point[])[]): (readonly Point[])[] {
   return contours.filter((contour) => {
     const depth = contours.filter((other) => other !== contour && surrounds(other, contour)).length
     return depth === 1 || depth === 2
   })
 }
 
-function surrounds(outer: Contour, inner: Contour): boolean {
+function surrounds(outer: readonly Point[], inner: readonly Point[]): boolean {
   const point = inner[0]
   let from = outer.at(-1)
   let inside = false
@@ -98,12 +106,14 @@ function surrounds(outer: Contour, inner: Contour): boolean {
   return inside
 }
 
-function centre(contours: readonly Contour[]): Contour[] {
+function centre(contours: readonly Contour[]): readonly Contour[] {
   const { left, right, top, bottom } = boundsOf(contours)
+  const middle = [(left + right) / 2, (top + bottom) / 2] as const
   return contours.map((contour) =>
-    contour.map(({ x, y }) => ({
-      x: (x - (left + right) / 2) / FIGURE_HEIGHT,
-      y: (y - (top + bottom) / 2) / FIGURE_HEIGHT,
-    })),
+    contour.map((value, at) => (value - middle[at % 2 === 0 ? 0 : 1]) / FIGURE_HEIGHT),
   )
+}
+
+function flat(points: readonly Point[]): Contour {
+  return Float64Array.from(points.flatMap(({ x, y }) => [x, y]))
 }

@@ -1,4 +1,4 @@
-import { crc32, deflateSync } from 'node:zlib'
+import { constants, crc32, deflateSync } from 'node:zlib'
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
@@ -11,7 +11,8 @@ export interface GreyPicture {
 
 /**
  * The PNG file of a picture: header, pixels, end, and no other chunk, so that nothing but the
- * pixels can carry information. Every row goes unfiltered, which packs flat ink and paper best.
+ * pixels can carry information. Every row goes unfiltered, which packs flat ink and paper best, as
+ * runs: looking for longer repetitions takes four times as long and finds none.
  */
 export function encodePng({ width, height, pixels }: GreyPicture): Buffer {
   const header = Buffer.alloc(13)
@@ -28,7 +29,7 @@ export function encodePng({ width, height, pixels }: GreyPicture): Buffer {
   return Buffer.concat([
     SIGNATURE,
     chunk('IHDR', header),
-    chunk('IDAT', deflateSync(rows)),
+    chunk('IDAT', deflateSync(rows, { strategy: constants.Z_RLE })),
     chunk('IEND', Buffer.alloc(0)),
   ])
 }

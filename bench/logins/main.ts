@@ -11,13 +11,19 @@ import { startPostgres } from '../../test/support/postgres-server.ts'
 import { testSecret, tokenOf } from '../../test/support/tokens.ts'
 import type { Outcome } from './load.ts'
 import { startLoadProcess, startUpstreamProcess } from './load-process.ts'
+import { watchOthers } from './others.ts'
 import { summary } from './outcomes.ts'
 
 /*
- * What password hashing does to everybody else: the p99 of proxied calls while people log in,
- * against its calm value in the same run. Gateway, upstream, proxied calls and logins are each a
- * process. Calm and busy phases take turns, and each round has its own p99, of which the median
- * counts: what else the machine has to do would decide the p99 of all rounds together.
+ * What people who log in do to everybody else: the p99 of proxied calls meanwhile, against its calm
+ * value in the same run. Gateway, upstream, proxied calls and logins are each a process. A login is
+ * what it is for a person: a captcha, which the gateway draws, and then the login with its password
+ * to hash. (The mode is `dev`, in which the answer is not compared; nobody here could read it.)
+ * Calm and busy phases take turns, and each round has its own p99, of which the median counts. A
+ * phase in which others had much to do on the machine is measured again, a few times at the most,
+ * and the quietest try counts: else what they do would decide.
+ * All share the cores with the hashing threads, and wait for them: a real-time class for those who
+ * call and answer was tried, and made no difference to the ratio on a quiet machine.
  * With --limit 2, the exit code says whether both ratios are below that.
  */
 const { values } = parseArgs({
@@ -30,6 +36,9 @@ const { values } = parseArgs({
     /** Logins always under way in the first busy phase (0: no such phase), a second in the other. */
     concurrency: { type: 'string', default: '40' },
     logins: { type: 'string', default: '20' },
+    /** Cores that others may use before a phase is measured again, and how often. */
+    others: { type: 'string', default: '0.2' },
+    again: { type: 'string', default: '3' },
     limit: { type: 'string' },
   },
 })
@@ -68,7 +77,12 @@ async function startGateway() {
     jwt: { secret: testSecret },
     database: { url: postgres.url },
     // The limits on guessing would end the logins before they cost anything.
-    login: { perAddressPerMinute: many, failuresPerAccount: many, failuresPerPair: many },
+    login: {
+      perAddressPerMinute: many,
+      captchaPerAddressPerMinute: many,
+      failuresPerAccount: many,
+      failuresPerPair: many,
+    },
     policy: { directory: policies },
     upstreams: { backend: { targets: [`http://127.0.0.1:${upstream.port}`] } },
     routes: [{ path: '/', upstream: 'backend' }],
@@ -85,44 +99,81 @@ async function startGateway() {
   return startGatewayProcess(file, config)
 }
 
+/** What one phase was like, for those who call and for those who log in. */
+interface Phase {
+  readonly proxied: Outcome
+  readonly logins: Outcome | undefined
+  /** Cores that others used meanwhile. */
+  readonly others: number
+}
+
 async function measure(port: number): Promise<void> {
   const calls = { headers: { Authorization: `Bearer ${tokenOf('clerk')}` }, path: '/orders/7' }
   const call = { port, method: 'GET', ...calls }
   const body = JSON.stringify({ username, password, uuid: '-', code: '-' })
   const json = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) }
-  const login = { port, method: 'POST', path: '/api/v1/login', headers: json, body }
+  const captcha = { port, method: 'GET', path: '/api/v1/getCaptcha', headers: {} }
+  const login = {
+    before: captcha,
+    shot: { port, method: 'POST', path: '/api/v1/login', headers: json, body },
+  }
   const steady = { shot: call, perSecond: Number(values.rate) }
-  await callers.ask({ ...steady, seconds: 3 })
-  await people.ask({ shot: login, seconds: 1, perSecond: 5 })
 
-  const proxied = new Map<string, Outcome[]>()
-  const logins = new Map<string, Outcome[]>()
+  async function phase(flood: Flood | undefined): Promise<Phase> {
+    const busy = flood && people.ask({ ...login, seconds: seconds + 1, ...flood })
+    // The logins are under way before the calls are timed, and go on until after them.
+    await pause(500)
+    const others = watchOthers()
+    const proxied = await callers.ask({ ...steady, seconds })
+    const used = others()
+    const logins = await busy
+    await pause(500)
+    return { proxied, logins, others: used }
+  }
+
+  /** The quietest of a few tries, or the first that is quiet enough. */
+  async function quietly(flood: Flood | undefined): Promise<Phase> {
+    let best = await phase(flood)
+    for (let again = 0; again < Number(values.again); again++) {
+      if (best.others <= Number(values.others)) break
+      const next = await phase(flood)
+      if (next.others < best.others) best = next
+    }
+    return best
+  }
+
+  // Code that ran for a few calls only would be measured while it is still being compiled.
+  await Promise.all([
+    callers.ask({ ...steady, seconds: 6 }),
+    people.ask({ ...login, seconds: 6, perSecond: 15 }),
+  ])
+  const measured = new Map<string, Phase[]>()
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const [name, flood] of Object.entries(phases)) {
-      const busy = flood && people.ask({ shot: login, seconds: seconds + 1, ...flood })
-      // The logins are under way before the calls are timed, and go on until after them.
-      await pause(500)
-      proxied.set(name, [...(proxied.get(name) ?? []), await callers.ask({ ...steady, seconds })])
-      if (busy) logins.set(name, [...(logins.get(name) ?? []), await busy])
-      await pause(500)
+      measured.set(name, [...(measured.get(name) ?? []), await quietly(flood)])
     }
   }
-  report(proxied, logins)
+  report(measured)
 }
 
-function report(
-  proxied: ReadonlyMap<string, readonly Outcome[]>,
-  logins: ReadonlyMap<string, readonly Outcome[]>,
-): void {
-  const calm = summary(proxied.get('calm') ?? [])
-  const busy = [...logins].map(([name, outcomes]) => {
-    const calls = summary(proxied.get(name) ?? [])
-    const ratio = Math.round((calls.milliseconds.p99 / calm.milliseconds.p99) * 100) / 100
-    return { logins: name, p99Ratio: ratio, proxied: calls, loggedIn: summary(outcomes) }
+function report(measured: ReadonlyMap<string, readonly Phase[]>): void {
+  const summaries = [...measured].map(([name, phases]) => {
+    const proxied = summary(phases.map(({ proxied }) => proxied))
+    const loggedIn = summary(phases.flatMap(({ logins }) => logins ?? []))
+    return { name, proxied, loggedIn, others: phases.map(({ others }) => others) }
   })
+  const calm = summaries.find(({ name }) => name === 'calm')
+  const calmP99 = calm?.proxied.milliseconds.p99 ?? 0
+  const busy = summaries
+    .filter((one) => one !== calm)
+    .map(({ name, ...rest }) => {
+      const ratio = Math.round((rest.proxied.milliseconds.p99 / calmP99) * 100) / 100
+      return { logins: name, p99Ratio: ratio, ...rest }
+    })
   const machine = { cpus: availableParallelism(), load: Math.round((loadavg()[0] ?? 0) * 10) / 10 }
   const settings = { rate: Number(values.rate), rounds: Number(values.rounds), seconds }
-  console.log(JSON.stringify({ benchmark: 'logins', ...machine, ...settings, calm, busy }))
+  const about = { benchmark: 'logins', ...machine, ...settings }
+  console.log(JSON.stringify({ ...about, calm: { ...calm?.proxied, others: calm?.others }, busy }))
   if (values.limit === undefined) return
   const isBelow = busy.every(({ p99Ratio }) => p99Ratio < Number(values.limit))
   if (!isBelow) process.exitCode = 1

@@ -14,9 +14,13 @@ export interface Answer {
   readonly milliseconds: number
 }
 
-/** One request; the time counts from `since`, so that waiting for a late start is part of it. */
-export function shoot(shot: Shot, agent: Agent, since: number): Promise<Answer> {
+/** How one request is made, or several that belong together; the time is that of the last. */
+export type Fire = (agent: Agent) => Promise<Answer>
+
+/** One request. */
+export function shoot(shot: Shot, agent: Agent): Promise<Answer> {
   const { port, method, path, headers, body } = shot
+  const since = performance.now()
   return new Promise((resolve) => {
     const ended = (status: number, text: string) =>
       resolve({ status, text, milliseconds: performance.now() - since })
@@ -34,11 +38,13 @@ export function shoot(shot: Shot, agent: Agent, since: number): Promise<Answer> 
 }
 
 /**
- * Sends at a fixed rate whatever the answers do, for so many seconds, and times every request from
- * the moment it was due: whoever is slow to send must not hide who is slow to answer.
+ * Sends at a fixed rate whatever the answers do, for so many seconds: an answer that is late delays
+ * no other request, so that none of those who would have waited is missing. Each is timed from when
+ * it is sent. Timers are up to 1 ms late, which is more than a request takes: counted from when it
+ * was due, calm and busy would look alike.
  */
 export async function shootAtRate(
-  shot: Shot,
+  fire: Fire,
   { perSecond, seconds }: { readonly perSecond: number; readonly seconds: number },
 ): Promise<Answer[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
@@ -48,9 +54,7 @@ export async function shootAtRate(
   await new Promise<void>((resolve) => {
     function tick(): void {
       const due = Math.min(total, ((performance.now() - start) * perSecond) / 1000)
-      while (answers.length < due) {
-        answers.push(shoot(shot, agent, start + (answers.length * 1000) / perSecond))
-      }
+      while (answers.length < due) answers.push(fire(agent))
       if (answers.length < total) setTimeout(tick, 1)
       else resolve()
     }
@@ -63,14 +67,14 @@ export async function shootAtRate(
 
 /** Keeps so many requests under way for so many seconds. */
 export async function shootAtOnce(
-  shot: Shot,
+  fire: Fire,
   { concurrency, seconds }: { readonly concurrency: number; readonly seconds: number },
 ): Promise<Answer[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: concurrency })
   const end = performance.now() + seconds * 1000
   const answers: Answer[] = []
   async function one(): Promise<void> {
-    while (performance.now() < end) answers.push(await shoot(shot, agent, performance.now()))
+    while (performance.now() < end) answers.push(await fire(agent))
   }
   await Promise.all(Array.from({ length: concurrency }, one))
   agent.destroy()

@@ -1,5 +1,5 @@
 import { cpus } from 'node:os'
-import { usageOf } from '../run/processes.ts'
+import { treeOf, usageOf } from '../run/processes.ts'
 
 /**
  * Watches what everybody else on the machine does from now on: the answer is how many cores they
@@ -20,5 +20,5 @@ function busySeconds(): number {
 }
 
 function ownSeconds(): number {
-  return process.platform === 'linux' ? usageOf(process.pid).cpuSeconds : 0
+  return process.platform === 'linux' ? usageOf(treeOf(process.pid)).cpuSeconds : 0
 }

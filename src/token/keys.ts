@@ -95,9 +95,16 @@ function sharedBytes({ k = '' }: JWK): Uint8Array {
   return bytes
 }
 
+/** Purposes are a handful of fixed words, and every login asks for several of them. */
 function deriveFrom(material: Uint8Array): SigningKey['derive'] {
-  return (purpose) =>
-    createHmac('sha256', material).update(`postern:${purpose}`).digest('base64url')
+  const derived = new Map<string, string>()
+  return (purpose) => {
+    const known = derived.get(purpose)
+    if (known !== undefined) return known
+    const secret = createHmac('sha256', material).update(`postern:${purpose}`).digest('base64url')
+    derived.set(purpose, secret)
+    return secret
+  }
 }
 
 /** The algorithm comes from the key, never from the token (CVE-2015-9235, CVE-2026-22817). */

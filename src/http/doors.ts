@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Server as TlsServer } from 'node:https'
-import { createServer, Server as NetServer, type Socket } from 'node:net'
+import { type AddressInfo, createServer, Server as NetServer, type Socket } from 'node:net'
 import { platform } from 'node:os'
 import { type Address, listen, listenOn } from './listen.ts'
 import type { PublicListener } from './public-listener.ts'
@@ -63,31 +63,35 @@ export function createDoors(
   for (const door of doors) watch(door)
   share()
 
+  const ends: Promise<unknown>[] = []
+  function shut(door: NetServer): void {
+    if (!door.listening) return
+    ends.push(once(door, 'close'))
+    // Not the close of HTTP servers, which begins with closing what is idle.
+    NetServer.prototype.close.call(door)
+  }
+
   return {
-    async open(address) {
-      if (others.length === 0) return listen(server, address)
+    async open({ host, port }) {
+      if (others.length === 0) return listen(server, { host, port })
       // Two gateways that share a port would do so in silence: the first look is at whether it is free.
-      if (address.port !== 0) await closeAtOnce(createServer(), address)
+      const free = port === 0 ? host : await freeAddress({ host, port })
       try {
-        const port = await listenOn(server, { ...address, reusePort: true })
-        await allOf(others.map((door) => listenOn(door, { ...address, port, reusePort: true })))
-        return port
+        const bound = await listenOn(server, { host: free, port, reusePort: true })
+        // A name may have several addresses; all are to listen on the same one.
+        const { address } = server.address() as AddressInfo
+        const same = { host: address, port: bound, reusePort: true }
+        await allOf(others.map((door) => listenOn(door, same)))
+        return bound
       } catch {
         // A system that cannot. One way in is enough to serve.
-        for (const door of doors) if (door.listening) NetServer.prototype.close.call(door)
-        return listen(server, address)
+        for (const door of doors) shut(door)
+        return listen(server, { host, port })
       }
     },
     async close() {
-      const open = doors.filter((door) => door.listening)
-      await Promise.all(
-        open.map((door) => {
-          const closed = once(door, 'close')
-          // Not the close of HTTP servers, which begins with closing what is idle.
-          NetServer.prototype.close.call(door)
-          return closed
-        }),
-      )
+      for (const door of doors) shut(door)
+      await Promise.all(ends)
     },
   }
 }
@@ -105,8 +109,12 @@ async function allOf(promises: readonly Promise<unknown>[]): Promise<void> {
   await Promise.all(promises)
 }
 
-async function closeAtOnce(server: NetServer, address: Address): Promise<void> {
-  await listen(server, address)
+/** Which one the host is, when nobody has the port there. Throws a Fault otherwise. */
+async function freeAddress(wanted: Address): Promise<string> {
+  const server = createServer()
+  await listen(server, wanted)
+  const { address } = server.address() as AddressInfo
   server.close()
   await once(server, 'close')
+  return address
 }

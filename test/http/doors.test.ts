@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { connect, type Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createDoors, type Doors } from '../../src/http/doors.ts'
 import { until } from '../support/until.ts'
 
@@ -16,12 +17,12 @@ interface Opened {
   readonly taken: () => number
 }
 
-async function open(most: number, options = {}, port = 0): Promise<Opened> {
+async function open(most: number, options = {}, port = 0, name = host): Promise<Opened> {
   const server = createServer((_, reply) => void reply.end('ok'))
   const doors = createDoors(server, most, options)
   let taken = 0
   server.on('connection', () => void taken++)
-  const bound = await doors.open({ host, port })
+  const bound = await doors.open({ host: name, port })
   onTestFinished(async () => {
     server.closeAllConnections()
     await doors.close()
@@ -107,6 +108,41 @@ describe('the ways into a server', () => {
     server.closeAllConnections()
     for (const client of clients) client.destroy()
     await closing
+  })
+
+  test('close once, however often they are told to, and wait for what came in before', async () => {
+    const { doors, port, server } = await open(100)
+    const client = await come(port)
+    const closings = [doors.close(), doors.close()]
+    const first = await Promise.race([...closings, pause(50, 'none')])
+
+    expect(first).toBe('none')
+    server.closeAllConnections()
+    client.destroy()
+    await Promise.all(closings)
+  })
+
+  test('are all on the one address that a name stands for', async () => {
+    const asked: string[] = []
+    const addresses = ['127.0.0.1', '127.0.0.2']
+    const lookup = vi.spyOn(dns, 'lookup').mockImplementation(((
+      name: string,
+      _: unknown,
+      done: (error: null, found: { address: string; family: number }[]) => void,
+    ) => {
+      const address = /^[\d.]+$/.test(name) ? name : (addresses[asked.push(name) % 2] ?? '')
+      queueMicrotask(() => done(null, [{ address, family: 4 }]))
+    }) as never)
+    onTestFinished(() => lookup.mockRestore())
+    const { port, server } = await open(100, {}, 0, 'gateway.example')
+    const { address } = server.address() as AddressInfo
+    const other = addresses.find((each) => each !== address) ?? ''
+
+    expect(addresses).toContain(address)
+    for (let attempt = 0; attempt < 32; attempt++) {
+      const there = connect(port, other)
+      await expect(once(there, 'connect')).rejects.toThrow('ECONNREFUSED')
+    }
   })
 
   test('do not open beside those of another, whose clients they would take', async () => {

@@ -11,6 +11,7 @@ import { testSecret, tokenOf } from '../../test/support/tokens.ts'
 import type { Outcome } from '../logins/load.ts'
 import { startLoadProcess, startUpstreamProcess } from '../logins/load-process.ts'
 import { summary } from '../logins/outcomes.ts'
+import { nodeFlagsEnv } from '../run/node-flags.ts'
 import { callerRole, createRules, permitted } from '../run/rules.ts'
 
 /*
@@ -80,7 +81,7 @@ async function publish(next: PolicyDocument): Promise<void> {
 }
 
 await publish(documentAt(0))
-const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), {
+const config = {
   application: { host: '127.0.0.1', port: 0, dataDirectory: join(directory, 'data') },
   ops: { port: 0 },
   jwt: { secret: testSecret },
@@ -89,7 +90,9 @@ const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), {
   policy: { source: 'redis' },
   upstreams: { backend: { targets: [`http://127.0.0.1:${upstream.port}`] } },
   routes: [{ path: '/', upstream: 'backend' }],
-})
+}
+const file = join(directory, 'postern.yaml')
+const gateway = await startGatewayProcess(file, config, { env: nodeFlagsEnv })
 
 // Whoever publishes does so from another machine.
 setPriority(constants.priority.PRIORITY_LOW)

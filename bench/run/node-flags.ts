@@ -3,3 +3,6 @@
  * beside the one that serves. Of its four, on two cores, each waits for the others.
  */
 export const nodeFlags = ['--v8-pool-size=1'] as const
+
+/** The same for a gateway that is started by its environment. */
+export const nodeFlagsEnv = { NODE_OPTIONS: nodeFlags.join(' ') }

@@ -5,7 +5,7 @@ import type { WarmUp } from './warm-up.ts'
 
 export const usage = `npm run bench -- [options]
 
-Without options: everything, about 45 minutes. All peers are up at once: 4 GB of memory.
+Without options: everything, about 40 minutes. All peers are up at once: 4 GB of memory.
 
   --quick            two and a half minutes: what the ratios need that change from day to day
   --install          have the system's package manager bring what is missing (nginx, HAProxy, …)

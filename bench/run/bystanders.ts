@@ -1,4 +1,4 @@
-import { allProcesses, cpuSecondsOf, treeOf } from './processes.ts'
+import { cpuSecondsOf, cpuSecondsOfOthers, treeOf } from './processes.ts'
 import type { RunningPeer } from './running-peer.ts'
 
 /** Who else used the machine while one peer was measured. Shares are of one core. */
@@ -70,11 +70,6 @@ export function createBystanderWatch(all: readonly RunningPeer[]): BystanderWatc
       others: watchedSeconds === 0 ? 0 : othersSeconds / watchedSeconds,
     }),
   }
-}
-
-function cpuSecondsOfOthers(): number {
-  const own = new Set(treeOf(process.pid))
-  return cpuSecondsOf(allProcesses().filter((pid) => !own.has(pid)))
 }
 
 /** A share as text. */

@@ -12,7 +12,7 @@ export interface Usage {
 const ticksPerSecond = 100
 
 /** Every process of the machine that /proc shows. */
-export function allProcesses(): readonly number[] {
+function allProcesses(): readonly number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
@@ -41,6 +41,12 @@ export function usageOf(pids: readonly number[]): Usage {
 export function cpuSecondsOf(pids: readonly number[]): number {
   const ticks = pids.flatMap((pid) => statOf(pid, timeFields))
   return ticks.reduce((sum, own) => sum + own, 0) / ticksPerSecond
+}
+
+/** That of every process that this one has not started. */
+export function cpuSecondsOfOthers(): number {
+  const own = new Set(treeOf(process.pid))
+  return cpuSecondsOf(allProcesses().filter((pid) => !own.has(pid)))
 }
 
 /** Counted from the first field behind the name: utime, stime, cutime, cstime. */

@@ -6,12 +6,12 @@ import { type Address, listen, listenOn } from './listen.ts'
 import type { PublicListener } from './public-listener.ts'
 
 /**
- * Node takes one connection from a listening socket in each turn of its loop (libuv 3696). With a
- * thousand busy connections a turn takes 20 ms, so the last of a thousand more would wait for 20
- * seconds. Each of these sockets gives one a turn.
+ * Node takes one connection from a listening socket in each turn of its loop (libuv/libuv#3696).
+ * With a thousand busy connections a turn takes 20 ms, so the last of a thousand more would wait for
+ * 20 seconds. Each of these sockets gives one a turn.
  */
 const mostDoors = 16
-/** The greeting of TLS costs a hundred times what a request does: those who are in would feel it. */
+/** A greeting of TLS costs many times what a request does: those who are in would feel it. */
 const mostTlsDoors = 4
 
 export interface Doors {
@@ -33,6 +33,8 @@ export function createDoors(
   const others = single || platform() !== 'linux' ? [] : createOthers(server)
   const doors: readonly NetServer[] = [server, ...others]
   const taken = new Map(doors.map((door) => [door, 0]))
+  /** What came in by another than the server's own. */
+  const passedOn = new WeakSet<Socket>()
 
   /** As many as all together have left, each may take. */
   function share(): void {
@@ -53,7 +55,6 @@ export function createDoors(
       socket.once('close', () => count(door, -1))
     })
   }
-  const passedOn = new WeakSet<Socket>()
   for (const door of others) {
     door.on('connection', (socket: Socket) => {
       passedOn.add(socket)

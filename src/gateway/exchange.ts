@@ -269,10 +269,14 @@ function goOn(it: Running): void {
   if (it.call !== undefined) it.target.resume(it.call)
 }
 
-function data(this: Running, chunk: Buffer): boolean {
+function data(this: Running, chunk: Buffer, release: () => void): boolean {
   const { reply, maxStallMs } = this.parts
   this.streaming = true
-  if (reply.write(chunk) || reply.writableLength < mostUnread) return true
+  // What could not be sent may lie in a queue still: then it is not for others to write over.
+  const left = (error?: Error | null) => {
+    if (!error) release()
+  }
+  if (reply.write(chunk, left) || reply.writableLength < mostUnread) return true
   clearTimeout(this.timer)
   this.timer = setTimeout(stall, maxStallMs, this)
   return false

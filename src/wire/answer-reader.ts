@@ -1,4 +1,5 @@
 import { type AnswerHead, agreesTo, type Framing, readHead } from './answer-head.ts'
+import { type Room, takeRoom } from './blocks.ts'
 import { type ChunkReader, createChunkReader } from './chunks.ts'
 import { Malformed } from './wire-error.ts'
 
@@ -17,8 +18,8 @@ const nothing = Buffer.alloc(0)
 export interface AnswerEvents {
   whole(head: AnswerHead, body: string): void
   head(head: AnswerHead): void
-  /** The chunk is the listener's to keep. */
-  data(chunk: Buffer): void
+  /** The chunk is the listener's to keep, unless it says with `release` that it is done with it. */
+  data(chunk: Buffer, release: Room['release']): void
   /** The server agreed to another protocol; `rest` is the beginning of that. */
   switched(head: AnswerHead, rest: Buffer): void
 }
@@ -56,8 +57,9 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
   let left = 0
   let chunks: ChunkReader | undefined
   let inPieces = false
-  /** What the last read brought of the body. */
+  /** What the last read brought of the body, and the room that it takes. */
   let data: Buffer = nothing
+  let room: Room | undefined
 
   /** Where the final head ends, or -1 while it has not all come. */
   function readFinalHead(bytes: Buffer): number {
@@ -105,27 +107,39 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
   }
 
   function readBody(bytes: Buffer, from: number, framing: Framing): Progress {
-    data = nothing
     if (framing === 'none') return from < bytes.length ? 'excess' : 'over'
     if (framing === 'close') {
-      data = Buffer.from(bytes.subarray(from))
+      copyData(bytes, from, bytes.length)
       return 'more'
     }
     if (framing === 'chunked') return readChunks(bytes, from)
     const end = Math.min(bytes.length, from + left)
     left -= end - from
-    data = Buffer.from(bytes.subarray(from, end))
+    copyData(bytes, from, end)
     if (left > 0) return 'more'
     return end < bytes.length ? 'excess' : 'over'
   }
 
+  function copyData(bytes: Buffer, from: number, end: number): void {
+    room = takeRoom(end - from)
+    data = room.bytes
+    bytes.copy(data, 0, from, end)
+  }
+
   function readChunks(bytes: Buffer, from: number): Progress {
     chunks ??= createChunkReader(mostHeadBytes)
-    const out = Buffer.allocUnsafe(bytes.length - from)
-    const end = chunks.read(bytes, from, out)
-    data = out.subarray(0, chunks.written())
+    room = takeRoom(bytes.length - from)
+    const end = chunks.read(bytes, from, room.bytes)
+    data = room.bytes.subarray(0, chunks.written())
     if (!chunks.isDone()) return 'more'
     return end < bytes.length ? 'excess' : 'over'
+  }
+
+  function tellData(): void {
+    if (room !== undefined && data.length > 0) events.data(data, room.release)
+    // Else a connection at rest would hold on to the last piece it read.
+    data = nothing
+    room = undefined
   }
 
   function beginAnswer(bytes: Buffer): Progress {
@@ -148,13 +162,13 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     const progress = readBody(all, from, framing)
     inPieces = true
     events.head(head)
-    if (data.length > 0) events.data(data)
+    tellData()
     return progress
   }
 
   function goOn(bytes: Buffer, framing: Framing): Progress {
     const progress = readBody(bytes, 0, framing)
-    if (data.length > 0) events.data(data)
+    tellData()
     return progress
   }
 

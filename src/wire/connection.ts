@@ -77,8 +77,8 @@ export function openConnection(parts: ConnectionParts): Connection {
   const reader = createAnswerReader({
     whole: (head, body) => call?.handler.whole(head, body),
     head: (head) => call?.handler.head(head),
-    data(chunk) {
-      if (call !== undefined && !call.handler.data(chunk)) paused = true
+    data(chunk, release) {
+      if (call !== undefined && !call.handler.data(chunk, release)) paused = true
     },
     switched(head, rest) {
       leave()

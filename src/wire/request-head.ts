@@ -46,8 +46,11 @@ export interface AnswerHandler {
   /** All of a short answer, its bytes as Latin-1. */
   whole(head: AnswerHead, body: string): void
   head(head: AnswerHead): void
-  /** Gives `false` to be left alone until `resume`. */
-  data(chunk: Buffer): boolean
+  /**
+   * Gives `false` to be left alone until `resume`. The chunk is the handler's to keep, unless it
+   * says with `release` that nobody will read it again: its memory is another answer's then.
+   */
+  data(chunk: Buffer, release: () => void): boolean
   end(trailers: readonly string[]): void
   upgraded(head: AnswerHead, socket: Duplex): void
   failed(error: Error): void

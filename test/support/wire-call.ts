@@ -79,10 +79,10 @@ export function send(
       head = given
       also.head?.(given)
     },
-    data(chunk) {
+    data(chunk, release) {
       tell('data')
       chunks.push(chunk)
-      return also.data?.(chunk) ?? true
+      return also.data?.(chunk, release) ?? true
     },
     end(given) {
       tell('end')

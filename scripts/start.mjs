@@ -19,11 +19,12 @@ if (changedAt(stamp) <= newest) {
   writeFileSync(stamp, '')
 }
 
+const serve = ['serve', '--tour', ...process.argv.slice(2)]
 const stdio = ['ignore', 'inherit', 'inherit']
 const children = [
   spawn(node, ['samples/orders/main.ts'], { stdio }),
-  // As in the image: V8's four helpers, beside one thread that serves, cost more than they help.
-  spawn(node, ['--v8-pool-size=1', 'dist/main.js', 'serve', '--tour', ...process.argv.slice(2)], {
+  // As in the image; docs/operate.md says what these are for.
+  spawn(node, [...['--v8-pool-size=1', '--max-semi-space-size=32', 'dist/main.js'], ...serve], {
     stdio,
   }),
 ]

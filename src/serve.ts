@@ -55,7 +55,7 @@ export interface ServeOptions {
   /** Another login method (specification, Authentication 7). */
   readonly verifyCredentials?: VerifyCredentials
   /** Another picture of a captcha's text. */
-  readonly draw?: (text: string) => Buffer
+  readonly draw?: (text: string) => Promise<Buffer>
   /** Cuts what is being drained when it fires. */
   readonly hurry?: AbortSignal
   /** One of several processes: the ops port, and what is said once, are their supervisor's. */

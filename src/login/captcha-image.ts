@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { boundsOf, outlineOf } from './glyph-outlines.ts'
 import { type Contour, fillContours } from './glyph-raster.ts'
 import { encodePng } from './png.ts'
@@ -25,15 +26,22 @@ interface Move {
 /**
  * A PNG of 240 by 80 that shows one to eight letters or digits to a person, and carries no outline
  * and no text for a program. Every distortion comes from the noise, 512 fresh bytes by default.
- * Any other text is refused.
+ * Any other text is refused. Between its steps, requests that have come meanwhile are served: those
+ * who have logged in do not wait for a picture.
  */
-export function drawCaptcha(text: string, noise: Buffer = randomBytes(NOISE_BYTES)): Buffer {
+export async function drawCaptcha(
+  text: string,
+  noise: Buffer = randomBytes(NOISE_BYTES),
+): Promise<Buffer> {
   // The message leaves the text out: it would travel to a log.
   if (!/^[0-9A-Za-z]{1,8}$/.test(text)) throw new RangeError('not 1 to 8 letters or digits')
   const roll = createDice(noise)
   const shapes = [...setLine(text, roll), drawHill(roll), drawRibbon(roll), ...drawSpeckles(roll)]
+  await nextTurn()
   warp(shapes, roll)
+  await nextTurn()
   const pixels = fillContours(shapes, WIDTH, HEIGHT)
+  await nextTurn()
   return encodePng({ width: WIDTH, height: HEIGHT, pixels })
 }
 

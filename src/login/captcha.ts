@@ -9,7 +9,7 @@ export interface CaptchaStore {
 
 export interface CaptchaParts {
   readonly store: CaptchaStore
-  readonly draw: (text: string) => Buffer
+  readonly draw: (text: string) => Promise<Buffer>
   readonly length: number
   readonly alphabet: string
   readonly ttlSeconds: number
@@ -35,7 +35,7 @@ export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
     const { id: keyId, key } = digestKeys.current()
     // With the name of the key: the replica that checks may have another one as its current.
     await store.put(id, `${digest(key, id, text)}:${keyId}`, ttlSeconds)
-    return { id, png: draw(text) }
+    return { id, png: await draw(text) }
   }
 
   async function check(id: string, answer: string): Promise<boolean> {

@@ -1,4 +1,8 @@
-import { constants, crc32, deflateSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { constants, crc32, deflate } from 'node:zlib'
+
+/** On another thread. */
+const pack = promisify(deflate)
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
@@ -14,7 +18,7 @@ export interface GreyPicture {
  * pixels can carry information. Every row goes unfiltered, which packs flat ink and paper best, as
  * runs: looking for longer repetitions takes four times as long and finds none.
  */
-export function encodePng({ width, height, pixels }: GreyPicture): Buffer {
+export async function encodePng({ width, height, pixels }: GreyPicture): Promise<Buffer> {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
@@ -26,10 +30,11 @@ export function encodePng({ width, height, pixels }: GreyPicture): Buffer {
     rows.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1)
   }
 
+  const packed = await pack(rows, { strategy: constants.Z_RLE })
   return Buffer.concat([
     SIGNATURE,
     chunk('IHDR', header),
-    chunk('IDAT', deflateSync(rows, { strategy: constants.Z_RLE })),
+    chunk('IDAT', packed),
     chunk('IEND', Buffer.alloc(0)),
   ])
 }

@@ -91,7 +91,7 @@ export async function startPostern(options: PosternOptions = {}): Promise<TestPo
   const postern = await serve({
     config: loadConfig({ file, env: {}, cwd: directory }),
     log: createLog('info', sink),
-    draw(text) {
+    async draw(text) {
       captchaTexts.push(text)
       return drawCaptcha(text)
     },

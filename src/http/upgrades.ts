@@ -34,6 +34,10 @@ export function replyOn(request: IncomingMessage, socket: Socket): ServerRespons
     if (reply.socket === socket) socket.destroy()
   })
   socket.read(0)
+  // Node has stopped telling this too: without it, a long answer to a slow reader never goes on.
+  socket.on('drain', () => {
+    if (reply.socket === socket && !reply.writableEnded) reply.emit('drain')
+  })
   reply.on('finish', () => socket.destroySoon())
   return reply
 }

@@ -137,6 +137,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
 
   function tellData(): void {
     if (room !== undefined && data.length > 0) events.data(data, room.release)
+    else room?.release()
     // Else a connection at rest would hold on to the last piece it read.
     data = nothing
     room = undefined

@@ -1,7 +1,10 @@
 /** As much as is read at a time. */
 const blockBytes = 65_536
-/** Less than that has memory of its own: to make it costs little. */
-const leastForBlock = 16_384
+/**
+ * Less than that has memory of its own, which costs little to make. A block for each of the pieces
+ * of 16 KiB that TLS decrypts would hold three times the memory for a client that does not read.
+ */
+const leastForBlock = 32_768
 /** 4 MB at the most wait to be used again. */
 const mostFree = 64
 

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openClient } from '../support/open-client.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
@@ -55,6 +56,24 @@ describe('an upgrade that the upstream answers', () => {
     expect(answers.map(({ status }) => status)).toEqual([502])
     expect(bytes.toString('latin1')).not.toMatch(/HTTP\/1\.1 101|PRI/)
     await until(() => closed)
+  })
+
+  test('with a long answer instead reaches a client that reads late', async () => {
+    const postern = await startPostern({ config: { limits: { stallTimeoutMs: 3000 } } })
+    // More than the kernel takes off our hands.
+    const body = Buffer.alloc(14_000_000, 'no tunnel here. ')
+    postern.upstream.answerWith((socket) => {
+      socket.write(`HTTP/1.1 426 Upgrade Required\r\nContent-Length: ${body.length}\r\n\r\n`)
+      socket.write(body)
+    })
+    const client = connect(postern.publicPort, '127.0.0.1')
+    onTestFinished(() => void client.destroy())
+    client.write(upgrade)
+    await pause(200)
+
+    const read = Buffer.concat(await client.toArray())
+
+    expect(read.subarray(read.indexOf('\r\n\r\n') + 4).equals(body)).toBe(true)
   })
 
   test('in another spelling is agreed to, and what came with the 101 arrives', async () => {

@@ -17,7 +17,7 @@ import { judge } from './run/targets.ts'
 
 function again(file: string): Run {
   const report: Report = JSON.parse(readFileSync(file, 'utf8'))
-  const results = createResults(report.cells)
+  const results = createResults(report.cells, report.pairs)
   return { report: { ...report, targets: judge(results) }, results }
 }
 

@@ -76,6 +76,20 @@ export async function measure(
   }
 }
 
+/** What processes have used and passed on until a moment. */
+export interface Reading {
+  readonly passed: number
+  readonly at: number
+  readonly cpuSeconds: number
+}
+
+export async function readingOf(pids: readonly number[], upstream: Upstream): Promise<Reading> {
+  const before = cpuSecondsOf(pids)
+  const passed = await upstream.requests()
+  // The answer may have waited for a core: what was used at that moment lies between.
+  return { passed, at: performance.now(), cpuSeconds: (before + cpuSecondsOf(pids)) / 2 }
+}
+
 /** One load without a pause, of which the upstream counts the later part. */
 async function partOfLoad(
   { pid, port, directory }: Subject,
@@ -84,19 +98,12 @@ async function partOfLoad(
 ): Promise<Window> {
   const pids = treeOf(pid)
 
-  async function reading() {
-    const before = cpuSecondsOf(pids)
-    const passed = await upstream.requests()
-    // The answer may have waited for a core: what was used at that moment lies between.
-    return { passed, at: performance.now(), cpuSeconds: (before + cpuSecondsOf(pids)) / 2 }
-  }
-
   async function watched() {
     await pause(leadSeconds * 1000)
     const memory = watchMemory(pids)
-    const from = await reading()
+    const from = await readingOf(pids, upstream)
     await pause(seconds * 1000 - endsEarlyMs)
-    return { from, to: await reading(), residentBytes: memory.end() }
+    return { from, to: await readingOf(pids, upstream), residentBytes: memory.end() }
   }
 
   const all = { workload, port, directory, seconds: leadSeconds + seconds }

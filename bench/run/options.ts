@@ -10,7 +10,7 @@ Without options: everything, about 40 minutes. All peers are up at once: 4 GB of
   --quick            two and a half minutes: what the ratios need that change from day to day
   --install          have the system's package manager bring what is missing (nginx, HAProxy, …)
   --peers A,B        only these            --workload A,B   only these
-  --rounds N         5; quick 3            --seconds N      of each figure: 2; quick 1
+  --rounds N         5; quick 1            --seconds N      of each figure: 2; quick 1
   --postern DIR      the checkout of the Postern that is measured: this one
   --result FILE      where the JSON goes
   --from FILE        no run: the tables, document and chart of an earlier one
@@ -26,8 +26,9 @@ export interface Options {
   readonly peers: readonly string[] | undefined
   readonly workloads: readonly string[] | undefined
   readonly rounds: number
-  /** How often what a target compares is measured again after each round. */
-  readonly again: number
+  /** How many pairs of windows are taken of what each target compares, after each round. */
+  readonly pairs: number
+  readonly windowMs: number
   readonly seconds: number
   /** Once, after the start of each peer. */
   readonly warmUp: WarmUp
@@ -62,8 +63,9 @@ export function readOptions(args: readonly string[]): Options {
     install,
     peers: peers?.split(','),
     workloads: workload?.split(','),
-    rounds: atLeastOne('rounds', rounds ?? (quick ? '3' : '5')),
-    again: quick ? 0 : 2,
+    rounds: atLeastOne('rounds', rounds ?? (quick ? '1' : '5')),
+    pairs: quick ? 10 : 8,
+    windowMs: quick ? 300 : 500,
     // The load generator knows whole seconds only.
     seconds: atLeastOne('seconds', seconds ?? (quick ? '1' : '2')),
     warmUp: { requests: 150_000, mostSeconds: quick ? 6 : 15 },

@@ -21,29 +21,35 @@ export function orderCells(
   ])
 }
 
-/**
- * Round after round. Each of the `rounds` has all cells, and `again` more after it have those of
- * which ratios are made: a ratio of two noisy figures needs more of them than a figure does. Every
- * other one goes backwards: a machine that gets slower is then slower for both sides.
- */
-export function orderRounds<T>(
-  cells: readonly T[],
-  compared: readonly T[],
-  { rounds, again }: { readonly rounds: number; readonly again: number },
-): readonly (readonly T[])[] {
-  return Array.from({ length: rounds * (1 + again) }, (_, at) => {
-    const those = at % (1 + again) === 0 ? cells : compared
-    return at % 2 === 0 ? those : those.toReversed()
+/** Round after round. Every other one goes backwards: a machine that gets slower does so for all. */
+export function orderRounds<T>(cells: readonly T[], rounds: number): readonly (readonly T[])[] {
+  return Array.from({ length: rounds }, (_, at) => (at % 2 === 0 ? cells : cells.toReversed()))
+}
+
+/** A target of CPU time whose sides are both there. */
+export interface Comparison {
+  readonly name: string
+  readonly of: PlannedCell
+  readonly to: PlannedCell
+}
+
+/** What is compared window by window. */
+export function comparisons(
+  cells: readonly PlannedCell[],
+  targets: readonly Target[],
+): readonly Comparison[] {
+  return targets.flatMap(({ name, figure, of, to }) => {
+    const [one, other] = [findCell(cells, of), to && findCell(cells, to)]
+    if (figure !== 'cpuMicros' || one === undefined || other === undefined) return []
+    return { name, of: one, to: other }
   })
 }
 
-/** Those that a target compares with another that is there too. */
-export function comparedCells(
+function findCell(
   cells: readonly PlannedCell[],
-  targets: readonly Pair[],
-): readonly PlannedCell[] {
-  const inChains = new Set(chain(cells, targets).flatMap((one) => one.cells))
-  return cells.filter((cell) => inChains.has(cell))
+  { peer, workload }: CellName,
+): PlannedCell | undefined {
+  return cells.find((cell) => cell.peer.name === peer && cell.workload.name === workload)
 }
 
 interface Chain {
@@ -53,11 +59,9 @@ interface Chain {
 }
 
 function chain(cells: readonly PlannedCell[], targets: readonly Pair[]): readonly Chain[] {
-  const find = ({ peer, workload }: CellName) =>
-    cells.find((cell) => cell.peer.name === peer && cell.workload.name === workload)
   const chains: Chain[] = []
   for (const { of, to } of targets) {
-    const [one, other] = [find(of), to === undefined ? undefined : find(to)]
+    const [one, other] = [findCell(cells, of), to && findCell(cells, to)]
     if (one === undefined || other === undefined) continue
     const ofOne = chains.find((each) => each.cells.includes(one))
     const ofOther = chains.find((each) => each.cells.includes(other))

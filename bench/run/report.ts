@@ -1,7 +1,7 @@
 import type { Bystanders } from './bystanders.ts'
 import type { Machine } from './machine.ts'
 import type { Peer } from './peer.ts'
-import type { Cell } from './results.ts'
+import type { Cell, Pairs } from './results.ts'
 import type { Verdict } from './targets.ts'
 
 /** Why something was not measured. */
@@ -27,6 +27,8 @@ export interface Report {
   readonly bystanders?: Bystanders
   readonly targets: readonly Verdict[]
   readonly cells: readonly Cell[]
+  /** CPU microseconds per request of both sides of a target. Absent in reports of before. */
+  readonly pairs?: Pairs
   readonly leftOut: readonly Failure[]
 }
 

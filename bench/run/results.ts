@@ -1,4 +1,5 @@
 import type { Sample } from './measure.ts'
+import type { Pair } from './pairs.ts'
 
 /** What is known of one peer under one workload in one round. */
 export type Figures = Partial<Sample>
@@ -16,6 +17,9 @@ export interface Cell extends CellName {
   readonly rounds: Readonly<Record<string, Figures>>
 }
 
+/** What was taken of both sides of a target, window after window, by the name of the target. */
+export type Pairs = Readonly<Record<string, readonly Pair[]>>
+
 /** Every figure of a run. */
 export interface Results {
   add(cell: CellName, round: number, figures: Figures): void
@@ -27,10 +31,15 @@ export interface Results {
    * both in a round, and another thing in the next.
    */
   ratio(of: CellName, to: CellName, figure: Figure): number | undefined
+  addPairs(target: string, pairs: readonly Pair[]): void
+  pairs(): Pairs
+  /** The median of the ratios of neighbouring windows. */
+  pairedRatio(target: string): number | undefined
 }
 
 /** Empty, or with what an earlier run has written down. */
-export function createResults(earlier: readonly Cell[] = []): Results {
+export function createResults(earlier: readonly Cell[] = [], earlierPairs: Pairs = {}): Results {
+  const pairs = new Map<string, readonly Pair[]>(Object.entries(earlierPairs))
   const cells = new Map<string, CellName & { rounds: Record<string, Figures> }>(
     earlier.map((cell) => [
       `${cell.peer} ${cell.workload}`,
@@ -58,6 +67,9 @@ export function createResults(earlier: readonly Cell[] = []): Results {
         }),
       )
     },
+    addPairs: (target, more) => void pairs.set(target, [...(pairs.get(target) ?? []), ...more]),
+    pairs: () => Object.fromEntries(pairs),
+    pairedRatio: (target) => medianOf((pairs.get(target) ?? []).map(([one, other]) => one / other)),
   }
 }
 

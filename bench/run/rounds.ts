@@ -1,6 +1,7 @@
 import { type Bystanders, createBystanderWatch } from './bystanders.ts'
 import { measure, type Sample, untilQuiet } from './measure.ts'
-import { comparedCells, orderRounds } from './order.ts'
+import { type Comparison, comparisons, orderRounds } from './order.ts'
+import { measurePairs, type Side } from './pairs.ts'
 import type { PlannedCell } from './plan.ts'
 import { createProgress } from './progress.ts'
 import type { Failure } from './report.ts'
@@ -16,8 +17,9 @@ export interface Rounds {
   readonly peers: RunningPeers
   readonly upstream: Upstream
   readonly rounds: number
-  /** How often what a target compares is measured again after each of them. */
-  readonly again: number
+  /** How many pairs of windows are taken of what each target compares, after each of them. */
+  readonly pairs: number
+  readonly windowMs: number
   readonly seconds: number
   readonly results: Results
   readonly failed: (failure: Failure) => void
@@ -32,10 +34,11 @@ const longer = { fewest: 1, factor: 3 }
  * middle is told of once, and the others go on. Returns who else used the machine.
  */
 export async function takeRounds(options: Rounds): Promise<Bystanders> {
-  const { peers, upstream, rounds, again, seconds, results, failed } = options
+  const { peers, upstream, rounds, pairs, windowMs, seconds, results, failed } = options
   const cells = options.cells.filter((cell) => peers.of(cell) !== undefined)
-  const order = orderRounds(cells, comparedCells(cells, targets), { rounds, again })
-  const progress = createProgress(order.flat().length)
+  const order = orderRounds(cells, rounds)
+  const compared = comparisons(cells, targets)
+  const progress = createProgress(order.flat().length + rounds * compared.length)
   const bystanders = createBystanderWatch(peers.all)
   const slow = new Set<PlannedCell>()
   const gone = new Set<RunningPeer>()
@@ -63,7 +66,9 @@ export async function takeRounds(options: Rounds): Promise<Bystanders> {
         sampleOf(cell, running),
       )
       await running.emptyLogs()
-      progress.tell(what, sample, remark)
+      const { cpuMicros, perSecond } = sample
+      const figures = `${cpuMicros.toFixed(1)} µs CPU, ${Math.round(perSecond)} a second`
+      progress.tell(what, `${figures}${remark ?? ''}`)
       results.add({ peer, workload }, round, sample)
     } catch (error) {
       const outcome = running.hasEnded()
@@ -75,8 +80,30 @@ export async function takeRounds(options: Rounds): Promise<Bystanders> {
     }
   }
 
+  function sideOf(cell: PlannedCell): Side {
+    const running = peers.of(cell)
+    if (running === undefined || gone.has(running)) throw new Error('one of them is not there')
+    const { pid, port, directory } = running
+    const passes = cell.peer.kind === 'plain' ? 1 : cell.workload.passes
+    return { pid, port, directory, passes, workload: cell.workload }
+  }
+
+  async function compare({ name, of, to }: Comparison, round: number): Promise<void> {
+    const what = `round ${round}, windows of ${name}`
+    try {
+      const got = await measurePairs([sideOf(of), sideOf(to)], { upstream, pairs, windowMs })
+      results.addPairs(name, got)
+      progress.tell(what, `ratio ${results.pairedRatio(name)?.toFixed(3)} until now`)
+      for (const cell of [of, to]) await peers.of(cell)?.emptyLogs()
+    } catch (error) {
+      progress.tell(what, asError(error))
+      failed({ peer: of.peer.name, workload: name, round, why: asError(error).message })
+    }
+  }
+
   for (const [at, round] of order.entries()) {
     for (const cell of round) await take(cell, at + 1)
+    for (const comparison of compared) await compare(comparison, at + 1)
   }
   return bystanders.seen()
 }

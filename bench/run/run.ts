@@ -80,6 +80,7 @@ export async function runAll(options: Options): Promise<Run> {
     bystanders,
     targets: judge(results),
     cells: results.cells(),
+    pairs: results.pairs(),
     leftOut,
   }
   return { report, results }

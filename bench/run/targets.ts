@@ -142,8 +142,11 @@ export const targets: readonly Target[] = [
 /** What each target came to in this run. */
 export function judge(results: Results): readonly Verdict[] {
   return targets.map((target) => {
-    const { of, to, figure, limit } = target
-    const value = to === undefined ? results.median(of, figure) : results.ratio(of, to, figure)
+    const { name, of, to, figure, limit } = target
+    const value =
+      to === undefined
+        ? results.median(of, figure)
+        : (results.pairedRatio(name) ?? results.ratio(of, to, figure))
     return value === undefined ? target : { ...target, value, reached: value <= limit }
   })
 }

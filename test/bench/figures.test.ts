@@ -43,6 +43,26 @@ describe('a ratio', () => {
   })
 })
 
+describe('a ratio of windows that follow each other', () => {
+  test('is the median of all pairs, and counts before that of the rounds', () => {
+    const results = createResults()
+    results.add({ peer: 'postern', workload: 'get' }, 1, { cpuMicros: 90 })
+    results.add({ peer: 'bare', workload: 'get' }, 1, { cpuMicros: 30 })
+    results.addPairs('bare', [[40, 50]])
+    results.addPairs('bare', [
+      [60, 50],
+      [300, 50],
+    ])
+    const again = createResults(results.cells(), results.pairs())
+
+    for (const each of [results, again]) {
+      expect(each.pairedRatio('bare')).toBe(1.2)
+      expect(judge(each).find(({ name }) => name === 'bare')?.value).toBe(1.2)
+    }
+    expect(results.pairedRatio('caddy')).toBeUndefined()
+  })
+})
+
 describe('a target', () => {
   test('is reached up to its limit, and not above', () => {
     expect(verdictOn('bare', resultsOf([110], [100]))).toMatchObject({ value: 1.1, reached: true })

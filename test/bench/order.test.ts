@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { comparedCells, orderCells, orderRounds } from '../../bench/run/order.ts'
+import { comparisons, orderCells, orderRounds } from '../../bench/run/order.ts'
 import type { Peer } from '../../bench/run/peer.ts'
 import { planCells } from '../../bench/run/plan.ts'
 import { targets } from '../../bench/run/targets.ts'
@@ -100,20 +100,20 @@ describe('the order of a round', () => {
   })
 
   test('turns around from round to round, so that a drift is not on one side', () => {
-    const order = orderRounds(['a', 'b'], [], { rounds: 3, again: 0 })
+    const order = orderRounds(['a', 'b'], 3)
     expect(order.map((round) => round.join(''))).toEqual(['ab', 'ba', 'ab'])
   })
 
-  test('has what a target compares again after each round', () => {
-    const order = orderRounds(['a', 'b', 'c'], ['a', 'c'], { rounds: 2, again: 2 })
-    const said = order.map((round) => round.join(''))
-    expect(said).toEqual(['abc', 'ca', 'ac', 'cba', 'ac', 'ca'])
-  })
-
-  test('knows what is compared: both sides of it are there', () => {
+  test('knows what is compared window by window: CPU time of two that are both there', () => {
     const chosen = planCells(all, { ...whole, peers: ['nginx', 'bare', 'postern'] })
-    const compared = comparedCells(chosen, targets).map(nameOf)
-    expect(compared).toContain('bare get')
-    expect(compared.some((name) => name.includes('nginx'))).toBe(false)
+    const compared = comparisons(chosen, targets).map(({ name, of, to }) => [
+      name,
+      nameOf(of),
+      nameOf(to),
+    ])
+    expect(compared).toEqual([
+      ['bare', 'postern get', 'bare get'],
+      ['tokens', 'postern tokens', 'postern get'],
+    ])
   })
 })

@@ -28,9 +28,8 @@ const loadSeconds = 3600
 
 /**
  * Loads two sides by turns, for fractions of a second: both loads are open all the time, and the one
- * whose turn it is not is stopped as a process. What a machine shared with others does to one window
- * it mostly does to the next, so that ratios of neighbours scatter far less than those of figures
- * taken seconds apart. Every other pair goes the other way round.
+ * whose turn it is not is stopped as a process. So both sides have the same share of the moments in
+ * which nobody else used the machine. Every other pair goes the other way round.
  */
 export async function measurePairs(
   sides: readonly [Side, Side],

@@ -33,7 +33,10 @@ export interface Results {
   ratio(of: CellName, to: CellName, figure: Figure): number | undefined
   addPairs(target: string, pairs: readonly Pair[]): void
   pairs(): Pairs
-  /** The median of the ratios of neighbouring windows. */
+  /**
+   * The ratio of the lower quartiles of both sides' windows. Whatever disturbs a window makes it
+   * dearer, by half and more on a machine shared with others: the cheaper ones are the undisturbed.
+   */
   pairedRatio(target: string): number | undefined
 }
 
@@ -69,8 +72,17 @@ export function createResults(earlier: readonly Cell[] = [], earlierPairs: Pairs
     },
     addPairs: (target, more) => void pairs.set(target, [...(pairs.get(target) ?? []), ...more]),
     pairs: () => Object.fromEntries(pairs),
-    pairedRatio: (target) => medianOf((pairs.get(target) ?? []).map(([one, other]) => one / other)),
+    pairedRatio(target) {
+      const taken = pairs.get(target) ?? []
+      const one = lowerQuartileOf(taken.map(([of]) => of))
+      const other = lowerQuartileOf(taken.map(([, to]) => to))
+      return one === undefined || other === undefined ? undefined : one / other
+    },
   }
+}
+
+function lowerQuartileOf(values: readonly number[]): number | undefined {
+  return values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 4)]
 }
 
 function medianOf(values: readonly number[]): number | undefined {

@@ -44,14 +44,16 @@ describe('a ratio', () => {
 })
 
 describe('a ratio of windows that follow each other', () => {
-  test('is the median of all pairs, and counts before that of the rounds', () => {
+  test('is that of the lower quartiles, and counts before that of the rounds', () => {
     const results = createResults()
     results.add({ peer: 'postern', workload: 'get' }, 1, { cpuMicros: 90 })
     results.add({ peer: 'bare', workload: 'get' }, 1, { cpuMicros: 30 })
-    results.addPairs('bare', [[40, 50]])
+    results.addPairs('bare', [[70, 50]])
     results.addPairs('bare', [
-      [60, 50],
-      [300, 50],
+      [60, 90],
+      [300, 52],
+      [59, 88],
+      [62, 40],
     ])
     const again = createResults(results.cells(), results.pairs())
 

@@ -100,7 +100,9 @@ test('two gateways rotate by the commands alone, under load, and refuse nobody',
   await everywhere(({ keys }) => keys.length === 2)
   await postern(cwd, 'keys', 'use', 'new', 'keys')
   await everywhere(({ signer }) => signer === 'new')
-  await pause(100)
+  // However slow the machine: some with the new key, on both.
+  const before = outcomes.good
+  await until(() => outcomes.refused > 0 || outcomes.good >= before + 4)
   rotating = false
   await lanes
   const beforeRemoval = await isGood(two, first)
@@ -108,7 +110,6 @@ test('two gateways rotate by the commands alone, under load, and refuse nobody',
   await everywhere(({ keys }) => keys.length === 1)
 
   expect(outcomes.refused).toBe(0)
-  expect(outcomes.good).toBeGreaterThan(4)
   expect([beforeRemoval, await isGood(one, first), await isGood(two, first)]).toEqual([
     true,
     false,

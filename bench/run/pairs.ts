@@ -11,7 +11,10 @@ export interface Side extends Omit<LoadOptions, 'seconds'> {
 }
 
 /** CPU time per request of both sides, in microseconds, from windows that follow each other. */
-export type Pair = readonly [number, number]
+export interface Pair {
+  readonly of: number
+  readonly to: number
+}
 
 export interface PairOptions {
   readonly upstream: Upstream
@@ -41,8 +44,9 @@ export async function measurePairs(
     for (const side of sides) loads.push(await openSide(side, options))
     const [one, other] = loads as [Turn, Turn]
     for (let at = 0; at < options.pairs; at++) {
-      if (at % 2 === 0) pairs.push([await one.take(), await other.take()])
-      else pairs.push([await other.take(), await one.take()].toReversed() as [number, number])
+      // Written in this order, they are taken in it.
+      if (at % 2 === 0) pairs.push({ of: await one.take(), to: await other.take() })
+      else pairs.push({ to: await other.take(), of: await one.take() })
     }
   } finally {
     for (const load of loads) load.end()

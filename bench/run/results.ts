@@ -74,8 +74,8 @@ export function createResults(earlier: readonly Cell[] = [], earlierPairs: Pairs
     pairs: () => Object.fromEntries(pairs),
     pairedRatio(target) {
       const taken = pairs.get(target) ?? []
-      const one = lowerQuartileOf(taken.map(([of]) => of))
-      const other = lowerQuartileOf(taken.map(([, to]) => to))
+      const one = lowerQuartileOf(taken.map(({ of }) => of))
+      const other = lowerQuartileOf(taken.map(({ to }) => to))
       return one === undefined || other === undefined ? undefined : one / other
     },
   }

@@ -48,12 +48,12 @@ describe('a ratio of windows that follow each other', () => {
     const results = createResults()
     results.add({ peer: 'postern', workload: 'get' }, 1, { cpuMicros: 90 })
     results.add({ peer: 'bare', workload: 'get' }, 1, { cpuMicros: 30 })
-    results.addPairs('bare', [[70, 50]])
+    results.addPairs('bare', [{ of: 70, to: 50 }])
     results.addPairs('bare', [
-      [60, 90],
-      [300, 52],
-      [59, 88],
-      [62, 40],
+      { of: 60, to: 90 },
+      { of: 300, to: 52 },
+      { of: 59, to: 88 },
+      { of: 62, to: 40 },
     ])
     const again = createResults(results.cells(), results.pairs())
 

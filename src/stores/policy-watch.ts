@@ -6,9 +6,6 @@ import type { PolicySource } from './policy-source.ts'
 import { createPolicyThreads, largeBytes } from './policy-threads.ts'
 import { createWatchedDirectory } from './watched-directory.ts'
 
-/** To read 100,000 rules every few seconds takes several percent of a core from an idle gateway. */
-const longestUnreadMs = 60_000
-
 /** A policy directory as a source. */
 export function createPolicyDirectory(directory: string): PolicySource {
   const threads = createPolicyThreads()
@@ -17,7 +14,6 @@ export function createPolicyDirectory(directory: string): PolicySource {
     readFiles: readPolicyBytes,
     checksumOf: checksumInPieces,
     part: 'policies',
-    longestUnreadMs,
   })
   return {
     ...watched,

@@ -8,8 +8,6 @@ import { Fault, type FaultPart, Invalid } from '../errors.ts'
 /** How long files must have stayed the same before they are taken for what was meant. */
 const SETTLE_MS = 100
 const MOST_READINGS = 20
-/** A file that was written so shortly before may be written again without looking any different. */
-const RACY_MS = 2000
 
 /** Files of a directory as they stood together at one moment. */
 export interface Reading<File> {
@@ -36,12 +34,6 @@ export interface WatchedDirectoryParts<File> {
   readonly checksumOf?: (files: readonly File[]) => Promise<string>
   /** What is broken when the files never come to rest. */
   readonly part: FaultPart
-  /**
-   * For how long files may go unread while they look as they did when they were read, down to the
-   * time of their last change; without it, they are always read. Only where all that counts stands in
-   * this directory. Not for ever: some file systems do not say so when something changes.
-   */
-  readonly longestUnreadMs?: number
 }
 
 /**
@@ -55,9 +47,7 @@ export function createWatchedDirectory<File extends object>({
   readFiles,
   checksumOf = checksumOfJson,
   part,
-  longestUnreadMs = 0,
 }: WatchedDirectoryParts<File>): WatchedDirectory<File> {
-  let seen: { readonly look: string; readonly checksum: string; readonly at: number } | undefined
   let onHint: (() => void) | undefined
   let watched: { readonly watcher: FSWatcher; readonly inode: number } | undefined
 
@@ -80,11 +70,6 @@ export function createWatchedDirectory<File extends object>({
     }
   }
 
-  function isUnchanged({ look }: Fingerprint, known: string | undefined): boolean {
-    if (seen === undefined || seen.look !== look || seen.checksum !== known) return false
-    return performance.now() - seen.at < longestUnreadMs
-  }
-
   async function readOnce(): Promise<Reading<File> | Invalid> {
     try {
       const files = await readFiles(directory)
@@ -99,18 +84,12 @@ export function createWatchedDirectory<File extends object>({
     async read(known) {
       for (let reading = 0; reading < MOST_READINGS; reading++) {
         const before = await fingerprint(directory)
-        if (isUnchanged(before, known)) return undefined
         const found = await readOnce()
-        if (!(found instanceof Invalid) && found.checksum === known) {
-          seen = before.isRacy
-            ? undefined
-            : { look: before.look, checksum: known, at: performance.now() }
-          return undefined
-        }
+        if (!(found instanceof Invalid) && found.checksum === known) return undefined
         // At the start there is nothing to wait for: whoever edits now causes a hint later.
         if (known !== undefined) await pause(SETTLE_MS)
         // Of a link whose file is gone as well: Kubernetes takes it away a moment later.
-        if ((await fingerprint(directory)).look !== before.look) continue
+        if ((await fingerprint(directory)) !== before) continue
         if (found instanceof Invalid) throw found
         return found
       }
@@ -133,33 +112,22 @@ async function checksumOfJson(files: readonly object[]): Promise<string> {
   return hash.digest('hex')
 }
 
-interface Fingerprint {
-  /** Changes with whatever is written in the directory, also when it ends as it was. */
-  readonly look: string
-  /** Whether something was written so shortly before that the next change might not show. */
-  readonly isRacy: boolean
-}
-
-async function fingerprint(directory: string): Promise<Fingerprint> {
-  const since = BigInt(Date.now() - RACY_MS) * 1_000_000n
+/** Changes with whatever is written in the directory, also when it ends as it was. */
+async function fingerprint(directory: string): Promise<string> {
   try {
     const names = (await readdir(directory)).sort()
-    const files = await Promise.all(names.map((name) => lookOf(join(directory, name))))
-    return {
-      look: files.map(({ look }, at) => `${names[at]}:${look}`).join(),
-      isRacy: files.some(({ changedNs }) => changedNs > since),
-    }
+    const parts = await Promise.all(names.map((name) => fingerprintOf(join(directory, name))))
+    return parts.map((part, at) => `${names[at]}:${part}`).join()
   } catch (error) {
-    return { look: String(error), isRacy: true }
+    return String(error)
   }
 }
 
-async function lookOf(file: string): Promise<{ look: string; changedNs: bigint }> {
+async function fingerprintOf(file: string): Promise<string> {
   try {
-    // The time of the last change cannot be set: that of the last writing can.
-    const { dev, ino, mtimeNs, ctimeNs, size } = await stat(file, { bigint: true })
-    return { look: `${dev}:${ino}:${mtimeNs}:${ctimeNs}:${size}`, changedNs: ctimeNs }
+    const { ino, mtimeNs, size } = await stat(file, { bigint: true })
+    return `${ino}:${mtimeNs}:${size}`
   } catch (error) {
-    return { look: (error as NodeJS.ErrnoException).code ?? 'unreadable', changedNs: 0n }
+    return (error as NodeJS.ErrnoException).code ?? 'unreadable'
   }
 }

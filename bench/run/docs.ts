@@ -47,12 +47,11 @@ function machineText({
 }: Report): string {
   const { cores, cpu, memoryGib, kernel, load: before } = machine
   const kind = quick ? 'A quick run' : 'A full run'
-  const more = quick ? '' : ', and more of what the targets compare'
   const versions = [...new Set(peers.map(({ version }) => version))].map((text) => `- ${text}`)
   return [
     `${kind} of ${date.slice(0, 10)}: ${cores} cores of ${cpu}, ${memoryGib} GiB, ${kernel}, load`,
-    `${before} before the run. ${rounds} rounds of ${seconds} s for each figure, after a warm-up${more};`,
-    `the median counts. Load: ${load}. Upstream: ${upstream}.`,
+    `${before} before the run. ${rounds} rounds of ${seconds} s for each figure, after a warm-up, of which the`,
+    `median counts; ratios of CPU time are of windows between them. Load: ${load}. Upstream: ${upstream}.`,
     ...(bystanders === undefined ? [] : [bystandersText(bystanders)]),
     '',
     ...versions,

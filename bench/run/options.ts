@@ -7,7 +7,7 @@ export const usage = `npm run bench -- [options]
 
 Without options: everything, about 40 minutes. All peers are up at once: 4 GB of memory.
 
-  --quick            two and a half minutes: what the ratios need that change from day to day
+  --quick            less than three minutes: what the ratios need that change from day to day
   --install          have the system's package manager bring what is missing (nginx, HAProxy, …)
   --peers A,B        only these            --workload A,B   only these
   --rounds N         5; quick 1            --seconds N      of each figure: 2; quick 1

@@ -1,6 +1,6 @@
 import { type Bystanders, createBystanderWatch } from './bystanders.ts'
 import { measure, type Sample, untilQuiet } from './measure.ts'
-import { type Comparison, comparisons, orderRounds } from './order.ts'
+import { type ComparedCells, comparedCells, orderRounds } from './order.ts'
 import { measurePairs, type Side } from './pairs.ts'
 import type { PlannedCell } from './plan.ts'
 import { createProgress } from './progress.ts'
@@ -37,7 +37,7 @@ export async function takeRounds(options: Rounds): Promise<Bystanders> {
   const { peers, upstream, rounds, pairs, windowMs, seconds, results, failed } = options
   const cells = options.cells.filter((cell) => peers.of(cell) !== undefined)
   const order = orderRounds(cells, rounds)
-  const compared = comparisons(cells, targets)
+  const compared = comparedCells(cells, targets)
   const progress = createProgress(order.flat().length + rounds * compared.length)
   const bystanders = createBystanderWatch(peers.all)
   const slow = new Set<PlannedCell>()
@@ -88,7 +88,7 @@ export async function takeRounds(options: Rounds): Promise<Bystanders> {
     return { pid, port, directory, passes, workload: cell.workload }
   }
 
-  async function compare({ name, of, to }: Comparison, round: number): Promise<void> {
+  async function compare({ name, of, to }: ComparedCells, round: number): Promise<void> {
     const what = `round ${round}, windows of ${name}`
     try {
       const got = await measurePairs([sideOf(of), sideOf(to)], { upstream, pairs, windowMs })
@@ -103,7 +103,7 @@ export async function takeRounds(options: Rounds): Promise<Bystanders> {
 
   for (const [at, round] of order.entries()) {
     for (const cell of round) await take(cell, at + 1)
-    for (const comparison of compared) await compare(comparison, at + 1)
+    for (const pair of compared) await compare(pair, at + 1)
   }
   return bystanders.seen()
 }

@@ -6,7 +6,6 @@ import type { Bystanders } from './bystanders.ts'
 import { addDisturbance, disturbances } from './extras.ts'
 import { describeMachine } from './machine.ts'
 import type { Options } from './options.ts'
-import { orderCells } from './order.ts'
 import { installPackages } from './packages.ts'
 import type { Peer } from './peer.ts'
 import { createPeers, installTools } from './peers.ts'
@@ -17,7 +16,7 @@ import { createResults, type Results } from './results.ts'
 import { takeRounds } from './rounds.ts'
 import { startPeers } from './starting.ts'
 import { createStores } from './stores.ts'
-import { judge, targets } from './targets.ts'
+import { judge } from './targets.ts'
 import { findTool, versionOf } from './tools.ts'
 import { startUpstream } from './upstream.ts'
 
@@ -101,7 +100,7 @@ function choose(options: Options, all: readonly Peer[]) {
     return why === undefined
   })
   const chosen = all.filter((peer) => cells.some((cell) => cell.peer === peer))
-  return { cells: orderCells(cells, targets), chosen, leftOut }
+  return { cells, chosen, leftOut }
 }
 
 async function addDisturbances(results: Results, note: (text: string) => void): Promise<Failure[]> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { comparisons, orderCells, orderRounds } from '../../bench/run/order.ts'
+import { comparedCells, orderRounds } from '../../bench/run/order.ts'
 import type { Peer } from '../../bench/run/peer.ts'
 import { planCells } from '../../bench/run/plan.ts'
 import { targets } from '../../bench/run/targets.ts'
@@ -65,40 +65,6 @@ describe('what is measured', () => {
 })
 
 describe('the order of a round', () => {
-  const cells = planCells(all, whole)
-  const names = orderCells(cells, targets).map(nameOf)
-  const apart = (one: string, other: string) => Math.abs(names.indexOf(one) - names.indexOf(other))
-
-  test('has every cell once', () => {
-    expect(names.toSorted()).toEqual(cells.map(nameOf).toSorted())
-  })
-
-  test('has Postern between the two that its narrowest targets compare it with', () => {
-    expect(apart('postern get', 'bare get')).toBe(1)
-    expect(apart('postern get', 'fastify-http-proxy get')).toBe(1)
-  })
-
-  test('has both sides of every target close together, whatever their workloads are', () => {
-    expect(apart('postern get', 'postern tokens')).toBeLessThanOrEqual(3)
-    expect(apart('postern get', 'postern-2-workers get')).toBeLessThanOrEqual(3)
-    expect(apart('postern ids', 'haproxy-1000 ids')).toBeLessThanOrEqual(2)
-    expect(apart('postern-10-rules ids', 'postern-100000-rules ids')).toBe(1)
-  })
-
-  test('goes from workload to workload where no target says otherwise', () => {
-    const rest = names.filter((name) => name.startsWith('nginx'))
-
-    expect(rest).toEqual(
-      ['get', 'ids', 'thousand', 'post', 'large', 'tls'].map((w) => `nginx ${w}`),
-    )
-  })
-
-  test('is that of the plan without targets, and leaves out those of which one side is missing', () => {
-    expect(orderCells(cells, []).map(nameOf)).toEqual(cells.map(nameOf))
-    const alone = planCells(all, { ...whole, peers: ['nginx', 'postern'], workloads: ['get'] })
-    expect(orderCells(alone, targets)).toEqual(alone)
-  })
-
   test('turns around from round to round, so that a drift is not on one side', () => {
     const order = orderRounds(['a', 'b'], 3)
     expect(order.map((round) => round.join(''))).toEqual(['ab', 'ba', 'ab'])
@@ -106,7 +72,7 @@ describe('the order of a round', () => {
 
   test('knows what is compared window by window: CPU time of two that are both there', () => {
     const chosen = planCells(all, { ...whole, peers: ['nginx', 'bare', 'postern'] })
-    const compared = comparisons(chosen, targets).map(({ name, of, to }) => [
+    const compared = comparedCells(chosen, targets).map(({ name, of, to }) => [
       name,
       nameOf(of),
       nameOf(to),

@@ -100,7 +100,7 @@ test('two gateways rotate by the commands alone, under load, and refuse nobody',
   await everywhere(({ keys }) => keys.length === 2)
   await postern(cwd, 'keys', 'use', 'new', 'keys')
   await everywhere(({ signer }) => signer === 'new')
-  // However slow the machine: some with the new key, on both.
+  // However slow the machine: some of them with the new key.
   const before = outcomes.good
   await until(() => outcomes.refused > 0 || outcomes.good >= before + 4)
   rotating = false

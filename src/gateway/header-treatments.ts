@@ -1,3 +1,5 @@
+import { rememberNames } from '../wire/remembered-names.ts'
+
 /** What becomes of a request header, by its name. */
 export type Treatment =
   | 'pass'
@@ -32,7 +34,7 @@ export function createTreatments(
   for (const name of injectedNames) treatments.set(foldName(name.toLowerCase()), 'drop')
   treatments.set(requestIdName.toLowerCase(), 'request-id')
 
-  return (name) => {
+  return rememberNames((name) => {
     const lower = name.toLowerCase()
     const exact = treatments.get(lower)
     if (exact !== undefined) return exact
@@ -41,7 +43,7 @@ export function createTreatments(
     // CGI, WSGI and PHP fold X_User_Id and X-User-Id into one variable (CVE-2025-64484).
     if (folded !== lower && treatments.has(folded)) return 'drop'
     return isReserved(folded) ? 'drop' : 'pass'
-  }
+  })
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { AnswerHead } from '../wire/answer-head.ts'
+import { rememberNames } from '../wire/remembered-names.ts'
 import type { Carrier } from './stages.ts'
 
 /** Name, value, name, value … of what reaches the client. */
@@ -18,18 +19,10 @@ export function createRelayHeaders(
   { ownCors = false }: { readonly ownCors?: boolean } = {},
 ): RelayHeaders {
   const withheld = new Set([...hopByHop, ...injectedNames.map((name) => name.toLowerCase())])
-  const known = new Map<string, Relay>()
+  const relayOf = rememberNames(judge)
 
-  function relayOf(name: string): Relay {
-    const found = known.get(name)
-    if (found !== undefined) return found
-    const relay = judge(name.toLowerCase())
-    // An upstream chooses its names; it must not choose how many of them we keep. A copy, since a
-    // piece of a text keeps all of it in memory.
-    if (known.size < mostKnown) known.set(Buffer.from(name, 'latin1').toString('latin1'), relay)
-    return relay
-  }
-  function judge(lower: string): Relay {
+  function judge(name: string): Relay {
+    const lower = name.toLowerCase()
     if (withheld.has(lower)) return 'withhold'
     if (ownCors && lower.startsWith('access-control-')) return 'withhold'
     if (ownCors && lower === 'vary') return 'vary'
@@ -58,8 +51,6 @@ export function createRelayHeaders(
     return out
   }
 }
-
-const mostKnown = 2000
 
 /** For every answer to a request whose token stood in its address. */
 const tokenInAddress = ['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'] as const

@@ -1,19 +1,14 @@
+import { rememberNames } from './remembered-names.ts'
 import { Malformed } from './wire-error.ts'
 
-/** Names that have been seen, with their lower-case form: most answers bring the same ones. */
-const known = new Map<string, string>()
-const mostKnown = 2000
-
 /** The lower-case form of a header name; throws Malformed for what is no name (RFC 9110 5.1). */
-export function fieldName(name: string): string {
-  const found = known.get(name)
-  if (found !== undefined) return found
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw new Malformed('a header without a name')
-  const lower = name.toLowerCase()
-  // A server chooses its names; it must not choose how many of them we keep. A copy, since a piece
-  // of a text keeps all of it in memory.
-  if (known.size < mostKnown) known.set(Buffer.from(name, 'latin1').toString('latin1'), lower)
-  return lower
+export const fieldName: (name: string) => string = rememberNames((name) => {
+  if (!isFieldName(name)) throw new Malformed('a header without a name')
+  return name.toLowerCase()
+})
+
+export function isFieldName(name: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)
 }
 
 /**

@@ -14,16 +14,23 @@ export const removedPaths: readonly string[] = ['/api/v1/refresh_token']
 
 /** In every case of letters, and with a slash behind it: some servers take both for the same. */
 export function isRemoved(path: string): boolean {
-  const spelled = path.toLowerCase()
-  return removedPaths.includes(spelled.endsWith('/') ? spelled.slice(0, -1) : spelled)
+  for (const removed of removedPaths) {
+    // Asked of every request, and nearly always answered by the length.
+    const more = path.length - removed.length
+    if (more !== 0 && (more !== 1 || !path.endsWith('/'))) continue
+    if (path.toLowerCase().startsWith(removed)) return true
+  }
+  return false
 }
+
+const hasReadings = /%2F|;/
 
 /**
  * What a server could take a canonical path for: as it stands, with encoded slashes decoded,
  * without what follows a semicolon, and both, in either order.
  */
 export function readings(path: string): readonly string[] {
-  if (!/%2F|;/.test(path)) return [path]
+  if (!hasReadings.test(path)) return [path]
   const decoded = decodeSlashes(path)
   const cut = cutParameters(path)
   return [path, decoded, cut, cutParameters(decoded), decodeSlashes(cut)]
@@ -31,6 +38,7 @@ export function readings(path: string): readonly string[] {
 
 /** Whether a server that is sent this path could take it for a login or for a removed endpoint. */
 export function readsAsOurs(path: string): boolean {
+  if (!hasReadings.test(path)) return isRemoved(path) || isOpen(path)
   return readings(path).some((read) => isRemoved(read) || isOpen(read))
 }
 

@@ -12,6 +12,8 @@ export interface LogDestination {
 const mostWaiting = 4 * 1024 * 1024
 const gatherMs = 10
 const gatherBytes = 32_768
+/** Room for what is usually gathered, whatever its characters. */
+const roomBytes = 3 * (gatherBytes + 8192)
 
 /**
  * Writes lines to a file descriptor, many at a time. A reader that is slow costs lines, counted,
@@ -26,8 +28,10 @@ export function createLogDestination(output: number): LogDestination {
   const fd = withoutBlocking(output)
   let waiting: string[] = []
   let waitingLength = 0
+  /** Used again for each piece: to make and to collect one for each took half of what a line costs here. */
+  const room = Buffer.allocUnsafeSlow(roomBytes)
   /** What a full pipe did not take. */
-  let rest = Buffer.alloc(0)
+  let rest = room.subarray(0, 0)
   let timer: NodeJS.Timeout | undefined
   let broken = false
   let dropped = 0
@@ -46,7 +50,9 @@ export function createLogDestination(output: number): LogDestination {
   }
 
   function takeWaiting(): void {
-    rest = Buffer.from(waiting.join(''))
+    const text = waiting.join('')
+    // A character takes three bytes at most, and one beyond the first 65,536 has two units of its own.
+    rest = text.length * 3 <= room.length ? room.subarray(0, room.write(text)) : Buffer.from(text)
     waiting = []
     waitingLength = 0
   }

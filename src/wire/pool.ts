@@ -53,6 +53,7 @@ export function createPool(
   settings: PoolSettings,
 ): Pool {
   const url = new URL(origin)
+  const { host } = url
   const connector: Connector = createConnector(url, address, settings.tls)
   const beatMs = beatOf(settings)
   const patience = {
@@ -185,7 +186,7 @@ export function createPool(
 
   return {
     send(request, handler) {
-      const head = requestHead(request, url.host)
+      const head = requestHead(request, host)
       const call: Call = { request, head: head ?? '', handler, connection: undefined, over: false }
       if (destroyed || head === undefined) {
         queueMicrotask(() => end(call, destroyed ? gone() : unsendable()))

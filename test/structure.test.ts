@@ -23,7 +23,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   login: ['token', 'log.ts', 'thread-priority.ts'],
   gateway: ['token', 'policy', 'tracing', 'wire'],
   stores: ['policy', 'token', 'login', 'thread-priority.ts'],
-  http: ['gateway', 'login', 'policy', 'metrics', 'tracing', 'log.ts', 'json-line.ts'],
+  http: ['gateway', 'wire', 'login', 'policy', 'metrics', 'tracing', 'log.ts', 'json-line.ts'],
   // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
   workers: ['config', 'http', 'metrics', 'log.ts'],
   cli: ['policy', 'stores', 'config', 'token', 'login'],

@@ -1,9 +1,9 @@
-import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Reply } from './reply.ts'
 
 /** Writes the answer by hand: what follows on this connection is no longer HTTP. */
 export function switchProtocols(
-  reply: ServerResponse,
+  reply: Reply,
   client: Socket,
   [protocol, headers]: readonly [string, readonly string[]],
 ): void {
@@ -14,7 +14,7 @@ export function switchProtocols(
 }
 
 /** The client has part of an answer: ending the connection is the only way left to say so. */
-export function breakOff(reply: ServerResponse): void {
+export function breakOff(reply: Reply): void {
   const { socket, req } = reply
   // To a client of HTTP/1.0, a connection that is closed in order is an answer that is whole. TLS has
   // an end of its own, which is not sent, and no reset.

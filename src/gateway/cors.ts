@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http'
 import { Refusal } from '../errors.ts'
+import type { Reply } from './reply.ts'
 import type { Arrival, Received } from './stages.ts'
 
 export interface CorsSettings {
@@ -16,11 +16,11 @@ export interface CorsSettings {
 export interface Cors {
   readonly isOn: boolean
   /** Marks the answer, whatever it will be: a page that may read must be able to read a refusal. */
-  readonly mark: (arrival: Arrival, reply: ServerResponse) => void
+  readonly mark: (arrival: Arrival, reply: Reply) => void
   /** Whether a browser asks what it may ask. It sends no token with that. */
   readonly isPreflight: (received: Received) => boolean
   /** Answers that question, or refuses an origin that is not listed. */
-  readonly answerPreflight: (received: Received, reply: ServerResponse) => void
+  readonly answerPreflight: (received: Received, reply: Reply) => void
 }
 
 const off: Cors = {

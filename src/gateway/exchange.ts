@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import { nextTick } from 'node:process'
 import type { Duplex } from 'node:stream'
 import { Fault, Refusal } from '../errors.ts'
@@ -13,6 +12,7 @@ import type { EventStreams } from './event-streams.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
+import type { Reply } from './reply.ts'
 import type { Authorized, Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
@@ -20,7 +20,7 @@ import { isCut, isUnheard, mayRepeat, upstreamFault } from './upstream-errors.ts
 import type { Upstream } from './upstreams.ts'
 
 export interface Exchange {
-  readonly reply: ServerResponse
+  readonly reply: Reply
   readonly upstream: Upstream
   readonly request: WireRequest
   readonly relayHeaders: RelayHeaders

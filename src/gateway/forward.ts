@@ -1,10 +1,10 @@
-import type { ServerResponse } from 'node:http'
 import { Refusal } from '../errors.ts'
 import type { Trace } from '../tracing/trace.ts'
 import type { Upload, WireRequest } from '../wire/request-head.ts'
 import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
 import { type Exchange, exchange } from './exchange.ts'
+import type { Reply } from './reply.ts'
 import { requestBody } from './request-body.ts'
 import type { Authorized, Received } from './stages.ts'
 import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
@@ -29,11 +29,7 @@ export interface ForwardParts
  * when the exchange is over; rejects with a Refusal or a Fault only while the client has not been
  * answered yet.
  */
-export function forward(
-  authorized: Authorized,
-  reply: ServerResponse,
-  parts: ForwardParts,
-): Promise<void> {
+export function forward(authorized: Authorized, reply: Reply, parts: ForwardParts): Promise<void> {
   const { received } = authorized
   const name = received.endpoint?.upstream ?? received.route?.upstream
   if (name === undefined) throw new Refusal('no-such-route')
@@ -50,7 +46,7 @@ export function forward(
 
 function exchangeWith(
   authorized: Authorized,
-  reply: ServerResponse,
+  reply: Reply,
   parts: ForwardParts,
   { name, assertion }: { readonly name: string; readonly assertion: readonly string[] },
 ): Promise<void> {
@@ -82,7 +78,7 @@ function exchangeWith(
 
 function outgoingRequest(
   authorized: Authorized,
-  reply: ServerResponse,
+  reply: Reply,
   { upstreamHeaders, maxBodyBytes }: ForwardParts,
   host: string,
 ): WireRequest & { readonly headers: string[] } {
@@ -102,12 +98,17 @@ function outgoingRequest(
   }
 }
 
-function upload({ arrival, headers }: Received, reply: ServerResponse, maxBytes: number): Upload {
+function upload(
+  { arrival: { body }, headers }: Received,
+  reply: Reply,
+  maxBytes: number,
+): Upload | undefined {
+  if (body === undefined) return undefined
   const length = headers.chunked ? undefined : Number(headers.contentLength)
-  if (!headers.expectsContinue) return requestBody(arrival.body, maxBytes, { length })
+  if (!headers.expectsContinue) return requestBody(body, maxBytes, { length })
   // RFC 9110 10.1.1: whoever asks first sends nothing that is refused, or that nobody can take.
   const invite = () => {
     if (!reply.headersSent && !reply.destroyed) reply.writeContinue()
   }
-  return requestBody(arrival.body, maxBytes, { length, invite })
+  return requestBody(body, maxBytes, { length, invite })
 }

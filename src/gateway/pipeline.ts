@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import type { CompiledPolicies } from '../policy/compile.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import { authorize } from './authorize.ts'
@@ -6,13 +5,14 @@ import type { Cors } from './cors.ts'
 import { type ForwardParts, forward } from './forward.ts'
 import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
+import type { Reply } from './reply.ts'
 import type { RouteLimits } from './route-limits.ts'
 import type { Arrival, Authorized, Identified, Received } from './stages.ts'
 
 /** Answers to the endpoints that are ours: login and captcha to anybody, the rest to a caller. */
 export interface OwnAnswers {
-  toAnybody(received: Received, reply: ServerResponse): Promise<void>
-  toCaller(authorized: Authorized, reply: ServerResponse): Promise<void>
+  toAnybody(received: Received, reply: Reply): Promise<void>
+  toCaller(authorized: Authorized, reply: Reply): Promise<void>
 }
 
 export interface AdmitParts extends IdentifyParts {
@@ -39,7 +39,7 @@ export interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {
  * skipped or moved. A stage that says no throws a Refusal; nothing below catches it.
  */
 export function createPipeline(parts: PipelineParts) {
-  return async function pass(arrival: Arrival, reply: ServerResponse): Promise<void> {
+  return async function pass(arrival: Arrival, reply: Reply): Promise<void> {
     parts.cors.mark(arrival, reply)
     const received = receive(arrival, parts)
     // A browser's question, asked without a token; no upstream hears of it.

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http'
 import { Refusal } from '../errors.ts'
 import type { Upload, UploadSink } from '../wire/request-head.ts'
+import type { Body } from './stages.ts'
 
 /**
  * The client's body on its way to an upstream, with backpressure and a limit. What the upstream no
@@ -8,7 +8,7 @@ import type { Upload, UploadSink } from '../wire/request-head.ts'
  * Without a length it goes out in chunks. `invite` is called when there is somebody to read it.
  */
 export function requestBody(
-  request: IncomingMessage,
+  request: Body,
   maxBytes: number,
   { length, invite }: { readonly length: number | undefined; readonly invite?: () => void },
 ): Upload {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Decision } from '../policy/decide.ts'
 import type { Caller } from '../token/caller.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
@@ -16,10 +16,17 @@ export interface Arrival {
   readonly rawHeaders: readonly string[]
   readonly remoteAddress: string
   readonly encrypted: boolean
-  readonly body: IncomingMessage
+  /** Absent only where it is known that there is none. */
+  readonly body: Body | undefined
   /** Only where the client asks to go on in another protocol. */
   readonly upgrade?: Upgrade | undefined
   readonly notes: Notes
+}
+
+/** What a client sends behind the head of its request. */
+export type Body = Readable & {
+  /** Whether the end of it has come. */
+  readonly complete: boolean
 }
 
 /** What the client wants to go on with, and what it has already sent of it. */

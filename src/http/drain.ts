@@ -1,9 +1,9 @@
-import type { ServerResponse } from 'node:http'
 import { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Doors } from './doors.ts'
 import type { PublicListener } from './public-listener.ts'
+import { replyUnderWay } from './reply-under-way.ts'
 
 export interface DrainTimes {
   /** How long new requests are still taken, so that a balancer can notice. */
@@ -120,8 +120,8 @@ const headMs = 1000
 
 /** Makes the answer under way say that it is the last one, if it has not said anything yet. */
 function lastAnswer(socket: Socket): void {
-  const { _httpMessage: reply } = socket as { _httpMessage?: ServerResponse | null }
-  if (reply !== undefined && reply !== null && !reply.headersSent) reply.shouldKeepAlive = false
+  const reply = replyUnderWay(socket)
+  if (reply !== undefined && !reply.headersSent) reply.shouldKeepAlive = false
 }
 
 /** Every connection of a server, and which of them have never asked anything. */

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Fault, Refusal } from '../errors.ts'
+import type { Reply } from '../gateway/reply.ts'
 import type { Notes } from '../gateway/stages.ts'
+import type { Asked } from './asked.ts'
 
 /** A request that is over, with the true outcome behind an HTTP 200. */
 export interface EndedRequest {
@@ -18,8 +19,8 @@ export interface EndedRequest {
 }
 
 interface Ending {
-  readonly request: IncomingMessage
-  readonly reply: ServerResponse
+  readonly request: Asked
+  readonly reply: Reply
   readonly notes: Notes
   readonly error: unknown
   readonly startedAt: number

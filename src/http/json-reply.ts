@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http'
+import type { Reply } from '../gateway/reply.ts'
 
 /** Writes one of our own answers, whole. Nothing of ours may be stored by a cache on the way. */
 export function replyJson(
-  reply: ServerResponse,
+  reply: Reply,
   status: number,
   body: Readonly<Record<string, unknown>>,
   extra: readonly string[] = [],
@@ -21,5 +21,5 @@ export function replyJson(
     'nosniff',
     ...extra,
   ])
-  reply.end(text)
+  reply.end(text, 'utf8')
 }

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http'
 import { Refusal } from '../errors.ts'
 import type { FindCrossSite } from '../gateway/cross-site.ts'
 import type { OwnAnswers } from '../gateway/pipeline.ts'
+import type { Reply } from '../gateway/reply.ts'
 import type { Authorized, Received } from '../gateway/stages.ts'
 import type { IssuedCaptcha } from '../login/captcha.ts'
 import type { Login } from '../login/login.ts'
@@ -29,7 +29,7 @@ const loggedOutHere = 'logged out here; other gateways could not be told yet'
 
 /** The endpoints that Postern answers itself, in the forms that existing clients read. */
 export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
-  async function login(received: Received, reply: ServerResponse): Promise<void> {
+  async function login(received: Received, reply: Reply): Promise<void> {
     const { arrival, headers, origin } = received
     const tooLarge = Number(headers.contentLength ?? 0) > mostLoginBytes
     if (headers.expectsContinue && !tooLarge) reply.writeContinue()
@@ -52,7 +52,7 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
     replyJson(reply, 200, body, foreign ? [] : parts.cookie.issued(issued.token))
   }
 
-  async function captcha(received: Received, reply: ServerResponse): Promise<void> {
+  async function captcha(received: Received, reply: Reply): Promise<void> {
     const foreign = parts.crossSite(received) !== undefined
     await parts.throttle.captcha({ address: received.origin.address, foreign })
     const { id, png } = await parts.issueCaptcha()
@@ -60,14 +60,14 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
     replyJson(reply, 200, { code: 200, data, id, msg: 'success', requestId: received.requestId })
   }
 
-  function logout({ received, token }: Authorized, reply: ServerResponse): void {
+  function logout({ received, token }: Authorized, reply: Reply): void {
     const from = { address: received.origin.address, userAgent: received.headers.userAgent }
     parts.record(from, token?.caller.username ?? '', 'logged-out')
     const msg = received.arrival.notes.ended === 'here' ? loggedOutHere : 'logged out'
     replyJson(reply, 200, { code: 200, msg }, parts.cookie.cleared)
   }
 
-  async function profile({ received, token }: Authorized, reply: ServerResponse): Promise<void> {
+  async function profile({ received, token }: Authorized, reply: Reply): Promise<void> {
     const data = token === undefined ? undefined : await parts.readProfile(token.caller.userId)
     // The account is gone: the token has outlived the user it names.
     if (data === undefined) throw new Refusal('token-revoked', { reason: 'no such user' })

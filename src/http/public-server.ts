@@ -1,22 +1,26 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Fault } from '../errors.ts'
+import type { Reply } from '../gateway/reply.ts'
 import { createRequestId } from '../gateway/request-id.ts'
 import type { Arrival, Notes, Upgrade } from '../gateway/stages.ts'
 import type { Log } from '../log.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Tracing } from '../tracing/tracing.ts'
+import type { Asked } from './asked.ts'
 import { endedRequest } from './ended-request.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
 import type { Overload } from './overload.ts'
+import { readPlainly } from './plain-connections.ts'
 import { createListener, type PublicListener, type PublicTls } from './public-listener.ts'
 import { errorReply, replyError } from './reply-error.ts'
+import { replyUnderWay } from './reply-under-way.ts'
 import { logRequest } from './request-log.ts'
 import { createTurns } from './turns.ts'
 import { createUpgradeFinder, replyOn } from './upgrades.ts'
 
 export interface PublicServerParts {
-  readonly pass: (arrival: Arrival, reply: ServerResponse) => Promise<void>
+  readonly pass: (arrival: Arrival, reply: Reply) => Promise<void>
   readonly refusals: RefusalEnvelopes
   readonly log: Log
   readonly metrics: RequestMetrics
@@ -24,7 +28,7 @@ export interface PublicServerParts {
   readonly tracing: Tracing | undefined
   readonly overload: Overload
   /** Marks answers to requests that never get into the line. */
-  readonly mark?: (arrival: Arrival, reply: ServerResponse) => void
+  readonly mark?: (arrival: Arrival, reply: Reply) => void
   readonly limits: {
     readonly headerBytes: number
     readonly headerCount: number
@@ -66,17 +70,14 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     },
   })
   server.maxHeadersCount = limits.headerCount
+  readPlainly(server, limits)
 
-  async function handle(
-    request: IncomingMessage,
-    reply: ServerResponse,
-    upgrade?: Upgrade,
-  ): Promise<void> {
+  async function handle(request: Asked, reply: Reply, upgrade?: Upgrade): Promise<void> {
     const startedAt = performance.now()
     const notes: Notes = {}
     let error: unknown
     // What came in one packet behind such a request, Node's parser drops without a word.
-    if (passedOver.has(request)) reply.shouldKeepAlive = false
+    if (request instanceof IncomingMessage && passedOver.has(request)) reply.shouldKeepAlive = false
     if (!overload.enter()) return shed(request, reply)
     metrics.began()
     const trace = tracing?.begin(request)
@@ -97,7 +98,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   }
 
   /** Cheap: nothing of the request is read, and no line is written for it. */
-  function shed(request: IncomingMessage, reply: ServerResponse): void {
+  function shed(request: Asked, reply: Reply): void {
     metrics.shed(request.method ?? '')
     parts.mark?.(toArrival(request, {}), reply)
     replyError(tooMuch, errorReply(tooMuch, refusals), {
@@ -112,7 +113,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     // A Node without shouldUpgradeCallback brings every request with Upgrade here, unread.
     if (protocol === undefined) refuseOnSocket(socket, '501 Not Implemented')
     // It cannot wait for its turn: the parser has let go of the connection.
-    else if (isAnswering(socket)) socket.destroy()
+    else if (replyUnderWay(socket) !== undefined) socket.destroy()
     else void handle(request, replyOn(request, socket), { protocol, head })
   }
 
@@ -129,12 +130,12 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
 const tooMuch = new Fault('overloaded')
 
 /** The last of an answer has left our hands, but a client that does not read would hold it here. */
-function cutUnlessRead(reply: ServerResponse, withinMs: number): void {
+function cutUnlessRead(reply: Reply, withinMs: number): void {
   const timer = setTimeout(() => reply.destroy(), withinMs)
   reply.once('close', () => clearTimeout(timer))
 }
 
-function toArrival(request: IncomingMessage, notes: Notes, upgrade?: Upgrade): Arrival {
+function toArrival(request: Asked, notes: Notes, upgrade?: Upgrade): Arrival {
   const { socket } = request
   return {
     method: request.method ?? '',
@@ -143,7 +144,7 @@ function toArrival(request: IncomingMessage, notes: Notes, upgrade?: Upgrade): A
     rawHeaders: request.rawHeaders,
     remoteAddress: plainAddress(socket.remoteAddress ?? ''),
     encrypted: 'encrypted' in socket,
-    body: request,
+    body: request instanceof IncomingMessage ? request : request.body,
     upgrade,
     notes,
   }
@@ -157,7 +158,7 @@ function plainAddress(address: string): string {
 /** What the parser refused before there was a request. The connection cannot be trusted further. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   // An answer to the request before would be taken for one to that request.
-  const busy = isAnswering(socket)
+  const busy = replyUnderWay(socket) !== undefined
   // The request before asked for the end of the connection and will have its answer.
   if (busy && error.code === 'HPE_CLOSED_CONNECTION') return
   if (!socket.writable || busy || error.code === 'ECONNRESET') {
@@ -165,12 +166,6 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     return
   }
   refuseOnSocket(socket, parserStatuses[error.code ?? ''] ?? '400 Bad Request')
-}
-
-/** Whether an earlier request of the connection still waits for its answer. */
-function isAnswering(socket: Socket): boolean {
-  const { _httpMessage: message } = socket as { _httpMessage?: ServerResponse | null }
-  return message !== undefined && message !== null
 }
 
 /** Answers where there is no reply object, and ends the connection whatever the client does. */

@@ -1,7 +1,11 @@
-import type { IncomingMessage } from 'node:http'
+import type { Body } from '../gateway/stages.ts'
 
 /** The whole body; `undefined` when it is larger than `maxBytes` or the client left within it. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+export async function readBody(
+  request: Body | undefined,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  if (request === undefined) return Buffer.alloc(0)
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     let length = 0

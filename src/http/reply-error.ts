@@ -1,5 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Fault, Refusal, type RefusalDetail } from '../errors.ts'
+import type { Reply } from '../gateway/reply.ts'
+import type { Asked } from './asked.ts'
 import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'
 import { replyJson } from './json-reply.ts'
 
@@ -27,8 +28,8 @@ export function replyError(
     reply,
     requestId,
   }: {
-    request: IncomingMessage
-    reply: ServerResponse
+    request: Asked
+    reply: Reply
     requestId: string | undefined
   },
 ): void {
@@ -66,7 +67,7 @@ const mostDrained = 65_536
  * After a malformed request nobody can be sure where the next one starts, and an upload that was
  * refused would otherwise still have to be read to its end.
  */
-function isSafeToReuse(request: IncomingMessage, status: number): boolean {
+function isSafeToReuse(request: Asked, status: number): boolean {
   if (status === 400 || status === 413 || status === 414 || status === 417) return false
   if (request.complete) return true
   const length = request.headers['content-length']

@@ -1,7 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Reply } from '../gateway/reply.ts'
+import type { Asked } from './asked.ts'
 
-type Handle = (request: IncomingMessage, reply: ServerResponse) => Promise<void>
+type Handle = (request: Asked, reply: Reply) => Promise<void>
 
 /** A client that does not wait for answers may be this many requests ahead. */
 const mostWaiting = 100
@@ -10,8 +11,8 @@ const mostWaiting = 100
 interface Line {
   readonly socket: Socket
   busy: boolean
-  reply: ServerResponse | undefined
-  waiting: [IncomingMessage, ServerResponse][] | undefined
+  reply: Reply | undefined
+  waiting: [Asked, Reply][] | undefined
 }
 
 /**
@@ -19,12 +20,10 @@ interface Line {
  * left. Node would start them all at once: a single client could then occupy every connection to
  * an upstream, or have a hundred answers kept for it, with one write. `handle` must not reject.
  */
-export function createTurns(
-  handle: Handle,
-): (request: IncomingMessage, reply: ServerResponse) => void {
+export function createTurns(handle: Handle): (request: Asked, reply: Reply) => void {
   const lines = new WeakMap<Socket, Line>()
 
-  function begin(line: Line, request: IncomingMessage, reply: ServerResponse): void {
+  function begin(line: Line, request: Asked, reply: Reply): void {
     // After an answer that ends the connection, nothing that came behind it may still run.
     if (line.socket.destroyed || line.reply?.shouldKeepAlive === false) return
     line.busy = true

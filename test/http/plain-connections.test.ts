@@ -429,6 +429,9 @@ describe('a connection on which nothing comes', () => {
     client.send(get())
     await client.answers(1)
     const before = client.text()
+    // What it sends at the last moment that it was told of is still to be answered.
+    await pause(1000)
+    expect(client.closed()).toBe(false)
 
     await until(client.closed)
 

@@ -23,14 +23,12 @@ export function isRemoved(path: string): boolean {
   return false
 }
 
-const hasReadings = /%2F|;/
-
 /**
  * What a server could take a canonical path for: as it stands, with encoded slashes decoded,
  * without what follows a semicolon, and both, in either order.
  */
 export function readings(path: string): readonly string[] {
-  if (!hasReadings.test(path)) return [path]
+  if (!/%2F|;/.test(path)) return [path]
   const decoded = decodeSlashes(path)
   const cut = cutParameters(path)
   return [path, decoded, cut, cutParameters(decoded), decodeSlashes(cut)]
@@ -38,7 +36,6 @@ export function readings(path: string): readonly string[] {
 
 /** Whether a server that is sent this path could take it for a login or for a removed endpoint. */
 export function readsAsOurs(path: string): boolean {
-  if (!hasReadings.test(path)) return isRemoved(path) || isOpen(path)
   return readings(path).some((read) => isRemoved(read) || isOpen(read))
 }
 

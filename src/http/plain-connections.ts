@@ -28,7 +28,7 @@ interface PlainConnection extends ReplyingConnection {
 
 /**
  * Reads the requests of a server itself as long as they are plain ones (`wire/plain-request.ts`),
- * which costs half of what Node's parser, its objects and its streams do. The first bytes on a
+ * which costs less than Node's parser, its objects and its streams (decision 13). The first bytes on a
  * connection that are anything else go to Node, with all that follows them there: it reads chunks,
  * pieces, upgrades and mistakes, and it alone says what is malformed. Both bring what they have read
  * to the listeners for `request`.

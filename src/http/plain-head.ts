@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { isFieldName } from '../wire/header-fields.ts'
+import { isFieldName, isFieldValue } from '../wire/header-fields.ts'
 import { rememberNames } from '../wire/remembered-names.ts'
 
 /** The head of an answer as text, and the length of the body that it announces. */
@@ -7,8 +7,6 @@ export interface PlainHead {
   readonly text: string
   readonly bodyBytes: string
 }
-
-const unfitForValue = /[^\t\x20-\x7e\x80-\xff]/
 
 /** Names that frame an answer or end a connection: what they mean is left to Node. */
 const special = new Set(['transfer-encoding', 'connection', 'keep-alive', 'trailer', 'upgrade'])
@@ -40,7 +38,7 @@ export function plainHead(
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
     const value = headers[at + 1] as string
-    if (unfitForValue.test(value)) return undefined
+    if (!isFieldValue(value)) return undefined
     switch (meaningOf(name)) {
       case 'length':
         if (bodyBytes !== undefined) return undefined

@@ -12,6 +12,14 @@ export function isFieldName(name: string): boolean {
 }
 
 /**
+ * Whether a value is one wherever it is read (RFC 9110 5.5), also once it is written as Latin-1:
+ * U+010A would end a line there.
+ */
+export function isFieldValue(value: string): boolean {
+  return !/[^\t\x20-\x7e\x80-\xff]/.test(value)
+}
+
+/**
  * Reads header lines of `text` from `at` to its end, each closed by CRLF but the last. Hands every
  * field to `take`, with its name in lower case too. Continued lines, bare CR or LF, control
  * characters and a space before the colon are what two parsers read differently: Malformed.
@@ -30,7 +38,7 @@ export function readFields(
     const name = text.slice(from, colon)
     const lower = fieldName(name)
     const value = trimmed(text, colon + 1, end)
-    if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) throw new Malformed('a character in a header')
+    if (!isFieldValue(value)) throw new Malformed('a character in a header')
     take(name, value, lower)
     from = end + 2
   }

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { AnswerHead } from './answer-head.ts'
+import { isFieldValue } from './header-fields.ts'
 
 /** A request as it goes out. Header names and the method must be tokens. */
 export interface WireRequest {
@@ -59,8 +60,6 @@ export interface AnswerHandler {
 /** Methods whose requests have a body as a rule: without one, that is said. */
 const usuallyWithBody = new Set(['POST', 'PUT', 'PATCH'])
 
-/** What does not stay the one character that it is once it is written as Latin-1 (U+010A would end a line). */
-const unfitForValue = /[^\t\x20-\x7e\x80-\xff]/
 /** A space would end the path, and what follows it would be read as the version. */
 const unfitForPath = /[^\x21-\x7e\x80-\xff]/
 
@@ -78,7 +77,7 @@ export function requestHead(request: WireRequest, ownHost: string): string | und
       : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`
   for (let at = 0; at < headers.length; at += 2) {
     const value = headers[at + 1] as string
-    if (unfitForValue.test(value)) return undefined
+    if (!isFieldValue(value)) return undefined
     head += `${headers[at]}: ${value}\r\n`
   }
   if (upload === undefined) {

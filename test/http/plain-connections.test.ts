@@ -18,6 +18,14 @@ const get = (path = 'a', headers: readonly string[] = []) =>
 const post = (body: string, headers: readonly string[] = []) =>
   request('POST /api/v1/articles', [asEditor, `Content-Length: ${body.length}`, ...headers], body)
 
+const handshake = request('GET /api/v1/public/socket', [
+  asEditor,
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+])
+
 let certificates: Certificates
 beforeAll(async () => {
   certificates = await createCertificates()
@@ -278,13 +286,6 @@ describe.each([
     client.send(get())
     await client.answers(1)
     postern.upstream.answerWith(echoing(() => {}))
-    const handshake = request('GET /api/v1/public/socket', [
-      asEditor,
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-    ])
     client.send(handshake)
     await until(() => client.text().includes('101 Switching Protocols'))
     client.send('\x81\x85\0\0\0\0hello')
@@ -359,13 +360,6 @@ describe('a client that does not wait for its answer', () => {
 
   test('but asks for a WebSocket has it in its turn, with what it sent besides', async () => {
     const { postern, client, answer } = await startSilent()
-    const handshake = request('GET /api/v1/public/socket', [
-      asEditor,
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-    ])
 
     await sendApart(client, [handshake, '\x81\x83\0\0\0\0one', '\x81\x83\0\0\0\0two'])
     postern.upstream.answerWith(echoing(() => {}))

@@ -11,6 +11,7 @@ import { later } from './cli/later.ts'
 import { policyCommands, policyUsage } from './cli/policy-commands.ts'
 import { reportError } from './cli/report-error.ts'
 import type { Config } from './config/schema.ts'
+import type { RunningPostern, ServeOptions } from './serve.ts'
 import { version } from './version.ts'
 import { StartEnded } from './workers/start-ended.ts'
 
@@ -51,7 +52,7 @@ const serveCommand: Command = async (args, io) => {
   if (life.hurry.aborted) return life.exitCode()
   const postern =
     count === 1
-      ? await (await import('./serve.ts')).serve({ config, log, hurry: life.hurry })
+      ? await serveHere({ config, log, hurry: life.hurry })
       : await (await import('./supervise.ts')).supervise({
           config,
           log,
@@ -77,6 +78,13 @@ const serveCommand: Command = async (args, io) => {
   }
 
   return life.end(postern.close)
+}
+
+/** A gateway in a process that is there for nothing else. */
+async function serveHere(options: ServeOptions): Promise<RunningPostern> {
+  const { serve } = await import('./serve.ts')
+  const { settleProcess } = await import('./serve/settle-process.ts')
+  return serve({ ...options, beforeListening: settleProcess })
 }
 
 /** What the workers of a gateway may take longer than one of them should. */
@@ -108,9 +116,8 @@ const workerCommand: Command = async (_, io) => {
       // A terminal that is closed tells the supervisor as well, which alone can see that it is one.
       signals.tell(life.asked, () => {})
       void life.told.then(told.resolve)
-      const { serve } = await import('./serve.ts')
       const asWorker = { ticketKeys: Buffer.from(ticketKeys, 'base64') }
-      const gateway = await serve({ config, log, hurry: life.hurry, asWorker })
+      const gateway = await serveHere({ config, log, hurry: life.hurry, asWorker })
       const ended = life.end(gateway.close)
       return {
         ...gateway,

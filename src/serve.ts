@@ -32,7 +32,6 @@ import { doorSettings, drainOptions, drainTimes } from './serve/draining.ts'
 import { openForwardAuth } from './serve/open-forward-auth.ts'
 import { openOps } from './serve/open-ops.ts'
 import { openDecisions, openTracing } from './serve/open-records.ts'
-import { quickenStrings } from './serve/quick-strings.ts'
 import { warnOfMode } from './serve/warn-of-mode.ts'
 import { openCertificate } from './stores/certificate-feed.ts'
 import { type OpenKeys, openKeys } from './stores/key-feed.ts'
@@ -57,6 +56,8 @@ export interface ServeOptions {
   readonly verifyCredentials?: VerifyCredentials
   /** Another picture of a captcha's text. */
   readonly draw?: (text: string) => Promise<Buffer>
+  /** What is to be done to the process once all is loaded. */
+  readonly beforeListening?: () => void
   /** Cuts what is being drained when it fires. */
   readonly hurry?: AbortSignal
   /** One of several processes: the ops port, and what is said once, are their supervisor's. */
@@ -211,7 +212,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const opsPort = options.asWorker === undefined ? await openOps(config, ops, closing) : 0
   const asked = await openForwardAuth(options, () => createForwardAuthServer({ ...rim, check }))
   closing.add(asked.close)
-  quickenStrings()
+  options.beforeListening?.()
   const publicPort = await doors.open(config.application)
   // At the same time: whoever asks there is to notice as early as whoever calls here.
   closing.add(() => Promise.all([drain.close(), asked.close()]))

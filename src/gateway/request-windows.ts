@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { createRecentlyUsed } from '../recently-used.ts'
 
 /** What this process let through under one name since it last told the others. */
 export interface Tally {
@@ -42,11 +42,8 @@ const mostShared = 1000
 export function createRequestWindows(parts: RequestWindowParts) {
   const { now, share, shareEveryMs = 500, maxNames = 100_000 } = parts
   const unshared = new Set<Window>()
-  const windows = new LRUCache<string, Window>({
-    max: maxNames,
-    // Else names could come faster than they are shared, and all of them would be kept.
-    dispose: (window) => unshared.delete(window),
-  })
+  // Else names could come faster than they are shared, and all of them would be kept.
+  const windows = createRecentlyUsed<Window>(maxNames, (window) => void unshared.delete(window))
   let isSharing = false
 
   function windowOf(name: string, seconds: number): Window {

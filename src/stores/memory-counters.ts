@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { AlsoDone, Counted, Counters, Hit } from '../login/throttle.ts'
+import { createRecentlyUsed } from '../recently-used.ts'
 import { type CounterState, countHit } from './counter-state.ts'
 
 export interface MemoryCounterOptions {
@@ -21,9 +21,9 @@ export interface MemoryCounters extends Counters {
 export function createMemoryCounters(options: MemoryCounterOptions = {}): MemoryCounters {
   const { maxKeys = 50_000, now = () => performance.now() } = options
   // A Map would do, but to find its oldest entry V8 walks over all that were deleted before it.
-  const counters = new LRUCache<string, CounterState>({ max: maxKeys })
+  const counters = createRecentlyUsed<CounterState>(maxKeys)
   /** Until when each mark stands. */
-  const marks = new LRUCache<string, number>({ max: maxKeys })
+  const marks = createRecentlyUsed<number>(maxKeys)
 
   function isMarked(key: string): boolean {
     return now() < (marks.get(key) ?? 0)

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
+import { createRecentlyUsed } from '../recently-used.ts'
 
 /** What tokens said whose signature was good. */
 export interface GoodSignatures<Said> {
@@ -18,7 +18,7 @@ const inUseMs = 5000
  * requests that are over they are in memory for about as long anyway.
  */
 export function createGoodSignatures<Said extends object>(): GoodSignatures<Said> {
-  const byDigest = new LRUCache<string, Said>({ max: mostKept })
+  const byDigest = createRecentlyUsed<Said>(mostKept)
   const inUse = new Map<string, { readonly token: string; readonly said: Said }>()
   let isEnding = false
 

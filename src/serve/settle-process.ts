@@ -1,0 +1,29 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { quickenStrings } from './quick-strings.ts'
+
+/** To be called when all is loaded, while nobody waits yet: it takes a twentieth of a second. */
+export function settleProcess(): void {
+  quickenStrings()
+  keepRequestsYoung()
+  giveBackMemory()
+}
+
+/**
+ * V8 makes objects in the old generation at once where most of those from the same line of code
+ * have lived for long, as they do while a thousand requests are under way. From then on what is
+ * made there, over and forgotten, keeps all that it leads to from being collected with the young,
+ * until the old generation is: several times the memory, and a sixth of the CPU.
+ */
+function keepRequestsYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring')
+}
+
+/** To load and to read policies takes much room for a moment, which V8 would keep for ever. */
+function giveBackMemory(): void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as NodeJS.GCFunction
+  setFlagsFromString('--no-expose-gc')
+  // The only way that lets go of the room for what is new as well.
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+}

@@ -39,23 +39,29 @@ export interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {
  * skipped or moved. A stage that says no throws a Refusal; nothing below catches it.
  */
 export function createPipeline(parts: PipelineParts) {
-  return async function pass(arrival: Arrival, reply: Reply): Promise<void> {
+  return function pass(arrival: Arrival, reply: Reply): Promise<void> | void {
     parts.cors.mark(arrival, reply)
     const received = receive(arrival, parts)
     // A browser's question, asked without a token; no upstream hears of it.
     if (parts.cors.isPreflight(received)) return parts.cors.answerPreflight(received, reply)
-    const own = received.endpoint
-    if (own?.open) return parts.answers.toAnybody(received, reply)
+    if (received.endpoint?.open) return parts.answers.toAnybody(received, reply)
 
     const admitted = parts.admit(received, parts)
     // What is known already is not waited for: that would cost every request a turn.
-    const authorized = admitted instanceof Promise ? await admitted : admitted
-    if (own !== undefined && own.upstream === undefined) {
-      return parts.answers.toCaller(authorized, reply)
-    }
-    if (own?.name !== 'logout') return forward(authorized, reply, parts)
-    return forward(authorized, reply, { ...parts, relayHeaders: parts.relayLogoutHeaders })
+    return admitted instanceof Promise
+      ? admitted.then((authorized) => fulfil(authorized, reply, parts))
+      : fulfil(admitted, reply, parts)
   }
+}
+
+/** Whoever is let through gets an answer of ours, or that of the upstream. */
+function fulfil(authorized: Authorized, reply: Reply, parts: PipelineParts): Promise<void> {
+  const own = authorized.received.endpoint
+  if (own !== undefined && own.upstream === undefined) {
+    return parts.answers.toCaller(authorized, reply)
+  }
+  if (own?.name !== 'logout') return forward(authorized, reply, parts)
+  return forward(authorized, reply, { ...parts, relayHeaders: parts.relayLogoutHeaders })
 }
 
 /**

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
-import { isFieldName, isFieldValue } from '../wire/header-fields.ts'
+import { flatText } from '../wire/flat-text.ts'
+import { fieldStart, isFieldValue } from '../wire/header-fields.ts'
 import { rememberNames } from '../wire/remembered-names.ts'
 
 /** The head of an answer as text, and the length of the body that it announces. */
@@ -13,11 +14,16 @@ const special = new Set(['transfer-encoding', 'connection', 'keep-alive', 'trail
 
 type Meaning = 'none' | 'length' | 'date' | 'special'
 
-const meaningOf = rememberNames((name): Meaning => {
-  const lower = name.toLowerCase()
-  if (special.has(lower) || !isFieldName(name)) return 'special'
+function meaningOf(lower: string): Meaning {
+  if (special.has(lower)) return 'special'
   if (lower === 'content-length') return 'length'
   return lower === 'date' ? 'date' : 'none'
+}
+
+/** What stands before the value, and what the header means; `undefined` for what is no name. */
+const readName = rememberNames((name) => {
+  const start = fieldStart(name)
+  return start === undefined ? undefined : { start, meaning: meaningOf(name.toLowerCase()) }
 })
 
 /**
@@ -38,8 +44,9 @@ export function plainHead(
   for (let at = 0; at < headers.length; at += 2) {
     const name = headers[at] as string
     const value = headers[at + 1] as string
-    if (!isFieldValue(value)) return undefined
-    switch (meaningOf(name)) {
+    const field = readName(name)
+    if (field === undefined || !isFieldValue(value)) return undefined
+    switch (field.meaning) {
       case 'length':
         if (bodyBytes !== undefined) return undefined
         bodyBytes = value
@@ -50,19 +57,28 @@ export function plainHead(
       case 'special':
         return undefined
     }
-    text += `${name}: ${value}\r\n`
+    text = text + field.start + value
   }
   if (bodyBytes === undefined) return undefined
-  if (!hasDate) text += `Date: ${dateNow()}\r\n`
-  text +=
-    keepAlive === undefined
-      ? 'Connection: close\r\n\r\n'
-      : `Connection: keep-alive\r\nKeep-Alive: ${keepAlive}\r\n\r\n`
-  return { text, bodyBytes }
+  if (!hasDate) text += dateLine()
+  return { text: text + lastLines(keepAlive), bodyBytes }
+}
+
+let keptFor: string | undefined
+let keptLines = ''
+
+/** One text after the other is the same. */
+function lastLines(keepAlive: string | undefined): string {
+  if (keepAlive === undefined) return '\r\nConnection: close\r\n\r\n'
+  if (keepAlive !== keptFor) {
+    keptLines = flatText(`\r\nConnection: keep-alive\r\nKeep-Alive: ${keepAlive}\r\n\r\n`)
+    keptFor = keepAlive
+  }
+  return keptLines
 }
 
 function statusLine(status: number): string {
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}\r\n`
+  return flatText(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}`)
 }
 
 const statusLines = Array.from({ length: 600 }, (_, status) => statusLine(status))
@@ -70,12 +86,12 @@ const statusLines = Array.from({ length: 600 }, (_, status) => statusLine(status
 let date = ''
 let dateSecond = 0
 
-function dateNow(): string {
+function dateLine(): string {
   const now = Date.now()
   const second = Math.floor(now / 1000)
   if (second !== dateSecond) {
     dateSecond = second
-    date = new Date(now).toUTCString()
+    date = flatText(`\r\nDate: ${new Date(now).toUTCString()}`)
   }
   return date
 }

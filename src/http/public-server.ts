@@ -20,7 +20,7 @@ import { createTurns } from './turns.ts'
 import { createUpgradeFinder, replyOn } from './upgrades.ts'
 
 export interface PublicServerParts {
-  readonly pass: (arrival: Arrival, reply: Reply) => Promise<void>
+  readonly pass: (arrival: Arrival, reply: Reply) => Promise<void> | void
   readonly refusals: RefusalEnvelopes
   readonly log: Log
   readonly metrics: RequestMetrics

@@ -18,7 +18,9 @@ export interface AnswerHead {
   readonly keptSeconds: number | undefined
 }
 
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
+const statusLine = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/
+const minorAt = 'HTTP/1.'.length
+const statusAt = 'HTTP/1.1 '.length
 
 /**
  * Reads the head of an answer to a request with `method`: everything before the empty line. What
@@ -27,10 +29,11 @@ const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
  */
 export function readHead(text: string, method: string): AnswerHead {
   const lineEnd = text.indexOf('\r\n')
-  const line = statusLine.exec(lineEnd === -1 ? text : text.slice(0, lineEnd))
-  if (line === null) throw new Malformed('no status line of HTTP/1.1')
-  const isOld = line[1] === '0'
-  const status = Number(line[2])
+  if (!statusLine.test(lineEnd === -1 ? text : text.slice(0, lineEnd))) {
+    throw new Malformed('no status line of HTTP/1.1')
+  }
+  const isOld = text[minorAt] === '0'
+  const status = Number(text.slice(statusAt, statusAt + 3))
 
   const headers: string[] = []
   let length: string | undefined

@@ -1,3 +1,4 @@
+import { flatText } from './flat-text.ts'
 import { rememberNames } from './remembered-names.ts'
 import { Malformed } from './wire-error.ts'
 
@@ -10,6 +11,11 @@ export const fieldName: (name: string) => string = rememberNames((name) => {
 export function isFieldName(name: string): boolean {
   return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)
 }
+
+/** What stands before the value of a header, from the end of the line before; not for what is no name. */
+export const fieldStart: (name: string) => string | undefined = rememberNames((name) =>
+  isFieldName(name) ? flatText(`\r\n${name}: `) : undefined,
+)
 
 /**
  * Whether a value is one wherever it is read (RFC 9110 5.5), also once it is written as Latin-1:

@@ -1,3 +1,5 @@
+import { flatText } from './flat-text.ts'
+
 const most = 2000
 
 /**
@@ -10,8 +12,7 @@ export function rememberNames<Judged>(judge: (name: string) => Judged): (name: s
   return (name) => {
     const found = known.get(name)
     if (found !== undefined) return found
-    // A copy: a piece of a text, such as a head, would keep all of it in memory.
-    const copy = Buffer.from(name, 'latin1').toString('latin1')
+    const copy = flatText(name)
     const judged = judge(copy)
     // Others choose the names; they must not choose how many of them we keep.
     if (judged !== undefined && known.size < most) known.set(copy, judged)

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import type { AnswerHead } from './answer-head.ts'
-import { isFieldValue } from './header-fields.ts'
+import { fieldStart, isFieldValue } from './header-fields.ts'
 
-/** A request as it goes out. Header names and the method must be tokens. */
+/** A request as it goes out. The method must be a token. */
 export interface WireRequest {
   readonly method: string
   readonly path: string
@@ -70,20 +70,21 @@ const unfitForPath = /[^\x21-\x7e\x80-\xff]/
 export function requestHead(request: WireRequest, ownHost: string): string | undefined {
   const { method, path, host = ownHost, headers, upload, upgrade } = request
   if (unfitForPath.test(path) || unfitForPath.test(host)) return undefined
-  let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n`
+  let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}`
   head +=
     upgrade === undefined
-      ? 'Connection: keep-alive\r\n'
-      : `Connection: Upgrade\r\nUpgrade: ${upgrade}\r\n`
+      ? '\r\nConnection: keep-alive'
+      : `\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}`
   for (let at = 0; at < headers.length; at += 2) {
+    const start = fieldStart(headers[at] as string)
     const value = headers[at + 1] as string
-    if (!isFieldValue(value)) return undefined
-    head += `${headers[at]}: ${value}\r\n`
+    if (start === undefined || !isFieldValue(value)) return undefined
+    head = head + start + value
   }
   if (upload === undefined) {
-    if (usuallyWithBody.has(method) && !saysLength(headers)) head += 'Content-Length: 0\r\n'
-  } else if (upload.length === undefined) head += 'Transfer-Encoding: chunked\r\n'
-  return `${head}\r\n`
+    if (usuallyWithBody.has(method) && !saysLength(headers)) head += '\r\nContent-Length: 0'
+  } else if (upload.length === undefined) head += '\r\nTransfer-Encoding: chunked'
+  return `${head}\r\n\r\n`
 }
 
 function saysLength(headers: readonly string[]): boolean {

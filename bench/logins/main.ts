@@ -20,6 +20,8 @@ import { summary } from './outcomes.ts'
  * value in the same run. Gateway, upstream, proxied calls and logins are each a process. A login is
  * what it is for a person: a captcha, which the gateway draws, and then the login with its password
  * to hash. (The mode is `dev`, in which the answer is not compared; nobody here could read it.)
+ * In one phase all of that goes to another gateway: what it does to the calls there is the machine's
+ * doing, with all on the same cores, and not the gateway's.
  * Calm and busy phases take turns, and each round has its own p99, of which the median counts. A
  * phase in which others had much to do on the machine is measured again, a few times at the most,
  * and the quietest try counts: else what they do would decide.
@@ -32,7 +34,7 @@ const { values } = parseArgs({
     /** Proxied calls a second. */
     rate: { type: 'string', default: '300' },
     rounds: { type: 'string', default: '9' },
-    /** Of each phase; a round has three. */
+    /** Of each phase; a round has up to four. */
     seconds: { type: 'string', default: '4' },
     /** Logins always under way in the first busy phase (0: no such phase), a second in the other. */
     concurrency: { type: 'string', default: '40' },
@@ -47,6 +49,8 @@ const seconds = Number(values.seconds)
 interface Flood {
   readonly concurrency?: number
   readonly perSecond?: number
+  /** Whether the people log in at the other gateway. */
+  readonly elsewhere?: boolean
 }
 
 const phases: Readonly<Record<string, Flood | undefined>> = {
@@ -54,25 +58,27 @@ const phases: Readonly<Record<string, Flood | undefined>> = {
   ...(values.concurrency !== '0' && {
     [`${values.concurrency} at once`]: { concurrency: Number(values.concurrency) },
   }),
+  elsewhere: { perSecond: Number(values.logins), elsewhere: true },
   [`${values.logins} a second`]: { perSecond: Number(values.logins) },
 }
 
 const many = 1_000_000
-const username = 'bench'
 const password = 'a password for this run'
 const directory = await mkdtemp(join(tmpdir(), 'postern-bench-logins-'))
 const postgres = await startPostgres()
 const upstream = await startUpstreamProcess()
 const [callers, people] = [startLoadProcess(), startLoadProcess()]
 
-async function startGateway() {
-  const policies = join(directory, 'policies')
-  await mkdir(policies)
+/** A gateway with an account of its own, called like it. */
+async function startGateway(name: string) {
+  const own = join(directory, name)
+  const policies = join(own, 'policies')
+  await mkdir(policies, { recursive: true })
   for (const { name, text } of policyFiles(['clerk, /orders/:id, GET'])) {
     await writeFile(join(policies, name), text)
   }
   const config = {
-    application: { mode: 'dev', host: '127.0.0.1', port: 0, dataDirectory: directory },
+    application: { mode: 'dev', host: '127.0.0.1', port: 0, dataDirectory: own },
     ops: { port: 0 },
     logger: { enableddb: true },
     jwt: { secret: testSecret },
@@ -88,9 +94,9 @@ async function startGateway() {
     upstreams: { backend: { targets: [`http://127.0.0.1:${upstream.port}`] } },
     routes: [{ path: '/', upstream: 'backend' }],
   }
-  const file = join(directory, 'postern.yaml')
+  const file = join(own, 'postern.yaml')
   await writeFile(file, stringify(config))
-  const add = ['user', 'add', username, '--role', 'viewer', '--password-stdin', '--config', file]
+  const add = ['user', 'add', name, '--role', 'viewer', '--password-stdin', '--config', file]
   const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
   // What configures the tests would be refused as an unknown setting of the gateway.
   const env = Object.fromEntries(
@@ -108,20 +114,24 @@ interface Phase {
   readonly others: number
 }
 
-async function measure(port: number): Promise<void> {
+async function measure(port: number, elsewhere: number): Promise<void> {
   const calls = { headers: { Authorization: `Bearer ${tokenOf('clerk')}` }, path: '/orders/7' }
   const call = { port, method: 'GET', ...calls }
-  const body = JSON.stringify({ username, password, uuid: '-', code: '-' })
-  const json = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) }
-  const captcha = { port, method: 'GET', path: '/api/v1/getCaptcha', headers: {} }
-  const login = {
-    before: captcha,
-    shot: { port, method: 'POST', path: '/api/v1/login', headers: json, body },
+  const loginAt = (port: number, username: string) => {
+    const body = JSON.stringify({ username, password, uuid: '-', code: '-' })
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) }
+    return {
+      before: { port, method: 'GET', path: '/api/v1/getCaptcha', headers: {} },
+      shot: { port, method: 'POST', path: '/api/v1/login', headers, body },
+    }
   }
+  const login = loginAt(port, 'here')
+  const loginElsewhere = loginAt(elsewhere, 'elsewhere')
   const steady = { shot: call, perSecond: Number(values.rate) }
 
   async function phase(flood: Flood | undefined): Promise<Phase> {
-    const busy = flood && people.ask({ ...login, seconds: seconds + 1, ...flood })
+    const what = flood?.elsewhere ? loginElsewhere : login
+    const busy = flood && people.ask({ ...what, seconds: seconds + 1, ...flood })
     // The logins are under way before the calls are timed, and go on until after them.
     await pause(500)
     const others = watchOthers()
@@ -148,6 +158,7 @@ async function measure(port: number): Promise<void> {
     callers.ask({ ...steady, seconds: 6 }),
     people.ask({ ...login, seconds: 6, perSecond: 15 }),
   ])
+  await people.ask({ ...loginElsewhere, seconds: 3, perSecond: 15 })
   const measured = new Map<string, Phase[]>()
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const [name, flood] of Object.entries(phases)) {
@@ -165,26 +176,31 @@ function report(measured: ReadonlyMap<string, readonly Phase[]>): void {
   })
   const calm = summaries.find(({ name }) => name === 'calm')
   const calmP99 = calm?.proxied.milliseconds.p99 ?? 0
-  const busy = summaries
+  const disturbed = summaries
     .filter((one) => one !== calm)
     .map(({ name, ...rest }) => {
       const ratio = Math.round((rest.proxied.milliseconds.p99 / calmP99) * 100) / 100
       return { logins: name, p99Ratio: ratio, ...rest }
     })
+  const elsewhere = disturbed.find(({ logins }) => logins === 'elsewhere')
+  const busy = disturbed.filter((one) => one !== elsewhere)
   const machine = { cpus: availableParallelism(), load: Math.round((loadavg()[0] ?? 0) * 10) / 10 }
   const settings = { rate: Number(values.rate), rounds: Number(values.rounds), seconds }
   const about = { benchmark: 'logins', ...machine, ...settings }
-  console.log(JSON.stringify({ ...about, calm: { ...calm?.proxied, others: calm?.others }, busy }))
+  const quiet = { ...calm?.proxied, others: calm?.others }
+  console.log(JSON.stringify({ ...about, calm: quiet, elsewhere, busy }))
   if (values.limit === undefined) return
   const isBelow = busy.every(({ p99Ratio }) => p99Ratio < Number(values.limit))
   if (!isBelow) process.exitCode = 1
 }
 
-const gateway = await startGateway()
+const here = await startGateway('here')
+const elsewhere = await startGateway('elsewhere')
 try {
-  await measure(gateway.publicPort)
+  await measure(here.publicPort, elsewhere.publicPort)
 } finally {
-  await gateway.stop()
+  await here.stop()
+  await elsewhere.stop()
   for (const child of [upstream, callers, people]) child.stop()
   await postgres.stop()
   await rm(directory, { recursive: true, force: true })

@@ -17,7 +17,9 @@ import { callerRole, createRules, permitted } from '../run/rules.ts'
 /*
  * What taking in a large policy does to everybody else: the p99 of proxied calls while one revision
  * after the other is published, each as soon as the last is in force, against its calm value in the
- * same run. With --limit 1.5, the exit code says whether the ratio is below that.
+ * same run. In a third phase another gateway takes in the same, and the calls go where nothing is
+ * reloaded: what that does is the machine's doing, with all on the same cores, and not the gateway's.
+ * With --limit 1.5, the exit code says whether the ratio is below that.
  */
 const { values } = parseArgs({
   options: {
@@ -27,7 +29,7 @@ const { values } = parseArgs({
     /** Proxied calls a second. */
     rate: { type: 'string', default: '300' },
     rounds: { type: 'string', default: '9' },
-    /** Of each phase; a round has two. */
+    /** Of each phase; a round has three. */
     seconds: { type: 'string', default: '4' },
     limit: { type: 'string' },
   },
@@ -37,7 +39,6 @@ const [rules, changed, seconds] = [values.rules, values.changed, values.seconds]
   number,
   number,
 ]
-const prefix = '{bench}:'
 const revisions = 4
 const longestReloadMs = 30_000
 
@@ -60,86 +61,109 @@ const directory = await mkdtemp(join(tmpdir(), 'postern-bench-reloads-'))
 const redis = await startRedis()
 const upstream = await startUpstreamProcess()
 const callers = startLoadProcess()
-const store = await openPolicyStore({
-  url: redis.url,
-  prefix,
-  connectTimeoutMs: 2000,
-  commandTimeoutMs: 5000,
-})
-let current: PolicyDocument | undefined
 
-function documentAt(turn: number): PolicyDocument {
-  return documents[turn % documents.length] as PolicyDocument
-}
+/** A gateway that follows policies of its own, and what publishes them. */
+async function startFollower(name: string) {
+  const prefix = `{${name}}:`
+  const connection = { url: redis.url, prefix, connectTimeoutMs: 2000, commandTimeoutMs: 5000 }
+  const store = await openPolicyStore(connection)
+  let current: PolicyDocument | undefined
+  let published = 0
 
-async function publish(next: PolicyDocument): Promise<void> {
-  // One that is there already would be compared with it, rule by rule, on the cores of the gateway.
-  await redis.client.del(`${prefix}policy:rev:${next.revision}`)
-  const { moved } = await store.publish(next, current?.revision, 'push')
-  if (!moved) throw new Error('somebody else published')
-  current = next
-}
+  function next(): PolicyDocument {
+    return documents[published++ % documents.length] as PolicyDocument
+  }
+  async function publish(next: PolicyDocument): Promise<void> {
+    // One that is there already would be compared with it, rule by rule, on the cores of the gateway.
+    await redis.client.del(`${prefix}policy:rev:${next.revision}`)
+    const { moved } = await store.publish(next, current?.revision, 'push')
+    if (!moved) throw new Error('somebody else published')
+    current = next
+  }
 
-await publish(documentAt(0))
-const config = {
-  application: { host: '127.0.0.1', port: 0, dataDirectory: join(directory, 'data') },
-  ops: { port: 0 },
-  jwt: { secret: testSecret },
-  // What docs/scale.md asks for with so many rules.
-  redis: { url: redis.url, prefix, commandTimeoutMs: 1000 },
-  policy: { source: 'redis' },
-  upstreams: { backend: { targets: [`http://127.0.0.1:${upstream.port}`] } },
-  routes: [{ path: '/', upstream: 'backend' }],
-}
-const file = join(directory, 'postern.yaml')
-const gateway = await startGatewayProcess(file, config, { env: nodeFlagsEnv })
+  await publish(next())
+  const config = {
+    application: { host: '127.0.0.1', port: 0, dataDirectory: join(directory, name) },
+    ops: { port: 0 },
+    jwt: { secret: testSecret },
+    // What docs/scale.md asks for with so many rules.
+    redis: { url: redis.url, prefix, commandTimeoutMs: 1000 },
+    policy: { source: 'redis' },
+    upstreams: { backend: { targets: [`http://127.0.0.1:${upstream.port}`] } },
+    routes: [{ path: '/', upstream: 'backend' }],
+  }
+  const file = join(directory, `${name}.yaml`)
+  const gateway = await startGatewayProcess(file, config, { env: nodeFlagsEnv })
 
-// Whoever publishes does so from another machine.
-setPriority(constants.priority.PRIORITY_LOW)
-let published = 0
-
-/** Publishes one revision after the other until told to end. */
-async function reload(until: AbortSignal): Promise<void> {
-  while (!until.aborted) {
-    const next = documentAt(++published)
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Error('a reload takes too long')), longestReloadMs)
-    const isInForce = gateway.logged(
-      ({ msg, revision }) => msg === 'policy in force' && revision === next.revision,
-    )
-    await publish(next)
-    await Promise.race([isInForce, late])
-    clearTimeout(timer)
+  return {
+    port: gateway.publicPort,
+    published: () => published,
+    /** Publishes one revision after the other until told to end. */
+    async reload(until: AbortSignal): Promise<void> {
+      while (!until.aborted) {
+        const document = next()
+        const { promise: late, reject } = Promise.withResolvers<never>()
+        const timer = setTimeout(() => reject(new Error('a reload is late')), longestReloadMs)
+        const isInForce = gateway.logged(
+          ({ msg, revision }) => msg === 'policy in force' && revision === document.revision,
+        )
+        await publish(document)
+        await Promise.race([isInForce, late])
+        clearTimeout(timer)
+      }
+    },
+    async stop(): Promise<void> {
+      await gateway.stop()
+      await store.close()
+    },
   }
 }
 
+const here = await startFollower('here')
+const elsewhere = await startFollower('elsewhere')
+
+// Whoever publishes does so from another machine.
+setPriority(constants.priority.PRIORITY_LOW)
+
 async function measure(): Promise<void> {
   const headers = { Authorization: `Bearer ${tokenOf(callerRole)}` }
-  const shot = { port: gateway.publicPort, method: 'GET', path: permitted.one, headers }
+  const shot = { port: here.port, method: 'GET', path: permitted.one, headers }
   const steady = { shot, perSecond: Number(values.rate) }
   await callers.ask({ ...steady, seconds: 3 })
-  const outcomes = { calm: [] as Outcome[], busy: [] as Outcome[] }
-  for (let round = 0; round < Number(values.rounds); round++) {
-    await pause(500)
-    outcomes.calm.push(await callers.ask({ ...steady, seconds }))
+  const outcomes: Outcomes = { calm: [], elsewhere: [], busy: [] }
+
+  async function whileReloading({ reload }: typeof here): Promise<Outcome> {
     const end = new AbortController()
     const reloading = reload(end.signal)
     // It is awaited below; until then it must not end the process.
     reloading.catch(() => {})
     await pause(500)
-    outcomes.busy.push(await callers.ask({ ...steady, seconds }))
+    const outcome = await callers.ask({ ...steady, seconds })
     end.abort()
     await reloading
+    return outcome
+  }
+
+  for (let round = 0; round < Number(values.rounds); round++) {
+    await pause(500)
+    outcomes.calm.push(await callers.ask({ ...steady, seconds }))
+    outcomes.elsewhere.push(await whileReloading(elsewhere))
+    outcomes.busy.push(await whileReloading(here))
   }
   report(outcomes)
 }
 
-function report(outcomes: {
-  readonly calm: readonly Outcome[]
-  readonly busy: readonly Outcome[]
-}) {
-  const [calm, busy] = [summary(outcomes.calm), summary(outcomes.busy)]
-  const ratio = Math.round((busy.milliseconds.p99 / calm.milliseconds.p99) * 100) / 100
+type Outcomes = Readonly<Record<'calm' | 'elsewhere' | 'busy', Outcome[]>>
+
+function report(outcomes: Outcomes): void {
+  const [calm, besides, busy] = [
+    summary(outcomes.calm),
+    summary(outcomes.elsewhere),
+    summary(outcomes.busy),
+  ]
+  const toCalm = ({ milliseconds: { p99 } }: typeof calm) =>
+    Math.round((p99 / calm.milliseconds.p99) * 100) / 100
+  const ratio = toCalm(busy)
   const machine = { cpus: availableParallelism(), load: Math.round((loadavg()[0] ?? 0) * 10) / 10 }
   const settings = {
     rules,
@@ -148,18 +172,18 @@ function report(outcomes: {
     rounds: Number(values.rounds),
     seconds,
   }
-  const reloaded = { reloads: published, p99Ratio: ratio, proxied: busy }
-  console.log(
-    JSON.stringify({ benchmark: 'reloads', ...machine, ...settings, calm, busy: [reloaded] }),
-  )
+  const reloaded = { reloads: here.published(), p99Ratio: ratio, proxied: busy }
+  const control = { reloads: elsewhere.published(), p99Ratio: toCalm(besides), proxied: besides }
+  const about = { benchmark: 'reloads', ...machine, ...settings }
+  console.log(JSON.stringify({ ...about, calm, elsewhere: control, busy: [reloaded] }))
   if (values.limit !== undefined && ratio >= Number(values.limit)) process.exitCode = 1
 }
 
 try {
   await measure()
 } finally {
-  await gateway.stop()
-  await store.close()
+  await here.stop()
+  await elsewhere.stop()
   callers.stop()
   upstream.stop()
   await redis.stop()

@@ -25,7 +25,7 @@ FROM node:24-bookworm-slim
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /opt/yarn-* /usr/local/bin/yarn /usr/local/bin/yarnpkg \
  && install -d -o 65532 -g 65532 /var/lib/postern \
- && printf '#!/bin/sh\nexec node --v8-pool-size=1 --max-semi-space-size=32 /app/dist/main.js "$@"\n' > /usr/local/bin/postern \
+ && printf '#!/bin/sh\nexec node --v8-pool-size=1 --max-semi-space-size=16 /app/dist/main.js "$@"\n' > /usr/local/bin/postern \
  && chmod 0755 /usr/local/bin/postern
 COPY --from=packages /packages/node_modules /app/node_modules
 COPY --from=build /build/dist /app/dist

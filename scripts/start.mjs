@@ -24,7 +24,7 @@ const stdio = ['ignore', 'inherit', 'inherit']
 const children = [
   spawn(node, ['samples/orders/main.ts'], { stdio }),
   // As in the image; docs/operate.md says what these are for.
-  spawn(node, ['--v8-pool-size=1', '--max-semi-space-size=32', 'dist/main.js', ...serve], {
+  spawn(node, ['--v8-pool-size=1', '--max-semi-space-size=16', 'dist/main.js', ...serve], {
     stdio,
   }),
 ]

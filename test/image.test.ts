@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { nodeFlags } from '../bench/run/node-flags.ts'
+import { posternFlags } from '../bench/run/node-flags.ts'
 
 /*
  * What can be said of the image and of docker-compose.yml without an engine that builds and runs
@@ -285,6 +285,6 @@ test('image, systemd unit, npm start and benchmarks give Node the same options, 
 
   expect(options).not.toEqual([])
   expect(given).toEqual([options, options, options])
-  expect([...nodeFlags]).toEqual(options)
+  expect([...posternFlags]).toEqual(options)
   expect(spawnSync(process.execPath, [...options, '-e', '']).status).toBe(0)
 })

@@ -9,7 +9,7 @@ import { startGatewayProcess } from '../../test/support/gateway-process.ts'
 import { policyFiles } from '../../test/support/policy-files.ts'
 import { startPostgres } from '../../test/support/postgres-server.ts'
 import { testSecret, tokenOf } from '../../test/support/tokens.ts'
-import { nodeFlagsEnv } from '../run/node-flags.ts'
+import { posternFlagsEnv } from '../run/node-flags.ts'
 import type { Outcome } from './load.ts'
 import { startLoadProcess, startUpstreamProcess } from './load-process.ts'
 import { watchOthers } from './others.ts'
@@ -103,7 +103,7 @@ async function startGateway(name: string) {
     Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_')),
   )
   execFileSync(process.execPath, [main, ...add], { input: password, stdio: 'pipe', env })
-  return startGatewayProcess(file, config, { env: nodeFlagsEnv })
+  return startGatewayProcess(file, config, { env: posternFlagsEnv })
 }
 
 /** What one phase was like, for those who call and for those who log in. */

@@ -11,7 +11,7 @@ import { testSecret, tokenOf } from '../../test/support/tokens.ts'
 import type { Outcome } from '../logins/load.ts'
 import { startLoadProcess, startUpstreamProcess } from '../logins/load-process.ts'
 import { summary } from '../logins/outcomes.ts'
-import { nodeFlagsEnv } from '../run/node-flags.ts'
+import { posternFlagsEnv } from '../run/node-flags.ts'
 import { callerRole, createRules, permitted } from '../run/rules.ts'
 
 /*
@@ -93,7 +93,7 @@ async function startFollower(name: string) {
     routes: [{ path: '/', upstream: 'backend' }],
   }
   const file = join(directory, `${name}.yaml`)
-  const gateway = await startGatewayProcess(file, config, { env: nodeFlagsEnv })
+  const gateway = await startGatewayProcess(file, config, { env: posternFlagsEnv })
 
   return {
     port: gateway.publicPort,

@@ -2,10 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Bystanders, percent } from './bystanders.ts'
 import { drawChart } from './chart.ts'
+import { disturbances } from './extras.ts'
 import { checkout } from './places.ts'
 import type { Report } from './report.ts'
 import type { Results } from './results.ts'
-import { asMarkdown, cpuTable, targetTable, workloadTable } from './tables.ts'
+import { asMarkdown, cpuTable, disturbedTable, targetTable, workloadTable } from './tables.ts'
 
 const document = join(checkout, 'docs', 'performance.md')
 const chart = join(checkout, 'docs', 'performance.svg')
@@ -18,6 +19,12 @@ export function writeDocs(report: Report, results: Results): void {
     cpu: asMarkdown(cpuTable(report, results)),
     get: asMarkdown(workloadTable('get', report, results)),
     thousand: asMarkdown(workloadTable('thousand', report, results)),
+    disturbed: asMarkdown(
+      disturbedTable(
+        disturbances.map(({ name }) => name),
+        results,
+      ),
+    ),
     left: leftOutText(report),
   }
   let text = readFileSync(document, 'utf8')

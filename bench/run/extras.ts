@@ -6,12 +6,16 @@ import type { Results } from './results.ts'
 
 const run = promisify(execFile)
 
-/** What one of our own benchmarks says of calm and of busy rounds. */
+interface Phases {
+  readonly milliseconds: { readonly p99OfEachRound: readonly number[] }
+}
+
+/** What one of our own benchmarks says of calm rounds and of others. */
 interface Disturbed {
-  readonly calm: { readonly milliseconds: { readonly p99OfEachRound: readonly number[] } }
-  readonly busy: readonly {
-    readonly proxied: { readonly milliseconds: { readonly p99OfEachRound: readonly number[] } }
-  }[]
+  readonly calm: Phases
+  /** It went on at another gateway on the same machine. */
+  readonly elsewhere: { readonly proxied: Phases }
+  readonly busy: readonly { readonly proxied: Phases }[]
 }
 
 const longestMs = 300_000
@@ -38,8 +42,11 @@ export async function addDisturbance(
     throw new Error(complaint ?? message)
   })
   const said: Disturbed = JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
-  const add = (workload: string, all: readonly number[]) =>
-    all.forEach((p99, round) => void results.add({ peer: 'postern', workload }, round, { p99 }))
-  add(`${name}-calm`, said.calm.milliseconds.p99OfEachRound)
-  add(name, said.busy[0]?.proxied.milliseconds.p99OfEachRound ?? [])
+  const add = (workload: string, phases: Phases | undefined) =>
+    phases?.milliseconds.p99OfEachRound.forEach(
+      (p99, round) => void results.add({ peer: 'postern', workload }, round, { p99 }),
+    )
+  add(`${name}-calm`, said.calm)
+  add(`${name}-elsewhere`, said.elsewhere.proxied)
+  add(name, said.busy[0]?.proxied)
 }

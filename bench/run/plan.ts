@@ -23,7 +23,8 @@ export function planCells(
       !options.quick ||
       isQuick({ peer: peer.name, workload: workload.name })) &&
     (peer.only?.includes(workload.name) ?? true) &&
-    !(peer.kind === 'plain' && workload.checkedOnly)
+    !(peer.kind === 'plain' && workload.checkedOnly) &&
+    !(workload.forSeveral && (peer.processes ?? 1) === 1)
   return workloads.flatMap((workload) =>
     all.flatMap((peer) => (isChosen(peer, workload) ? { peer, workload } : [])),
   )

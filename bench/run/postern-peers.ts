@@ -4,7 +4,7 @@ import { policyFiles } from '../../test/support/policy-files.ts'
 import { freePort } from '../../test/support/redis-server.ts'
 import { testSecret } from '../../test/support/tokens.ts'
 import { createEndedTokens } from './ended-tokens.ts'
-import { nodeFlags } from './node-flags.ts'
+import { posternFlags } from './node-flags.ts'
 import type { Launch, Peer, Setting } from './peer.ts'
 import { checkout, fileOfPeers } from './places.ts'
 import { createRules } from './rules.ts'
@@ -29,7 +29,7 @@ const variants = [
     title: 'Postern, 2 workers',
     rules: 10_000,
     workers: 2,
-    only: ['get', 'ids', 'thousand'],
+    only: ['get', 'ids', 'double', 'thousand'],
   },
   { name: 'postern-10-rules', title: 'Postern', rules: 10, workers: 1, only: ['get', 'ids'] },
   {
@@ -66,7 +66,7 @@ export function createPosternPeers({ main, version, hasWorkers, stores }: Poster
     }
     const file = join(directory, 'postern.yaml')
     await writeFile(file, fill(await readFile(fileOfPeers('postern.yaml'), 'utf8'), values))
-    return { program: process.execPath, args: [...nodeFlags, main, 'serve', '--config', file] }
+    return { program: process.execPath, args: [...posternFlags, main, 'serve', '--config', file] }
   }
 
   return variants.map(({ workers, rules, ...variant }) => ({

@@ -8,8 +8,9 @@ export type Table = readonly (readonly string[])[]
 
 /** CPU time of each peer under each workload. */
 export function cpuTable({ peers }: Report, results: Results): Table {
-  const used = workloads.filter(({ name }) =>
-    results.cells().some(({ workload }) => workload === name),
+  const used = workloads.filter(
+    ({ name, forSeveral }) =>
+      !forSeveral && results.cells().some(({ workload }) => workload === name),
   )
   return [
     ['CPU µs per request', ...used.map(({ title }) => title)],
@@ -41,6 +42,25 @@ export function workloadTable(name: string, { peers }: Report, results: Results)
   ])
   const measured = rows.filter((row) => row.slice(1).some((text) => text !== '–'))
   return [[title, ...columns.map(([, heading]) => heading)], ...measured]
+}
+
+/** The p99 of calls to a gateway, calm and with something going on: at another one, and at itself. */
+export function disturbedTable(names: readonly string[], results: Results): Table {
+  const cell = (workload: string) => ({ peer: 'postern', workload })
+  return [
+    ['p99 of calls, ms', 'calm', 'at another gateway', 'at this one', 'to calm', 'to the other'],
+    ...names.map((name) => {
+      const phases = [`${name}-calm`, `${name}-elsewhere`, name]
+      const ratios = [`${name}-calm`, `${name}-elsewhere`].map((other) =>
+        results.ratio(cell(name), cell(other), 'p99'),
+      )
+      return [
+        name,
+        ...phases.map((phase) => figureText(results.median(cell(phase), 'p99'))),
+        ...ratios.map((ratio) => (ratio === undefined ? '–' : ratio.toFixed(2))),
+      ]
+    }),
+  ]
 }
 
 /** What was to be reached, and whether it was. */

@@ -115,6 +115,14 @@ export const targets: readonly Target[] = [
     limit: 1.05,
   },
   {
+    ...cpu,
+    name: 'workers-each',
+    what: 'CPU per request, GET, 64 connections for each worker: 2 workers / 1 worker',
+    of: { peer: 'postern-2-workers', workload: 'double' },
+    to: get,
+    limit: 1.05,
+  },
+  {
     name: 'memory',
     what: 'Resident memory with 1,000 connections, in MB',
     figure: 'residentMb',

@@ -18,6 +18,8 @@ export interface Workload {
   readonly passes: number
   /** Whether it says nothing about a peer that checks nothing. */
   readonly checkedOnly?: boolean
+  /** Whether it is for peers with several processes, each of which is to have as much as a single one. */
+  readonly forSeveral?: boolean
 }
 
 const [token = '', ...others] = createTokens(1000)
@@ -34,6 +36,7 @@ const get = {
 export const workloads: readonly Workload[] = [
   { ...get, name: 'get', title: 'GET' },
   { ...get, name: 'ids', title: 'GET, ids vary', path: `${permitted.collection}/`, ids: true },
+  { ...get, name: 'double', title: 'GET, 128 connections', connections: 128, forSeveral: true },
   // Early, because memory is its point: what large bodies leave behind is not what it asks about.
   { ...get, name: 'thousand', title: '1,000 connections', connections: 1000 },
   {

@@ -66,6 +66,8 @@ const serveCommand: Command = async (args, io) => {
           life,
           crewMs,
         })
+  // It has nothing else to do from here on; a worker has done so before it listened.
+  if (count > 1) (await import('./serve/settle-process.ts')).settleProcess()
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
   const workers = count === 1 ? undefined : count
   log.info({ port: publicPort, opsPort, forwardAuthPort, revision, workers }, 'listening')

@@ -12,6 +12,7 @@ import { policyCommands, policyUsage } from './cli/policy-commands.ts'
 import { reportError } from './cli/report-error.ts'
 import type { Config } from './config/schema.ts'
 import type { RunningPostern, ServeOptions } from './serve.ts'
+import type { supervise } from './supervise.ts'
 import { version } from './version.ts'
 import { StartEnded } from './workers/start-ended.ts'
 
@@ -53,7 +54,7 @@ const serveCommand: Command = async (args, io) => {
   const postern =
     count === 1
       ? await serveHere({ config, log, hurry: life.hurry })
-      : await (await import('./supervise.ts')).supervise({
+      : await superviseHere({
           config,
           log,
           count,
@@ -66,8 +67,6 @@ const serveCommand: Command = async (args, io) => {
           life,
           crewMs,
         })
-  // It has nothing else to do from here on; a worker has done so before it listened.
-  if (count > 1) (await import('./serve/settle-process.ts')).settleProcess()
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
   const workers = count === 1 ? undefined : count
   log.info({ port: publicPort, opsPort, forwardAuthPort, revision, workers }, 'listening')
@@ -87,6 +86,14 @@ async function serveHere(options: ServeOptions): Promise<RunningPostern> {
   const { serve } = await import('./serve.ts')
   const { settleProcess } = await import('./serve/settle-process.ts')
   return serve({ ...options, beforeListening: settleProcess })
+}
+
+/** The same for a supervisor, before its workers have anything that they could wait for. */
+async function superviseHere(parts: Parameters<typeof supervise>[0]): ReturnType<typeof supervise> {
+  const { supervise } = await import('./supervise.ts')
+  const { settleProcess } = await import('./serve/settle-process.ts')
+  settleProcess()
+  return supervise(parts)
 }
 
 /** What the workers of a gateway may take longer than one of them should. */

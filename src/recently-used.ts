@@ -7,28 +7,21 @@ export interface RecentlyUsed<Value> {
   delete(name: string): void
 }
 
-/**
- * Made when the first value comes: it takes the room for all of them at once, which is megabytes
- * in a gateway that counts nothing.
- */
+/** A Map would do, but to find its oldest entry V8 walks over all that were deleted before it. */
 export function createRecentlyUsed<Value extends object | number>(
-  max: number,
+  most: number,
   onDropped?: (value: Value) => void,
 ): RecentlyUsed<Value> {
-  let kept: LRUCache<string, Value> | undefined
-
-  function make(): LRUCache<string, Value> {
-    return new LRUCache({ max, ...(onDropped !== undefined && { dispose: onDropped }) })
-  }
+  const kept = new LRUCache<string, Value>({
+    // Not `max`, for which the room is taken at once: megabytes in a gateway that counts nothing.
+    maxSize: most,
+    sizeCalculation: () => 1,
+    ...(onDropped !== undefined && { dispose: onDropped }),
+  })
 
   return {
-    get: (name) => kept?.get(name),
-    set(name, value) {
-      kept ??= make()
-      kept.set(name, value)
-    },
-    delete(name) {
-      kept?.delete(name)
-    },
+    get: (name) => kept.get(name),
+    set: (name, value) => void kept.set(name, value),
+    delete: (name) => void kept.delete(name),
   }
 }

@@ -209,10 +209,10 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     metrics: figures,
     publicKeys: () => publicJwks(keys.current()),
   }
+  options.beforeListening?.()
   const opsPort = options.asWorker === undefined ? await openOps(config, ops, closing) : 0
   const asked = await openForwardAuth(options, () => createForwardAuthServer({ ...rim, check }))
   closing.add(asked.close)
-  options.beforeListening?.()
   const publicPort = await doors.open(config.application)
   // At the same time: whoever asks there is to notice as early as whoever calls here.
   closing.add(() => Promise.all([drain.close(), asked.close()]))

@@ -158,10 +158,11 @@ async function measure(port: number, elsewhere: number): Promise<void> {
     callers.ask({ ...steady, seconds: 6 }),
     people.ask({ ...login, seconds: 6, perSecond: 15 }),
   ])
-  await people.ask({ ...loginElsewhere, seconds: 3, perSecond: 15 })
+  await people.ask({ ...loginElsewhere, seconds: 6, perSecond: 15 })
   const measured = new Map<string, Phase[]>()
   for (let round = 0; round < Number(values.rounds); round++) {
-    for (const [name, flood] of Object.entries(phases)) {
+    const turns = Object.entries(phases)
+    for (const [name, flood] of round % 2 === 0 ? turns : turns.reverse()) {
       measured.set(name, [...(measured.get(name) ?? []), await quietly(flood)])
     }
   }

@@ -97,7 +97,8 @@ async function startFollower(name: string) {
 
   return {
     port: gateway.publicPort,
-    published: () => published,
+    /** Besides the one that it started with. */
+    reloads: () => published - 1,
     /** Publishes one revision after the other until told to end. */
     async reload(until: AbortSignal): Promise<void> {
       while (!until.aborted) {
@@ -147,8 +148,12 @@ async function measure(): Promise<void> {
   for (let round = 0; round < Number(values.rounds); round++) {
     await pause(500)
     outcomes.calm.push(await callers.ask({ ...steady, seconds }))
-    outcomes.elsewhere.push(await whileReloading(elsewhere))
-    outcomes.busy.push(await whileReloading(here))
+    const turns = [
+      async () => outcomes.elsewhere.push(await whileReloading(elsewhere)),
+      async () => outcomes.busy.push(await whileReloading(here)),
+    ]
+    // Neither is always the one right after the calm.
+    for (const turn of round % 2 === 0 ? turns : turns.reverse()) await turn()
   }
   report(outcomes)
 }
@@ -172,8 +177,8 @@ function report(outcomes: Outcomes): void {
     rounds: Number(values.rounds),
     seconds,
   }
-  const reloaded = { reloads: here.published(), p99Ratio: ratio, proxied: busy }
-  const control = { reloads: elsewhere.published(), p99Ratio: toCalm(besides), proxied: besides }
+  const reloaded = { reloads: here.reloads(), p99Ratio: ratio, proxied: busy }
+  const control = { reloads: elsewhere.reloads(), p99Ratio: toCalm(besides), proxied: besides }
   const about = { benchmark: 'reloads', ...machine, ...settings }
   console.log(JSON.stringify({ ...about, calm, elsewhere: control, busy: [reloaded] }))
   if (values.limit !== undefined && ratio >= Number(values.limit)) process.exitCode = 1

@@ -18,7 +18,7 @@ interface Disturbed {
   readonly busy: readonly { readonly proxied: Phases }[]
 }
 
-const longestMs = 300_000
+const longestMs = 600_000
 
 /** Benchmarks of Postern alone: what disturbs the calls of everybody else. */
 export const disturbances = [

@@ -42,7 +42,7 @@ const mostShared = 1000
 export function createRequestWindows(parts: RequestWindowParts) {
   const { now, share, shareEveryMs = 500, maxNames = 100_000 } = parts
   const unshared = new Set<Window>()
-  // Else names could come faster than they are shared, and all of them would be kept.
+  // What is dropped is not shared either: names could come faster than that, and would all be kept.
   const windows = createRecentlyUsed<Window>(maxNames, (window) => void unshared.delete(window))
   let isSharing = false
 

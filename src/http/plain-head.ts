@@ -67,7 +67,7 @@ export function plainHead(
 let keptFor: string | undefined
 let keptLines = ''
 
-/** One text after the other is the same. */
+/** All connections of a server are told the same: to put it together each time is dearer than to compare. */
 function lastLines(keepAlive: string | undefined): string {
   if (keepAlive === undefined) return '\r\nConnection: close\r\n\r\n'
   if (keepAlive !== keptFor) {

@@ -86,6 +86,9 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
       await pass(toArrival(request, notes, upgrade), reply)
     } catch (thrown) {
       error = thrown
+      // Node is still reading what came with the head, and whether that is all decides whether the
+      // connection can be kept.
+      if (!request.complete) await Promise.resolve()
       const answer = errorReply(thrown, refusals)
       replyError(thrown, answer, { request, reply, requestId: notes.requestId })
     }

@@ -31,9 +31,15 @@ function collectOldSeldom(): void {
 
 /** To load and to read policies takes much room for a moment, which V8 would keep for ever. */
 function giveBackMemory(): void {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as NodeJS.GCFunction
-  setFlagsFromString('--no-expose-gc')
+  const collect = globalThis.gc ?? findCollect()
   // The only way that lets go of the room for what is new as well.
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+  collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+}
+
+/** Where nobody has asked for it to be shown; `undefined` if it has another name. */
+function findCollect(): NodeJS.GCFunction | undefined {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('globalThis.gc')
+  setFlagsFromString('--no-expose-gc')
+  return collect
 }

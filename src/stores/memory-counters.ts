@@ -20,7 +20,6 @@ export interface MemoryCounters extends Counters {
  */
 export function createMemoryCounters(options: MemoryCounterOptions = {}): MemoryCounters {
   const { maxKeys = 50_000, now = () => performance.now() } = options
-  // A Map would do, but to find its oldest entry V8 walks over all that were deleted before it.
   const counters = createRecentlyUsed<CounterState>(maxKeys)
   /** Until when each mark stands. */
   const marks = createRecentlyUsed<number>(maxKeys)

@@ -1,6 +1,8 @@
 import { flatText } from './flat-text.ts'
 
 const most = 2000
+/** Longer ones are nobody's but an attacker's. */
+const longest = 64
 
 /**
  * The same as `judge`, which must depend on nothing but the name, and remembered: nearly all headers
@@ -13,6 +15,8 @@ export function rememberNames<Judged>(judge: (name: string) => Judged): (name: s
     const found = known.get(name)
     if (found !== undefined) return found
     const copy = flatText(name)
+    // What Latin-1 does not have would become another name.
+    if (copy !== name || name.length > longest) return judge(name)
     const judged = judge(copy)
     // Others choose the names; they must not choose how many of them we keep.
     if (judged !== undefined && known.size < most) known.set(copy, judged)

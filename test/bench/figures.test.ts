@@ -4,7 +4,13 @@ import { drawChart } from '../../bench/run/chart.ts'
 import { between } from '../../bench/run/docs.ts'
 import type { Report } from '../../bench/run/report.ts'
 import { createResults } from '../../bench/run/results.ts'
-import { asMarkdown, asText, cpuTable, targetTable } from '../../bench/run/tables.ts'
+import {
+  asMarkdown,
+  asText,
+  cpuTable,
+  disturbedTable,
+  targetTable,
+} from '../../bench/run/tables.ts'
 import { judge, targets } from '../../bench/run/targets.ts'
 import { workloads } from '../../bench/run/workloads.ts'
 
@@ -119,6 +125,19 @@ describe('what is written', () => {
         '| a < b & c | 9,000 |',
       ].join('\n'),
     )
+  })
+
+  test('says what something does to calls, here and at another gateway', () => {
+    const disturbed = createResults()
+    const phases = { 'logins-calm': [1, 2], 'logins-elsewhere': [2, 2], logins: [3, 5] }
+    for (const [workload, rounds] of Object.entries(phases)) {
+      rounds.forEach((p99, at) => void disturbed.add({ peer: 'postern', workload }, at, { p99 }))
+    }
+
+    expect(disturbedTable(['logins', 'reloads'], disturbed).slice(1)).toEqual([
+      ['logins', '1.5', '2.0', '4.0', '2.75', '2.00'],
+      ['reloads', '–', '–', '–', '–', '–'],
+    ])
   })
 
   test('goes between its markers, and nowhere else', () => {

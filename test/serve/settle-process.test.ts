@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { startLoneGateway } from '../support/lone-gateway.ts'
 
 const run = promisify(execFile)
 
@@ -35,6 +36,17 @@ test('what is made once much of its kind has lived for long is made young all th
   expect(await inProcess(settle + makesOld(10), '--allow-natives-syntax')).toBe('false\n')
 })
 
+test('the old generation may grow to nearly three times its size', async () => {
+  const traced = await inProcess(settle, '--trace-gc-nvp')
+
+  const last = traced.split('\n').findLast((line) => line.includes(' gc=mc '))
+  const [alive = 0, limit = 0] = ['end_object_size', 'old_gen_allocation_limit'].map((name) =>
+    Number(new RegExp(` ${name}=(\\d+)`).exec(last ?? '')?.[1]),
+  )
+  expect(alive).toBeGreaterThan(1e6)
+  expect(limit / alive).toBeGreaterThan(2.5)
+})
+
 test('the room that loading took is given back', async () => {
   const script = `
 const { getHeapSpaceStatistics } = await import('node:v8')
@@ -50,4 +62,19 @@ console.log(JSON.stringify({ before, after: roomForNew(), gc: typeof globalThis.
 
   expect(after).toBeLessThan(before / 4)
   expect(gc).toBe('undefined')
+})
+
+test('it is done to every gateway that is started', async () => {
+  const { gateway } = await startLoneGateway({}, { preload: 'tells-memory.ts' })
+
+  const told = gateway.logged(({ msg }) => msg === 'memory')
+  gateway.signal('SIGUSR2')
+  await told
+
+  expect(gateway.log.find(({ msg }) => msg === 'memory')?.['room']).toBeLessThan(8e6)
+})
+
+test('it cannot keep a gateway from starting', async () => {
+  expect(await inProcess(`${settle}console.log('on')`, '--expose-gc-as=collect')).toBe('on\n')
+  expect(await inProcess(`${settle}console.log(typeof gc)`, '--expose-gc')).toBe('function\n')
 })

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    exclude: ['test/long/**'],
     globalSetup: ['test/support/services/setup.ts', 'test/support/database-template.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/long/**'],
+    // These take minutes; `npm run test:long` runs them.
+    exclude: ['test/long/**', 'test/chaos/**'],
     globalSetup: ['test/support/services/setup.ts', 'test/support/database-template.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,4 +1,5 @@
 import { Invalid, type Problem } from '../errors.ts'
+import { reportByteOrderMarks } from './byte-order-mark.ts'
 import { createSteppedCsvParser, type PolicyLines } from './csv.ts'
 import { distinct } from './distinct.ts'
 import { distinctRules } from './distinct-rules.ts'
@@ -42,6 +43,7 @@ export function* parseInSteps(files: readonly PolicyFile[], memory?: LineMemory)
   const report = (problem: Problem) => problems.push(problem)
 
   const { models, tables, exclusionLists } = sortOut(files, report)
+  for (const file of [...models, ...tables, ...exclusionLists]) reportByteOrderMarks(file, report)
   const [modelFile] = models
   const model = modelFile === undefined ? undefined : parseModel(modelFile, report)
   const parseCsv = createSteppedCsvParser(model ?? widestModel, report)

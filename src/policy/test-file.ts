@@ -1,5 +1,6 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import type { Problem } from '../errors.ts'
+import { reportByteOrderMarks } from './byte-order-mark.ts'
 import { canonicalPath, everyAllowance } from './canonical-path.ts'
 import { methodProblem, quote } from './rule.ts'
 import type { Expectation } from './test-suite.ts'
@@ -17,6 +18,7 @@ export function parseTestFile(
   file: { readonly name: string; readonly text: string },
   report: (problem: Problem) => void,
 ): readonly Expectation[] {
+  reportByteOrderMarks(file, report)
   const lineCounter = new LineCounter()
   // The failsafe schema knows only text: no role `no` that is a boolean.
   const document = parseDocument(file.text, {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { formatModel } from '../../src/policy/format.ts'
 import { parsePolicySet } from '../../src/policy/policy-set.ts'
 import { policyFiles, policySet, problemsOf, widestModel } from './policy-text.ts'
 
@@ -73,6 +74,31 @@ describe('a policy set', () => {
     ['nothing', []],
   ])('is refused with %s', (_, files) => {
     expect(problemsOf(files)).not.toEqual([])
+  })
+
+  test.each([
+    ['a table, between joined files', 'policy.csv', 'p, a, /x, GET\n', 'p, b, /x, GET', '2:1'],
+    ['a table, before a name', 'policy.csv', 'p, ', 'clerk, /x, GET', '1:4'],
+    ['a comment', 'policy.csv', 'p, a, /x, GET\n# a', 'b', '2:4'],
+    ['a table, twice at its start', 'policy.csv', '\uFEFF', 'p, a, /x, GET', '1:2'],
+    ['the model', 'model.conf', '', `\n${formatModel(widestModel)}`, '1:2'],
+    ['the exclusions', 'exclusions.yaml', '- method: GET\n', '  path: /me\n  reason: own', '2:1'],
+  ])('is refused with a byte order mark in %s', (_, name, before, after, place) => {
+    const first = name === 'model.conf' ? '\uFEFF' : ''
+    const text = `${first}${before}\uFEFF${after}`
+    const files = policyFiles({}).map((file) => (file.name === name ? { name, text } : file))
+
+    const problems = problemsOf(files)
+      .filter(({ message }) => message.includes('byte order mark'))
+      .map(({ file, line, column }) => `${file} ${line}:${column}`)
+
+    expect(problems).toEqual([`${name} ${place}`])
+  })
+
+  test('may have a byte order mark at the start of each file', () => {
+    const files = policyFiles({}).map(({ name, text }) => ({ name, text: `\uFEFF${text}` }))
+
+    expect(problemsOf(files)).toEqual([])
   })
 
   test('may be empty when a line declares it', () => {

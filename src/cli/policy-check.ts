@@ -8,7 +8,8 @@ const help = `usage: postern policy check [DIR] [--strict] [--output text|json] 
 
 Reads a policy directory and its tests and says what cannot be used (errors) and what is probably
 not meant (warnings): repeated and useless rules, rules that never apply, roles that nothing is
-granted to, exclusions that look like business endpoints. Needs no network.
+granted to, deny rules that deny nothing, exclusions that look like business endpoints. Needs no
+network.
 
   postern policy check                     the directory of the configuration, else policies
   postern policy check ../new-policies     another one

@@ -1,7 +1,7 @@
+import { nearest } from '../suggest.ts'
 import { checkScalar } from './check-scalar.ts'
 import type { Report } from './report.ts'
 import { freeEntries, joinPath, namedSettings, type Setting, settingPaths } from './setting.ts'
-import { nearest } from './suggest.ts'
 import { isEmpty, type Tree } from './tree.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { captchaAlias, ownPaths, removedPaths } from '../endpoints.ts'
+import { didYouMean } from '../suggest.ts'
 import type { Draft } from './draft.ts'
 import type { Report } from './report.ts'
-import { didYouMean } from './suggest.ts'
 
 const OWN_ENDPOINTS: readonly string[] = [...Object.values(ownPaths), ...removedPaths]
 

@@ -1,5 +1,5 @@
+import { didYouMean } from '../suggest.ts'
 import type { Setting } from './setting.ts'
-import { didYouMean } from './suggest.ts'
 import type { Tree } from './tree.ts'
 
 /**

@@ -1,6 +1,6 @@
+import { didYouMean } from '../suggest.ts'
 import type { Report } from './report.ts'
 import { freeEntries, namedSettings, rootSetting, type Setting, settingPaths } from './setting.ts'
-import { didYouMean } from './suggest.ts'
 import { type Tree, withValue } from './tree.ts'
 import { parseYaml } from './yaml-tree.ts'
 

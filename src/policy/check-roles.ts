@@ -44,8 +44,25 @@ export function checkRoles(
       : `${empty(roleKey)}; if that is meant, write "withoutRules: true"`
     findings.push({ ...at, code: 'role-without-rules', message })
   }
-  return [...findings, ...twins(set, locate)]
+  return [...findings, ...twins(set, locate), ...wildcards(set, locate)]
 }
+
+/** `*` matches every method and every path, so people expect it to match every role. */
+function wildcards({ rules, inheritances }: PolicySet, locate: Locate): Finding[] {
+  const known = new Set<string>()
+  return [...rules, ...inheritances].flatMap((line): Finding[] => {
+    const { roleKey, origin } = line
+    if (!roleKey.includes('*') || known.has(roleKey)) return []
+    known.add(roleKey)
+    const denies = 'effect' in line && line.effect === 'deny'
+    const effect = denies ? 'the rule denies nothing' : 'the rule allows nothing'
+    const message = `role ${quote(roleKey)} is compared literally: "*" does not match every role, so ${effect} unless a token has exactly this role key; ${denies ? 'write one rule for each role' : everyCaller}`
+    return [{ ...locate(origin, 'role'), code: 'role-wildcard', message }]
+  })
+}
+
+const everyCaller =
+  'to allow a call to every logged-in caller, add it to exclusions.yaml or set "access: authenticated" on its route'
 
 function empty(roleKey: string): string {
   return `nothing is granted to role ${quote(roleKey)}: no rule names it, nor a role it inherits from`

@@ -1,3 +1,4 @@
+import { checkDenies, checkDenySpelling } from './check-denies.ts'
 import { checkDuplicates } from './check-duplicates.ts'
 import { checkExclusions } from './check-exclusions.ts'
 import { checkRoles, type MentionedRole } from './check-roles.ts'
@@ -17,7 +18,7 @@ export interface CheckOptions {
 /**
  * What is probably not meant in a policy that can be used, in the order of the files. Errors are
  * not here: `parsePolicySet` refuses what has any. Takes seconds at a hundred thousand rules. Under
- * a model that casbin answers, rules and roles are not looked into.
+ * a model that casbin answers, rules and roles are not checked, except for mistyped roles in deny rules.
  */
 export function checkPolicySet(
   set: PolicySet,
@@ -31,6 +32,7 @@ export function checkPolicySet(
     ...checkDuplicates(set, files, locate),
     ...(isRead ? checkRules(set, locate, tick) : []),
     ...(isRead ? checkRoles(set, mentioned, locate) : []),
+    ...(isRead ? checkDenies(set, locate) : checkDenySpelling(set, locate)),
     ...checkExclusions(set, locate),
   ].toSorted(byPlace)
 }

@@ -10,6 +10,8 @@ export type FindingCode =
   | 'never-applies'
   | 'role-without-rules'
   | 'role-spelling'
+  | 'role-wildcard'
+  | 'deny-without-effect'
   | 'exclusion-business'
   | 'exclusion-changes'
   | 'exclusion-wide'

@@ -130,6 +130,64 @@ describe('checking a policy', () => {
     expect(findings[2]?.message).toContain('"clrek"')
   })
 
+  test.each<[string, string[], string]>([
+    ['no other line names', ['p, viewr, /orders/*, *, deny'], 'policy.csv:3:4'],
+    [
+      'only other deny rules name',
+      ['p, viewr, /orders/7, GET, deny', 'p, viewr, /orders/8, GET, deny'],
+      'policy.csv:3:4',
+    ],
+    [
+      'inherits only from roles without allow rules',
+      ['p, viewr, /orders/7, GET, deny', 'p, viewers, /x, GET, deny', 'g, viewr, viewers'],
+      'policy.csv:3:4',
+    ],
+  ])('finds a deny rule for a role that %s', (_, lines, place) => {
+    const findings = check({
+      lines: ['p, viewer, /orders, GET', 'p, clerk, /orders, POST', ...lines],
+    }).filter(({ code }) => code === 'deny-without-effect')
+
+    expect(findings[0]?.message).toContain('did you mean "viewer"?')
+    expect(inShort(findings[0] as Finding)).toBe(`${place} deny-without-effect`)
+    expect(new Set(findings.map(({ message }) => message)).size).toBe(findings.length)
+  })
+
+  test.each<[string, string[]]>([
+    ['has an allow rule', ['p, viewer, /orders/7, GET, deny']],
+    ['inherits one', ['p, trainee, /orders/7, GET, deny', 'g, trainee, viewer']],
+    ['is inherited by a role that has one', ['p, base, /orders/7, GET, deny', 'g, viewer, base']],
+  ])('has nothing against a deny rule for a role that %s', (_, lines) => {
+    const codes = check({ lines: ['p, viewer, /orders/:id, GET', ...lines] }).map(
+      ({ code }) => code,
+    )
+
+    expect(codes).not.toContain('deny-without-effect')
+  })
+
+  test('finds a mistyped role of a deny rule when casbin answers too', () => {
+    const modelText = formatModel(widestModel).replace('r.act == p.act', 'regexMatch(r.act, p.act)')
+    const lines = [
+      'p, viewer, /x/*, GET, allow',
+      'p, viewr, /x/7, GET, deny',
+      'p, *, /x/8, GET, deny',
+    ]
+
+    const findings = check({ modelText, lines })
+
+    expect(findings.map(inShort)).toEqual(['policy.csv:2:1 deny-without-effect'])
+  })
+
+  test.each([
+    ['allows', 'p, *, /x, GET', 'exclusions.yaml'],
+    ['denies', 'p, *, /x, GET, deny', 'denies nothing'],
+    ['looks like a pattern and allows', 'p, clerk*, /x, GET', 'compared literally'],
+  ])('finds a rule for the role * that %s', (_, line, words) => {
+    const findings = check({ lines: ['p, clerk, /x, GET', line] })
+
+    expect(findings.map(inShort)).toEqual(['policy.csv:2:4 role-wildcard'])
+    expect(findings[0]?.message).toContain(words)
+  })
+
   test.each([
     ['are composed otherwise', 'caf\u00e9', 'cafe\u0301'],
     ['have another kind of blank', 'order clerk', 'order\u00a0clerk'],

@@ -32,7 +32,7 @@ import { doorSettings, drainOptions, drainTimes } from './serve/draining.ts'
 import { openForwardAuth } from './serve/open-forward-auth.ts'
 import { openOps } from './serve/open-ops.ts'
 import { openDecisions, openTracing } from './serve/open-records.ts'
-import { warnOfMode } from './serve/warn-of-mode.ts'
+import { logMode } from './serve/log-mode.ts'
 import { openCertificate } from './stores/certificate-feed.ts'
 import { type OpenKeys, openKeys } from './stores/key-feed.ts'
 import { type OpenPolicySource, openPolicySource } from './stores/open-policy-source.ts'
@@ -93,7 +93,7 @@ export async function serve(options: ServeOptions): Promise<RunningPostern> {
 async function start(options: ServeOptions, closing: Closing): Promise<RunningPostern> {
   const { config, log, now = clock } = options
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
-  if (options.asWorker === undefined) warnOfMode(mode, log)
+  if (options.asWorker === undefined) logMode(mode, log)
 
   // First, so that it ends last: no store is to wait until somebody has taken the spans.
   const tracing = openTracing(config, closing)

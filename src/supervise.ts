@@ -10,7 +10,7 @@ import { createWholeFigures } from './metrics/whole.ts'
 import { addWorkerMetrics } from './metrics/worker-metrics.ts'
 import type { Life } from './serve/life.ts'
 import { openOps } from './serve/open-ops.ts'
-import { warnOfMode } from './serve/warn-of-mode.ts'
+import { logMode } from './serve/log-mode.ts'
 import type { RunningPostern } from './serve.ts'
 import { version } from './version.ts'
 import { type Crew, createCrew } from './workers/crew.ts'
@@ -51,7 +51,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   const { config, log, count, output, life, crewMs } = options
   const { told, hurry, exitCode } = life
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
-  warnOfMode(mode, log)
+  logMode(mode, log)
   // Without it, all connections of one balancer have been seen to end up with one worker of four.
   cluster.schedulingPolicy = cluster.SCHED_RR
   // Where lines could get mixed, they come to us. Standard error too: with both outputs on one socket,

@@ -12,6 +12,11 @@ function lifetime(answer: { json(): unknown }): number {
   return exp - issued
 }
 
+function modeLine(log: string): unknown {
+  const lines = log.split('\n').filter((line) => line !== '')
+  return lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'application mode')
+}
+
 describe('application.mode', () => {
   test('dev skips the captcha and forces a token lifetime of roughly 100 years', async () => {
     const postern = await startPostern({
@@ -24,6 +29,19 @@ describe('application.mode', () => {
     expect(years).toBeGreaterThan(99)
     expect(years).toBeLessThan(101)
     expect(postern.logText()).toContain('MODE DEV')
+    expect(modeLine(postern.logText())).toMatchObject({ mode: 'dev', captchaRequired: false })
+  })
+
+  test('is logged at startup outside dev too, with what follows from it', async () => {
+    const postern = await startPostern({ config: { jwt: { timeout: 60 } } })
+
+    expect(modeLine(postern.logText())).toMatchObject({
+      level: 'info',
+      mode: 'prod',
+      captchaRequired: true,
+      tokenLifetimeSeconds: 60,
+    })
+    expect(postern.logText()).not.toContain('MODE DEV')
   })
 
   test.each(['prod', 'DEV', ' dev', 'Dev', 'dev ', 'test', 'demo', 'anything'])(

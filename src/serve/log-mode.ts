@@ -1,0 +1,11 @@
+import type { ModeFacts } from '../config/mode.ts'
+import type { Log } from '../log.ts'
+
+/** Logs the mode and what follows from it, in every mode: an operator must not have to guess it. */
+export function logMode(mode: ModeFacts, log: Log): void {
+  const { name, captchaRequired, tokenLifetimeSeconds, warning } = mode
+  log.info({ mode: name, captchaRequired, tokenLifetimeSeconds }, 'application mode')
+  if (warning !== undefined) log.warn(warning)
+  if (captchaRequired) return
+  log.warn('MODE DEV: no captcha, tokens last 100 years. Never put this in front of real data.')
+}

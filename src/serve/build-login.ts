@@ -47,6 +47,7 @@ export async function buildLogin(
   const database = await openDatabase({
     ...config.database,
     directory: config.application.dataDirectory,
+    mayCreate: true,
     // Callers with a token do not need the database; only login waits for it to come back.
     onAway: (fault) => log.warn({ reason: fault.message }, 'the database is away'),
   })

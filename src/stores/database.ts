@@ -13,6 +13,8 @@ export interface DatabaseOptions {
   readonly url?: string
   /** Where the embedded database lives. */
   readonly directory: string
+  /** Whether the embedded database may be created in a directory of another user. */
+  readonly mayCreate?: boolean
   readonly poolSize: number
   readonly connectTimeoutMs: number
   readonly statementTimeoutMs: number

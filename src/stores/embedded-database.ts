@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { PGlite } from 'kysely'
 import { Fault, Invalid } from '../errors.ts'
 import { takeLock } from './directory-lock.ts'
+import { ownerProblem } from './directory-owner.ts'
 import { connectEmbedded } from './embedded-client.ts'
 import { hostEmbedded } from './embedded-host.ts'
 import type { EmbeddedSession } from './embedded-session.ts'
@@ -15,6 +16,8 @@ const pauseMs = 50
 export interface EmbeddedOptions {
   readonly directory: string
   readonly statementTimeoutMs: number
+  /** Whether it may be created in a directory of another user. Without it, it may not. */
+  readonly mayCreate?: boolean
 }
 
 /**
@@ -25,11 +28,11 @@ export interface EmbeddedOptions {
  *   client    another process is the host, and this one asks it over its socket
  *   lost      the host has gone; the next query makes this process host, or client of a new one
  *
- * Refuses a directory whose socket would have a longer name than the system allows.
+ * Refuses a directory whose socket would have a longer name than the system allows, and to be host
+ * of a database that belongs to another user.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<PGlite> {
   const place = places(options.directory)
-  await mkdir(options.directory, { recursive: true, mode: 0o700 })
   let session = await attach()
   let attaching: Promise<EmbeddedSession> | undefined
   let closed = false
@@ -38,6 +41,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<PGlite> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const client = await connectEmbedded(place.socketPath, options.statementTimeoutMs)
       if (client !== undefined) return client
+      await prepareDirectory(options)
       const lock = await takeLock(place.lockFile)
       if (lock !== undefined) return hostEmbedded(place, lock)
       // Somebody holds the lock and does not listen: it is just starting, or just closing.
@@ -84,6 +88,12 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<PGlite> {
       await session.close()
     },
   }
+}
+
+async function prepareDirectory({ directory, mayCreate = false }: EmbeddedOptions): Promise<void> {
+  const reason = await ownerProblem(directory, { mayCreate })
+  if (reason !== undefined) throw new Fault('database', { reason })
+  await mkdir(directory, { recursive: true, mode: 0o700 })
 }
 
 function places(directory: string) {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { geteuid } from 'node:process'
 import { Invalid } from '../errors.ts'
 
 /**
@@ -22,5 +23,8 @@ export async function generatedSecret(directory: string): Promise<string> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const secret = randomBytes(32).toString('hex')
   await writeFile(file, `${secret}\n`, { mode: 0o600, flag: 'wx' })
+  // A command that root runs before the first start must not lock the gateway's user out.
+  const { uid, gid } = await stat(directory)
+  if (geteuid?.() === 0 && uid !== 0) await chown(file, uid, gid)
   return secret
 }

@@ -15,6 +15,7 @@ export type RefusalKind =
   | 'method-not-allowed'
   | 'expectation-failed'
   | 'body-too-large'
+  | 'unexpected-body'
   | 'too-many-requests'
   | 'bad-login-request'
   | 'wrong-captcha'

@@ -60,6 +60,11 @@ export const route = Type.Object(
         },
       ),
     ),
+    unexpectedBody: Type.Enum(['forward', 'reject'], {
+      default: 'forward',
+      description:
+        'What to do with a body on GET, HEAD, OPTIONS or DELETE: forward it on a connection that is closed afterwards, or reject the request with 400.',
+    }),
     forwardCredentials: flag(false, "Whether the caller's own token is passed on to the upstream."),
     limit: Type.Optional(
       Type.Object(

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { DAY_MS, file, HOST_HEADER, integer, section, text } from './setting-forms.ts'
+import { DAY_MS, file, flag, HOST_HEADER, integer, section, text } from './setting-forms.ts'
 
 /** A service behind Postern. */
 export const upstream = Type.Object(
@@ -48,6 +48,10 @@ export const upstream = Type.Object(
       ),
     ),
     connections: integer(512, 1, 65_536, 'The most connections Postern opens to one target.'),
+    keepAlive: flag(
+      true,
+      'Whether connections to a target are used for more than one request; false sends Connection: close with each.',
+    ),
     tunnels: integer(
       4096,
       1,

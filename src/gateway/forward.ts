@@ -8,7 +8,7 @@ import type { Reply } from './reply.ts'
 import { requestBody } from './request-body.ts'
 import type { Authorized, Received } from './stages.ts'
 import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
-import type { Upstreams } from './upstreams.ts'
+import type { Upstream, Upstreams } from './upstreams.ts'
 
 export interface ForwardParts
   extends Pick<
@@ -53,7 +53,7 @@ function exchangeWith(
   const { received, carrier, token } = authorized
   const { notes, upgrade } = received.arrival
   const upstream = parts.upstreams.get(name)
-  const request = outgoingRequest(authorized, reply, parts, upstream.host)
+  const request = outgoingRequest(authorized, reply, parts, upstream)
   if (assertion.length > 0) request.headers.push(...assertion)
   if (notes.trace !== undefined) request.headers.push(...parts.departTrace(notes.trace, name))
   return exchange({
@@ -80,21 +80,40 @@ function outgoingRequest(
   authorized: Authorized,
   reply: Reply,
   { upstreamHeaders, maxBodyBytes }: ForwardParts,
-  host: string,
+  { host, keepAlive }: Upstream,
 ): WireRequest & { readonly headers: string[] } {
   const { received } = authorized
   const { call, sentPath, headers, origin, arrival } = received
   const query = passesCredentials(received) ? received.query : queryWithoutToken(received.query)
   const length = headers.contentLength === undefined ? 0 : Number(headers.contentLength)
+  const hasBody = headers.chunked || length > 0
 
   if (length > maxBodyBytes) throw new Refusal('body-too-large')
+  if (hasBody) refuseUnexpectedBody(received)
   return {
     method: call.method,
     path: query === '' ? sentPath : `${sentPath}?${query}`,
     host: host === 'target' ? undefined : host === 'client' ? origin.host : host,
     headers: upstreamHeaders(authorized),
-    upload: headers.chunked || length > 0 ? upload(received, reply, maxBodyBytes) : undefined,
+    upload: hasBody ? upload(received, reply, maxBodyBytes) : undefined,
     upgrade: arrival.upgrade?.protocol,
+    closes: !keepAlive || (hasBody && !readsBody.has(call.method)),
+  }
+}
+
+/**
+ * Methods whose body every service reads. That of any other method stays on the connection of a
+ * service that does not, which then takes it for the next request, with headers of the client's own
+ * making. `Connection: close` keeps such a service from reading on.
+ */
+const readsBody = new Set(['POST', 'PUT', 'PATCH'])
+
+/** RFC 9110 9.3: content has no meaning with these. */
+const takesNoBody = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE'])
+
+function refuseUnexpectedBody({ route, call }: Received): void {
+  if (route?.unexpectedBody === 'reject' && takesNoBody.has(call.method)) {
+    throw new Refusal('unexpected-body')
   }
 }
 

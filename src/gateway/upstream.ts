@@ -7,6 +7,8 @@ export interface UpstreamSettings extends TargetSettings {
   readonly targets: readonly string[]
   /** The Host header that goes out: `target`, `client` or a name. */
   readonly host: string
+  /** Whether a connection may have more than one request. */
+  readonly keepAlive: boolean
   readonly balance: 'round-robin' | 'least-outstanding'
   readonly queueTimeoutMs: number
   /** The most upgraded connections to one target. */
@@ -21,6 +23,7 @@ export interface UpstreamSettings extends TargetSettings {
 export interface Upstream {
   readonly name: string
   readonly host: string
+  readonly keepAlive: boolean
   /** How long a request may wait for a connection. */
   readonly queueTimeoutMs: number
   readonly connections: number
@@ -79,6 +82,7 @@ export function createUpstream(
   return {
     name,
     host: settings.host,
+    keepAlive: settings.keepAlive,
     queueTimeoutMs: settings.queueTimeoutMs,
     connections: settings.connections,
     retries: settings.retries,

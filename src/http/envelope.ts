@@ -35,6 +35,7 @@ export function refusalEnvelopes(notPermittedCode: number): RefusalEnvelopes {
     'method-not-allowed': inStatus(405, 'method not allowed'),
     'expectation-failed': inStatus(417, 'expectation not supported'),
     'body-too-large': inStatus(413, 'the body is too large'),
+    'unexpected-body': inStatus(400, 'this method takes no body here'),
   }
 }
 

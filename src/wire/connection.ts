@@ -206,7 +206,9 @@ export function openConnection(parts: ConnectionParts): Connection {
     // end while reading is at rest.
     if (paused) socket.resume()
     over()
-    if (progress === 'excess' || uploading || reader.lastHead()?.persistent !== true) destroy()
+    // After the last request a server may keep its side open all the same.
+    const isLast = current.request.closes === true || reader.lastHead()?.persistent !== true
+    if (progress === 'excess' || uploading || isLast) destroy()
     else if (mayHoldMore) setImmediate(offer)
     else offer()
   }

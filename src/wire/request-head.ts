@@ -13,6 +13,8 @@ export interface WireRequest {
   readonly upload: Upload | undefined
   /** The protocol to go on in. */
   readonly upgrade: string | undefined
+  /** Whether this is the last request on its connection, which the server learns from the head. */
+  readonly closes?: boolean
 }
 
 /** A body that comes from somewhere else while it is sent. */
@@ -68,13 +70,11 @@ const unfitForPath = /[^\x21-\x7e\x80-\xff]/
  * as something else than this one request: whoever writes a value need not be careful for that.
  */
 export function requestHead(request: WireRequest, ownHost: string): string | undefined {
-  const { method, path, host = ownHost, headers, upload, upgrade } = request
+  const { method, path, host = ownHost, headers, upload, upgrade, closes } = request
   if (unfitForPath.test(path) || unfitForPath.test(host)) return undefined
   let head = `${method} ${path} HTTP/1.1\r\nHost: ${host}`
-  head +=
-    upgrade === undefined
-      ? '\r\nConnection: keep-alive'
-      : `\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}`
+  if (upgrade !== undefined) head += `\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}`
+  else head += closes === true ? '\r\nConnection: close' : '\r\nConnection: keep-alive'
   for (let at = 0; at < headers.length; at += 2) {
     const start = fieldStart(headers[at] as string)
     const value = headers[at + 1] as string

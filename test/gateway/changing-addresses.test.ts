@@ -20,6 +20,7 @@ async function start(first: readonly string[]) {
     {
       targets: [`http://localhost:${server.port}`],
       host: 'target',
+      keepAlive: true,
       balance: 'round-robin',
       connections: 4,
       tunnels: 4,

@@ -7,8 +7,8 @@ import { Malformed } from './wire-error.ts'
 const mostHeadBytes = 16_384
 /** An answer that came in one piece and is not longer is handed on in one piece. */
 const mostWhole = 16_384
-/** Interim answers before the final one. */
-const mostInterim = 32
+/** All interim answers before the final one. The time for an answer bounds how long they may come. */
+const mostInterimBytes = 65_536
 
 const headEnd = Buffer.from('\r\n\r\n')
 const start = Buffer.from('HTTP/1.')
@@ -50,7 +50,7 @@ const noTrailers: readonly string[] = []
 export function createAnswerReader(events: AnswerEvents): AnswerReader {
   let method = ''
   let upgrade: string | undefined
-  let interim = 0
+  let interimBytes = 0
   /** The beginning of a head whose rest has not come. */
   let carried: Buffer = nothing
   let head: AnswerHead | undefined
@@ -72,12 +72,13 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
         return -1
       }
       const next = readHead(bytes.toString('latin1', from, end), method)
-      from = end + headEnd.length
+      const taken = end + headEnd.length - from
+      from += taken
       if (next.status >= 200) {
         head = next
         return from
       }
-      takeInterim(next)
+      takeInterim(next, taken)
       if (next.status === 101) {
         head = next
         return from
@@ -99,11 +100,12 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     carried = Buffer.from(rest)
   }
 
-  function takeInterim(next: AnswerHead): void {
+  function takeInterim(next: AnswerHead, bytes: number): void {
     if (next.status === 101 && !agreesTo(next, upgrade)) {
       throw new Malformed('a switch that nobody asked for')
     }
-    if (++interim > mostInterim) throw new Malformed('interim answers without end')
+    interimBytes += bytes
+    if (interimBytes > mostInterimBytes) throw new Malformed('more than 64 KiB of interim answers')
   }
 
   function readBody(bytes: Buffer, from: number, framing: Framing): Progress {
@@ -177,7 +179,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     begin(nextMethod, nextUpgrade) {
       method = nextMethod
       upgrade = nextUpgrade
-      interim = 0
+      interimBytes = 0
       carried = nothing
       head = undefined
       chunks = undefined

@@ -292,6 +292,29 @@ describe('an interim answer', () => {
     expect(answers.map((one) => one.json())).toEqual([{ ok: true }, { ok: true }])
   })
 
+  test('may come as often as there is time for, and as long as they are short', async () => {
+    const postern = await startPostern()
+    postern.upstream.answerWith((socket) => {
+      for (let turn = 0; turn < 1000; turn++) socket.write('HTTP/1.1 102 Processing\r\n\r\n')
+      socket.write(ok)
+    })
+
+    const { answers } = await sendRaw(postern.publicPort, [get(), get()], { expected: 2 })
+
+    expect(answers.map((one) => one.json())).toEqual([{ ok: true }, { ok: true }])
+  })
+
+  test('is one of too many: 502 after 64 KiB', async () => {
+    const postern = await startPostern()
+    const hints = `HTTP/1.1 103 Early Hints\r\nLink: </${'a'.repeat(1000)}>\r\n\r\n`
+    postern.upstream.answerWith((socket) => socket.write(hints.repeat(64) + ok))
+
+    const { answers } = await sendRaw(postern.publicPort, get())
+
+    expect(answers.map(({ status }) => status)).toEqual([502])
+    expect(postern.logText()).toContain('more than 64 KiB of interim answers')
+  })
+
   test('again and again is no answer: 504 after the time for one', async () => {
     const postern = await startPostern()
     const patient = await startPostern({

@@ -395,7 +395,7 @@ describe('an answer', () => {
       'interim ones without end',
       true,
       'malformed',
-      ({ socket }: Served) => socket.write('HTTP/1.1 103 A\r\n\r\n'.repeat(100)),
+      ({ socket }: Served) => socket.write('HTTP/1.1 103 A\r\n\r\n'.repeat(4000)),
     ],
     [
       'a head of 20 KiB',

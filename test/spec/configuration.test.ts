@@ -64,7 +64,13 @@ describe('a configuration', () => {
 
     expect(config.upstreams['a']).toMatchObject({ connections: 512, connectTimeoutMs: 3000 })
     expect(config.routes).toEqual([
-      { path: '/', upstream: 'a', access: 'permitted', forwardCredentials: false },
+      {
+        path: '/',
+        upstream: 'a',
+        access: 'permitted',
+        forwardCredentials: false,
+        unexpectedBody: 'forward',
+      },
     ])
   })
 

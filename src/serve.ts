@@ -7,6 +7,7 @@ import { createCrossSite } from './gateway/cross-site.ts'
 import { createTunnels } from './gateway/tunnels.ts'
 import { createDoors } from './http/doors.ts'
 import { createDrain } from './http/drain.ts'
+import { outcomes } from './http/ended-request.ts'
 import { refusalEnvelopes } from './http/envelope.ts'
 import { createForwardAuthServer } from './http/forward-auth-server.ts'
 import { createOverload } from './http/overload.ts'
@@ -167,7 +168,11 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   )
   const overload = createOverload(config.overload, log)
   closing.add(async () => overload.close())
-  const metrics = createRequestMetrics(figures)
+  const metrics = createRequestMetrics(figures, {
+    outcomes,
+    limitedRoutes: config.routes.filter(({ limit }) => limit !== undefined).map(({ path }) => path),
+    upstreams: Object.keys(config.upstreams),
+  })
   const rim = { log, metrics, overload, tracing, limits: config.limits }
   const publicServer = createPublicServer({
     ...rim,

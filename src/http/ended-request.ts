@@ -2,6 +2,7 @@ import { Fault, Refusal } from '../errors.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Notes } from '../gateway/stages.ts'
 import type { Asked } from './asked.ts'
+import { faultEnvelopes, statusEnvelopes } from './envelope.ts'
 
 /** A request that is over, with the true outcome behind an HTTP 200. */
 export interface EndedRequest {
@@ -41,6 +42,22 @@ export function endedRequest({ request, reply, notes, error, startedAt }: Ending
     reason: error === undefined ? undefined : reasonOf(error),
   }
 }
+
+const cuts: Readonly<Record<NonNullable<Notes['cut']>, true>> = {
+  client: true,
+  upstream: true,
+  token: true,
+  policy: true,
+}
+
+/** Every outcome that a request can have. */
+export const outcomes: readonly string[] = [
+  'passed',
+  ...Object.keys(cuts).map((cut) => `cut-by-${cut}`),
+  ...Object.keys(statusEnvelopes),
+  ...Object.keys(faultEnvelopes),
+  'bug',
+]
 
 function passed({ cut }: Notes): string {
   return cut === undefined ? 'passed' : `cut-by-${cut}`

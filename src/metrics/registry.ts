@@ -12,6 +12,11 @@ export interface Figure<Label extends string> {
   readonly whole?: WholeRule
 }
 
+/** A counter, and the label values whose series it shows at 0 before the first event. */
+export interface CounterFigure<Label extends string> extends Figure<Label> {
+  readonly fromZero?: readonly (readonly string[])[]
+}
+
 /** One value that is read when somebody asks. */
 export interface Reading<Label extends string> {
   readonly value: number
@@ -21,7 +26,7 @@ export interface Reading<Label extends string> {
 /** All figures of one gateway, in the form that Prometheus reads. */
 export interface Figures {
   /** Something that is counted as it happens; the returned function counts one. */
-  counter<Label extends string>(figure: Figure<Label>): (...labels: string[]) => void
+  counter<Label extends string>(figure: CounterFigure<Label>): (...labels: string[]) => void
   /** Something that took time, in seconds; at most one label. */
   duration(
     figure: Omit<Figure<string>, 'labels'> & DurationShape,
@@ -76,7 +81,7 @@ export function createFigures(): Figures {
 
   return {
     counter(figure) {
-      const counts = createCounts(figure.labels ?? [])
+      const counts = createCounts(figure.labels ?? [], figure.fromZero)
       readCounter(figure, counts.readings)
       return counts.add
     },

@@ -1,3 +1,11 @@
+import { createCounts } from './counts.ts'
+import {
+  captchaResults,
+  identityResults,
+  loginResults,
+  permissionResults,
+  unidentified,
+} from './from-zero.ts'
 import type { Figures } from './registry.ts'
 
 /** What is counted about a request when it has ended. Every text is from a closed list. */
@@ -40,23 +48,41 @@ const decisionBuckets = [
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Outcomes that say why a caller is unknown. */
-const unidentified = new Set([
-  'token-missing',
-  'token-invalid',
-  'token-expired',
-  'token-revoked',
-  'cross-site-cookie',
-])
+const unidentifiedOutcomes: ReadonlySet<string> = new Set(unidentified)
+
+/** The label values that the configuration and the code know before the first request. */
+export interface KnownLabels {
+  /** Every outcome that a request can have. */
+  readonly outcomes: readonly string[]
+  /** Paths of the routes that have a limit. */
+  readonly limitedRoutes: readonly string[]
+  readonly upstreams: readonly string[]
+}
+
+const requestLabels = ['route', 'method', 'status', 'outcome']
 
 /** Counts requests and what their checks came to. */
-export function createRequestMetrics(figures: Figures): RequestMetrics {
+export function createRequestMetrics(figures: Figures, known: KnownLabels): RequestMetrics {
   let open = 0
-  const requests = figures.counter({
-    name: 'postern_requests_total',
-    help: 'Requests that have ended, with their true outcome where HTTP says 200.',
-    labels: ['route', 'method', 'status', 'outcome'],
-  })
+  const counts = createCounts(requestLabels)
+  const requests = counts.add
+  figures.readCounter(
+    {
+      name: 'postern_requests_total',
+      help: 'Requests that have ended, with their true outcome where HTTP says 200.',
+      labels: requestLabels,
+    },
+    counts.readings,
+  )
+  // The series above are too many to exist before they are needed; these are few.
+  figures.readCounter(
+    {
+      name: 'postern_outcomes_total',
+      help: 'Requests that have ended, by outcome alone; every outcome is present from the start.',
+      labels: ['outcome'],
+    },
+    () => byOutcome(known.outcomes, counts.readings()),
+  )
   const durations = figures.duration({
     name: 'postern_request_duration_seconds',
     help: 'From the end of the request headers to the end of the answer.',
@@ -76,31 +102,37 @@ export function createRequestMetrics(figures: Figures): RequestMetrics {
     name: 'postern_authn_total',
     help: 'Identity checks, by result and by where the token rode.',
     labels: ['result', 'carrier'],
+    fromZero: identityResults,
   })
   const permissions = figures.counter({
     name: 'postern_authz_total',
     help: 'Permission checks, by result and by the step that decided.',
     labels: ['result', 'step', 'mode'],
+    fromZero: permissionResults,
   })
   const logins = figures.counter({
     name: 'postern_login_total',
     help: 'Login attempts, by result.',
     labels: ['result'],
+    fromZero: loginResults.map((result) => [result]),
   })
   const captchas = figures.counter({
     name: 'postern_captcha_total',
     help: 'Captchas asked for, by result.',
     labels: ['result'],
+    fromZero: captchaResults.map((result) => [result]),
   })
   const limited = figures.counter({
     name: 'postern_ratelimit_rejected_total',
     help: 'Requests refused by a limit.',
     labels: ['route'],
+    fromZero: known.limitedRoutes.map((route) => [route]),
   })
   const retried = figures.counter({
     name: 'postern_upstream_retries_total',
     help: 'Requests that were sent again, to another target.',
     labels: ['upstream'],
+    fromZero: known.upstreams.map((upstream) => [upstream]),
   })
   figures.readGauge(
     {
@@ -126,7 +158,7 @@ export function createRequestMetrics(figures: Figures): RequestMetrics {
       requests(route, methods.has(method) ? method : 'other', String(status), outcome)
       durations((endedAt - startedAt) / 1000, route)
       if (notes.caller !== undefined) identities('ok', carrier)
-      else if (unidentified.has(outcome)) identities(outcome, carrier)
+      else if (unidentifiedOutcomes.has(outcome)) identities(outcome, carrier)
       if (decision !== undefined) {
         permissions(decision.allowed ? 'allowed' : 'denied', decision.step, 'enforce')
         if (notes.decidingMs !== undefined) decisions(notes.decidingMs / 1000)
@@ -138,4 +170,17 @@ export function createRequestMetrics(figures: Figures): RequestMetrics {
     },
     shed: (method) => requests('none', methods.has(method) ? method : 'other', '503', 'overloaded'),
   }
+}
+
+/** The counts added up by outcome, those that have not occurred included. */
+function byOutcome(
+  outcomes: readonly string[],
+  readings: ReturnType<ReturnType<typeof createCounts>['readings']>,
+) {
+  const sums = new Map(outcomes.map((outcome) => [outcome, 0]))
+  for (const { value, labels } of readings) {
+    const outcome = labels['outcome'] ?? ''
+    sums.set(outcome, (sums.get(outcome) ?? 0) + value)
+  }
+  return [...sums].map(([outcome, value]) => ({ value, labels: { outcome } }))
 }

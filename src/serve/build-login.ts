@@ -80,6 +80,7 @@ export async function buildLogin(
       name: 'postern_login_lockouts_total',
       help: 'Login attempts turned away because their address or their account has to wait.',
       labels: ['by'],
+      fromZero: [['address'], ['account']],
     }),
   })
   const loginLog = buildLoginLog({ config, log, now }, database, redis)

@@ -33,7 +33,8 @@ describe('/metrics', () => {
 
     const requests = (outcome: string, status: number, route = '/') =>
       `postern_requests_total{route="${route}",method="GET",status="${status}",outcome="${outcome}"} 1`
-    await until(async () => (await scrape(postern)).includes('ambiguous-path'))
+    const rest = 'postern_outcomes_total{outcome="ambiguous-path"} 1'
+    await until(async () => (await samples(postern)).includes(rest))
     expect(await samples(postern)).toEqual(
       expect.arrayContaining([
         requests('passed', 200),
@@ -62,12 +63,13 @@ describe('/metrics', () => {
     await postLogin(postern, { username: 'editor', password: 'wrong', uuid: '-', code: '-' })
     await postern.call('GET /api/v1/getCaptcha')
 
-    await until(async () => (await scrape(postern)).includes('captcha_total{'))
+    const captcha = 'postern_captcha_total{result="ok"} 1'
+    await until(async () => (await samples(postern)).includes(captcha))
     expect(await samples(postern)).toEqual(
       expect.arrayContaining([
         'postern_login_total{result="ok"} 1',
         'postern_login_total{result="wrong-credentials"} 1',
-        'postern_captcha_total{result="ok"} 1',
+        captcha,
       ]),
     )
   })

@@ -1,3 +1,4 @@
+import { makesServersAct } from '../acting-headers.ts'
 import { captchaAlias, ownPaths, removedPaths } from '../endpoints.ts'
 import { didYouMean } from '../suggest.ts'
 import type { Draft } from './draft.ts'
@@ -29,6 +30,13 @@ export function checkRoutes(draft: Draft, report: Report): void {
     }
     if (route?.access === 'public' && route.limit?.by === 'caller') {
       say('limit.by', 'is public and knows no caller: set limit.by to address')
+    }
+    for (const name of route?.passHeaders ?? []) {
+      if (name === undefined || makesServersAct(name.toLowerCase())) continue
+      say(
+        'passHeaders',
+        `passes ${name}, which is not one of X-Accel-*, X-Sendfile*, X-Envoy-* or X-Middleware-*: other headers pass without this setting, or never do`,
+      )
     }
     const replacement = route?.replacePrefix && formComplaint(route.replacePrefix, 'replacePrefix')
     if (replacement) say('replacePrefix', replacement)

@@ -65,6 +65,17 @@ export const route = Type.Object(
       description:
         'What to do with a body on GET, HEAD, OPTIONS or DELETE: forward it on a connection that is closed afterwards, or reject the request with 400.',
     }),
+    passHeaders: Type.Optional(
+      Type.Array(
+        Type.String({ pattern: HEADER_NAME, description: 'One request header, by name.' }),
+        {
+          maxItems: 100,
+          uniqueItems: true,
+          description:
+            'Client headers of the families X-Accel-*, X-Sendfile*, X-Envoy-* and X-Middleware-* to forward on this route; unset forwards none of them.',
+        },
+      ),
+    ),
     forwardCredentials: flag(false, "Whether the caller's own token is passed on to the upstream."),
     limit: Type.Optional(
       Type.Object(

@@ -8,6 +8,8 @@ import { createTreatments, type Treatment } from './header-treatments.ts'
 export interface ArrivingHeaders {
   /** Name, value, name, value … in the order and spelling of the client. */
   readonly passable: readonly string[]
+  /** Like `passable`, of headers that make servers act: for a route that passes one by its name. */
+  readonly acting: readonly string[] | undefined
   readonly host: string | undefined
   readonly authorization: string | undefined
   readonly cookies: readonly string[]
@@ -49,6 +51,7 @@ export function createHeaderReader(
 
 interface Seen {
   readonly passable: string[]
+  acting?: string[]
   readonly cookies: string[]
   host?: string
   authorization?: string
@@ -73,6 +76,10 @@ function take(seen: Seen, treatment: Treatment, name: string, value: string): vo
       seen.passable.push(name, value)
       return
     case 'drop':
+      return
+    case 'acting':
+      seen.acting ??= []
+      seen.acting.push(name, value)
       return
     case 'host':
       seen.host = only(seen.host, value, 'two Host headers')
@@ -154,6 +161,7 @@ function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
 
   return {
     passable: withoutListed(seen.passable, seen.connection),
+    acting: seen.acting && withoutListed(seen.acting, seen.connection),
     host: checkedHost(seen.host, httpVersion),
     authorization: seen.authorization,
     cookies: seen.cookies,

@@ -1,9 +1,11 @@
+import { makesServersAct } from '../acting-headers.ts'
 import { rememberNames } from '../wire/remembered-names.ts'
 
 /** What becomes of a request header, by its name. */
 export type Treatment =
   | 'pass'
   | 'drop'
+  | 'acting'
   | 'host'
   | 'authorization'
   | 'cookie'
@@ -42,6 +44,7 @@ export function createTreatments(
     const folded = foldName(lower)
     // CGI, WSGI and PHP fold X_User_Id and X-User-Id into one variable (CVE-2025-64484).
     if (folded !== lower && treatments.has(folded)) return 'drop'
+    if (makesServersAct(folded)) return folded === lower ? 'acting' : 'drop'
     return isReserved(folded) ? 'drop' : 'pass'
   })
 }

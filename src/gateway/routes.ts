@@ -15,6 +15,8 @@ export interface Route {
   /** What stands in place of `path` on the way to the upstream; `/` takes it off. */
   readonly replacePrefix?: string
   readonly allow?: Allowance
+  /** Headers of the client that go on although they make servers act, by name. */
+  readonly passHeaders?: readonly string[]
   /** What becomes of a body that comes with a method that has no use for one. */
   readonly unexpectedBody: 'forward' | 'reject'
   readonly limit?: RouteLimit

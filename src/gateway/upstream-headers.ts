@@ -17,6 +17,7 @@ export function createUpstreamHeaders(
   return ({ received, token }) => {
     const { headers, origin, requestId, route, call, sentPath } = received
     const out = [...headers.passable]
+    if (headers.acting !== undefined) pushActing(out, headers.acting, received)
     pushCredentials(out, received, passesCredentials(received))
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
     if (headers.takesTrailers) out.push('TE', 'trailers')
@@ -33,10 +34,23 @@ export function createUpstreamHeaders(
   }
 }
 
+export function passesCredentials(received: Received): boolean {
+  return received.route?.forwardCredentials === true && speaksForUpstream(received)
+}
+
 /** A route speaks for its own upstream only, not for one that an endpoint is handed to. */
-export function passesCredentials({ route, endpoint }: Received): boolean {
-  if (route?.forwardCredentials !== true) return false
-  return endpoint?.upstream === undefined || endpoint.upstream === route.upstream
+function speaksForUpstream({ route, endpoint }: Received): boolean {
+  return endpoint?.upstream === undefined || endpoint.upstream === route?.upstream
+}
+
+function pushActing(out: string[], acting: readonly string[], received: Received): void {
+  const passed = received.route?.passHeaders
+  if (passed === undefined || !speaksForUpstream(received)) return
+  for (let at = 0; at < acting.length; at += 2) {
+    const name = acting[at] as string
+    const lower = name.toLowerCase()
+    if (passed.some((one) => one.toLowerCase() === lower)) out.push(name, acting[at + 1] as string)
+  }
 }
 
 function pushCredentials(out: string[], { headers }: Received, forwardCredentials: boolean): void {

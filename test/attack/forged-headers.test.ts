@@ -369,3 +369,73 @@ describe('an upstream answer', () => {
     expect(names.filter((name) => name === 'set-cookie')).toHaveLength(2)
   })
 })
+
+describe('a header that makes servers act', () => {
+  const acting = [
+    'X-Accel-Mapping: acted',
+    'X-Accel-Redirect: acted',
+    'x-accel-buffering: acted',
+    'X_Accel_Mapping: acted',
+    'X-Sendfile: acted',
+    'X-Sendfile-Type: acted',
+    'X.Sendfile.Type: acted',
+    'X-Envoy-Max-Retries: acted',
+    'X-ENVOY-ORIGINAL-PATH: acted',
+    'X_Envoy-Upstream-Rq-Timeout-Ms: acted',
+    'X-Middleware-Subrequest: acted',
+    'X-Original-Host: acted',
+    'X_Original_Path: acted',
+    'X-Rewrite-Uri: acted',
+    'X_HTTP_Method_Override: acted',
+  ]
+  const routes = [
+    { path: '/', upstream: 'backend' },
+    { path: '/open', upstream: 'backend', access: 'public', reason: 'a test' },
+    { path: '/free', upstream: 'backend', access: 'authenticated' },
+    {
+      path: '/accel',
+      upstream: 'backend',
+      passHeaders: ['x-accel-mapping', 'X-Envoy-Max-Retries'],
+    },
+  ]
+  const actedOn = (postern: TestPostern) =>
+    postern.upstream.requests.flatMap(({ headers }) =>
+      headers.filter(([, value]) => value === 'acted').map(([name]) => name),
+    )
+
+  test.each(['/api/v1/public/a', '/open/a', '/free/a'])(
+    'does not reach the upstream on %s',
+    async (path) => {
+      const postern = await startPostern({ routes })
+
+      await postern.call(`GET ${path}`, {
+        as: 'editor',
+        headers: [...acting, 'X-Accelerator: passes', 'X-Envoy: passes'],
+      })
+
+      expect(postern.upstream.requests).toHaveLength(1)
+      expect(actedOn(postern)).toEqual([])
+      const [sent] = postern.upstream.requests
+      expect([sent?.values('x-accelerator'), sent?.values('x-envoy')]).toEqual([
+        ['passes'],
+        ['passes'],
+      ])
+    },
+  )
+
+  test('does so on a route that passes it, in no other spelling and not if Connection lists it', async () => {
+    const postern = await startPostern({ routes })
+
+    await postern.call('GET /accel/a', { as: 'admin', headers: acting })
+    await postern.call('GET /accel/a', {
+      as: 'admin',
+      headers: [...acting, 'Connection: close, X-Accel-Mapping'],
+    })
+
+    expect(actedOn(postern)).toEqual([
+      'X-Accel-Mapping',
+      'X-Envoy-Max-Retries',
+      'X-Envoy-Max-Retries',
+    ])
+  })
+})

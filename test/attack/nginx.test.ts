@@ -111,6 +111,9 @@ describe.skipIf(process.env['POSTERN_TEST_NGINX'] === '')('behind a real nginx',
       'X-HTTP-Method-Override: forged',
       'Forwarded: for=forged',
       'X-Real-IP: forged',
+      'X-Accel-Mapping: forged',
+      'X-Sendfile-Type: forged',
+      'X-Middleware-Subrequest: forged',
     ]
 
     await call('GET /api/v1/public/a', { as: 'editor', headers: forged })

@@ -74,6 +74,18 @@ describe('a configuration', () => {
     ])
   })
 
+  test('passes no header that changes path or method, nor one that passes anyway', () => {
+    const passing = (name: string) =>
+      problems(
+        `upstreams: { a: { targets: [http://a:1] } }\nroutes: [{ path: /, upstream: a, passHeaders: [${name}] }]`,
+      )
+
+    for (const name of ['X-Original-URL', 'X-HTTP-Method-Override', 'X-User-Id', 'Accept']) {
+      expect(passing(name)).toEqual([expect.stringContaining(`routes[0] passes ${name}`)])
+    }
+    expect(passing('x-envoy-max-retries')).toEqual([])
+  })
+
   test('is frozen all the way down', () => {
     const config = load('upstreams: { a: { targets: [http://a:1] } }')
     const unfrozen: unknown[] = []

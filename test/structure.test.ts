@@ -182,7 +182,7 @@ describe('the architecture', () => {
       /^stores\//,
       /^policy\/(?:live|compile)\.ts$/,
       /^gateway\/(?:addresses|exchange|still-allowed)\.ts$/,
-      /^wire\/connection\.ts$/,
+      /^wire\/(?:connection|peer-closed)\.ts$/,
       /^login\/(?:login|login-log|login-request)\.ts$/,
       /^config\//,
       /^cli\//,

@@ -75,7 +75,7 @@ export const upstream = Type.Object(
       1,
       0,
       10,
-      'How often a request without a body, and with a method that may be repeated, is tried on another target.',
+      'How often to repeat a GET, HEAD, OPTIONS, PUT or DELETE without a body whose connection broke. Requests that no target can have seen are sent again in any case.',
     ),
     dnsSeconds: integer(
       10,

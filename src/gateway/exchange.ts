@@ -16,7 +16,7 @@ import type { Reply } from './reply.ts'
 import type { Authorized, Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
-import { isCut, isUnheard, mayRepeat, upstreamFault } from './upstream-errors.ts'
+import { isStale, repeatOf, upstreamFault } from './upstream-errors.ts'
 import type { Upstream } from './upstreams.ts'
 
 export interface Exchange {
@@ -47,6 +47,9 @@ export interface Exchange {
  */
 const mostUnread = 131_072
 
+/** How often a request may be sent again for free: those of which the target can have seen nothing. */
+const mostUnsentRetries = 3
+
 /** An exchange, from its beginning until it is over. */
 interface Running extends AnswerHandler {
   readonly parts: Exchange
@@ -59,6 +62,10 @@ interface Running extends AnswerHandler {
   call: Call | undefined
   timer: NodeJS.Timeout | undefined
   tried: Set<Target> | undefined
+  /** A target whose idle connection turned out to be closed: a new one may do. */
+  stale: Target | undefined
+  /** How often it was sent again although a target may have seen it: what `retries` bounds. */
+  repeated: number
   tunnel: Tunnel | undefined
   /** Whether the target knows how it ended. */
   told: boolean
@@ -73,7 +80,7 @@ interface Running extends AnswerHandler {
  *
  *   queued     every connection is taken; ends with a Fault when none comes free in time
  *   sent       the target has the request; the limits of the pool end a wait for the answer. What
- *              fails here without a byte of an answer may go to another target: queued again
+ *              fails here without a byte of an answer may be sent again: queued, for a new connection
  *   answering  the answer is on its way to the client; a client that does not read is cut off
  *   tunnelling the target agreed to another protocol; bytes go both ways until a side closes
  *   over       nothing of this exchange holds a connection, a timer or a listener any more
@@ -94,6 +101,8 @@ export function exchange(parts: Exchange): Promise<void> {
     call: undefined,
     timer: undefined,
     tried: undefined,
+    stale: undefined,
+    repeated: 0,
     tunnel: undefined,
     told: false,
     answering: false,
@@ -113,7 +122,7 @@ export function exchange(parts: Exchange): Promise<void> {
     openExchanges.enter(it.open)
   }
   reply.on('close', it.onClose)
-  send(it)
+  send(it, false)
   // The client may have left while its token was being checked.
   if (reply.closed || reply.destroyed) leave(it)
   return it.settled.promise
@@ -171,7 +180,7 @@ function giveUpWaiting(it: Running): void {
   abort(it)
 }
 
-function send(it: Running): void {
+function send(it: Running, fresh: boolean): void {
   const { target } = it
   const { notes, upstream, request } = it.parts
   it.attempt = target.began()
@@ -180,7 +189,7 @@ function send(it: Running): void {
   if (target.waiting() > upstream.connections) {
     it.timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs, it)
   }
-  it.call = target.send(request, it)
+  it.call = target.send(request, it, fresh)
 }
 
 function sendElsewhere(it: Running, error: Error): boolean {
@@ -189,23 +198,32 @@ function sendElsewhere(it: Running, error: Error): boolean {
   const { notes } = it.parts
   clearTimeout(it.timer)
   it.timer = undefined
-  it.target.ended('failed', it.attempt)
+  it.target.ended(isStale(error) ? 'untold' : 'failed', it.attempt)
   it.target = other
   notes.retries = (notes.retries ?? 0) + 1
-  send(it)
+  send(it, true)
   return true
 }
 
+/** Where to send it again, if it may be: to another target, else to the same one where that can help. */
 function nextTarget(it: Running, error: Error): Target | undefined {
   const { request, upstream, notes, upgrade } = it.parts
-  if (it.answering || !mayRepeat(request) || !isUnheard(error)) return undefined
-  if ((notes.retries ?? 0) >= upstream.retries) return undefined
+  const repeat = it.answering ? undefined : repeatOf(request, error)
+  if (repeat === undefined) return undefined
+  const { repeated } = it
+  if (repeat === 'lost' && repeated >= upstream.retries) return undefined
+  if (repeat !== 'lost' && (notes.retries ?? 0) - repeated >= mostUnsentRetries) return undefined
   it.tried = (it.tried ?? new Set()).add(it.target)
-  // A kept connection that its other end was just closing says nothing about the next one.
-  const other =
-    upstream.chooseAnother(upgrade !== undefined, it.tried) ??
-    (isCut(error) ? it.target : undefined)
-  return other !== undefined && upstream.budget.take() ? other : undefined
+  if (isStale(error)) it.stale = it.target
+  let next = upstream.chooseAnother(upgrade !== undefined, it.tried)
+  if (next === undefined) {
+    next = repeat === 'lost' ? it.target : it.stale
+    it.stale = undefined
+  }
+  if (repeat !== 'lost' || next === undefined) return next
+  if (!upstream.budget.take()) return undefined
+  it.repeated++
+  return next
 }
 
 /** What is the client's doing, such as too long a body, is not held against the target. */

@@ -1,6 +1,5 @@
 import type { TargetTls } from '../wire/connect.ts'
-import { type Call, createPool, type Pool } from '../wire/pool.ts'
-import type { AnswerHandler, WireRequest } from '../wire/request-head.ts'
+import { createPool, type Pool } from '../wire/pool.ts'
 import { type Attempt, type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
 import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
 
@@ -29,7 +28,7 @@ export interface Target {
   readonly waiting: () => number
   readonly tunnels: () => number
   readonly began: () => Attempt
-  readonly send: (request: WireRequest, handler: AnswerHandler) => Call
+  readonly send: Pool['send']
   readonly abort: Pool['abort']
   readonly resume: Pool['resume']
   /** The answer to a request has begun, whatever its status. */

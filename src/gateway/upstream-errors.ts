@@ -1,4 +1,5 @@
 import { Fault } from '../errors.ts'
+import { mayRepeat } from '../wire/repeatable.ts'
 import type { WireRequest } from '../wire/request-head.ts'
 import { WireError } from '../wire/wire-error.ts'
 import { isCertificateProblem } from './certificate-problems.ts'
@@ -18,8 +19,8 @@ const unreachable = new Set([
 /** On a connection that was there. */
 const cut = new Set(['ECONNRESET', 'EPIPE', 'closed'])
 
-/** RFC 9110 9.2.2, and no body, which could only be sent once. */
-const repeatable = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])
+/** These would fail everywhere. */
+const final = new Set(['unsendable', 'destroyed'])
 
 function codeOf(error: Error): string {
   return String((error as NodeJS.ErrnoException).code)
@@ -40,20 +41,24 @@ export function upstreamFault(cause: Error): Fault {
   return new Fault('upstream-broken', { cause })
 }
 
-/** Whether a request may be sent twice: its method allows that, and nothing of it is used up. */
-export function mayRepeat({ method, upload }: WireRequest): boolean {
-  return upload === undefined && repeatable.has(method)
+/**
+ * Why a request that failed may be sent again:
+ *
+ *   unsent  no byte of it can have reached the target: safe for every method, and with a body
+ *   stale   idempotent, and its connection had been idle: the target was closing it (RFC 9112 9.3.1)
+ *   lost    idempotent, and a new connection broke before the first byte of the response
+ */
+export type Repeat = 'unsent' | 'stale' | 'lost'
+
+/** Nothing if it may not: after a timeout, or a byte of the response, the target may be at work on it. */
+export function repeatOf(request: WireRequest, error: Error): Repeat | undefined {
+  if (!(error instanceof WireError) || error.heard || final.has(error.code)) return undefined
+  if (!error.sent) return 'unsent'
+  if (!mayRepeat(request) || !cut.has(error.code)) return undefined
+  return error.reused ? 'stale' : 'lost'
 }
 
-/** Whether the connection broke, as opposed to never having been made. */
-export function isCut(error: Error): boolean {
-  return cut.has(codeOf(error))
-}
-
-/** Whether no answer can come after this, and nothing of one has: there was no connection, or it is gone. */
-export function isUnheard(error: Error): boolean {
-  if (!(error instanceof WireError) || error.heard) return false
-  const { code } = error
-  if (isCut(error) || unreachable.has(code) || isCertificateProblem(code)) return true
-  return code === 'connect-timeout'
+/** Whether a target closed a connection that was idle, which says nothing about its health. */
+export function isStale(error: Error): boolean {
+  return error instanceof WireError && error.reused && !error.heard && cut.has(error.code)
 }

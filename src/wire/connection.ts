@@ -3,9 +3,11 @@ import { nextTick, platform } from 'node:process'
 import { createAnswerReader, type Progress } from './answer-reader.ts'
 import type { Connector } from './connect.ts'
 import { atEndOfTurn, callBegan, callEnded } from './end-of-turn.ts'
+import { hasPeerClosed } from './peer-closed.ts'
+import { mayRepeat } from './repeatable.ts'
 import type { AnswerHandler, WireRequest } from './request-head.ts'
 import { sendUpload } from './upload.ts'
-import { Malformed, WireError, type WireProblem } from './wire-error.ts'
+import { type HowFar, Malformed, unsent, WireError, type WireProblem } from './wire-error.ts'
 
 /** A request that somebody waits for. */
 export interface Call {
@@ -13,6 +15,8 @@ export interface Call {
   /** Its bytes before the body. */
   readonly head: string
   readonly handler: AnswerHandler
+  /** Whether it needs a connection that no other request has used. */
+  readonly fresh: boolean
   /** The connection it has, while it has one. */
   connection: Connection | undefined
   over: boolean
@@ -40,6 +44,8 @@ export interface Connection {
   readonly beat: () => void
   /** For how many seconds the server keeps it, as far as it has said so. */
   readonly keptSeconds: () => number | undefined
+  /** For how many milliseconds it has been idle. */
+  readonly idleMs: () => number
 }
 
 export interface ConnectionParts {
@@ -59,6 +65,9 @@ export interface ConnectionParts {
  */
 const shared = platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(65_536)
 
+/** A connection that was free for less has not been idle: its state was seen in this very turn. */
+const idleAfterMs = 1
+
 /** Begins to connect. */
 export function openConnection(parts: ConnectionParts): Connection {
   const { connector, patience, onFree, onGone } = parts
@@ -68,6 +77,9 @@ export function openConnection(parts: ConnectionParts): Connection {
   let call: Call | undefined
   let departed = false
   let heard = false
+  /** Whether the request has a connection that was idle before. */
+  let reused = false
+  let freeSince = 0
   let paused = false
   let uploading = false
   let blocked = false
@@ -103,6 +115,7 @@ export function openConnection(parts: ConnectionParts): Connection {
 
   function onReady(): void {
     ready = true
+    freeSince = performance.now()
     onFree(connection)
   }
   function onEnd(): void {
@@ -110,14 +123,14 @@ export function openConnection(parts: ConnectionParts): Connection {
     else fail('closed', 'the connection was closed')
   }
   function onError(error: NodeJS.ErrnoException): void {
-    failure ??= new WireError(error.code ?? 'closed', error.message, heard, error)
+    failure ??= new WireError(error.code ?? 'closed', error.message, howFar(), error)
     failWith(failure)
   }
   function onClose(): void {
     fail('closed', 'the connection was closed')
     if (gone) return
     gone = true
-    onGone(connection, ready ? undefined : (failure ?? new WireError('closed', 'closed', false)))
+    onGone(connection, ready ? undefined : (failure ?? new WireError('closed', 'closed', unsent)))
   }
   function onDrain(): void {
     if (!blocked) return
@@ -126,6 +139,9 @@ export function openConnection(parts: ConnectionParts): Connection {
     if (uploading) call?.request.upload?.resume()
   }
 
+  function howFar(): HowFar {
+    return { sent: departed, heard, reused }
+  }
   /** The request has ended, in whatever way: gives it back, and forgets it. */
   function over(): Call | undefined {
     const done = call
@@ -147,14 +163,14 @@ export function openConnection(parts: ConnectionParts): Connection {
     done?.handler.failed(error)
   }
   function fail(problem: WireProblem, message: string): void {
-    if (call !== undefined) failWith(new WireError(problem, message, heard))
+    if (call !== undefined) failWith(new WireError(problem, message, howFar()))
     else destroy()
   }
   /** What was read is no answer, or its handler cannot go on with it. */
   function failReading(error: unknown): void {
     failWith(
       error instanceof Malformed
-        ? new WireError('malformed', error.message, true)
+        ? new WireError('malformed', error.message, howFar())
         : (error as Error),
     )
   }
@@ -214,7 +230,9 @@ export function openConnection(parts: ConnectionParts): Connection {
   }
   /** Given to the next request any sooner, a second answer behind the first would be its answer. */
   function offer(): void {
-    if (!socket.destroyed) onFree(connection)
+    if (socket.destroyed) return
+    freeSince = performance.now()
+    onFree(connection)
   }
 
   /** Whether nothing is waited for that the server could do. */
@@ -227,12 +245,30 @@ export function openConnection(parts: ConnectionParts): Connection {
     beatsLeft = reader.hasHead() ? patience.body : patience.answer
   }
 
+  /** Whether the server may have closed the connection, and the request could not be sent again. */
+  function isRisky({ request }: Call): boolean {
+    return reused && !mayRepeat(request)
+  }
   function depart(): void {
+    const current = call
     // Somebody gave it up in the same turn.
-    if (call === undefined) return
+    if (current === undefined) return
+    if (!isSecure && isRisky(current) && hasPeerClosed(socket)) {
+      fail('closed', 'the connection was closed')
+      return
+    }
     departed = true
-    if (call.request.upload === undefined) socket.write(call.head, 'latin1')
-    else socket.uncork()
+    if (current.request.upload === undefined) socket.write(current.head, 'latin1')
+    else {
+      // Head and the beginning of the body in one packet.
+      socket.cork()
+      socket.write(current.head, 'latin1')
+      startUpload(current)
+      nextTick(uncork)
+    }
+  }
+  function uncork(): void {
+    socket.uncork()
   }
   function startUpload(current: Call): void {
     const { upload } = current.request
@@ -258,6 +294,7 @@ export function openConnection(parts: ConnectionParts): Connection {
     isFree: () => ready && call === undefined && !socket.destroyed,
     start(next) {
       const { request } = next
+      reused = connection.idleMs() >= idleAfterMs
       call = next
       next.connection = connection
       departed = false
@@ -268,14 +305,9 @@ export function openConnection(parts: ConnectionParts): Connection {
       beatsLeft = patience.answer
       callBegan()
       next.handler.sent()
-      if (request.upload === undefined) atEndOfTurn(depart)
-      else if (call === next) {
-        // Head and the beginning of the body in one packet.
-        socket.cork()
-        socket.write(next.head, 'latin1')
-        startUpload(next)
-        nextTick(atEndOfTurn, depart)
-      }
+      // The bytes of a TLS record are not ours to look at, so let the event loop deliver them.
+      if (isSecure && isRisky(next)) setImmediate(setImmediate, depart)
+      else atEndOfTurn(depart)
     },
     resume() {
       if (!paused) return
@@ -291,12 +323,13 @@ export function openConnection(parts: ConnectionParts): Connection {
     beat() {
       if (isPatient() || --beatsLeft > 0) return
       if (!ready) {
-        failure ??= new WireError('connect-timeout', 'connecting took too long', false)
+        failure ??= new WireError('connect-timeout', 'connecting took too long', unsent)
         destroy()
       } else if (reader.hasHead()) fail('body-timeout', 'a pause in the answer was too long')
       else fail('answer-timeout', 'the answer took too long to begin')
     },
     keptSeconds: () => reader.lastHead()?.keptSeconds,
+    idleMs: () => performance.now() - freeSince,
   }
   return connection
 }

@@ -1,7 +1,8 @@
 import { type Connector, createConnector, type TargetTls } from './connect.ts'
 import { type Call, type Connection, openConnection } from './connection.ts'
+import { createIdleLimit } from './idle-limit.ts'
 import { type AnswerHandler, requestHead, type WireRequest } from './request-head.ts'
-import { WireError } from './wire-error.ts'
+import { unsent, WireError } from './wire-error.ts'
 
 export type { Call } from './connection.ts'
 
@@ -18,20 +19,17 @@ export interface PoolSettings {
 
 /** Connections to one origin, kept for the next request. */
 export interface Pool {
-  /** Sends a request as soon as there is a connection for it; requests wait in the order they came. */
-  send(request: WireRequest, handler: AnswerHandler): Call
+  /**
+   * Sends a request as soon as there is a connection for it; requests wait in the order they came.
+   * `fresh`: on a new connection, since one that was idle has just turned out to be closed.
+   */
+  send(request: WireRequest, handler: AnswerHandler, fresh?: boolean): Call
   /** Nobody waits for it any more: its handler hears nothing from now on. */
   abort(call: Call): void
   resume(call: Call): void
   /** Ends every connection. What is under way fails. */
   destroy(): void
 }
-
-/** How long a connection is kept of which the server has not said how long it keeps it. */
-const keptMs = 4000
-const mostKeptMs = 600_000
-/** How much earlier than the server we let go: a request must not meet the close. */
-const earlierMs = 1000
 
 /**
  * How many are being opened at a time. A server that is met by a thousand at once lets go of those
@@ -65,7 +63,10 @@ export function createPool(
   /** The one used last is used next: the others may go. */
   const idle: Idle[] = []
   let waiting: Call[] = []
+  const idleLimit = createIdleLimit()
   let opening = 0
+  /** Those that are being opened for one request each. */
+  let openingFresh = 0
   let beatCount = 0
   let clock: NodeJS.Timeout | undefined
   let destroyed = false
@@ -99,31 +100,51 @@ export function createPool(
     return undefined
   }
   function keep(connection: Connection): void {
-    const ms = keptMsOf(connection.keptSeconds())
+    const ms = idleLimit.of(connection.keptSeconds())
     if (ms <= 0) connection.destroy()
-    else idle.push({ connection, until: beatCount + Math.ceil(ms / beatMs) })
+    else idle.push({ connection, until: beatCount + Math.max(1, Math.floor(ms / beatMs)) })
+  }
+  /** A connection is gone that we had not taken from the idle ones: the server closed it. */
+  function dropClosed(connection: Connection): void {
+    const at = idle.findIndex((kept) => kept.connection === connection)
+    if (at === -1) return
+    idle.splice(at, 1)
+    if (!destroyed) idleLimit.closedByServer(connection.idleMs())
   }
 
-  function open(call?: Call): void {
+  /** Opens a connection, for this request if one is given, else for the first that waits. */
+  function open(first?: Call): void {
     clock ??= setInterval(beat, beatMs).unref()
-    if (call === undefined) opening++
+    const isFresh = first !== undefined
+    const forUpgrade = first?.request.upgrade !== undefined
+    // Forgotten when it has begun: a connection that lives on must not hold on to it.
+    let call = first
+    if (isFresh) openingFresh++
+    else opening++
     let isOpening = true
     const settled = () => {
-      if (isOpening && call === undefined) opening--
+      if (isOpening && isFresh) openingFresh--
+      else if (isOpening) opening--
       isOpening = false
     }
     const connection = openConnection({
       connector,
       patience,
-      forUpgrade: call !== undefined,
+      forUpgrade,
       onFree(free) {
         settled()
-        if (call !== undefined) startUpgrade(free, call)
-        else serve(free)
+        const mine = call
+        call = undefined
+        if (mine !== undefined && !mine.over) free.start(mine)
+        // After an upgrade was refused, the bytes are not known to be those of another response.
+        else if (forUpgrade) free.destroy()
+        else keep(free)
+        if (waiting.length > 0) pump()
       },
       onGone(gone, neverThere) {
         settled()
         all.delete(gone)
+        dropClosed(gone)
         if (neverThere !== undefined) failFor(neverThere, call)
         pump()
       },
@@ -131,21 +152,12 @@ export function createPool(
     if (call !== undefined) call.connection = connection
     all.add(connection)
   }
-  /** A connection for an upgrade has one request, and what is left of it is nobody's. */
-  function startUpgrade(connection: Connection, call: Call): void {
-    if (call.over) connection.destroy()
-    else connection.start(call)
-  }
-  function serve(connection: Connection): void {
-    keep(connection)
-    if (waiting.length > 0) pump()
-  }
   /** A connection never was there: the request that it was for fails, if there is one. */
-  function failFor(error: Error, upgrade: Call | undefined): void {
-    if (upgrade !== undefined) end(upgrade, error)
+  function failFor(error: Error, fresh: Call | undefined): void {
+    if (fresh !== undefined) end(fresh, error)
     // Else, another one is on its way for each that waits.
-    else if (opening < waiting.filter(isPlain).length) {
-      const [first] = waiting.splice(waiting.findIndex(isPlain), 1)
+    else if (opening < waiting.filter(mayShare).length) {
+      const [first] = waiting.splice(waiting.findIndex(mayShare), 1)
       if (first !== undefined) end(first, error)
     }
   }
@@ -160,19 +172,20 @@ export function createPool(
   function pump(): void {
     while (waiting.length > 0 && !destroyed) {
       const first = waiting[0] as Call
-      if (isPlain(first)) {
+      if (mayShare(first)) {
         const connection = takeIdle()
         if (connection === undefined) break
         waiting.shift()
         connection.start(first)
       } else {
+        if (opening + openingFresh >= mostOpening) return
         if (all.size >= settings.connections && !dropIdle()) return
         waiting.shift()
         open(first)
       }
     }
-    while (!destroyed && all.size < settings.connections && opening < mostOpening) {
-      if (opening >= waiting.length || opening >= waiting.filter(isPlain).length) return
+    while (!destroyed && all.size < settings.connections && opening + openingFresh < mostOpening) {
+      if (opening >= waiting.length || opening >= waiting.filter(mayShare).length) return
       open()
     }
   }
@@ -185,14 +198,21 @@ export function createPool(
   }
 
   return {
-    send(request, handler) {
+    send(request, handler, fresh = false) {
       const head = requestHead(request, host)
-      const call: Call = { request, head: head ?? '', handler, connection: undefined, over: false }
+      const call: Call = {
+        request,
+        head: head ?? '',
+        handler,
+        fresh: fresh || request.upgrade !== undefined,
+        connection: undefined,
+        over: false,
+      }
       if (destroyed || head === undefined) {
         queueMicrotask(() => end(call, destroyed ? gone() : unsendable()))
         return call
       }
-      const connection = waiting.length > 0 || !isPlain(call) ? undefined : takeIdle()
+      const connection = waiting.length > 0 || call.fresh ? undefined : takeIdle()
       if (connection !== undefined) connection.start(call)
       else {
         waiting.push(call)
@@ -216,21 +236,16 @@ export function createPool(
   }
 }
 
-function isPlain({ request }: Call): boolean {
-  return request.upgrade === undefined
-}
-
-function keptMsOf(seconds: number | undefined): number {
-  if (seconds === undefined) return keptMs
-  return Math.min(Math.max(seconds * 1000 - earlierMs, seconds * 500), mostKeptMs)
+function mayShare({ fresh }: Call): boolean {
+  return !fresh
 }
 
 function unsendable(): WireError {
-  return new WireError('unsendable', 'a request that would be read as another one', false)
+  return new WireError('unsendable', 'a request that would be read as another one', unsent)
 }
 
 function gone(): WireError {
-  return new WireError('destroyed', 'the target is no longer used', false)
+  return new WireError('destroyed', 'the target is no longer used', unsent)
 }
 
 /** Often enough to keep the shortest limit within a tenth of itself. */

@@ -60,5 +60,6 @@ function writeChunk(socket: Socket, chunk: Buffer): boolean {
 }
 
 function wrongLength(): WireError {
-  return new WireError('unsendable', 'a body is not as long as it says', false)
+  const sent = { sent: true, heard: false, reused: false }
+  return new WireError('unsendable', 'a body is not as long as it says', sent)
 }

@@ -8,17 +8,32 @@ export type WireProblem =
   | 'destroyed'
   | 'unsendable'
 
-/** A request that got no answer, or only part of one. */
-export class WireError extends Error {
-  readonly code: WireProblem | string
-  /** Whether anything of an answer had come by then. */
+/** How far a request had come when it failed: what decides whether it may be sent again. */
+export interface HowFar {
+  /** Whether a byte of it may have reached the server. */
+  readonly sent: boolean
+  /** Whether a byte of the response had arrived. */
   readonly heard: boolean
+  /** Whether its connection had been idle before: the server may have closed it for that alone. */
+  readonly reused: boolean
+}
 
-  constructor(code: WireProblem | string, message: string, heard: boolean, cause?: Error) {
+export const unsent: HowFar = { sent: false, heard: false, reused: false }
+
+/** A request that got no answer, or only part of one. */
+export class WireError extends Error implements HowFar {
+  readonly code: WireProblem | string
+  readonly sent: boolean
+  readonly heard: boolean
+  readonly reused: boolean
+
+  constructor(code: WireProblem | string, message: string, howFar: HowFar, cause?: Error) {
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'WireError'
     this.code = code
-    this.heard = heard
+    this.sent = howFar.sent
+    this.heard = howFar.heard
+    this.reused = howFar.reused
   }
 }
 

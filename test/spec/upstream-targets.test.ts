@@ -136,11 +136,33 @@ describe('several targets', () => {
     expect([rude.requests.length, well.requests.length]).toEqual([1, 1])
   })
 
-  test('are not tried at all when retries are turned off', async () => {
-    const well = await startTarget()
-    const postern = await startWith([await nobody(), well.origin], { retries: 0 })
+  test('do not get what another may have seen when retries are turned off', async () => {
+    const [rude, well] = [await startTarget(), await startTarget()]
+    rude.answerWith((socket) => socket.destroy())
+    const postern = await startWith([rude.origin, well.origin], { retries: 0 })
 
     expect((await statuses(postern, get, 2)).sort()).toEqual([200, 502])
+  })
+
+  test.each([get, post])(
+    'get what one that refuses connections cannot have seen, also then: %s',
+    async (line) => {
+      const well = await startTarget()
+      const postern = await startWith([await nobody(), well.origin], { retries: 0 })
+
+      expect(await statuses(postern, line, 4)).toEqual([200, 200, 200, 200])
+    },
+  )
+
+  test('get the whole body of a request that another refused', async () => {
+    const well = await startTarget()
+    const postern = await startWith([await nobody(), well.origin])
+    const bodies = ['{"a":1}', '{"a":2}', 'x'.repeat(300_000)]
+
+    for (const body of bodies) {
+      expect((await postern.call(post, { as: 'editor', body })).status).toBe(200)
+    }
+    expect(well.requests.map(({ body }) => body)).toEqual(bodies)
   })
 })
 

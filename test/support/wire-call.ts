@@ -50,6 +50,7 @@ export function send(
   pool: Pool,
   request: Partial<WireRequest> = {},
   also: Partial<AnswerHandler> = {},
+  fresh = false,
 ): RecordedCall {
   const { promise, resolve } = Promise.withResolvers<RecordedCall>()
   const events: string[] = []
@@ -116,6 +117,6 @@ export function send(
     error: () => error,
     over: promise,
   }
-  const call = pool.send({ ...plainGet, ...request }, handler)
+  const call = pool.send({ ...plainGet, ...request }, handler, fresh)
   return recorded
 }

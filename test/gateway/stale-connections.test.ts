@@ -1,0 +1,83 @@
+import type { Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openClient } from '../support/open-client.ts'
+import { request } from '../support/raw-client.ts'
+import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
+import { startPostern } from '../support/start-postern.ts'
+import { until } from '../support/until.ts'
+
+const get = 'GET /api/v1/public/a'
+const post = 'POST /api/v1/articles'
+
+/** A gateway with `count` idle connections to its only target. */
+async function startIdle(count: number, settings: Readonly<Record<string, unknown>> = {}) {
+  const target = await startRecordingUpstream()
+  onTestFinished(target.close)
+  const postern = await startPostern({
+    config: { upstreams: { backend: { targets: [target.origin], ...settings } } },
+    routes: [
+      { path: '/open', upstream: 'backend', access: 'public', reason: 'needs no time for a token' },
+      { path: '/', upstream: 'backend' },
+    ],
+  })
+  const sockets = new Set<Socket>()
+  const answers: (() => void)[] = []
+  target.answerWith((socket) => {
+    sockets.add(socket)
+    answers.push(() => socket.write(ok))
+  })
+  const calls = Array.from({ length: count }, () => postern.call(get, { as: 'editor' }))
+  await until(() => answers.length === count)
+  for (const answer of answers) answer()
+  await Promise.all(calls)
+  expect(sockets.size).toBe(count)
+  target.answerWith((socket) => socket.write(ok))
+  await pause(20)
+  return { target, postern, sockets }
+}
+
+describe('an upstream that closes idle connections', () => {
+  test('at the moment they are used fails no GET: the retry takes a new one', async () => {
+    const { target, postern, sockets } = await startIdle(5, { retries: 0 })
+    target.answerWith((socket) => (sockets.has(socket) ? socket.destroy() : socket.write(ok)))
+
+    for (let turn = 0; turn < 5; turn++) {
+      expect((await postern.call(get, { as: 'editor' })).status).toBe(200)
+    }
+  })
+
+  test('is not taken for one that fails', async () => {
+    const { target, postern, sockets } = await startIdle(5, {
+      breaker: { failures: 1, openMs: 60_000, maxOpenMs: 60_000 },
+    })
+    target.answerWith((socket) => (sockets.has(socket) ? socket.destroy() : socket.write(ok)))
+
+    for (let turn = 0; turn < 5; turn++) {
+      expect((await postern.call(get, { as: 'editor' })).status).toBe(200)
+    }
+  })
+
+  test('may get a POST once only', async () => {
+    const { target, postern, sockets } = await startIdle(1)
+    target.answerWith((socket) => (sockets.has(socket) ? socket.destroy() : socket.write(ok)))
+
+    expect((await postern.call(post, { as: 'editor', body: '{}' })).status).toBe(502)
+    expect(target.requests).toHaveLength(2)
+  })
+
+  test('just before a POST is sent gets it, once and whole, on a new connection', async () => {
+    const { target, postern, sockets } = await startIdle(3)
+    const client = await openClient(postern.publicPort, request('GET /open', []))
+    await client.got('{"ok":true}')
+    await pause(20)
+    // The gateway reads the request first, and hears of the closed connections after that.
+    client.socket.write(`${request('POST /open', ['Content-Length: 7'])}{"a":1}`)
+    for (const socket of sockets) socket.destroy()
+
+    await until(() => client.text().split('HTTP/1.1 ').length === 3)
+    expect(client.text()).not.toContain('HTTP/1.1 502')
+    const posts = target.requests.filter(({ method }) => method === 'POST')
+    expect(posts.map(({ body }) => body)).toEqual(['{"a":1}'])
+  })
+})

@@ -3,6 +3,7 @@ export type RefusalKind =
   | 'token-missing'
   | 'token-invalid'
   | 'token-expired'
+  | 'token-too-long-lived'
   | 'token-revoked'
   | 'cross-site-cookie'
   | 'origin-not-allowed'

@@ -1,5 +1,5 @@
 import { type Closing, createClosing } from './closing.ts'
-import { modeFacts } from './config/mode.ts'
+import { longestLifetime, modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
 import { secretWeakness } from './config/secret-strength.ts'
 import { Invalid } from './errors.ts'
@@ -119,6 +119,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     keys: keys.current,
     revocations,
     lifetimeSeconds: mode.tokenLifetimeSeconds,
+    maxLifetimeSeconds: longestLifetime(mode, config.jwt),
     maxTokenBytes: config.jwt.maxTokenBytes,
     clockSkewSeconds: config.jwt.clockSkewSeconds,
     now,

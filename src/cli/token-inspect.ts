@@ -1,4 +1,6 @@
+import { longestLifetime, modeFacts } from '../config/mode.ts'
 import type { Inspection } from '../token/inspect.ts'
+import { excessiveLifetime } from '../token/lifetime.ts'
 import { createRevocations, type Revocations } from '../token/revocations.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import { withRevocations } from './end-tokens.ts'
@@ -25,7 +27,14 @@ is never shown: what is printed is no token.
 Exit codes: 0 a gateway takes it, 1 it does not, or that cannot be told, 2 bad arguments.
 `
 
-type Verdict = 'good' | 'expired' | 'not valid yet' | 'revoked' | 'not ours' | 'unknown'
+type Verdict =
+  | 'good'
+  | 'expired'
+  | 'too long-lived'
+  | 'not valid yet'
+  | 'revoked'
+  | 'not ours'
+  | 'unknown'
 
 /** Shows everything about a token but its signature. */
 export const tokenInspect = policyCommand(
@@ -61,6 +70,8 @@ async function judge({ token, problem }: Inspection, settings: TokenConfig): Pro
   if (token === undefined) return { verdict: 'not ours', reason: problem }
   const at = Date.now() / 1000
   if (token.expiresAt <= at) return { verdict: 'expired', reason: undefined }
+  const reason = lifetimeReason(token, settings, at)
+  if (reason !== undefined) return { verdict: 'too long-lived', reason }
   const earliest = token.issuedAt / 1000 - settings.config.jwt.clockSkewSeconds
   if (at < Math.max(earliest, token.notBefore ?? 0)) {
     return { verdict: 'not valid yet', reason: undefined }
@@ -74,6 +85,26 @@ async function judge({ token, problem }: Inspection, settings: TokenConfig): Pro
     return { verdict: 'unknown', reason: `whether it was revoked cannot be told: ${why}` }
   }
 }
+
+function lifetimeReason(
+  token: VerifiedToken,
+  { config: { application, jwt } }: TokenConfig,
+  at: number,
+): string | undefined {
+  const maxLifetimeSeconds = longestLifetime(modeFacts(application.mode, jwt.timeout), jwt)
+  const { clockSkewSeconds } = jwt
+  const lifetime = excessiveLifetime(token, { maxLifetimeSeconds, clockSkewSeconds }, at)
+  if (lifetime === undefined) return undefined
+  const setting = jwt.maxLifetimeSeconds === undefined ? 'jwt.timeout' : 'jwt.maxLifetimeSeconds'
+  const hint =
+    token.expiresAt >= millisecondsFrom
+      ? 'its exp is not in seconds since 1970'
+      : 'issued in mode dev, by another issuer, or with a longer jwt.timeout; jwt.maxLifetimeSeconds can allow it'
+  return `it lives ${lifetime} s, and ${setting} allows ${maxLifetimeSeconds} s: ${hint}`
+}
+
+/** The year 5138 in seconds; as milliseconds, the year 1973. */
+const millisecondsFrom = 1e11
 
 /** The list as a gateway holds it. */
 async function readAll(settings: TokenConfig): Promise<Revocations> {

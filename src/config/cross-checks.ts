@@ -17,6 +17,7 @@ const TAKEN =
 /** The rules that no single setting can tell. Reports every one that does not hold. */
 export function crossCheck(draft: Draft, report: Report): void {
   checkSecret(draft, report)
+  checkLifetime(draft, report)
   checkCookie(draft, report)
   checkDatabase(draft, report)
   checkWorkers(draft, report)
@@ -54,6 +55,17 @@ function checkSecret({ application, jwt }: Draft, report: Report): void {
   }
   const weakness = secretWeakness(secret)
   if (weakness !== undefined) report.problem(at, `${at} ${weakness}: ${cure}`)
+}
+
+function checkLifetime({ jwt }: Draft, report: Report): void {
+  const at = 'jwt.maxLifetimeSeconds'
+  const { maxLifetimeSeconds, timeout } = jwt ?? {}
+  if (maxLifetimeSeconds === undefined || timeout === undefined || report.isBroken(at)) return
+  if (maxLifetimeSeconds >= timeout || report.isBroken('jwt.timeout')) return
+  report.problem(
+    at,
+    `${at} ${maxLifetimeSeconds} is less than jwt.timeout ${timeout}: every token issued here would be rejected`,
+  )
 }
 
 function checkCookie({ application, cookie }: Draft, report: Report): void {

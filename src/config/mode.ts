@@ -9,6 +9,8 @@ export interface ModeFacts {
   readonly name: string
   readonly captchaRequired: boolean
   readonly tokenLifetimeSeconds: number
+  /** Whether a token that lives longer than `longestLifetime` is rejected. */
+  readonly lifetimeLimited: boolean
   readonly weakSecretAllowed: boolean
   /** Whether cookies are for encrypted connections only. */
   readonly secureCookie: boolean
@@ -27,10 +29,19 @@ export function modeFacts(mode: string | undefined, timeoutSeconds: number): Mod
     name,
     captchaRequired: !dev,
     tokenLifetimeSeconds: dev ? DEV_LIFETIME_SECONDS : timeoutSeconds,
+    lifetimeLimited: !dev,
     weakSecretAllowed: dev,
     secureCookie: !dev,
   }
 
   if (KNOWN.includes(name)) return facts
   return { ...facts, warning: `application.mode ${JSON.stringify(name)} is treated as prod` }
+}
+
+/** The longest lifetime of a token that is accepted, in seconds; `undefined` when any is. */
+export function longestLifetime(
+  { lifetimeLimited }: Pick<ModeFacts, 'lifetimeLimited'>,
+  jwt: { readonly timeout: number; readonly maxLifetimeSeconds?: number },
+): number | undefined {
+  return lifetimeLimited ? (jwt.maxLifetimeSeconds ?? jwt.timeout) : undefined
 }

@@ -21,6 +21,14 @@ export const jwtSettings = section('The tokens that login issues.', {
     }),
   ),
   timeout: integer(3600, 1, TEN_YEARS_SECONDS, 'How many seconds a token is valid.'),
+  maxLifetimeSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: TEN_YEARS_SECONDS,
+      description:
+        'Reject tokens that live longer than this many seconds from issue to expiry. Unset: jwt.timeout. Set it for tokens of other issuers, or while you change jwt.timeout. Not used in mode dev.',
+    }),
+  ),
   maxTokenBytes: integer(4096, 256, 65_536, 'The longest token that is looked at.'),
   clockSkewSeconds: integer(
     60,

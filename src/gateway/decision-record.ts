@@ -99,6 +99,7 @@ const unidentified: ReadonlySet<RefusalKind> = new Set([
   'token-missing',
   'token-invalid',
   'token-expired',
+  'token-too-long-lived',
   'token-revoked',
   'cross-site-cookie',
 ])

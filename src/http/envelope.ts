@@ -19,6 +19,7 @@ export function refusalEnvelopes(notPermittedCode: number): RefusalEnvelopes {
     'token-missing': inBody(401, 'please log in'),
     'token-invalid': inBody(401, 'please log in again'),
     'token-expired': inBody(401, 'please log in again'),
+    'token-too-long-lived': inBody(401, 'please log in again'),
     'token-revoked': inBody(401, 'please log in again'),
     'cross-site-cookie': inBody(401, 'please log in again'),
     'origin-not-allowed': inStatus(403, 'this origin may not call'),

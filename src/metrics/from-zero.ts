@@ -27,14 +27,15 @@ export const unidentified: readonly RefusalKind[] = [
   'token-missing',
   'token-invalid',
   'token-expired',
+  'token-too-long-lived',
   'token-revoked',
   'cross-site-cookie',
 ]
 
 /** Result and carrier. A token that is missing has no carrier, and only a cookie can be cross-site. */
 export const identityResults: readonly (readonly string[])[] = [
-  ...['ok', 'token-invalid', 'token-expired', 'token-revoked'].flatMap((result) =>
-    ['header', 'query', 'cookie'].map((carrier) => [result, carrier]),
+  ...['ok', 'token-invalid', 'token-expired', 'token-too-long-lived', 'token-revoked'].flatMap(
+    (result) => ['header', 'query', 'cookie'].map((carrier) => [result, carrier]),
   ),
   ['token-missing', 'none'],
   ['cross-site-cookie', 'cookie'],

@@ -8,6 +8,7 @@ import { earliestTime } from './earliest-time.ts'
 import { createGoodSignatures } from './good-signatures.ts'
 import type { KeySet } from './key-set.ts'
 import type { VerifyingKey } from './keys.ts'
+import { excessiveLifetime, type LifetimeLimit } from './lifetime.ts'
 import type { Revocations, TokenRevocation } from './revocations.ts'
 import { createTokenId, issueTime, tokenName } from './token-id.ts'
 
@@ -35,13 +36,12 @@ export interface IssuedToken {
   readonly expiresAt: Date
 }
 
-export interface TokenParts {
+export interface TokenParts extends LifetimeLimit {
   /** The keys in force now. */
   readonly keys: () => KeySet
   readonly revocations: Revocations
   readonly lifetimeSeconds: number
   readonly maxTokenBytes: number
-  readonly clockSkewSeconds: number
   /** Seconds since the epoch, with fractions. */
   readonly now: () => number
 }
@@ -90,7 +90,7 @@ export function createTokens(parts: TokenParts) {
 
     const claims = readPayload(compact.payload)
     refuseFutureIssue(claims)
-    return Object.freeze({
+    const verified = Object.freeze({
       caller: Object.freeze(claims.caller),
       key,
       id: tokenName(claims.tokenId, compact.signingInput),
@@ -98,6 +98,8 @@ export function createTokens(parts: TokenParts) {
       notBefore: claims.notBefore,
       issuedAt: issueTime(claims.tokenId, claims.issuedAt),
     })
+    refuseLongLife(verified)
+    return verified
   }
 
   function checkNow(token: VerifiedToken): VerifiedToken {
@@ -131,6 +133,14 @@ export function createTokens(parts: TokenParts) {
     if (issuedAt !== undefined && issuedAt > now() + parts.clockSkewSeconds) {
       throw invalid('issued in the future')
     }
+  }
+
+  /** Once, before it is remembered: what is left of a lifetime only shrinks. */
+  function refuseLongLife(token: VerifiedToken): void {
+    const lifetime = excessiveLifetime(token, parts, now())
+    if (lifetime === undefined) return
+    const reason = `lifetime ${lifetime} s, at most ${parts.maxLifetimeSeconds} s is accepted`
+    throw new Refusal('token-too-long-lived', { reason })
   }
 
   return {

@@ -52,6 +52,26 @@ describe('postern token inspect', () => {
     expect(out).not.toContain(signatureOf(token))
   })
 
+  test.each([
+    ['of mode dev', {}, { exp: nowSeconds() + 3_153_636_000 }, /jwt.timeout allows 3600 s/],
+    ['in milliseconds', {}, { exp: (nowSeconds() + 60) * 1000 }, /not in seconds since 1970/],
+    ['that is never', {}, { exp: 1e300, orig_iat: undefined }, /not in seconds since 1970/],
+    [
+      'beyond what is allowed for other issuers',
+      { maxLifetimeSeconds: 7200 },
+      { exp: nowSeconds() + 9000 },
+      /jwt.maxLifetimeSeconds allows 7200 s/,
+    ],
+  ])('explains an expiry %s, and exits with 1', async (_, jwt, claims, reason) => {
+    const { postern } = await startReplicas({ mode: 'prod', jwt })
+
+    const { code, out } = await postern('token inspect -', tokenOf('clerk', claims))
+
+    expect(code).toBe(1)
+    expect(out).toMatch(/^verdict +too long-lived: it lives /)
+    expect(out).toMatch(reason)
+  })
+
   test('says revoked of what a command ended, and that alone', async () => {
     const { postern } = await startReplicas({})
     const [one, other] = [tokenOf('clerk'), tokenOf('clerk')]

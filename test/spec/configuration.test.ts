@@ -158,6 +158,12 @@ describe('a file that cannot be used', () => {
     ['a fraction', 'ops: { port: 1.5 }', '1:14', 'a whole number'],
     ['infinity', 'jwt: { timeout: .inf }', '1:17', 'a whole number from 1 to 315360000'],
     ['a lifetime of zero', 'jwt: { timeout: 0 }', '1:17', 'a whole number from 1'],
+    [
+      'a longest lifetime below our own',
+      'jwt: { timeout: 60, maxLifetimeSeconds: 59 }',
+      '1:41',
+      'every token issued here would be rejected',
+    ],
     ['a duration with a unit', 'jwt: { timeout: 1h }', '1:17', 'jwt.timeout must be a whole'],
     ['a port beyond ports', 'ops: { port: 65536 }', '1:14', 'from 0 to 65535'],
     ['yes for true', 'logger: { enableddb: yes }', '1:22', 'must be true or false, not text'],
@@ -394,6 +400,7 @@ describe('the mode', () => {
     expect(modeFacts('dev', 3600)).toEqual({
       name: 'dev',
       captchaRequired: false,
+      lifetimeLimited: false,
       tokenLifetimeSeconds: 876_010 * 3600,
       weakSecretAllowed: true,
       secureCookie: false,

@@ -21,6 +21,9 @@ export interface ReplicaOptions {
   readonly migrate?: 'auto' | 'never'
   readonly statementTimeoutMs?: number
   readonly revocation?: Readonly<Record<string, unknown>>
+  /** Of the commands; gateways always run in dev. */
+  readonly mode?: string
+  readonly jwt?: Readonly<Record<string, unknown>>
 }
 
 /** Gateways that share their accounts, and commands on what they share. */
@@ -63,7 +66,12 @@ export async function startReplicas(options: ReplicaOptions): Promise<Replicas> 
     }),
     ...(revocation && { revocation }),
   }
-  await writeFile(file, stringify({ ...shared, jwt: { secret: testSecret } }))
+  const ofCommands = {
+    ...shared,
+    application: { ...shared.application, mode: options.mode ?? 'dev' },
+    jwt: { secret: testSecret, ...options.jwt },
+  }
+  await writeFile(file, stringify(ofCommands))
 
   async function postern(line: string, stdin = ''): Promise<Ran> {
     const words = line.split(' ')

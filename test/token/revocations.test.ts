@@ -20,7 +20,8 @@ async function setUp({ mostTokens = 100 } = {}) {
   const keys = secretAlone(await secretKey(testSecret))
   const tokens = createTokens({
     ...{ keys: () => keys, revocations },
-    ...{ lifetimeSeconds: 3600, maxTokenBytes: 4096, clockSkewSeconds: 60 },
+    ...{ lifetimeSeconds: 3600, maxLifetimeSeconds: undefined },
+    ...{ maxTokenBytes: 4096, clockSkewSeconds: 60 },
     now: () => clock.ms / 1000,
   })
   const isTaken = (token: string) =>

@@ -13,6 +13,9 @@ const commonOptions = {
   help: { type: 'boolean', short: 'h' },
 } as const satisfies Options
 
+/** The forms in which a command can answer. */
+export type PolicyOutput = 'text' | 'json' | 'junit'
+
 /** What a policy command is called with, understood completely. */
 export interface PolicyCall<Own extends Options> {
   readonly values: {
@@ -22,7 +25,7 @@ export interface PolicyCall<Own extends Options> {
       : boolean
   }
   readonly positionals: readonly string[]
-  readonly output: 'text' | 'json' | 'junit'
+  readonly output: PolicyOutput
 }
 
 /** How a policy command is used. `help` begins with its usage and goes on with examples. */
@@ -30,7 +33,7 @@ export interface PolicyCommandSpec<Own extends Options> {
   readonly help: string
   readonly options: Own
   readonly positionals: readonly [least: number, most: number]
-  readonly outputs?: readonly PolicyCall<Own>['output'][]
+  readonly outputs?: readonly PolicyOutput[]
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from '../stores/policies.ts'
 import type { Io } from './io.ts'
 import { compareAccess, formatAccess } from './policy-access.ts'
-import { json } from './policy-command.ts'
+import { json, type PolicyOutput } from './policy-command.ts'
 import {
   awaitConvergence,
   type Convergence,
@@ -31,7 +31,8 @@ export interface Publication {
   readonly message: string
   /** Publish without asking. */
   readonly yes: boolean
-  readonly waitSeconds: number
+  /** `undefined`: publish and do not ask the replicas. */
+  readonly waitSeconds: number | undefined
 }
 
 /** What came of it. */
@@ -41,7 +42,8 @@ export interface PublicationReport {
   readonly parent: string | undefined
   /** `undefined` when nothing could be compared with. */
   readonly diff: AccessDiff | undefined
-  readonly convergence: Convergence
+  /** `undefined` when the replicas were not asked. */
+  readonly convergence: Convergence | undefined
 }
 
 /**
@@ -54,12 +56,14 @@ export async function publishPolicy(
   { store, io }: { readonly store: PolicyStore; readonly io: Io },
 ): Promise<PublicationReport | undefined> {
   const { set, yes, kind, waitSeconds } = publication
+  const convergenceWith = async (head: Head) =>
+    waitSeconds === undefined ? undefined : awaitConvergence(head, waitSeconds, { store, io })
   const seen = await store.head()
   const live = await readLive(seen, store)
   // A document that was lost or is broken is mended by publishing it again.
   if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set)) {
     io.err(`${set.revision} is live already: nothing to publish\n`)
-    const convergence = await awaitConvergence(seen, waitSeconds, { store, io })
+    const convergence = await convergenceWith(seen)
     return { head: seen, parent: seen.revision, diff: undefined, convergence }
   }
 
@@ -76,7 +80,7 @@ export async function publishPolicy(
   if (!published.moved) return refuse(await whatHappened(seen, published.head, store))
 
   io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)
-  const convergence = await awaitConvergence(published.head, waitSeconds, { store, io })
+  const convergence = await convergenceWith(published.head)
   return { head: published.head, parent: seen?.revision, diff, convergence }
 }
 
@@ -130,20 +134,20 @@ async function whatHappened(
   )
 }
 
-/** Says who decides by it now; exit code 1 when some do not, or nobody could be asked. */
+/** Says who decides by it now; exit code 1 when some do not, none has reported, or Redis fails. */
 export function reportPublication(
   report: PublicationReport,
-  output: 'text' | 'json' | 'junit',
+  { output, allowLost }: { readonly output: PolicyOutput; readonly allowLost: boolean },
   io: Io,
 ): number {
-  const { convergence } = report
-  const { replicas, problem } = convergence
+  const { convergence, head } = report
   if (output === 'json') io.out(json(report))
-  else if (problem !== undefined) io.err(`who decides by it is not known: ${problem}\n`)
-  else {
-    if (replicas.length === 0) io.err('no replica reports: nobody to wait for\n')
+  else if (convergence === undefined) io.out(`${head.revision} is live; replicas not checked\n`)
+  else if (convergence.problem !== undefined) {
+    io.err(`published, but the replicas cannot be listed: ${convergence.problem}\n`)
+  } else {
     io.err(formatBehind(convergence))
     io.out(`${inShort(convergence)}\n`)
   }
-  return isConverged(convergence) ? 0 : 1
+  return convergence === undefined || isConverged(convergence, { allowLost }) ? 0 : 1
 }

@@ -1,23 +1,26 @@
 import type { Io } from './io.ts'
-import { badArguments, decimal, json, policyCommand } from './policy-command.ts'
+import { badArguments, json, policyCommand } from './policy-command.ts'
 import { publishPolicy, reportPublication } from './policy-publish.ts'
 import { formatFindings, reviewDirectory } from './policy-review.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
 import { formatReport, reportAsJson, runTests } from './policy-test.ts'
+import { waitHelp, waitingOf, waitOptions } from './policy-waiting.ts'
 
-const help = `usage: postern policy push -m WHY [DIR] [--yes] [--author NAME] [--allow-empty] [--wait SECONDS] [--output text|json] [--config FILE]
+const help = `usage: postern policy push -m WHY [DIR] [--yes] [--author NAME] [--allow-empty] [--wait SECONDS|--no-wait] [--allow-lost] [--output text|json] [--config FILE]
 
 Checks and tests a policy directory, shows what it changes against what is live, asks, publishes it
-to Redis, and waits until every replica that reports decides by it. When somebody else published in
+to Redis, and waits until every known replica decides by it. When somebody else published in
 the meantime, nothing happens and you are told what did.
 
+${waitHelp}
   postern policy push -m 'clerks may cancel orders'
   postern policy push -m 'release 7' ../policies --yes --author ci
   postern policy push -m 'incident 12: nobody but admin' ../empty --allow-empty
-  POSTERN_REDIS__URL=redis://redis:6379 postern policy push -m 'first policy'
+  POSTERN_REDIS__URL=redis://redis:6379 postern policy push -m 'first policy' --no-wait
 
-Exit codes: 0 published and in force everywhere, 1 not published, or some replica does not decide by
-it yet (the answer says which), 2 bad arguments, 3 the policy cannot be used, 4 a test failed.
+Exit codes: 0 published and active everywhere (--no-wait: published), 1 not published, or some
+replica does not decide by it yet, is lost, or none has reported (the answer says which), 2 bad
+arguments, 3 the policy cannot be used, 4 a test failed.
 `
 
 /** Publishes a policy directory, if it is sound, tested, wanted, and nobody was faster. */
@@ -29,15 +32,15 @@ export const policyPush = policyCommand(
       author: { type: 'string' },
       yes: { type: 'boolean', short: 'y' },
       'allow-empty': { type: 'boolean' },
-      wait: { type: 'string' },
+      ...waitOptions,
     },
     positionals: [0, 1],
   },
   async ({ values, positionals: [named], output }, io) => {
     const message = values.message?.trim() ?? ''
-    const waitSeconds = secondsIn(values.wait)
+    const waiting = waitingOf(values)
     if (message === '') return badArguments('-m says why', { help, io })
-    if (waitSeconds === undefined) return badArguments(waitRange, { help, io })
+    if (typeof waiting === 'string') return badArguments(waiting, { help, io })
     const author = authorOf(values.author, io)
     const settings = policySettings(values.config, io)
     const name = named ?? settings.directory
@@ -63,24 +66,15 @@ export const policyPush = policyCommand(
 
     const { files } = review.directory
     const { yes = false } = values
+    const { waitSeconds, allowLost } = waiting
     const publication = { files, set, kind: 'push', author, message, yes, waitSeconds } as const
     return withPolicyStore(settings, async (store) => {
       const report = await publishPolicy(publication, { store, io })
       if (report === undefined) return refuse('not published')
-      return reportPublication(report, output, io)
+      return reportPublication(report, { output, allowLost }, io)
     })
   },
 )
-
-/** How long to wait for the replicas; `undefined` for a number that is none. */
-export function secondsIn(text: string | undefined): number | undefined {
-  // Long enough for a replica that has lost the message and polls.
-  const seconds = decimal(text ?? '15')
-  return seconds !== undefined && seconds <= 3600 ? seconds : undefined
-}
-
-/** What `--wait` may be. */
-export const waitRange = '--wait is a number of seconds from 0 to 3600'
 
 /** Who publishes: the history keeps it. */
 export function authorOf(named: string | undefined, io: Io): string {

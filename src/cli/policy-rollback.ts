@@ -1,21 +1,24 @@
 import { isRevision } from '../stores/policy-document.ts'
 import { badArguments, policyCommand } from './policy-command.ts'
 import { publishPolicy, reportPublication } from './policy-publish.ts'
-import { authorOf, secondsIn, waitRange } from './policy-push.ts'
+import { authorOf } from './policy-push.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
 import { readPublished } from './policy-versions.ts'
+import { waitHelp, waitingOf, waitOptions } from './policy-waiting.ts'
 
-const help = `usage: postern policy rollback REVISION [-m WHY] [--yes] [--author NAME] [--wait SECONDS] [--output text|json] [--config FILE]
+const help = `usage: postern policy rollback REVISION [-m WHY] [--yes] [--author NAME] [--wait SECONDS|--no-wait] [--allow-lost] [--output text|json] [--config FILE]
 
 Puts a revision that was published before in force again, as a new entry of the history. Shows what
-that changes against what is live, asks, and waits until every replica decides by it. The first
-twelve digits of a revision are enough.
+that changes against what is live, asks, and waits until every known replica decides by it. The
+first twelve digits of a revision are enough.
 
+${waitHelp}
   postern policy history                             which revisions there are
   postern policy rollback r-3f2a9c81d604
   postern policy rollback r-3f2a9c81d604 -m 'incident 12' --yes --author oncall
 
-Exit codes: 0 in force everywhere, 1 not, or some replica does not decide by it yet, 2 bad arguments.
+Exit codes: 0 active everywhere (--no-wait: published), 1 not published, or some replica does not
+decide by it yet, is lost, or none has reported, 2 bad arguments.
 `
 
 /** Publishes an old revision again. */
@@ -26,14 +29,15 @@ export const policyRollback = policyCommand(
       message: { type: 'string', short: 'm' },
       author: { type: 'string' },
       yes: { type: 'boolean', short: 'y' },
-      wait: { type: 'string' },
+      ...waitOptions,
     },
     positionals: [1, 1],
   },
   async ({ values, positionals: [revision = ''], output }, io) => {
-    const waitSeconds = secondsIn(values.wait)
+    const waiting = waitingOf(values)
     if (!isRevision(revision)) return badArguments(`${revision} is no revision`, { help, io })
-    if (waitSeconds === undefined) return badArguments(waitRange, { help, io })
+    if (typeof waiting === 'string') return badArguments(waiting, { help, io })
+    const { waitSeconds, allowLost } = waiting
     const { yes = false } = values
     const author = authorOf(values.author, io)
     return withPolicyStore(policySettings(values.config, io), async (store) => {
@@ -44,7 +48,7 @@ export const policyRollback = policyCommand(
         { store, io },
       )
       if (report === undefined) return refuse('not published')
-      return reportPublication(report, output, io)
+      return reportPublication(report, { output, allowLost }, io)
     })
   },
 )

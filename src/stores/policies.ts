@@ -33,7 +33,10 @@ export interface PolicyStore {
   ): Promise<Published>
   /** The last moves, newest first. */
   history(most?: number): Promise<readonly Move[]>
+  /** Those that reported in the last day. */
   replicas(): Promise<readonly ReplicaReport[]>
+  /** Takes a replica that no longer runs off that list. */
+  forgetReplica(id: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -55,6 +58,7 @@ export async function openPolicyStore(settings: RedisSettings): Promise<PolicySt
 /** The store on a connection that may also be down at the moment. */
 export function createPolicyStore(redis: RedisClient): PolicyStore {
   const keys = policyKeys(redis.prefix)
+  const replicas = createReplicas(redis)
 
   async function head(): Promise<Head | undefined> {
     const text = await redis.run((commands) => commands.get(keys.head))
@@ -147,7 +151,8 @@ export function createPolicyStore(redis: RedisClient): PolicyStore {
     read,
     publish,
     history,
-    replicas: createReplicas(redis).list,
+    replicas: replicas.list,
+    forgetReplica: replicas.forget,
     close: redis.close,
   }
 }

@@ -25,7 +25,11 @@ export function policyKeys(prefix: string) {
     highest: `${prefix}policy:highest`,
     channel: `${prefix}policy`,
     document: (revision: string) => `${prefix}policy:rev:${revision}`,
-    /** Which replicas have reported, by the time of their last report. */
+    /** Which replicas have reported in the last day, by the time of their last report. */
+    knownReplicas: `${prefix}replicas:known`,
+    /** What each of them said last, by id. */
+    replicaReports: `${prefix}replicas:reports`,
+    /** The same for those of the last ten seconds, as version 0.1.0 writes and reads them. */
     replicas: `${prefix}replicas`,
     replica: (id: string) => `${prefix}replica:${id}`,
   } as const

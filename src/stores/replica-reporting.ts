@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
-import { pid } from 'node:process'
 import type { PolicyLog, PolicyState } from './policy-source.ts'
 import { createPolling } from './polling.ts'
+import { ownProcess } from './replica-identity.ts'
 import { REPORT_EVERY_MS, type Replicas } from './replicas.ts'
 
 export interface Reporting {
@@ -21,7 +20,9 @@ export interface ReportingParts {
 
 /** Says every few seconds, and at every change, what this replica decides by. Failing is harmless. */
 export function createReporting({ replicas, version, state, log }: ReportingParts): Reporting {
-  const id = `${hostname()}-${pid}-${randomBytes(3).toString('hex')}`
+  const own = ownProcess()
+  const id = `${own.host}-${own.pid}-${randomBytes(3).toString('hex')}`
+  let hasTidied = false
   let told = ''
   let complaint: string | undefined
 
@@ -29,7 +30,9 @@ export function createReporting({ replicas, version, state, log }: ReportingPart
     const { revision, sequence, stale } = state()
     told = fingerprint(state())
     try {
-      await replicas.report({ id, revision, sequence, stale, version })
+      await replicas.report({ id, revision, sequence, stale, version, process: own })
+      if (!hasTidied) await replicas.forgetEnded(own)
+      hasTidied = true
       complaint = undefined
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
@@ -46,7 +49,7 @@ export function createReporting({ replicas, version, state, log }: ReportingPart
     },
     async close() {
       await polling.close()
-      // If Redis is away, the report expires by itself.
+      // If Redis is unreachable, the replica is listed as lost until a person forgets it, or for a day.
       await replicas.forget(id).catch(() => {})
     },
   }

@@ -1,19 +1,10 @@
-import { hasTexts, readJson } from './policy-document.ts'
 import { policyKeys } from './policy-keys.ts'
-import { sequenceFunction } from './publish-script.ts'
 import type { RedisClient } from './redis.ts'
+import { isGone, type OwnProcess, processIn } from './replica-identity.ts'
+import { GONE_MS, type ReplicaReport, readReport } from './replica-report.ts'
+import { reportScript } from './replica-script.ts'
 
-/** What a replica says of itself, and how long ago. */
-export interface ReplicaReport {
-  readonly id: string
-  readonly revision: string | undefined
-  readonly sequence: number | undefined
-  readonly at: string
-  readonly ageSeconds: number
-  /** It could not confirm its policy when it last tried, or its report is overdue. */
-  readonly stale: boolean
-  readonly version: string
-}
+export { REPORT_EVERY_MS, type ReplicaReport } from './replica-report.ts'
 
 /** What a replica knows when it reports. */
 export interface OwnReport {
@@ -22,90 +13,89 @@ export interface OwnReport {
   readonly sequence: number | undefined
   readonly stale: boolean
   readonly version: string
+  readonly process?: OwnProcess
 }
 
-/** How often a replica reports, when that is overdue, and when it counts as gone. */
-export const REPORT_EVERY_MS = 2000
-const OVERDUE_MS = 2.5 * REPORT_EVERY_MS
-const GONE_MS = 5 * REPORT_EVERY_MS
-
-/** By the clock of Redis: those of the replicas may differ. KEYS: replica, index, highest. */
-const reportScript = `
-${sequenceFunction}
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-redis.call('ZADD', KEYS[2], now, ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - ARGV[3])
-redis.call('PEXPIRE', KEYS[2], ARGV[3])
-if tonumber(ARGV[4]) > sequenceIn(redis.pcall('GET', KEYS[3])) then
-  redis.call('SET', KEYS[3], ARGV[4])
-end
-`
+/** A day: longer than any outage that nobody notices, and short enough for a list that people read. */
+const KNOWN_MS = 24 * 60 * 60 * 1000
+/** Ten times the largest fleet that we speak of; each takes some 300 bytes of Redis. */
+const MOST_KNOWN = 10_000
 
 /** The replicas that report to one Redis. */
 export interface Replicas {
   report(own: OwnReport): Promise<void>
-  /** At an orderly end, so that nobody waits for a replica that is gone. */
+  /** At an orderly end, or when a person says that it no longer runs. */
   forget(id: string): Promise<void>
-  /** Those that reported lately, by id. */
+  /** Forgets those that ran on this host and are certain to have ended. To be called at the start. */
+  forgetEnded(own: OwnProcess): Promise<void>
+  /** Those that reported in the last day, by id. */
   list(): Promise<readonly ReplicaReport[]>
 }
 
 export function createReplicas(redis: RedisClient): Replicas {
   const keys = policyKeys(redis.prefix)
 
+  async function forget(id: string): Promise<void> {
+    await redis.run((commands) => commands.zrem(keys.knownReplicas, id))
+    await redis.run((commands) => commands.hdel(keys.replicaReports, id))
+    await redis.run((commands) => commands.del(keys.replica(id)))
+    await redis.run((commands) => commands.zrem(keys.replicas, id))
+  }
+
+  async function timesIn(index: string): Promise<ReadonlyMap<string, number>> {
+    const found = await redis.run((commands) => commands.zrange(index, 0, '-1', 'WITHSCORES'))
+    const times = new Map<string, number>()
+    for (let at = 0; at < found.length; at += 2) times.set(found[at] ?? '', Number(found[at + 1]))
+    return times
+  }
+
+  /** Replicas of version 0.1.0, which are listed for ten seconds after their last report. */
+  async function textsOfOld(ids: readonly string[]): Promise<readonly (string | null)[]> {
+    if (ids.length === 0) return []
+    return redis.run((commands) => commands.mget(ids.map(keys.replica)))
+  }
+
   return {
+    forget,
     async report({ id, ...own }) {
-      const values = [id, JSON.stringify(own), GONE_MS, own.sequence ?? 0]
+      const touched = [
+        keys.knownReplicas,
+        keys.replicaReports,
+        keys.highest,
+        keys.replica(id),
+        keys.replicas,
+      ]
+      const values = [id, JSON.stringify(own), own.sequence ?? 0, KNOWN_MS, MOST_KNOWN, GONE_MS]
       await redis.run((commands) =>
-        commands.eval(reportScript, 3, keys.replica(id), keys.replicas, keys.highest, ...values),
+        commands.eval(reportScript, touched.length, ...touched, ...values),
       )
     },
-    async forget(id) {
-      await redis.run((commands) => commands.del(keys.replica(id)))
-      await redis.run((commands) => commands.zrem(keys.replicas, id))
+    async forgetEnded(own) {
+      const known = await timesIn(keys.knownReplicas)
+      // A fleet that starts at once must not read a thousand reports a thousand times.
+      const ids = [...known.keys()].filter((id) => id.startsWith(`${own.host}-`))
+      if (ids.length === 0) return
+      const texts = await redis.run((commands) => commands.hmget(keys.replicaReports, ...ids))
+      for (const [at, id] of ids.entries()) {
+        if (isGone(processIn(texts[at] ?? ''), own)) await forget(id)
+      }
     },
     async list() {
       const [seconds, micros] = await redis.run((commands) => commands.time())
       const now = Number(seconds) * 1000 + Number(micros) / 1000
-      const index = await redis.run((commands) =>
-        commands.zrange(keys.replicas, 0, '-1', 'WITHSCORES'),
-      )
-      const times = new Map<string, number>()
-      for (let at = 0; at < index.length; at += 2) times.set(index[at] ?? '', Number(index[at + 1]))
-      if (times.size === 0) return []
+      const known = await timesIn(keys.knownReplicas)
+      const reports = await redis.run((commands) => commands.hgetall(keys.replicaReports))
+      const recent = await timesIn(keys.replicas)
+      const old = [...recent.keys()].filter((id) => !known.has(id))
+      const oldTexts = await textsOfOld(old)
 
-      const ids = [...times.keys()].sort()
-      const texts = await redis.run((commands) => commands.mget(ids.map(keys.replica)))
-      return ids.flatMap((id, at) => {
-        const report = readReport(id, texts[at] ?? '', { now, at: times.get(id) ?? 0 })
-        return report === undefined ? [] : [report]
-      })
+      const all = [
+        ...[...known].map(([id, at]) => ({ id, at, text: reports[id] ?? '' })),
+        ...old.map((id, index) => ({ id, at: recent.get(id) ?? 0, text: oldTexts[index] ?? '' })),
+      ]
+      return all
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .flatMap(({ id, at, text }) => readReport(id, text, { now, at }) ?? [])
     },
-  }
-}
-
-/** ECMA-262, Time Values: what lies beyond is no date. */
-const latestTime = 8.64e15
-
-function readReport(
-  id: string,
-  text: string,
-  { now, at }: { readonly now: number; readonly at: number },
-): ReplicaReport | undefined {
-  const value = readJson(text)
-  // A time that no clock shows is somebody else's entry.
-  if (!hasTexts(value, ['version']) || !(Math.abs(at) <= latestTime)) return undefined
-  const { revision, sequence, stale, version } = value
-  const ageMs = Math.max(0, now - at)
-  return {
-    id,
-    revision: typeof revision === 'string' ? revision : undefined,
-    sequence: typeof sequence === 'number' ? sequence : undefined,
-    at: new Date(at).toISOString(),
-    ageSeconds: Math.round(ageMs / 100) / 10,
-    stale: stale === true || ageMs > OVERDUE_MS,
-    version: String(version),
   }
 }

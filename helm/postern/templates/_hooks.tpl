@@ -44,6 +44,7 @@ app.kubernetes.io/component: policy-hook
 - {{ default $message $push.message | quote }}
 - '--wait'
 - {{ int64 $push.waitSeconds | quote }}
+- '--allow-lost'
 {{- if $push.allowEmpty }}
 - '--allow-empty'
 {{- end }}

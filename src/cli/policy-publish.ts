@@ -19,8 +19,8 @@ import {
   inShort,
   isConverged,
 } from './policy-convergence.ts'
+import { described, type Over, whyNotOver } from './policy-over.ts'
 import { refuse } from './policy-settings.ts'
-import { printable } from './table.ts'
 
 /** What is to be put in force, by whom and why. */
 export interface Publication {
@@ -31,6 +31,8 @@ export interface Publication {
   readonly message: string
   /** Publish without asking. */
   readonly yes: boolean
+  /** Which revision it may replace. */
+  readonly over: Over
   /** `undefined`: publish and do not ask the replicas. */
   readonly waitSeconds: number | undefined
 }
@@ -68,6 +70,8 @@ export async function publishPolicy(
   }
 
   const diff = compareWithLive(set, live, io)
+  const reason = await whyNotOver(seen, { revision: set.revision, over: publication.over }, store)
+  if (reason !== undefined) return refuse(reason)
   if (!yes && !(await confirm(set, io))) return undefined
 
   const document = createDocument(publication.files, {
@@ -125,13 +129,7 @@ async function whatHappened(
 ): Promise<string> {
   const saw = seen?.revision ?? 'nothing'
   if (found === undefined) return `refused: ${saw} was live, and now nothing is; look again`
-  const moves = await store.history(20)
-  const move = moves.find(({ sequence }) => sequence === found.sequence)
-  const by =
-    move === undefined ? '' : ` (${move.kind} by ${move.author} at ${move.at}: ${move.message})`
-  return printable(
-    `refused: ${saw} was live when you looked, now it is ${found.revision}${by}; nothing was published. See: postern policy diff`,
-  )
+  return `refused: ${saw} was live when you looked, now ${await described(found, store)}; nothing was published. See: postern policy diff`
 }
 
 /** Says who decides by it now; exit code 1 when some do not, none has reported, or Redis fails. */

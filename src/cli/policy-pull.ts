@@ -2,6 +2,7 @@ import { basename, join, resolve } from 'node:path'
 import type { PolicyFile } from '../policy/policy-set.ts'
 import { isRevision } from '../stores/policy-document.ts'
 import { readPolicyFiles } from '../stores/policy-files.ts'
+import { writeBase } from './policy-base.ts'
 import { badArguments, count, json, policyCommand } from './policy-command.ts'
 import { createPolicyDirectory, namesIn, replacePolicyFiles } from './policy-directory.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
@@ -11,7 +12,8 @@ const help = `usage: postern policy pull [REVISION|live] [DIR] [--force] [--outp
 
 Writes a published policy into a directory: model.conf, *.csv and exclusions.yaml as they were
 pushed. A directory that has other policy files is left alone, unless --force replaces them; its
-tests are never touched.
+tests are never touched. DIR/.postern/base notes the revision, so that a push from the directory is
+refused once another one is live.
 
   postern policy pull                                  live, into the directory of the configuration
   postern policy pull r-3f2a9c81d604 ../before         a revision, into a new directory
@@ -52,6 +54,7 @@ export const policyPull = policyCommand(
       await replacePolicyFiles(directory, io.cwd, files)
     }
 
+    await writeBase(directory, io.cwd, set.revision)
     const written = isThere ? 0 : files.length
     if (output === 'json') io.out(json({ revision: set.revision, directory, written }))
     else {

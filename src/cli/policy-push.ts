@@ -1,20 +1,26 @@
 import type { Io } from './io.ts'
+import { baseFile, readBase, writeBase } from './policy-base.ts'
 import { badArguments, json, policyCommand } from './policy-command.ts'
+import { overProblem } from './policy-over.ts'
 import { publishPolicy, reportPublication } from './policy-publish.ts'
 import { formatFindings, reviewDirectory } from './policy-review.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
 import { formatReport, reportAsJson, runTests } from './policy-test.ts'
 import { waitHelp, waitingOf, waitOptions } from './policy-waiting.ts'
 
-const help = `usage: postern policy push -m WHY [DIR] [--yes] [--author NAME] [--allow-empty] [--wait SECONDS|--no-wait] [--allow-lost] [--output text|json] [--config FILE]
+const help = `usage: postern policy push -m WHY [DIR] [--yes] [--over REVISION|live] [--author NAME] [--allow-empty] [--wait SECONDS|--no-wait] [--allow-lost] [--output text|json] [--config FILE]
 
 Checks and tests a policy directory, shows what it changes against what is live, asks, publishes it
-to Redis, and waits until every known replica decides by it. When somebody else published in
-the meantime, nothing happens and you are told what did.
+to Redis, and waits until every known replica decides by it.
 
+It never replaces a revision that you have not seen. Pull and push note in DIR/.postern/base from
+which revision the files were made. When another one is live, push refuses and says who published
+it; files without that note need --over with --yes.
+
+  --over REVISION  publish only over this revision (live: whichever it is)
 ${waitHelp}
   postern policy push -m 'clerks may cancel orders'
-  postern policy push -m 'release 7' ../policies --yes --author ci
+  postern policy push -m 'release 7' ../policies --yes --author ci --over r-3f2a9c81d604
   postern policy push -m 'incident 12: nobody but admin' ../empty --allow-empty
   POSTERN_REDIS__URL=redis://redis:6379 postern policy push -m 'first policy' --no-wait
 
@@ -30,6 +36,7 @@ export const policyPush = policyCommand(
     options: {
       message: { type: 'string', short: 'm' },
       author: { type: 'string' },
+      over: { type: 'string' },
       yes: { type: 'boolean', short: 'y' },
       'allow-empty': { type: 'boolean' },
       ...waitOptions,
@@ -40,6 +47,8 @@ export const policyPush = policyCommand(
     const message = values.message?.trim() ?? ''
     const waiting = waitingOf(values)
     if (message === '') return badArguments('-m says why', { help, io })
+    const problem = overProblem(values.over)
+    if (problem !== undefined) return badArguments(problem, { help, io })
     if (typeof waiting === 'string') return badArguments(waiting, { help, io })
     const author = authorOf(values.author, io)
     const settings = policySettings(values.config, io)
@@ -67,10 +76,22 @@ export const policyPush = policyCommand(
     const { files } = review.directory
     const { yes = false } = values
     const { waitSeconds, allowLost } = waiting
-    const publication = { files, set, kind: 'push', author, message, yes, waitSeconds } as const
+    const over = {
+      option: values.over,
+      directory: { name, base: await readBase(name, io.cwd) },
+      isAsked: !yes,
+    }
+    const publication = {
+      ...{ files, set, author, message, yes, over, waitSeconds },
+      kind: 'push',
+    } as const
     return withPolicyStore(settings, async (store) => {
       const report = await publishPolicy(publication, { store, io })
       if (report === undefined) return refuse('not published')
+      const isNoted = await writeBase(name, io.cwd, set.revision)
+      if (!isNoted && values.over === undefined) {
+        io.err(`note: ${baseFile(name)} cannot be written: the next push needs --over\n`)
+      }
       return reportPublication(report, { output, allowLost }, io)
     })
   },

@@ -1,17 +1,19 @@
 import { isRevision } from '../stores/policy-document.ts'
 import { badArguments, policyCommand } from './policy-command.ts'
+import { overProblem } from './policy-over.ts'
 import { publishPolicy, reportPublication } from './policy-publish.ts'
 import { authorOf } from './policy-push.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
 import { readPublished } from './policy-versions.ts'
 import { waitHelp, waitingOf, waitOptions } from './policy-waiting.ts'
 
-const help = `usage: postern policy rollback REVISION [-m WHY] [--yes] [--author NAME] [--wait SECONDS|--no-wait] [--allow-lost] [--output text|json] [--config FILE]
+const help = `usage: postern policy rollback REVISION [-m WHY] [--yes] [--over REVISION|live] [--author NAME] [--wait SECONDS|--no-wait] [--allow-lost] [--output text|json] [--config FILE]
 
 Puts a revision that was published before in force again, as a new entry of the history. Shows what
 that changes against what is live, asks, and waits until every known replica decides by it. The
 first twelve digits of a revision are enough.
 
+  --over REVISION  roll back only if this revision is live
 ${waitHelp}
   postern policy history                             which revisions there are
   postern policy rollback r-3f2a9c81d604
@@ -28,6 +30,7 @@ export const policyRollback = policyCommand(
     options: {
       message: { type: 'string', short: 'm' },
       author: { type: 'string' },
+      over: { type: 'string' },
       yes: { type: 'boolean', short: 'y' },
       ...waitOptions,
     },
@@ -36,15 +39,18 @@ export const policyRollback = policyCommand(
   async ({ values, positionals: [revision = ''], output }, io) => {
     const waiting = waitingOf(values)
     if (!isRevision(revision)) return badArguments(`${revision} is no revision`, { help, io })
+    const problem = overProblem(values.over)
+    if (problem !== undefined) return badArguments(problem, { help, io })
     if (typeof waiting === 'string') return badArguments(waiting, { help, io })
     const { waitSeconds, allowLost } = waiting
     const { yes = false } = values
     const author = authorOf(values.author, io)
+    const over = { option: values.over, isAsked: !yes }
     return withPolicyStore(policySettings(values.config, io), async (store) => {
       const { files, set } = await readPublished(revision, store)
       const message = values.message ?? `back to ${set.revision}`
       const report = await publishPolicy(
-        { files, set, kind: 'rollback', author, message, yes, waitSeconds },
+        { ...{ files, set, author, message, yes, over, waitSeconds }, kind: 'rollback' },
         { store, io },
       )
       if (report === undefined) return refuse('not published')

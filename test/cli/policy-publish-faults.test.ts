@@ -69,7 +69,8 @@ describe('postern policy push', () => {
     const head = JSON.stringify({ revision: content.revision, sequence: 7 })
     await redis.client.set(`${prefix}policy:head`, head)
 
-    const { code, err } = await push()
+    const args = ['push', '-m', 'why', '--yes', '--no-wait', '--over', content.revision]
+    const { code, err } = await run(args)
 
     expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('cannot be used') })
     expect((await (await testStore(redis)).head())?.sequence).toBeGreaterThan(7)

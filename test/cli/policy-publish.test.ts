@@ -40,7 +40,7 @@ async function push(
   waiting: readonly string[] = ['--no-wait'],
 ) {
   const cwd = await folder(filesOf(...rules))
-  const ran = await run(['push', '-m', message, '--yes', ...waiting], { cwd })
+  const ran = await run(['push', '-m', message, '--yes', '--over', 'live', ...waiting], { cwd })
   const head = await (await testStore(redis)).head()
   return { ...ran, cwd, revision: head?.revision ?? '' }
 }
@@ -60,7 +60,10 @@ describe('postern policy push', () => {
     const cwd = await folder(filesOf(...second))
     await until(async () => (await (await testStore(redis)).replicas()).length === 1)
 
-    const { code, out, err } = await run(['push', '-m', 'clerks may order', '--yes'], { cwd })
+    const { code, out, err } = await run(
+      ['push', '-m', 'clerks may order', '--yes', '--over', 'live'],
+      { cwd },
+    )
 
     expect({ code, err }).toMatchObject({ code: 0 })
     expect(out).toMatch(/^1\/1 on r-[0-9a-f]{32}\n$/)
@@ -157,7 +160,7 @@ describe('postern policy push', () => {
 
     expect(ran).toMatchObject({ code: 1, out: '' })
     expect(ran.err).toMatch(
-      /refused: r-\w+ was live when you looked, now it is r-\w+ \(push by eve\\u\{1b\}\[2J at .+: mine\)/,
+      /refused: r-\w+ was live when you looked, now r-\w+ is live \(push by eve\\u\{1b\}\[2J at .+: mine\)/,
     )
     expect(ran.err).not.toContain('\u001b')
     expect((await store.head())?.revision).toBe(faster.revision)
@@ -187,7 +190,8 @@ describe('postern policy push', () => {
     await redis.client.set(`${prefix}policy:rev:${revision}`, '{"cut":')
     const cwd = await folder(filesOf(...second))
 
-    const { code, err } = await run(['push', '-m', 'x', '--yes', '--no-wait'], { cwd })
+    const args = ['push', '-m', 'x', '--yes', '--no-wait', '--over', revision]
+    const { code, err } = await run(args, { cwd })
 
     expect(code).toBe(0)
     expect(err).toContain('cannot be used')
@@ -251,6 +255,7 @@ describe('postern policy pull', () => {
     expect(refused.err).toContain('add --force')
     expect(forced.code).toBe(0)
     expect((await readdir(join(cwd, 'policies'))).sort()).toEqual([
+      '.postern',
       'model.conf',
       'notes.md',
       'policy.csv',

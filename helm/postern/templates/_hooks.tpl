@@ -45,6 +45,8 @@ app.kubernetes.io/component: policy-hook
 - '--wait'
 - {{ int64 $push.waitSeconds | quote }}
 - '--allow-lost'
+- '--over'
+- live
 {{- if $push.allowEmpty }}
 - '--allow-empty'
 {{- end }}

@@ -1,0 +1,217 @@
+import { cpSync, readFileSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { prefix, testStore } from '../support/published-policies.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import { folder, policy, type RunOptions } from './policy-runner.ts'
+
+const model = readFileSync('policies/model.conf', 'utf8')
+
+let redis: RedisServer
+beforeAll(async () => {
+  redis = await startRedis()
+})
+afterAll(() => redis.stop())
+beforeEach(async () => {
+  await redis.client.flushall()
+})
+
+const live = async () => (await (await testStore(redis)).head())?.revision ?? ''
+
+async function run(args: readonly string[], options: RunOptions = {}) {
+  const env = { POSTERN_REDIS__URL: redis.url, POSTERN_REDIS__PREFIX: prefix }
+  return policy(args, { cwd: await folder(), ...options, env })
+}
+
+/** A working copy with these rules, which says nothing about where they come from. */
+const copyOf = (...rules: readonly string[]) =>
+  folder({
+    'policies/model.conf': model,
+    'policies/policy.csv': rules.map((rule) => `p, clerk, ${rule}\n`).join(''),
+  })
+
+const edit = (cwd: string, ...rules: readonly string[]) =>
+  writeFile(join(cwd, 'policies/policy.csv'), rules.map((rule) => `p, clerk, ${rule}\n`).join(''))
+
+const push = (cwd: string, ...more: readonly string[]) =>
+  run(['push', '-m', 'why', '--yes', '--no-wait', ...more], { cwd })
+
+/** Publishes a first policy, and gives two working copies of it, one pulled and one copied. */
+async function twoCopies() {
+  const ann = await copyOf('/orders, GET')
+  expect((await push(ann)).code).toBe(0)
+  const base = await live()
+  const bob = await folder()
+  expect((await run(['pull', 'live', 'policies'], { cwd: bob })).code).toBe(0)
+  return { ann, bob, base }
+}
+
+describe('the second of two pushes from one base', () => {
+  test('is refused, with who published what and what to do', async () => {
+    const { ann, bob, base } = await twoCopies()
+    await edit(ann, '/orders, GET', '/orders, POST')
+    await edit(bob, '/orders, GET', '/orders, PUT')
+
+    const first = await push(ann)
+    const published = await live()
+    const second = await push(bob)
+    const asked = await run(['push', '-m', 'why', '--no-wait'], { cwd: bob, types: 'yes' })
+
+    expect(first.code).toBe(0)
+    for (const refused of [second, asked]) {
+      expect(refused).toMatchObject({ code: 1, out: '' })
+      expect(refused.err).toMatch(
+        `refused: policies was made from ${base}, but ${published} is live (push by ada at `,
+      )
+      expect(refused.err).toContain(`postern policy diff ${base} ${published}`)
+      expect(refused.err).toContain(`--over ${published}`)
+    }
+    expect(await live()).toBe(published)
+  })
+
+  test('passes once the first is seen, and the copy then knows what it is made from', async () => {
+    const { ann, bob } = await twoCopies()
+    await edit(ann, '/orders, GET', '/orders, POST')
+    await push(ann)
+    await edit(bob, '/orders, GET', '/orders, POST', '/orders, PUT')
+
+    const merged = await push(bob, '--over', (await live()).slice(0, 14))
+    await edit(bob, '/orders, GET', '/orders, POST')
+    const next = await push(bob)
+
+    expect(merged.code).toBe(0)
+    expect(next.code).toBe(0)
+    const base = await readFile(join(bob, 'policies/.postern/base'), 'utf8')
+    expect(base).toBe(`${await live()}\n`)
+    expect(await readFile(join(bob, 'policies/.postern/.gitignore'), 'utf8')).toBe('*\n')
+  })
+
+  test('is refused after a rollback too, and of a copy that was made with cp', async () => {
+    const { ann, base } = await twoCopies()
+    await edit(ann, '/orders, GET', '/orders, POST')
+    await push(ann)
+    const copy = await folder()
+    cpSync(join(ann, 'policies'), join(copy, 'policies'), { recursive: true })
+    await run(['rollback', base, '--yes', '--no-wait'])
+    await edit(copy, '/orders, GET', '/orders, POST', '/orders, PUT')
+
+    const refused = await push(copy)
+
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('(rollback by ada') })
+    expect(await live()).toBe(base)
+  })
+
+  test('of two at the same moment, exactly one is published', async () => {
+    const { ann, bob } = await twoCopies()
+    for (let round = 0; round < 5; round++) {
+      const base = await live()
+      await edit(ann, `/orders/${round}, GET`)
+      await edit(bob, `/orders/${round}, PUT`)
+
+      const codes = await Promise.all(
+        [ann, bob].map(async (cwd) => (await push(cwd, '--over', base)).code),
+      )
+
+      expect(codes.toSorted()).toEqual([0, 1])
+    }
+  })
+})
+
+describe('files that do not say what they were made from', () => {
+  test('are published when nothing is, and not over a live policy unseen', async () => {
+    const first = await copyOf('/orders, GET')
+    const other = await copyOf('/orders, PUT')
+
+    expect((await push(first)).code).toBe(0)
+    const refused = await push(other)
+    const named = await push(other, '--over', await live())
+
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain('policies does not say which revision it was made from')
+    expect(refused.err).toContain('access widens')
+    expect(named.code).toBe(0)
+  })
+
+  test('are published by a person who has seen the difference', async () => {
+    await push(await copyOf('/orders, GET'))
+    const other = await copyOf('/orders, PUT')
+
+    const ran = await run(['push', '-m', 'why', '--no-wait'], { cwd: other, types: 'yes' })
+
+    expect(ran.code).toBe(0)
+  })
+
+  test('are already live when they say the same, whatever --over names', async () => {
+    await push(await copyOf('/orders, GET'))
+
+    const again = await push(await copyOf('/orders, GET'))
+    const over = await push(await copyOf('/orders, GET'), '--over', 'r-000000000000')
+
+    expect(again).toMatchObject({ code: 0, err: expect.stringContaining('live already') })
+    expect(over.code).toBe(0)
+  })
+})
+
+describe('--over', () => {
+  test.each([
+    ['a revision that is not live', 1, 'r-000000000000', 'but r-'],
+    ['no revision', 2, 'yesterday', '--over is a revision or live'],
+  ])('with %s publishes nothing', async (_, code, over, words) => {
+    await push(await copyOf('/orders, GET'))
+    const before = await live()
+
+    const pushed = await push(await copyOf('/orders, PUT'), '--over', over)
+    const rolled = await run(['rollback', before, '--yes', '--no-wait', '--over', over])
+
+    expect(pushed).toMatchObject({ code, err: expect.stringContaining(words) })
+    if (code === 2) expect(rolled.code).toBe(2)
+    expect(await live()).toBe(before)
+  })
+
+  test('keeps a rollback from undoing what was published meanwhile', async () => {
+    const cwd = await copyOf('/orders, GET')
+    await push(cwd)
+    const old = await live()
+    await edit(cwd, '/orders, PUT')
+    await push(cwd)
+    const seen = await live()
+    await edit(cwd, '/orders, POST')
+    await push(cwd)
+
+    const refused = await run(['rollback', old, '--yes', '--no-wait', '--over', seen])
+    const passed = await run(['rollback', old, '--yes', '--no-wait', '--over', await live()])
+
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('push by ada') })
+    expect(passed.code).toBe(0)
+  })
+
+  test('with a revision is refused where nothing is published', async () => {
+    const ran = await push(await copyOf('/orders, GET'), '--over', 'r-000000000000')
+
+    expect(ran).toMatchObject({ code: 1, err: expect.stringContaining('nothing is published') })
+  })
+})
+
+describe('the note of what files were made from', () => {
+  test('is refused when it is none', async () => {
+    const cwd = await copyOf('/orders, GET')
+    await mkdir(join(cwd, 'policies/.postern'))
+    await writeFile(join(cwd, 'policies/.postern/base'), 'garbage')
+
+    const ran = await push(cwd)
+
+    expect(ran).toMatchObject({ code: 3, err: expect.stringContaining('policies/.postern/base') })
+    expect(await live()).toBe('')
+  })
+
+  test('is not part of the policy, and a file in its place does no harm', async () => {
+    const cwd = await copyOf('/orders, GET')
+    await writeFile(join(cwd, 'policies/.postern'), 'a file')
+
+    const ran = await push(cwd)
+
+    expect(ran).toMatchObject({ code: 0, err: expect.stringContaining('cannot be written') })
+    expect((await run(['diff'], { cwd })).out).toContain('no difference')
+  })
+})

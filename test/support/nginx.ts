@@ -18,16 +18,24 @@ export interface NginxOptions {
 
 /** A real nginx with the sample configuration, on a free port. Ends with the test. */
 export async function startNginx({ ports, changes = {} }: NginxOptions): Promise<number> {
-  const directory = await mkdtemp(join(tmpdir(), 'postern-nginx-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const port = await freePort()
   let sample = await readFile('samples/nginx/postern.conf', 'utf8')
   for (const [address, own] of Object.entries({ ...ports, '127.0.0.1:8088': port })) {
     sample = replaced(sample, address, `127.0.0.1:${own}`)
   }
   for (const [from, to] of Object.entries(changes)) sample = replaced(sample, from, to)
+  return runNginx(sample, port)
+}
+
+/**
+ * A real nginx with this inside its `http` block, as soon as it listens on `port`; returns that. Ends
+ * with the test.
+ */
+export async function runNginx(text: string, port: number): Promise<number> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-nginx-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
   await mkdir(join(directory, 'temporary'))
-  await writeFile(join(directory, 'nginx.conf'), around(sample, directory))
+  await writeFile(join(directory, 'nginx.conf'), around(text, directory))
 
   const args = ['-p', directory, '-e', 'stderr', '-c', 'nginx.conf', '-g', 'daemon off;']
   const nginx = spawn(findNginx(), args, { stdio: ['ignore', 'ignore', 'pipe'] })

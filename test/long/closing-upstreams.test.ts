@@ -1,0 +1,91 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { type CallersOptions, callMany } from '../support/callers.ts'
+import { startLoneGateway } from '../support/lone-gateway.ts'
+import { runNginx } from '../support/nginx.ts'
+import { freePort } from '../support/redis-server.ts'
+import { startRestartableService } from '../support/restartable-service.ts'
+import { tokenOf } from '../support/tokens.ts'
+
+const hasNginx = process.env['POSTERN_TEST_NGINX'] !== ''
+const headers = { Authorization: `Bearer ${tokenOf('admin')}` }
+
+async function startGateway(targets: readonly string[]): Promise<number> {
+  const { gateway } = await startLoneGateway({ upstreams: { backend: { targets } } })
+  return gateway.publicPort
+}
+
+/** As one sets it up for keep-alive, else with its defaults. */
+async function startProxy(ports: readonly number[]): Promise<number> {
+  const port = await freePort()
+  const servers = ports.map((each) => `server 127.0.0.1:${each};`).join(' ')
+  return runNginx(
+    `upstream backend { ${servers} keepalive 100; }
+     server {
+       listen 127.0.0.1:${port};
+       location / {
+         proxy_pass http://backend;
+         proxy_http_version 1.1;
+         proxy_set_header Connection "";
+       }
+     }`,
+    port,
+  )
+}
+
+/** The same load on the gateway, and on an nginx where there is one, at the same time. */
+async function beside(
+  [gateway, nginx]: readonly [number, number | undefined],
+  load: Omit<CallersOptions, 'port' | 'headers'>,
+) {
+  const run = (port: number) => callMany({ ...load, port, headers })
+  const [ours, theirs] = await Promise.all([
+    run(gateway),
+    nginx === undefined ? undefined : run(nginx),
+  ])
+  console.log(
+    `failed: postern ${JSON.stringify(ours.failed)}, nginx ${theirs === undefined ? 'left out: not installed' : JSON.stringify(theirs.failed)}`,
+  )
+  return ours
+}
+
+describe('an upstream that closes idle connections', () => {
+  test.each([
+    // All at once, again and again at the moment when the connections of the time before are closed.
+    ['each after 2 s', { timeoutMs: 2000 }, { pauseMs: [1950, 2030], together: true }],
+    ['all of them every 2 s', { sweepMs: 2000 }, { pauseMs: [0, 1000] }],
+  ] as const)('%s fails no GET, and one POST in 3,000 at most', async (_, idle, pace) => {
+    const [own, other] = [await startRestartableService(idle), await startRestartableService(idle)]
+    const ports = [
+      await startGateway([own.origin]),
+      hasNginx ? await startProxy([other.port]) : undefined,
+    ] as const
+
+    const { sent, failed, reasons } = await beside(ports, { callers: 100, requests: 6000, ...pace })
+
+    expect(sent).toEqual({ GET: 3000, POST: 3000 })
+    expect({ failed: failed['GET'], reasons }).toMatchObject({ failed: 0 })
+    expect(failed['POST'], reasons.join()).toBeLessThanOrEqual(1)
+  })
+})
+
+test('ten restarts of one of two targets fail no request', async () => {
+  const [first, second] = [await startRestartableService(), await startRestartableService()]
+  const ports = [
+    await startGateway([first.origin, second.origin]),
+    hasNginx ? await startProxy([first.port, second.port]) : undefined,
+  ] as const
+
+  // 80 requests a second.
+  const load = beside(ports, { callers: 40, requests: 2400, pauseMs: [0, 1000] })
+  for (let turn = 0; turn < 10; turn++) {
+    await pause(1000)
+    await first.stop()
+    await pause(500)
+    await first.start()
+  }
+  const { sent, failed, reasons } = await load
+
+  expect(sent).toEqual({ GET: 1200, POST: 1200 })
+  expect({ failed, reasons }).toEqual({ failed: { GET: 0, POST: 0 }, reasons: [] })
+})

@@ -27,6 +27,8 @@ export interface Target {
   /** Those that have, or wait for, one of its pooled connections: tunnels do not. */
   readonly waiting: () => number
   readonly tunnels: () => number
+  /** Its connections, those of tunnels included. */
+  readonly connections: () => number
   readonly began: () => Attempt
   readonly send: Pool['send']
   readonly abort: Pool['abort']
@@ -77,6 +79,7 @@ export function createTarget(
     outstanding: () => waiting + tunnels,
     waiting: () => waiting,
     tunnels: () => tunnels,
+    connections: () => pool.size() + tunnels,
     began() {
       waiting++
       return breaker.began()

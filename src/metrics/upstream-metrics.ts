@@ -11,6 +11,7 @@ interface CountedTarget {
   readonly breaker: { readonly state: () => 'closed' | 'open' | 'half-open' }
   readonly isHealthy: () => boolean
   readonly outstanding: () => number
+  readonly connections: () => number
 }
 
 /** Shows of every target whether it is used, and how much it has to do. */
@@ -50,6 +51,15 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
       whole: 'sum',
     },
     each(({ outstanding }) => outstanding()),
+  )
+  figures.readGauge(
+    {
+      name: 'postern_upstream_connections',
+      help: 'Open connections to it, idle ones and tunnels included.',
+      labels,
+      whole: 'sum',
+    },
+    each(({ connections }) => connections()),
   )
 }
 

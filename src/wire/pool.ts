@@ -27,6 +27,8 @@ export interface Pool {
   /** Nobody waits for it any more: its handler hears nothing from now on. */
   abort(call: Call): void
   resume(call: Call): void
+  /** How many connections it has, those that are being opened included. */
+  size(): number
   /** Ends every connection. What is under way fails. */
   destroy(): void
 }
@@ -227,6 +229,7 @@ export function createPool(
       else call.connection.abandon()
     },
     resume: (call) => call.connection?.resume(),
+    size: () => all.size,
     destroy() {
       destroyed = true
       clearInterval(clock)

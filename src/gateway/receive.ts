@@ -23,6 +23,7 @@ export interface ReceiveParts {
 export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   const ownId = createRequestId()
   arrival.notes.requestId = ownId
+  arrival.notes.address = arrival.remoteAddress
 
   refuseForeignProtocol(arrival)
   const { path, query } = splitTarget(arrival, parts)
@@ -66,19 +67,31 @@ function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
   if (refusedMethods.has(method)) throw new Refusal('method-not-allowed')
 }
 
-function splitTarget(
-  { method, target }: Arrival,
-  { readPath, maxTargetBytes }: Pick<ReceiveParts, 'readPath' | 'maxTargetBytes'>,
-) {
+function splitTarget(arrival: Arrival, parts: ReceiveParts) {
+  const { method, target } = arrival
   if (target === serverWide && method === 'OPTIONS') return { path: serverWide, query: '' }
-  if (target.length > maxTargetBytes) throw new Refusal('target-too-long')
+  if (target.length > parts.maxTargetBytes) throw new Refusal('target-too-long')
 
   const mark = target.indexOf('?')
-  const path = readPath(mark === -1 ? target : target.slice(0, mark))
+  const rawPath = mark === -1 ? target : target.slice(0, mark)
+  const path = parts.readPath(rawPath)
   const query = mark === -1 ? '' : target.slice(mark + 1)
-  if (path === undefined) throw new Refusal('ambiguous-path')
-  if (!isPlainQuery(query)) throw new Refusal('ambiguous-path', { reason: 'in the query' })
+  if (path === undefined) {
+    noteAmbiguous(arrival, rawPath, parts)
+    throw new Refusal('ambiguous-path')
+  }
+  if (!isPlainQuery(query)) {
+    noteAmbiguous(arrival, rawPath, parts)
+    throw new Refusal('ambiguous-path', { reason: 'in the query' })
+  }
   return { path, query }
+}
+
+/** Whoever tries such paths is to be found in the log, also behind a trusted proxy. */
+function noteAmbiguous(arrival: Arrival, rawPath: string, parts: ReceiveParts): void {
+  arrival.notes.rawPath = rawPath
+  const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
+  arrival.notes.address = parts.findOrigin(arrival, headers).address
 }
 
 /** Printable ASCII without `#`: a fragment has no place in a request target (RFC 9112 3.2.1). */

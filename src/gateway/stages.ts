@@ -44,6 +44,8 @@ export interface Notes {
   contract?: string
   method?: string
   path?: string
+  /** The path as the client sent it, where it has no canonical form. */
+  rawPath?: string
   /** The path that goes to the upstream, where it is another one. */
   sentPath?: string
   /** The address of the client, as far as it can be believed. */

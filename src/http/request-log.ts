@@ -1,6 +1,7 @@
 import { member, plainMember } from '../json-line.ts'
 import type { Log } from '../log.ts'
 import type { EndedRequest } from './ended-request.ts'
+import { loggedPath } from './logged-path.ts'
 
 /**
  * The one line per request, at its end. It has the canonical path and never the query: that is
@@ -18,6 +19,7 @@ export function logRequest(log: Log, ended: EndedRequest): void {
       plainMember('span_id', notes.trace?.spanId) +
       member('method', method) +
       plainMember('path', notes.path) +
+      (notes.rawPath === undefined ? '' : member('rawPath', loggedPath(notes.rawPath))) +
       member('sentPath', notes.sentPath) +
       member('client', notes.address) +
       member('contract', notes.contract) +

@@ -28,7 +28,9 @@ import { addRevocationMetrics } from './metrics/revocation-metrics.ts'
 import { createLivePolicies } from './policy/live.ts'
 import { buildGateway } from './serve/build-gateway.ts'
 import { buildLogin } from './serve/build-login.ts'
+import { createClientPorts } from './serve/client-ports.ts'
 import { clock } from './serve/clock.ts'
+import { warnOfDescriptors } from './serve/descriptors.ts'
 import { doorSettings, drainOptions, drainTimes } from './serve/draining.ts'
 import { logMode } from './serve/log-mode.ts'
 import { openForwardAuth } from './serve/open-forward-auth.ts'
@@ -94,7 +96,10 @@ export async function serve(options: ServeOptions): Promise<RunningPostern> {
 async function start(options: ServeOptions, closing: Closing): Promise<RunningPostern> {
   const { config, log, now = clock } = options
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
-  if (options.asWorker === undefined) logMode(mode, log)
+  if (options.asWorker === undefined) {
+    logMode(mode, log)
+    warnOfDescriptors(config, log)
+  }
 
   // First, so that it ends last: no store is to wait until somebody has taken the spans.
   const tracing = openTracing(config, closing)
@@ -174,9 +179,11 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     limitedRoutes: config.routes.filter(({ limit }) => limit !== undefined).map(({ path }) => path),
     upstreams: Object.keys(config.upstreams),
   })
-  const rim = { log, metrics, overload, tracing, limits: config.limits }
+  const { faults, clients, proxies } = createClientPorts(options, figures)
+  const rim = { log, metrics, overload, tracing, limits: config.limits, faults }
   const publicServer = createPublicServer({
     ...rim,
+    clients,
     pass,
     mark,
     refusals: refusalEnvelopes(config.refusals.notPermittedCode),
@@ -189,7 +196,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   addRevocationMetrics(figures, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
   addKeyMetrics(figures, keys.state)
-  const doors = createDoors(publicServer, ...doorSettings(options))
+  const doors = createDoors(publicServer, clients, doorSettings(options))
   const drain = createDrain(publicServer, doors, drainTimes(config), {
     ...drainOptions(options),
     closeTunnels: () => tunnels.closeAll(1001),
@@ -217,7 +224,9 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   }
   options.beforeListening?.()
   const opsPort = options.asWorker === undefined ? await openOps(config, ops, closing) : 0
-  const asked = await openForwardAuth(options, () => createForwardAuthServer({ ...rim, check }))
+  const asked = await openForwardAuth(options, proxies, () =>
+    createForwardAuthServer({ ...rim, clients: proxies, check }),
+  )
   closing.add(asked.close)
   const publicPort = await doors.open(config.application)
   // At the same time: whoever asks there is to notice as early as whoever calls here.

@@ -8,6 +8,7 @@ import { addLogMetrics } from './metrics/log-metrics.ts'
 import { createFigures, figuresText } from './metrics/registry.ts'
 import { createWholeFigures } from './metrics/whole.ts'
 import { addWorkerMetrics } from './metrics/worker-metrics.ts'
+import { warnOfDescriptors } from './serve/descriptors.ts'
 import type { Life } from './serve/life.ts'
 import { logMode } from './serve/log-mode.ts'
 import { openOps } from './serve/open-ops.ts'
@@ -52,6 +53,8 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   const { told, hurry, exitCode } = life
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   logMode(mode, log)
+  const share = shareOf(config, count)
+  warnOfDescriptors(share, log)
   // Without it, all connections of one balancer have been seen to end up with one worker of four.
   cluster.schedulingPolicy = cluster.SCHED_RR
   // Where lines could get mixed, they come to us. Standard error too: with both outputs on one socket,
@@ -72,7 +75,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
       return worker
     },
     start: {
-      config: shareOf(config, count),
+      config: share,
       isTerminal: output.isTerminal,
       ticketKeys: randomBytes(48).toString('base64'),
     },

@@ -176,7 +176,18 @@ export const configSchema = section('The configuration of Postern.', {
     requestTimeoutMs: integer(300_000, 1, DAY_MS, 'How long a whole request may take to arrive.'),
     stallTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a client may leave an answer unread.'),
     keepAliveTimeoutMs: integer(65_000, 1, DAY_MS, 'How long an idle connection is kept.'),
-    connections: integer(10_000, 1, 1_000_000, 'The most connections at the same time.'),
+    connections: integer(
+      10_000,
+      1,
+      1_000_000,
+      'The most client connections at the same time; beyond that the longest idle one is closed for a new one.',
+    ),
+    connectionsPerAddress: integer(
+      1000,
+      1,
+      1_000_000,
+      'The same for one client address (IPv6: one /64 network); application.trustedProxies are exempt.',
+    ),
   }),
   overload: section(
     'When new requests are refused with 503, so that those under way do not suffer.',

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Server as TlsServer } from 'node:https'
 import { type AddressInfo, createServer, Server as NetServer, type Socket } from 'node:net'
 import { platform } from 'node:os'
+import type { ClientConnections } from './client-connections.ts'
 import { type Address, listen, listenOn } from './listen.ts'
 import type { PublicListener } from './public-listener.ts'
 
@@ -22,47 +23,36 @@ export interface Doors {
 }
 
 /**
- * The ways into a server: it takes `most` connections at a time, through all of them together. A
- * `single` one is for a server that shares its port with other processes.
+ * The ways into a server, each of which brings a connection to it that is admitted. A `single` one
+ * is for a server that shares its port with other processes.
  */
 export function createDoors(
   server: PublicListener,
-  most: number,
+  { admit, acceptFailed }: Pick<ClientConnections, 'admit' | 'acceptFailed'>,
   { single = false }: { readonly single?: boolean } = {},
 ): Doors {
   const others = single || platform() !== 'linux' ? [] : createOthers(server)
   const doors: readonly NetServer[] = [server, ...others]
-  const taken = new Map(doors.map((door) => [door, 0]))
-  /** What came in by another than the server's own. */
-  const passedOn = new WeakSet<Socket>()
 
-  /** As many as all together have left, each may take. */
-  function share(): void {
-    let left = most
-    for (const count of taken.values()) left -= count
-    for (const [door, count] of taken) door.maxConnections = count + left
-  }
-  function count(door: NetServer, change: 1 | -1): void {
-    taken.set(door, (taken.get(door) ?? 0) + change)
-    share()
-  }
-  function watch(door: NetServer): void {
-    // Else a worker that has its share would hand one on, from one full worker to the next.
-    Object.assign(door, { dropMaxConnection: true })
-    door.prependListener('connection', (socket: Socket) => {
-      if (door === server && passedOn.has(socket)) return
-      count(door, 1)
-      socket.once('close', () => count(door, -1))
-    })
-  }
   for (const door of others) {
-    door.on('connection', (socket: Socket) => {
-      passedOn.add(socket)
-      server.emit('connection', socket)
+    door.on('connection', (socket: Socket) => void server.emit('connection', socket))
+  }
+  for (const door of doors) {
+    // Without a listener, a connection that the system could not hand over would end the process.
+    door.on('error', ({ syscall }: NodeJS.ErrnoException) => {
+      if (syscall === 'accept') acceptFailed()
     })
   }
-  for (const door of doors) watch(door)
-  share()
+
+  /** Puts the check before all that listens for connections. */
+  function guard(): void {
+    const listeners = server.listeners('connection')
+    server.removeAllListeners('connection')
+    server.on('connection', (socket: Socket) => {
+      if (!admit(socket)) return
+      for (const listener of listeners) listener.call(server, socket)
+    })
+  }
 
   const ends: Promise<unknown>[] = []
   function shut(door: NetServer): void {
@@ -74,6 +64,7 @@ export function createDoors(
 
   return {
     async open({ host, port }) {
+      guard()
       if (others.length === 0) return listen(server, { host, port })
       // Two gateways that share a port would do so in silence: the first look is at whether it is free.
       const free = port === 0 ? host : await freeAddress({ host, port })

@@ -2,6 +2,7 @@ import { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Doors } from './doors.ts'
+import { endsOf } from './peer-address.ts'
 import type { PublicListener } from './public-listener.ts'
 import { replyUnderWay } from './reply-under-way.ts'
 
@@ -173,8 +174,4 @@ function createConnections(server: PublicListener) {
       destroy(open)
     },
   }
-}
-
-function endsOf({ remoteAddress, remotePort, localAddress }: Socket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress}`
 }

@@ -4,7 +4,7 @@ import { statusEnvelopes } from './envelope.ts'
 import { createPublicServer, type PublicServerParts } from './public-server.ts'
 
 export interface ForwardAuthParts
-  extends Pick<PublicServerParts, 'log' | 'metrics' | 'tracing' | 'limits' | 'overload'> {
+  extends Omit<PublicServerParts, 'pass' | 'refusals' | 'mark' | 'upgrades' | 'tls'> {
   readonly check: Check
 }
 

@@ -1,7 +1,13 @@
+import { IncomingMessage } from 'node:http'
 import { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { type PlainLimits, type PlainRequest, readPlainRequest } from '../wire/plain-request.ts'
 import { type AskedPlainly, WholeBody } from './asked.ts'
+import type { ClientConnection, ClientConnections } from './client-connections.ts'
+import type { ClientFaults } from './client-faults.ts'
+import { KeptBytes } from './kept-bytes.ts'
+import type { Lingering } from './lingering.ts'
+import { mostKept, PacedParser } from './paced-parser.ts'
 import { PlainReply, type ReplyingConnection } from './plain-reply.ts'
 import type { PublicListener } from './public-listener.ts'
 import { setReplyUnderWay } from './reply-under-way.ts'
@@ -11,16 +17,25 @@ export interface ConnectionLimits extends PlainLimits {
   readonly keepAliveTimeoutMs: number
 }
 
+interface ReadingParts {
+  readonly clients: Pick<ClientConnections, 'of'>
+  readonly faults: Pick<ClientFaults, 'closed'>
+  readonly lingering: Lingering
+}
+
+export interface Reading {
+  /** A connection goes on in another protocol: gives what came behind the request that asked for it. */
+  readonly release: (socket: Socket) => Buffer
+}
+
 /** A connection as long as nothing but plain requests came on it. */
 interface PlainConnection extends ReplyingConnection {
+  readonly client: ClientConnection
   /** Whether it has ever asked anything. */
   asked: boolean
-  /** Since when it waits for a request, by the clock of `performance`. */
-  waitingSince: number
   reply: PlainReply | undefined
   /** What came before the answer had left. */
-  kept: Buffer[] | undefined
-  keptBytes: number
+  kept: KeptBytes | undefined
   /** Whether its last answer has been given. */
   over: boolean
   readonly stopListening: () => void
@@ -30,18 +45,23 @@ interface PlainConnection extends ReplyingConnection {
  * Reads the requests of a server itself as long as they are plain ones (`wire/plain-request.ts`),
  * which costs less than Node's parser, its objects and its streams (decision 13). The first bytes on a
  * connection that are anything else go to Node, with all that follows them there: it reads chunks,
- * pieces, upgrades and mistakes, and it alone says what is malformed. Both bring what they have read
+ * pieces, upgrades and mistakes, one request at a time, and it alone says what is malformed. Both bring what they have read
  * to the listeners for `request`.
  *
  *   waiting     for a request; closed when none comes in time
  *   answering   what comes meanwhile is kept
  *   handed over it is Node's, for good
  */
-export function readPlainly(server: PublicListener, limits: ConnectionLimits): void {
+export function readPlainly(
+  server: PublicListener,
+  limits: ConnectionLimits,
+  { clients, faults, lingering }: ReadingParts,
+): Reading {
   const event = server instanceof TlsServer ? 'secureConnection' : 'connection'
   const [nodes, ...others] = server.listeners(event)
   if (nodes === undefined || others.length > 0) throw new Error('Node listens in another way')
   const connections = new Set<PlainConnection>()
+  const parsers = new WeakMap<Socket, PacedParser>()
   const keepAlive = `timeout=${Math.floor(limits.keepAliveTimeoutMs / 1000)}`
 
   function begin(socket: Socket): void {
@@ -55,12 +75,11 @@ export function readPlainly(server: PublicListener, limits: ConnectionLimits): v
     const it: PlainConnection = {
       socket,
       keepAlive,
+      client: clients.of(socket),
       answered: () => goOn(it),
       asked: false,
-      waitingSince: performance.now(),
       reply: undefined,
       kept: undefined,
-      keptBytes: 0,
       over: false,
       stopListening() {
         socket.off('data', take).off('end', end).off('close', close).off('error', ignore)
@@ -85,12 +104,11 @@ export function readPlainly(server: PublicListener, limits: ConnectionLimits): v
     else ask(it, plain, bytes)
   }
 
-  /** Not paused: nobody would see the client leave then, and its request would go on without it. */
+  /** Paused as late as can be: a client that leaves then is not seen to, and its request goes on. */
   function keep(it: PlainConnection, bytes: Buffer): void {
-    it.kept ??= []
+    it.kept ??= new KeptBytes()
     it.kept.push(bytes)
-    it.keptBytes += bytes.length
-    if (it.keptBytes > mostKept) it.socket.destroy()
+    if (it.kept.length > mostKept) it.socket.pause()
   }
 
   function ask(it: PlainConnection, plain: PlainRequest, bytes: Buffer): void {
@@ -99,6 +117,7 @@ export function readPlainly(server: PublicListener, limits: ConnectionLimits): v
     const reply = new PlainReply(it, method)
     it.asked = true
     it.reply = reply
+    it.client.began()
     setReplyUnderWay(socket, reply)
     const request: AskedPlainly = {
       method,
@@ -115,7 +134,7 @@ export function readPlainly(server: PublicListener, limits: ConnectionLimits): v
   function goOn(it: PlainConnection): void {
     const { socket, reply } = it
     it.reply = undefined
-    it.waitingSince = performance.now()
+    it.client.ended()
     setReplyUnderWay(socket, null)
     if (reply?.shouldKeepAlive === false) {
       it.over = true
@@ -124,18 +143,21 @@ export function readPlainly(server: PublicListener, limits: ConnectionLimits): v
   }
 
   function readKept(it: PlainConnection): void {
-    const { kept = [], socket } = it
+    const { kept, socket } = it
     it.kept = undefined
-    it.keptBytes = 0
-    if (!socket.destroyed) read(it, Buffer.concat(kept))
+    if (socket.destroyed || kept === undefined) return
+    if (socket.isPaused()) socket.resume()
+    read(it, kept.take())
   }
 
   function handOver(it: PlainConnection, bytes: Buffer): void {
     connections.delete(it)
     it.stopListening()
     setReadingMore(it.socket, false)
-    nodes?.call(server, it.socket)
-    it.socket.emit('data', bytes)
+    const listen = () => nodes?.call(server, it.socket)
+    const parser = new PacedParser(it.socket, listen, it.client, faults.closed)
+    parsers.set(it.socket, parser)
+    parser.take(bytes)
   }
 
   /** Those that have asked before and do not now. */
@@ -147,7 +169,7 @@ export function readPlainly(server: PublicListener, limits: ConnectionLimits): v
     const now = performance.now()
     for (const it of connections) {
       if (it.reply !== undefined || it.kept !== undefined) continue
-      const waited = now - it.waitingSince
+      const waited = now - it.client.idleSince
       if (it.asked && waited > limits.keepAliveTimeoutMs + graceMs) it.socket.destroy()
       if (!it.asked && waited > limits.headersTimeoutMs) server.emit('clientError', late, it.socket)
     }
@@ -165,14 +187,24 @@ export function readPlainly(server: PublicListener, limits: ConnectionLimits): v
   server.closeIdleConnections = () => {
     closeNodesIdle.call(server)
     for (const { socket } of idle()) socket.destroy()
+    lingering.closeAll()
+  }
+  for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
+    server.on(event, (request, reply) => {
+      if (request instanceof IncomingMessage) parsers.get(request.socket)?.began(request, reply)
+    })
+  }
+  return {
+    release(socket) {
+      clients.of(socket).began()
+      return parsers.get(socket)?.release() ?? Buffer.alloc(0)
+    },
   }
 }
 
 const lookEveryMs = 1000
 /** Longer than the client is told: what it sends at the last moment is still on its way. */
 const graceMs = 1000
-/** How far ahead a client may be that does not wait for answers. */
-const mostKept = 65_536
 
 /**
  * Behind each piece that a stream hands out, Node looks in a tick of its own whether it is to read

@@ -5,12 +5,17 @@ import type { Reply } from '../gateway/reply.ts'
 import { createRequestId } from '../gateway/request-id.ts'
 import type { Arrival, Notes, Upgrade } from '../gateway/stages.ts'
 import type { Log } from '../log.ts'
+import type { RequestRejection } from '../metrics/connection-metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { Asked } from './asked.ts'
+import type { ClientConnections } from './client-connections.ts'
+import type { ClientFaults } from './client-faults.ts'
 import { endedRequest } from './ended-request.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
+import { Lingering } from './lingering.ts'
 import type { Overload } from './overload.ts'
+import { peerAddress } from './peer-address.ts'
 import { readPlainly } from './plain-connections.ts'
 import { createListener, type PublicListener, type PublicTls } from './public-listener.ts'
 import { errorReply, replyError } from './reply-error.ts'
@@ -27,6 +32,8 @@ export interface PublicServerParts {
   /** Absent when nothing is done about traces. */
   readonly tracing: Tracing | undefined
   readonly overload: Overload
+  readonly clients: Pick<ClientConnections, 'of'>
+  readonly faults: ClientFaults
   /** Marks answers to requests that never get into the line. */
   readonly mark?: (arrival: Arrival, reply: Reply) => void
   readonly limits: {
@@ -48,7 +55,7 @@ export interface PublicServerParts {
  * other handler here, so there is no second reading of a path that could let one past the checks.
  */
 export function createPublicServer(parts: PublicServerParts): PublicListener {
-  const { pass, refusals, log, metrics, overload, tracing, limits } = parts
+  const { pass, refusals, log, metrics, overload, tracing, limits, clients, faults } = parts
   const findUpgrade = createUpgradeFinder(parts.upgrades)
   /** Requests with an Upgrade that is not offered. */
   const passedOver = new WeakSet<IncomingMessage>()
@@ -70,7 +77,8 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     },
   })
   server.maxHeadersCount = limits.headerCount
-  readPlainly(server, limits)
+  const lingering = new Lingering()
+  const reading = readPlainly(server, limits, { clients, faults, lingering })
 
   async function handle(request: Asked, reply: Reply, upgrade?: Upgrade): Promise<void> {
     const startedAt = performance.now()
@@ -93,7 +101,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
       replyError(thrown, answer, { request, reply, requestId: notes.requestId })
     }
     overload.leave()
-    if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply, limits.stallTimeoutMs)
+    if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply)
     const ended = endedRequest({ request, reply, notes, error, startedAt })
     logRequest(log, ended)
     tracing?.ended?.(trace, ended)
@@ -113,11 +121,50 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
 
   function goOnIn(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const protocol = findUpgrade(request)
+    const behind = reading.release(socket)
     // A Node without shouldUpgradeCallback brings every request with Upgrade here, unread.
-    if (protocol === undefined) refuseOnSocket(socket, '501 Not Implemented')
-    // It cannot wait for its turn: the parser has let go of the connection.
-    else if (replyUnderWay(socket) !== undefined) socket.destroy()
-    else void handle(request, replyOn(request, socket), { protocol, head })
+    if (protocol === undefined) refuse(socket, 'upgrade')
+    else {
+      const upgrade = { protocol, head: Buffer.concat([head, behind]) }
+      void handle(request, replyOn(request, socket), upgrade)
+    }
+  }
+
+  /** What the parser refused before there was a request. The connection cannot be trusted further. */
+  function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+    if (lingering.has(socket)) return
+    // An answer to the request before would be taken for one to that request.
+    const busy = replyUnderWay(socket) !== undefined
+    // The request before asked for the end of the connection and will have its answer.
+    if (busy && error.code === 'HPE_CLOSED_CONNECTION') return
+    const left = error.code === 'ECONNRESET' || error.code === 'EPIPE'
+    if (!socket.writable || busy || left) {
+      if (!left && !socket.destroyed)
+        faults.requestRejected(rejectionOf(error), peerAddress(socket))
+      socket.destroy()
+    } else refuse(socket, rejectionOf(error))
+  }
+
+  /** Answers where there is no reply object, and ends the connection whatever the client does. */
+  function refuse(socket: Socket, reason: RequestRejection): void {
+    faults.requestRejected(reason, peerAddress(socket))
+    const status = rejectionStatuses[reason]
+    const body = JSON.stringify({ code: Number(status.slice(0, 3)), msg: 'malformed request' })
+    lingering.end(
+      socket,
+      `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
+        `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    )
+  }
+
+  /** The last of an answer has left our hands, but a client that does not read would hold it here. */
+  function cutUnlessRead(reply: Reply): void {
+    const { socket } = reply
+    const timer = setTimeout(() => {
+      faults.closed('unread-response', socket === null ? undefined : peerAddress(socket))
+      reply.destroy()
+    }, limits.stallTimeoutMs)
+    reply.once('close', () => clearTimeout(timer))
   }
 
   const inTurn = createTurns(handle)
@@ -126,17 +173,15 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   server.on('checkExpectation', inTurn)
   server.on('clientError', answerClientError)
   server.on('upgrade', (request, socket, head) => goOnIn(request, socket as Socket, head))
+  server.on('connect', (_, socket) => {
+    reading.release(socket as Socket)
+    refuse(socket as Socket, 'method')
+  })
   return server
 }
 
 /** One for all: to make an error is dear. */
 const tooMuch = new Fault('overloaded')
-
-/** The last of an answer has left our hands, but a client that does not read would hold it here. */
-function cutUnlessRead(reply: Reply, withinMs: number): void {
-  const timer = setTimeout(() => reply.destroy(), withinMs)
-  reply.once('close', () => clearTimeout(timer))
-}
 
 function toArrival(request: Asked, notes: Notes, upgrade?: Upgrade): Arrival {
   const { socket } = request
@@ -145,7 +190,7 @@ function toArrival(request: Asked, notes: Notes, upgrade?: Upgrade): Arrival {
     target: request.url ?? '',
     httpVersion: request.httpVersion,
     rawHeaders: request.rawHeaders,
-    remoteAddress: plainAddress(socket.remoteAddress ?? ''),
+    remoteAddress: peerAddress(socket) ?? '',
     encrypted: 'encrypted' in socket,
     body: request instanceof IncomingMessage ? request : request.body,
     upgrade,
@@ -153,38 +198,24 @@ function toArrival(request: Asked, notes: Notes, upgrade?: Upgrade): Arrival {
   }
 }
 
-/** An IPv4 client on a dual-stack socket is the same client. */
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice(7) : address
+/** Which of the closed list it is that the parser found. */
+function rejectionOf({ code }: NodeJS.ErrnoException): RequestRejection {
+  return parserRejections[code ?? ''] ?? 'malformed'
 }
 
-/** What the parser refused before there was a request. The connection cannot be trusted further. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  // An answer to the request before would be taken for one to that request.
-  const busy = replyUnderWay(socket) !== undefined
-  // The request before asked for the end of the connection and will have its answer.
-  if (busy && error.code === 'HPE_CLOSED_CONNECTION') return
-  if (!socket.writable || busy || error.code === 'ECONNRESET') {
-    socket.destroy()
-    return
-  }
-  refuseOnSocket(socket, parserStatuses[error.code ?? ''] ?? '400 Bad Request')
+const parserRejections: Readonly<Record<string, RequestRejection>> = {
+  HPE_INVALID_EOF_STATE: 'incomplete',
+  HPE_HEADER_OVERFLOW: 'headers-too-large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'chunk-extensions-too-large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
 }
 
-/** Answers where there is no reply object, and ends the connection whatever the client does. */
-function refuseOnSocket(socket: Socket, status: string): void {
-  const body = JSON.stringify({ code: Number(status.slice(0, 3)), msg: 'malformed request' })
-  socket.on('error', () => {})
-  socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
-    // A client that keeps its side open would keep the connection for ever.
-    () => socket.destroy(),
-  )
-}
-
-const parserStatuses: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+const rejectionStatuses: Readonly<Record<RequestRejection, string>> = {
+  malformed: '400 Bad Request',
+  incomplete: '400 Bad Request',
+  'headers-too-large': '431 Request Header Fields Too Large',
+  'chunk-extensions-too-large': '413 Payload Too Large',
+  timeout: '408 Request Timeout',
+  method: '405 Method Not Allowed',
+  upgrade: '501 Not Implemented',
 }

@@ -4,9 +4,6 @@ import type { Asked } from './asked.ts'
 
 type Handle = (request: Asked, reply: Reply) => Promise<void>
 
-/** A client that does not wait for answers may be this many requests ahead. */
-const mostWaiting = 100
-
 /** The requests of one connection: the one whose turn it is or was, and those behind it. */
 interface Line {
   readonly socket: Socket
@@ -18,7 +15,9 @@ interface Line {
 /**
  * Handles the requests of one connection one after the other, each when the answer before it has
  * left. Node would start them all at once: a single client could then occupy every connection to
- * an upstream, or have a hundred answers kept for it, with one write. `handle` must not reject.
+ * an upstream, or have a hundred answers kept for it, with one write. What reads a connection brings
+ * the next request when the one before has its answer, so at most a few wait here. `handle` must not
+ * reject.
  */
 export function createTurns(handle: Handle): (request: Asked, reply: Reply) => void {
   const lines = new WeakMap<Socket, Line>()
@@ -56,7 +55,6 @@ export function createTurns(handle: Handle): (request: Asked, reply: Reply) => v
       return
     }
     line.waiting ??= []
-    if (line.waiting.push([request, reply]) >= mostWaiting) socket.destroy()
-    else if (line.waiting.length === 1) advance(line)
+    if (line.waiting.push([request, reply]) === 1) advance(line)
   }
 }

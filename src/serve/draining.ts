@@ -14,7 +14,7 @@ export function drainOptions({ log, hurry }: ServeOptions) {
   return { hurry, onCut }
 }
 
-/** How many connections may come in, and whether others serve the port too. */
-export function doorSettings({ config, asWorker }: ServeOptions) {
-  return [config.limits.connections, { single: asWorker !== undefined }] as const
+/** Whether others serve the port too. */
+export function doorSettings({ asWorker }: ServeOptions) {
+  return { single: asWorker !== undefined }
 }

@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import type { ClientConnections } from '../http/client-connections.ts'
 import { createDoors } from '../http/doors.ts'
 import { createDrain } from '../http/drain.ts'
 import type { ServeOptions } from '../serve.ts'
@@ -7,12 +8,13 @@ import { doorSettings, drainOptions, drainTimes } from './draining.ts'
 /** The port for other proxies, if there is to be one. Closing it twice is closing it once. */
 export async function openForwardAuth(
   options: ServeOptions,
+  clients: ClientConnections,
   create: () => Server,
 ): Promise<{ port: number | undefined; close(): Promise<void> }> {
   const { forwardAuth } = options.config
   if (!forwardAuth.enabled) return { port: undefined, close: async () => {} }
   const server = create()
-  const doors = createDoors(server, ...doorSettings(options))
+  const doors = createDoors(server, clients, doorSettings(options))
   const drain = createDrain(server, doors, drainTimes(options.config), drainOptions(options))
   const port = await doors.open(forwardAuth)
   let closed: Promise<void> | undefined

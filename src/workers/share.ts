@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts'
 
 /**
  * The configuration of one of `count` workers. What limits the whole gateway is divided, rounded
- * up: connections of clients, requests under way, connections to the database and to each target,
+ * up: connections of clients and of one address, requests under way, connections to the database and to each target,
  * tunnels, and passwords checked at once.
  */
 export function shareOf(config: Config, count: number): Config {
@@ -11,7 +11,11 @@ export function shareOf(config: Config, count: number): Config {
 
   return {
     ...config,
-    limits: { ...limits, connections: part(limits.connections) },
+    limits: {
+      ...limits,
+      connections: part(limits.connections),
+      connectionsPerAddress: part(limits.connectionsPerAddress),
+    },
     overload: { ...overload, inFlight: part(overload.inFlight) },
     database: { ...database, poolSize: part(database.poolSize) },
     login: {

@@ -143,7 +143,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
 const closedLabels = new Set([
   ...['route', 'method', 'status', 'outcome', 'upstream', 'target', 'kind', 'le', 'carrier'],
   ...['result', 'step', 'mode', 'by', 'version', 'revision', 'source', 'engine', 'state'],
-  ...['kid', 'algorithm', 'signs'],
+  ...['kid', 'algorithm', 'signs', 'reason'],
 ])
 
 describe('what a gateway exposes', () => {

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createClientConnections } from '../../src/http/client-connections.ts'
 import { createDoors, type Doors } from '../../src/http/doors.ts'
 import { until } from '../support/until.ts'
 
@@ -19,7 +20,8 @@ interface Opened {
 
 async function open(most: number, options = {}, port = 0, name = host): Promise<Opened> {
   const server = createServer((_, reply) => void reply.end('ok'))
-  const doors = createDoors(server, most, options)
+  const clients = createClientConnections({ most }, { rejected() {}, closed() {} })
+  const doors = createDoors(server, clients, options)
   let taken = 0
   server.on('connection', () => void taken++)
   const bound = await doors.open({ host: name, port })

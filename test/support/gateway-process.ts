@@ -35,6 +35,8 @@ export interface ProcessOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Whether a signal can be sent to it and all that it starts. */
   readonly ownGroup?: boolean
+  /** The most files and connections that the process may have open. */
+  readonly openFiles?: number
 }
 
 const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
@@ -46,11 +48,15 @@ const main = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 export async function startGatewayProcess(
   file: string,
   config: Readonly<Record<string, unknown>>,
-  { preload, env = {}, ownGroup = false }: ProcessOptions = {},
+  { preload, env = {}, ownGroup = false, openFiles }: ProcessOptions = {},
 ): Promise<GatewayProcess> {
   await writeFile(file, stringify(config))
   const loaded = preload === undefined ? [] : ['--import', resolve(import.meta.dirname, preload)]
-  const child = spawn(process.execPath, [...loaded, main, 'serve', '--config', file], {
+  const args = [...loaded, main, 'serve', '--config', file]
+  const limited = ['-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, process.execPath]
+  const [program, ...all] =
+    openFiles === undefined ? [process.execPath, ...args] : ['/bin/sh', ...limited, ...args]
+  const child = spawn(program, all, {
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group that can be signalled as a terminal does it.
     detached: ownGroup,

@@ -1,0 +1,40 @@
+import type { Socket } from 'node:net'
+
+/** How long, and for how many bytes, a client may go on sending what is not read any more. */
+export const lingerMs = 2000
+export const lingerBytes = 1_048_576
+
+/**
+ * Connections that have had their last response while their client may still be sending. Closed at
+ * once, they would be reset, and the client could lose the response before it has read it.
+ */
+export class Lingering {
+  readonly #sockets = new Set<Socket>()
+
+  /** Sends the last bytes, then discards what comes until the client is done or the bounds are met. */
+  end(socket: Socket, text: string): void {
+    let left = lingerBytes
+    const timer = setTimeout(() => socket.destroy(), lingerMs)
+    this.#sockets.add(socket)
+    socket.removeAllListeners('data')
+    socket.on('error', () => {})
+    socket.on('data', (bytes: Buffer) => {
+      left -= bytes.length
+      if (left < 0) socket.destroy()
+    })
+    socket.once('close', () => {
+      clearTimeout(timer)
+      this.#sockets.delete(socket)
+    })
+    socket.end(text)
+    socket.resume()
+  }
+
+  has(socket: Socket): boolean {
+    return this.#sockets.has(socket)
+  }
+
+  closeAll(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+}

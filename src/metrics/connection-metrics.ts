@@ -1,0 +1,74 @@
+import type { Figures } from './registry.ts'
+
+function countByReason<Reason extends string>(
+  figures: Figures,
+  reasons: readonly Reason[],
+  figure: { readonly name: string; readonly help: string },
+): (reason: Reason) => void {
+  const fromZero = reasons.map((reason) => [reason])
+  return figures.counter({ ...figure, labels: ['reason'], fromZero })
+}
+
+/** The bounds that a new connection can meet. */
+export const connectionBounds = ['connections', 'address', 'descriptors'] as const
+export type ConnectionBound = (typeof connectionBounds)[number]
+
+/** Why the gateway closed a connection that was open. */
+export const closeReasons = [...connectionBounds, 'unread-body', 'unread-response'] as const
+export type CloseReason = (typeof closeReasons)[number]
+
+/** Why bytes were rejected before there was a request to log. */
+export const requestRejections = [
+  'malformed',
+  'incomplete',
+  'headers-too-large',
+  'chunk-extensions-too-large',
+  'timeout',
+  'method',
+  'upgrade',
+] as const
+export type RequestRejection = (typeof requestRejections)[number]
+
+export interface ConnectionMetrics {
+  readonly rejected: (bound: ConnectionBound) => void
+  readonly closed: (reason: CloseReason) => void
+  readonly requestRejected: (reason: RequestRejection) => void
+}
+
+/** What happens to clients before and besides their requests, on all ports that take requests. */
+export function createConnectionMetrics(figures: Figures): ConnectionMetrics {
+  return {
+    rejected: countByReason(figures, connectionBounds, {
+      name: 'postern_connections_rejected_total',
+      help: 'New client connections refused because a limit was reached and no idle connection could make room.',
+    }),
+    closed: countByReason(figures, closeReasons, {
+      name: 'postern_connections_closed_total',
+      help: 'Open client connections closed by the gateway: idle ones to make room, by limit, and those with an unread body or response.',
+    }),
+    requestRejected: countByReason(figures, requestRejections, {
+      name: 'postern_requests_rejected_total',
+      help: 'Requests rejected while they were read, before routing; they are not in postern_requests_total.',
+    }),
+  }
+}
+
+/** Open connections of clients, of all ports together. */
+export function addConnectionGauge(
+  figures: Figures,
+  ports: () => readonly { readonly idle: number; readonly active: number }[],
+): void {
+  figures.readGauge(
+    {
+      name: 'postern_client_connections',
+      help: 'Open client connections: active has a request under way, idle has none.',
+      labels: ['state'],
+      whole: 'sum',
+    },
+    () =>
+      (['idle', 'active'] as const).map((state) => ({
+        value: ports().reduce((sum, counts) => sum + counts[state], 0),
+        labels: { state },
+      })),
+  )
+}

@@ -1,0 +1,37 @@
+import { createTrust } from '../gateway/trusted-peers.ts'
+import {
+  type ClientConnections,
+  type ConnectionLimits,
+  createClientConnections,
+} from '../http/client-connections.ts'
+import { type ClientFaults, createClientFaults } from '../http/client-faults.ts'
+import { addConnectionGauge, createConnectionMetrics } from '../metrics/connection-metrics.ts'
+import type { Figures } from '../metrics/registry.ts'
+import type { ServeOptions } from '../serve.ts'
+import { firstReserved } from './descriptors.ts'
+
+/** The connections of the ports that take requests, with their limits, log and metrics. */
+export interface ClientPorts {
+  readonly faults: ClientFaults
+  /** Of the public port. */
+  readonly clients: ClientConnections
+  /** Of the forward-auth port. Its clients are proxies, so no address has a limit of its own. */
+  readonly proxies: ClientConnections
+}
+
+export function createClientPorts(
+  { config, log }: Pick<ServeOptions, 'config' | 'log'>,
+  figures: Figures,
+): ClientPorts {
+  const { limits, application, tls } = config
+  const faults = createClientFaults(log, createConnectionMetrics(figures))
+  const common: ConnectionLimits = { most: limits.connections, descriptors: firstReserved(config) }
+  const isExempt = createTrust(application.trustedProxies)
+  const clients = createClientConnections(
+    { ...common, perAddress: limits.connectionsPerAddress, isExempt, tls: tls !== undefined },
+    faults,
+  )
+  const proxies = createClientConnections(common, faults)
+  addConnectionGauge(figures, () => [clients.counts(), proxies.counts()])
+  return { faults, clients, proxies }
+}

@@ -1,0 +1,34 @@
+import type { Config } from '../config/schema.ts'
+import { readDescriptorLimit } from '../http/descriptor-limit.ts'
+import type { Log } from '../log.ts'
+
+/** Log, stores, listeners, the files of policies and keys. */
+const ofGateway = 128
+
+/** How many descriptors one process of this configuration needs besides those of its clients. */
+function besidesClients({ upstreams }: Config): number {
+  const connections = Object.values(upstreams).map(
+    ({ targets, connections }) => targets.length * connections,
+  )
+  return connections.reduce((sum, count) => sum + count, ofGateway)
+}
+
+/** The first descriptor that a client may not have: the rest is for upstreams and the gateway itself. */
+export function firstReserved(config: Config): number | undefined {
+  const limit = readDescriptorLimit()
+  if (limit === undefined) return undefined
+  return limit - Math.min(besidesClients(config), Math.floor(limit / 2))
+}
+
+/** Says at startup that clients will be refused before `limits.connections` is reached. */
+export function warnOfDescriptors(config: Config, log: Log): void {
+  const limit = readDescriptorLimit()
+  const { limits, forwardAuth } = config
+  const ports = forwardAuth.enabled ? 2 : 1
+  const needed = ports * limits.connections + besidesClients(config)
+  if (limit === undefined || limit >= needed) return
+  log.warn(
+    { limit, needed, connections: limits.connections },
+    'file descriptor limit too low for limits.connections: raise it (ulimit -n, LimitNOFILE)',
+  )
+}

@@ -115,6 +115,7 @@ const workerCommand: Command = async (_, io) => {
   const told = Promise.withResolvers<void>()
   signals.tell(told.resolve, () => {})
   const { work } = await import('./workers/work.ts')
+  const { drainMs } = await import('./serve/draining.ts')
   let code = 0
   await work({
     worker,
@@ -127,14 +128,18 @@ const workerCommand: Command = async (_, io) => {
       void life.told.then(told.resolve)
       const asWorker = { ticketKeys: Buffer.from(ticketKeys, 'base64') }
       const gateway = await serveHere({ config, log, hurry: life.hurry, asWorker })
-      const ended = life.end(gateway.close)
+      const mayClose = Promise.withResolvers<void>()
+      const ended = life.end(() => mayClose.promise.then(gateway.close))
       return {
         ...gateway,
         async close(withinMs) {
           life.begin(withinMs)
+          mayClose.resolve()
           code = await ended
         },
         hurry: life.cut,
+        hurried: life.hurry,
+        waitMs: () => life.leftMs() - drainMs(config),
       }
     },
   })

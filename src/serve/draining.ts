@@ -7,6 +7,11 @@ export function drainTimes({ shutdown: { graceMs, idleMs, deadlineMs } }: Config
   return { graceMs, idleMs, deadlineMs: deadlineMs - flushMs(deadlineMs) }
 }
 
+/** What an end in order needs at least, besides the time that requests take. */
+export function drainMs({ shutdown: { graceMs, idleMs, deadlineMs } }: Config): number {
+  return graceMs + idleMs + flushMs(deadlineMs)
+}
+
 /** What can end a drain early, and who is told of what it cut. */
 export function drainOptions({ log, hurry }: ServeOptions) {
   const onCut = (connections: number) =>

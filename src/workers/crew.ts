@@ -3,6 +3,7 @@ import { Fault } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { WholeFigures } from '../metrics/whole.ts'
 import { createBackOff } from './back-off.ts'
+import { closeLost } from './lost-connections.ts'
 import type { Listening, Start } from './messages.ts'
 import { createPlace, type Ending, type Place } from './place.ts'
 import { StartEnded } from './start-ended.ts'
@@ -37,6 +38,8 @@ export interface Crew {
   readonly close: (withinMs: number, moreMs: number) => Promise<void>
 }
 
+const waits = 'worker told to end is the only one that listens; it serves until another does'
+
 /** A signal to the whole group reaches its members one after the other. */
 const groupMs = 250
 
@@ -45,6 +48,7 @@ export function createCrew(parts: CrewParts): Crew {
   const started = Promise.withResolvers<Listening>()
   const allGone = Promise.withResolvers<void>()
   const bad = new Set<number>()
+  const leavers = new Set<Place>()
   let phase: 'starting' | 'running' | 'closing' = 'starting'
   let restarts = 0
 
@@ -58,8 +62,18 @@ export function createCrew(parts: CrewParts): Crew {
       start: { ...start, kind: 'start', number },
       listening: (listening) => nextStep(number, listening),
       counted: (counted) => figures.take(number, counted),
+      leaving() {
+        leavers.add(place)
+        letLeave()
+        // Not for a signal to the whole group, of which we have not heard yet.
+        setTimeout(() => {
+          if (leavers.has(place) && phase !== 'closing') log.warn({ worker: number }, waits)
+        }, groupMs)
+      },
       ended(ending) {
         figures.ended(number)
+        leavers.delete(place)
+        if (!places.some(isListening)) closeLost()
         if (phase === 'closing') gone(number, ending)
         else if (phase === 'starting') void failStart(number, ending)
         else replace(place, ending, backOff.after)
@@ -68,11 +82,25 @@ export function createCrew(parts: CrewParts): Crew {
     return place
   }
 
+  /** One at a time: those that leave together would leave the port without a listener. */
+  function letLeave(): void {
+    for (const place of leavers) {
+      if (!places.some((other) => other !== place && isListening(other))) continue
+      leavers.delete(place)
+      place.leave()
+    }
+  }
+
   function nextStep(number: number, listening: Listening): void {
+    advance(number, listening)
+    letLeave()
+  }
+
+  function advance(number: number, listening: Listening): void {
     if (phase === 'running') log.info({ worker: number }, 'a worker listens')
     if (phase !== 'starting') return
     if (number === 1) for (const place of places.slice(1)) place.fill()
-    if (!places.every((place) => place.state() === 'listening')) return
+    if (!places.every(isListening)) return
     phase = 'running'
     started.resolve(listening)
   }
@@ -94,7 +122,8 @@ export function createCrew(parts: CrewParts): Crew {
     const { pid, code, signal, servedMs, inOrder } = ending
     // An orderly end may be that of the whole group, of which we have not heard yet.
     const inMs = inOrder ? groupMs : after(servedMs)
-    const line = { worker: place.number, endedPid: pid, code, signal, inMs }
+    // Not `code`: log lines have that field taken out, for it is what captchas call their answer.
+    const line = { worker: place.number, endedPid: pid, exitCode: code, signal, inMs }
     log[inOrder ? 'warn' : 'error'](line, 'a worker ended; another takes its place')
     setTimeout(() => {
       if (phase !== 'running') return
@@ -132,6 +161,10 @@ export function createCrew(parts: CrewParts): Crew {
     },
     close,
   }
+}
+
+function isListening(place: Place): boolean {
+  return place.state() === 'listening'
 }
 
 function pause(ms: number): Promise<undefined> {

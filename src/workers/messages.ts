@@ -30,6 +30,10 @@ export type ToWorker =
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
   /** To end in order, within that time. */
   | { readonly kind: 'close'; readonly withinMs: number }
+  /** It may close its listeners: another worker listens. */
+  | { readonly kind: 'leave' }
+  /** The answer to its last message: no connection is on its way to it any more. */
+  | { readonly kind: 'bye' }
   /** To cut what is open, when it is ending already. */
   | { readonly kind: 'hurry' }
 
@@ -46,6 +50,8 @@ export type FromWorker =
   | { readonly kind: 'hello' }
   | ({ readonly kind: 'listening' } & Listening)
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answers[Question] }
+  /** It got a signal of its own, and keeps listening until it may leave. */
+  | { readonly kind: 'leaving' }
   | { readonly kind: 'closing' }
   /** The last thing it says, so that nothing it counted is lost. */
   | { readonly kind: 'counted'; readonly figures: readonly FigureSnapshot[] }

@@ -26,6 +26,8 @@ export interface Ending {
 interface PlaceEvents {
   readonly listening: (listening: Listening) => void
   readonly counted: (figures: Answers['figures']) => void
+  /** It wants to close its listeners, and waits for `leave`. */
+  readonly leaving: () => void
   readonly ended: (ending: Ending) => void
 }
 
@@ -41,6 +43,8 @@ export interface Place {
   readonly fill: () => void
   /** Has it end in order. One that cannot hear yet is told so as the first thing. */
   readonly close: (withinMs: number) => void
+  /** Lets it close its listeners. From now on it counts as closing. */
+  readonly leave: () => void
   /** `undefined` when there is no process, or no answer in time. */
   readonly ask: <Q extends Question>(question: Q) => Promise<Answers[Q] | undefined>
   readonly kill: () => void
@@ -72,8 +76,12 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
       listeningSince = performance.now()
       events.listening(message)
     } else if (message.kind === 'answer') open.get(message.id)?.(message.answer)
+    else if (message.kind === 'leaving') events.leaving()
     else if (message.kind === 'closing') state = 'closing'
-    else events.counted(message.figures)
+    else {
+      events.counted(message.figures)
+      tell({ kind: 'bye' })
+    }
   }
 
   function ended(code: number | null, signal: string | null): void {
@@ -121,6 +129,10 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
     close(withinMs) {
       closingMs = withinMs
       tell({ kind: 'close', withinMs })
+    },
+    leave() {
+      state = 'closing'
+      tell({ kind: 'leave' })
     },
     async ask<Q extends Question>(question: Q) {
       if (worker === undefined || state === 'starting') return undefined

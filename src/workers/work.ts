@@ -17,6 +17,10 @@ export interface Gateway extends Listening {
   close(withinMs?: number): Promise<void>
   /** Cuts what is open. */
   hurry(): void
+  /** How long it may wait with its end, once that has begun. */
+  waitMs(): number
+  /** Fires when the end may not wait any longer. */
+  readonly hurried: AbortSignal
 }
 
 export interface WorkParts {
@@ -40,11 +44,17 @@ const sendMs = 1000
 export async function work({ worker, serve, signal }: WorkParts): Promise<void> {
   const start = Promise.withResolvers<Start>()
   const end = Promise.withResolvers<number | undefined>()
+  const leave = Promise.withResolvers<void>()
+  const bye = Promise.withResolvers<void>()
   let gateway: Gateway | undefined
 
   async function hear(message: ToWorker): Promise<void> {
     if (message.kind === 'start') start.resolve(message)
-    else if (message.kind === 'close') end.resolve(message.withinMs)
+    else if (message.kind === 'close') {
+      end.resolve(message.withinMs)
+      leave.resolve()
+    } else if (message.kind === 'leave') leave.resolve()
+    else if (message.kind === 'bye') bye.resolve()
     else if (message.kind === 'hurry') gateway?.hurry()
     else if (gateway !== undefined) {
       const answer = await answerOf(gateway, message.question)
@@ -60,6 +70,8 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
     worker.exitedAfterDisconnect = true
     start.reject(new Fault('workers', { reason: 'the supervisor is gone' }))
     end.resolve(undefined)
+    leave.resolve()
+    bye.resolve()
   })
   void signal.then(() => end.resolve(undefined))
 
@@ -71,15 +83,35 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
   const { publicPort, forwardAuthPort, revision, ops } = gateway
   await tell(worker, { kind: 'listening', publicPort, forwardAuthPort, revision })
   const withinMs = await end.promise
+  if (withinMs === undefined) await mayLeave(worker, gateway, leave.promise)
   await tell(worker, { kind: 'closing' })
   await gateway.close(withinMs)
   await tell(worker, { kind: 'counted', figures: await ops.metrics.snapshot() })
+  // Until the supervisor has read that we close, it may hand us connections. We give them back; if we
+  // had ended, they would stay open in the supervisor without an answer.
+  const late = setTimeout(bye.resolve, sendMs)
+  if (worker.isConnected()) await bye.promise
+  clearTimeout(late)
 }
 
 async function answerOf({ ops }: Gateway, question: Question): Promise<Answers[Question]> {
   if (question === 'figures') return ops.metrics.snapshot()
   if (question === 'ownFigures') return ops.metrics.snapshot('own')
   return question === 'readiness' ? ops.readiness(true) : ops.publicKeys()
+}
+
+/**
+ * A port that no worker listens on refuses connections. So a worker that got a signal of its own asks
+ * first, and serves until another one listens or its own time runs out.
+ */
+async function mayLeave(worker: Worker, gateway: Gateway, leave: Promise<void>): Promise<void> {
+  await tell(worker, { kind: 'leaving' })
+  const outOfTime = Promise.withResolvers<void>()
+  const timer = setTimeout(outOfTime.resolve, gateway.waitMs())
+  gateway.hurried.addEventListener('abort', () => outOfTime.resolve())
+  if (gateway.hurried.aborted || !worker.isConnected()) outOfTime.resolve()
+  await Promise.race([leave, outOfTime.promise])
+  clearTimeout(timer)
 }
 
 /** Returns when it was sent, or is not going to be. */

@@ -1,5 +1,6 @@
 import type { Figures, Reading } from './registry.ts'
 import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
+import { addSnapshotMetrics, type CountedSnapshot } from './snapshot-metrics.ts'
 
 /** What is known about the policies in force. */
 export interface CountedPolicies {
@@ -12,6 +13,7 @@ export interface CountedPolicies {
   readonly since: string | undefined
   readonly confirmedAt: string | undefined
   readonly reloads: Reloads
+  readonly snapshot?: CountedSnapshot | undefined
 }
 
 /** Shows which policy is in force, since when, and how taking in new ones goes. */
@@ -47,6 +49,15 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
       const { reloads, stale } = read()
       return { reloads, isWell: !stale }
     },
+  )
+  addSnapshotMetrics(
+    figures,
+    {
+      prefix: 'postern_policy',
+      current: '1 while policy.snapshot holds the live revision, 0 while it does not.',
+      failures: 'Writes of policy.snapshot that failed.',
+    },
+    () => read().snapshot,
   )
   figures.readGauge(
     {

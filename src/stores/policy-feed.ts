@@ -161,6 +161,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       rules: inForce?.ruleCount,
       engine: inForce?.engine.name,
       reloads: attempts.reloads(),
+      snapshot: keep?.state(),
     }),
     problem() {
       if (live.revision() !== undefined) return expired()

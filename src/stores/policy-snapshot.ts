@@ -1,40 +1,103 @@
-import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import type { Keep, LargeOffer, Offer, PolicyLog } from './policy-source.ts'
+import { readFile, rm, stat, truncate, utimes } from 'node:fs/promises'
+import type { Keep, Known, LargeOffer, Offer, PolicyLog } from './policy-source.ts'
+import { replaceFile } from './replace-file.ts'
+import { readSnapshotHead } from './snapshot-head.ts'
 import { formatSnapshot, parseSnapshot } from './snapshot-text.ts'
+import { createWriteFailures } from './write-failures.ts'
 
-/** How often the file is told that the source still says the same. */
+/** How often the time of the file is set to that of the last confirmation. */
 const CONFIRM_MS = 15_000
 
 /**
- * Keeps the last good policy in a file: replaced whole, readable by nobody else, with its checksum
- * in the first line. Its time is that of the last confirmation. A file that does not fit its
- * checksum is not used. Failing to write costs a log line and nothing else.
+ * Keeps the last good policy in a file: replaced as a whole, readable by its owner only, with its
+ * checksum in the first line. Its time is when the source last confirmed the policy in it. A file
+ * that does not match its checksum is not used.
+ *
+ * The file must never bring a withdrawn policy back. So its time is renewed only while it holds the
+ * live revision, a write that failed is retried until it succeeds, and a file that holds an older
+ * revision meanwhile is removed: without Redis, a gateway that restarts then has no policy and
+ * answers 503, instead of allowing what is no longer allowed. Removing it also frees space on a full
+ * disk. A file that cannot even be removed keeps its old time, by which `policy.maxAge` is measured.
  */
 export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
+  const failures = createWriteFailures()
+  /** What the file should hold, and what it is known to hold. */
+  let live: Known | undefined
+  let held: Known | undefined
   let waiting: Offer | LargeOffer | undefined
-  let writing: Promise<void> | undefined
+  let working: Promise<void> | undefined
   let confirmedAt = 0
-
-  async function attempt(work: () => Promise<void>, what: string): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
-      log.warn({ file, reason: error instanceof Error ? error.message : String(error) }, what)
-    }
-  }
 
   async function writeWaiting(): Promise<void> {
     while (waiting !== undefined) {
       const offer = waiting
-      waiting = undefined
-      await attempt(
-        async () => replaceFile(file, await snapshotOf(offer)),
-        'the policy snapshot was not written',
+      try {
+        await put(offer)
+        if (waiting === offer) waiting = undefined
+      } catch (error) {
+        const outdated = await discard(offer)
+        // A newer one is written at once; the one that failed, after a pause.
+        if (waiting !== offer) continue
+        report(error, offer, outdated)
+        break
+      }
+    }
+    working = undefined
+  }
+
+  async function put(offer: Offer | LargeOffer): Promise<void> {
+    const content = 'aside' in offer ? await offer.aside.snapshot : formatSnapshot(offer)
+    // Another worker may be ahead of this one.
+    const found = await readSnapshotHead(file)
+    const isOvertaken = found !== undefined && isNewer(found, offer)
+    if (!isOvertaken) await replaceFile(file, content)
+    held = isOvertaken ? undefined : knownOf(offer)
+    if (failures.succeeded())
+      log.info({ file, revision: offer.revision }, 'policy snapshot written')
+  }
+
+  /** Takes an older revision out of the way, and says what became of it. */
+  async function discard(offer: Known): Promise<'removed' | 'emptied' | 'kept' | undefined> {
+    held = undefined
+    const found = await readSnapshotHead(file)
+    if (found === undefined || isSame(found, offer) || isNewer(found, offer)) return undefined
+    try {
+      await rm(file)
+      return 'removed'
+    } catch {
+      // The directory may be read-only where the file is not.
+      return truncate(file).then(
+        () => 'emptied',
+        () => 'kept',
       )
     }
-    writing = undefined
+  }
+
+  function report(error: unknown, { revision }: Known, outdated: string | undefined): void {
+    const retryMs = failures.failed(error, start)
+    if (!failures.isNews()) return
+    const { lastError: reason } = failures.state()
+    log.warn({ file, reason, revision, outdated, retryMs }, 'policy snapshot not written')
+  }
+
+  async function renew(): Promise<void> {
+    const wasHeld = held !== undefined
+    const found = await readSnapshotHead(file)
+    held = found !== undefined && isSame(found, live) ? found : undefined
+    try {
+      const time = new Date()
+      if (held !== undefined) await utimes(file, time, time)
+      else if (wasHeld) {
+        const fields = { file, revision: live?.revision, found: found?.revision }
+        log.warn(fields, 'policy snapshot does not hold the live revision')
+      }
+    } catch (error) {
+      log.warn({ file, reason: String(error) }, 'policy snapshot not confirmed')
+    }
+  }
+
+  function start(): void {
+    working ??= writeWaiting()
   }
 
   return {
@@ -42,7 +105,11 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
       try {
         const { mtimeMs: confirmedAt } = await stat(file)
         const offer = parseSnapshot(await readFile(file, 'utf8'))
-        if (offer !== undefined) return { offer, confirmedAt }
+        if (offer !== undefined) {
+          live = knownOf(offer)
+          held = live
+          return { offer, confirmedAt }
+        }
         log.warn({ file }, 'the policy snapshot is corrupted and not used')
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
@@ -51,42 +118,44 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
       return undefined
     },
     write(offer) {
+      live = knownOf(offer)
       waiting = offer
       confirmedAt = Date.now()
-      writing ??= writeWaiting()
+      start()
     },
     confirm() {
-      if (writing !== undefined || Date.now() - confirmedAt < CONFIRM_MS) return
+      if (live === undefined || waiting !== undefined || working !== undefined) return
+      if (Date.now() - confirmedAt < CONFIRM_MS) return
       confirmedAt = Date.now()
-      const time = new Date()
-      writing = attempt(
-        () => utimes(file, time, time),
-        'the policy snapshot was not confirmed',
-      ).then(writeWaiting)
+      working = renew().then(writeWaiting)
     },
+    state: () => ({
+      file,
+      current: live === undefined ? undefined : isSame(live, held),
+      ...failures.state(),
+    }),
     async close() {
-      await writing
+      failures.close()
+      await working
+      // Once more: what failed may have been fixed since.
+      if (waiting !== undefined) await put(waiting).catch(() => {})
     },
   }
 }
 
-async function snapshotOf(offer: Offer | LargeOffer): Promise<string | Uint8Array> {
-  return 'aside' in offer ? offer.aside.snapshot : formatSnapshot(offer)
+/** Not the offer itself: its files would stay in memory. */
+function knownOf({ checksum, revision, sequence }: Known): Known {
+  return {
+    checksum,
+    ...(revision !== undefined && { revision }),
+    ...(sequence !== undefined && { sequence }),
+  }
 }
 
-async function replaceFile(file: string, text: string | Uint8Array): Promise<void> {
-  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
-  await mkdir(dirname(file), { recursive: true })
-  const handle = await open(temporary, 'wx', 0o600)
-  try {
-    await handle.writeFile(text)
-    // A rename can reach the disk before the content does.
-    await handle.sync()
-    await handle.close()
-    await rename(temporary, file)
-  } catch (error) {
-    await handle.close().catch(() => {})
-    await rm(temporary, { force: true })
-    throw error
-  }
+function isSame(one: Known, other: Known | undefined): boolean {
+  return one.checksum === other?.checksum && one.sequence === other.sequence
+}
+
+function isNewer(one: Known, other: Known): boolean {
+  return (one.sequence ?? 0) > (other.sequence ?? 0)
 }

@@ -1,5 +1,6 @@
 import type { CompiledPolicies } from '../policy/decision.ts'
 import type { PolicyFile } from '../policy/policy-set.ts'
+import type { SnapshotState } from './write-failures.ts'
 
 /** What a source has: files, how to tell them from others, and what they claim to be. */
 export interface Offer {
@@ -50,6 +51,7 @@ export interface Keep {
   write(offer: Offer | LargeOffer): void
   /** The source still says the same. */
   confirm(): void
+  state(): SnapshotState
   close(): Promise<void>
 }
 
@@ -74,4 +76,6 @@ export interface PolicyState {
   readonly rules: number | undefined
   readonly engine: string | undefined
   readonly reloads: { readonly ok: number; readonly failed: number }
+  /** The file that a restart without the source begins with, if there is one. */
+  readonly snapshot?: SnapshotState | undefined
 }

@@ -154,7 +154,7 @@ describe('a policy snapshot', () => {
       policy: { snapshot: join(notADirectory, 'policy.snapshot') },
     })
 
-    await until(() => published.postern.logText().includes('snapshot was not written'))
+    await until(() => published.postern.logText().includes('policy snapshot not written'))
 
     expect(await published.ask('/first')).toBe('allowed')
   })

@@ -1,4 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { createFigures } from '../../src/metrics/registry.ts'
@@ -8,6 +11,7 @@ import { only, render } from '../support/chart.ts'
 import { mountKeys, newKey } from '../support/keys.ts'
 import { logIn, postLogin } from '../support/log-in.ts'
 import { selectorsIn } from '../support/promql.ts'
+import { startPublished } from '../support/published-policies.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { until } from '../support/until.ts'
@@ -82,7 +86,8 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
 
   const scrape = async () => (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
   await until(async () => /^postern_ratelimit_rejected_total\{.*\} 1$/m.test(await scrape()))
-  return samplesIn((await scrape()) + (await scrapeOverTls()) + (await scrapeOfWorkers()))
+  const others = [await scrapeOverTls(), await scrapeOfWorkers(), await scrapeOfPublished()]
+  return samplesIn((await scrape()) + others.join(''))
 }
 
 /** What only a gateway of several workers has. */
@@ -99,6 +104,15 @@ async function scrapeOverTls(): Promise<string> {
   const tls = { certFile: certificate, keyFile: key }
   const { opsPort } = await startPostern({ config: { tls } })
   return (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
+}
+
+/** What only a gateway has that keeps a snapshot of what was published. */
+async function scrapeOfPublished(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'postern-snapshot-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  const policy = { snapshot: join(directory, 'policy.snapshot') }
+  const { postern } = await startPublished({ rules: ['clerk, /x, GET'], policy })
+  return (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
 }
 
 function samplesIn(text: string): ReadonlyMap<string, ReadonlySet<string>> {

@@ -159,7 +159,8 @@ describe('a policy feed', () => {
     const { source } = createSource(new Fault('redis', { reason: 'away' }))
     const confirmedAt = Date.now() + 86_400_000
     const read = async () => ({ offer: first, confirmedAt })
-    const keep = { read, write: () => {}, confirm: () => {}, close: async () => {} }
+    const state = () => ({ file: '', current: true, failures: 0, lastError: undefined })
+    const keep = { read, write: () => {}, confirm: () => {}, state, close: async () => {} }
     const { feed } = startFeed(source, { maxAgeMs: 200, keep })
 
     await feed.start()

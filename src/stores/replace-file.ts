@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/**
+ * Replaces a file as a whole, readable by its owner only: readers, and a restart after a crash, find
+ * the old content or the new. Several processes may do so at once; the last one wins.
+ */
+export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
+  await mkdir(dirname(file), { recursive: true })
+  const handle = await open(temporary, 'wx', 0o600)
+  try {
+    await handle.writeFile(content)
+    // A rename can reach the disk before the content does.
+    await handle.sync()
+    await handle.close()
+    await rename(temporary, file)
+  } catch (error) {
+    await handle.close().catch(() => {})
+    await rm(temporary, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,65 @@
+import { failureText } from './failure-text.ts'
+
+/** What operators see of a file that keeps a copy of something live. */
+export interface SnapshotState {
+  readonly file: string
+  /** Whether the file holds what is live; `undefined` while nothing is. */
+  readonly current: boolean | undefined
+  /** How many writes have failed since the start. */
+  readonly failures: number
+  /** Why the last one failed; `undefined` once one succeeded. */
+  readonly lastError: string | undefined
+}
+
+/** Writes that failed: how many, why, and when to try again. */
+export interface WriteFailures {
+  /** Counts one, calls `retry` after a pause, and returns that pause in milliseconds. */
+  readonly failed: (error: unknown, retry: () => void) => number
+  /** Whether the failure just counted is news, and not the one before once more. */
+  readonly isNews: () => boolean
+  /** A write succeeded. Returns whether the one before had failed. */
+  readonly succeeded: () => boolean
+  readonly state: () => Pick<SnapshotState, 'failures' | 'lastError'>
+  /** Retries no more. */
+  readonly close: () => void
+}
+
+const firstPauseMs = 1000
+const longestPauseMs = 60_000
+
+/** Pauses grow from a second to a minute: a full disk needs an operator, and not a busy loop. */
+export function createWriteFailures(): WriteFailures {
+  let failures = 0
+  let inARow = 0
+  let lastError: string | undefined
+  let lastKind: string | undefined
+  let isNews = false
+  let timer: NodeJS.Timeout | undefined
+
+  return {
+    failed(error, retry) {
+      lastError = failureText(error)
+      // Texts of the system name the temporary file, which is another one each time.
+      const kind = (error as NodeJS.ErrnoException).code ?? lastError
+      isNews = kind !== lastKind
+      lastKind = kind
+      failures++
+      const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** inARow++)
+      clearTimeout(timer)
+      timer = setTimeout(retry, pauseMs)
+      timer.unref()
+      return pauseMs
+    },
+    isNews: () => isNews,
+    succeeded() {
+      const hadFailed = lastError !== undefined
+      inARow = 0
+      lastError = undefined
+      lastKind = undefined
+      clearTimeout(timer)
+      return hadFailed
+    },
+    state: () => ({ failures, lastError }),
+    close: () => clearTimeout(timer),
+  }
+}

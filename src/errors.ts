@@ -17,6 +17,7 @@ export type RefusalKind =
   | 'expectation-failed'
   | 'body-too-large'
   | 'unexpected-body'
+  | 'body-too-slow'
   | 'too-many-requests'
   | 'bad-login-request'
   | 'wrong-captcha'
@@ -63,6 +64,7 @@ export type FaultPart =
   | 'upstream-broken'
   | 'upstream-timeout'
   | 'upstream-busy'
+  | 'upstream-share'
   | 'upstream-failing'
 
 /** Something is broken. Never answered with `code` 401: nobody logs in again because a store is down. */

@@ -52,6 +52,18 @@ export const upstream = Type.Object(
       true,
       'Whether connections to a target are used for more than one request; false sends Connection: close with each.',
     ),
+    maxShare: integer(
+      50,
+      1,
+      100,
+      'The most of these connections, in percent, that requests of one caller may use at a time, or of one address without a token; further ones wait for queueTimeoutMs. 100: no limit.',
+    ),
+    requestBufferBytes: integer(
+      65_536,
+      0,
+      1_048_576,
+      'How much of a request body Postern reads before it takes a connection; shorter bodies are read whole. 0: none of it, so that each piece is forwarded as it comes.',
+    ),
     tunnels: integer(
       4096,
       1,

@@ -174,6 +174,18 @@ export const configSchema = section('The configuration of Postern.', {
     bodyBytes: integer(104_857_600, 0, TIB, 'The longest request body.'),
     headersTimeoutMs: integer(15_000, 1, DAY_MS, 'How long the headers of a request may take.'),
     requestTimeoutMs: integer(300_000, 1, DAY_MS, 'How long a whole request may take to arrive.'),
+    minBytesPerSecond: integer(
+      500,
+      0,
+      1_000_000_000,
+      'How fast a client must send a request body, in bytes per second, in every window of minRateWindowMs. 0: as slowly as it likes.',
+    ),
+    minRateWindowMs: integer(
+      20_000,
+      100,
+      DAY_MS,
+      'Over how many milliseconds minBytesPerSecond is measured: a client may pause for this long.',
+    ),
     stallTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a client may leave an answer unread.'),
     keepAliveTimeoutMs: integer(65_000, 1, DAY_MS, 'How long an idle connection is kept.'),
     connections: integer(

@@ -13,6 +13,8 @@ import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
 import type { Reply } from './reply.ts'
+import type { RequestBody } from './request-body.ts'
+import type { Share } from './shares.ts'
 import type { Authorized, Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
@@ -23,6 +25,10 @@ export interface Exchange {
   readonly reply: Reply
   readonly upstream: Upstream
   readonly request: WireRequest
+  /** The body of that request, if it has one. */
+  readonly body: RequestBody | undefined
+  /** Whose share of the connections it uses: the caller, or the address of one without a token. */
+  readonly who: string
   readonly relayHeaders: RelayHeaders
   readonly relayTrailers: RelayTrailers
   /** Whether the client has said that it reads trailers. */
@@ -59,6 +65,10 @@ interface Running extends AnswerHandler {
   open: OpenExchange | undefined
   target: Target
   attempt: Attempt
+  /** The share that it holds. */
+  share: Share | undefined
+  /** What ends its wait for a share. */
+  stopWaiting: (() => void) | undefined
   call: Call | undefined
   timer: NodeJS.Timeout | undefined
   tried: Set<Target> | undefined
@@ -78,6 +88,8 @@ interface Running extends AnswerHandler {
  * One request to an upstream and its answer, streamed with backpressure. Resolves when it is over
  * in whatever way; rejects with a Refusal or a Fault only while the client has not been answered.
  *
+ *   gathering  the client has yet to send the beginning of its body; nothing of the upstream is taken
+ *   waiting    its client has used up its share of the connections; ends like `queued`
  *   queued     every connection is taken; ends with a Fault when none comes free in time
  *   sent       the target has the request; the limits of the pool end a wait for the answer. What
  *              fails here without a byte of an answer may be sent again: queued, for a new connection
@@ -98,13 +110,15 @@ export function exchange(parts: Exchange): Promise<void> {
     open: undefined,
     target: upstream.choose(parts.upgrade !== undefined),
     attempt: 0,
+    share: undefined,
+    stopWaiting: undefined,
     call: undefined,
     timer: undefined,
     tried: undefined,
     stale: undefined,
     repeated: 0,
     tunnel: undefined,
-    told: false,
+    told: true,
     answering: false,
     streaming: false,
     over: false,
@@ -122,7 +136,7 @@ export function exchange(parts: Exchange): Promise<void> {
     openExchanges.enter(it.open)
   }
   reply.on('close', it.onClose)
-  send(it, false)
+  begin(it)
   // The client may have left while its token was being checked.
   if (reply.closed || reply.destroyed) leave(it)
   return it.settled.promise
@@ -133,6 +147,7 @@ function finish(it: Running, how: Ending, error?: Error): void {
   it.over = true
   const { reply, request, notes, openExchanges } = it.parts
   clearTimeout(it.timer)
+  it.stopWaiting?.()
   tell(it, how)
   if (it.open !== undefined) openExchanges.leave(it.open)
   reply.off('close', it.onClose)
@@ -150,6 +165,68 @@ function tell(it: Running, how: Ending): void {
   if (it.told) return
   it.told = true
   it.target.ended(how, it.attempt)
+  if (it.share === undefined) return
+  it.parts.upstream.shares.release(it.share)
+  it.share = undefined
+}
+
+/** A client that has sent nothing yet takes nothing from others. */
+function begin(it: Running): void {
+  const { body, upstream } = it.parts
+  if (body === undefined || upstream.requestBufferBytes === 0 || body.isWhole())
+    takeShare(it, false)
+  else {
+    body.gather(upstream.requestBufferBytes, {
+      ready() {
+        if (!it.over) takeShare(it, true)
+      },
+      failed: (error) => finish(it, 'untold', error),
+    })
+  }
+}
+
+/** `hasWaited`: whether its target was chosen some time ago. */
+function takeShare(it: Running, hasWaited: boolean): void {
+  const { upstream, who } = it.parts
+  const { shares } = upstream
+  const share = shares.of(who)
+  if (shares.hold(share)) {
+    it.share = share
+    if (hasWaited) sendNow(it)
+    else send(it, false)
+    return
+  }
+  const go = () => {
+    clearTimeout(it.timer)
+    it.timer = undefined
+    it.stopWaiting = undefined
+    it.share = share
+    sendNow(it)
+  }
+  if (!shares.wait(share, go)) {
+    finish(it, 'untold', shareUsedUp())
+    return
+  }
+  it.stopWaiting = () => shares.leave(share, go)
+  it.timer = setTimeout(() => finish(it, 'untold', shareUsedUp()), upstream.queueTimeoutMs)
+}
+
+function shareUsedUp(): Fault {
+  return new Fault('upstream-share', { reason: 'the client has its share of the connections' })
+}
+
+/** After a wait, the target that was chosen before it may no longer be the one to ask. */
+function sendNow(it: Running): void {
+  const { upstream, upgrade } = it.parts
+  try {
+    it.target = upstream.choose(upgrade !== undefined)
+  } catch (error) {
+    upstream.shares.release(it.share as Share)
+    it.share = undefined
+    finish(it, 'untold', error as Error)
+    return
+  }
+  send(it, false)
 }
 
 function abort({ call, target }: Running): void {
@@ -183,6 +260,7 @@ function giveUpWaiting(it: Running): void {
 function send(it: Running, fresh: boolean): void {
   const { target } = it
   const { notes, upstream, request } = it.parts
+  it.told = false
   it.attempt = target.began()
   notes.target = target.name
   notes.sentAt ??= performance.now()
@@ -232,7 +310,7 @@ function blame({ answering }: Running, error: Error): Ending {
   return error instanceof Refusal ? 'untold' : 'failed'
 }
 
-function begin(it: Running, head: AnswerHead): string[] {
+function beginAnswer(it: Running, head: AnswerHead): string[] {
   it.answering = true
   it.target.answered()
   return it.parts.relayHeaders(head, it.parts.carrier)
@@ -246,7 +324,7 @@ function sent(this: Running): void {
 
 function whole(this: Running, head: AnswerHead, body: string): void {
   const { reply } = this.parts
-  const headers = begin(this, head)
+  const headers = beginAnswer(this, head)
   // Before the answer leaves: a request that is read in this very turn may have the place.
   tell(this, 'answered')
   atEndOfTurn(() => {
@@ -264,7 +342,7 @@ function whole(this: Running, head: AnswerHead, body: string): void {
 
 function head(this: Running, head: AnswerHead): void {
   const { reply, takesTrailers, relayTrailers, eventStreams } = this.parts
-  const out = begin(this, head)
+  const out = beginAnswer(this, head)
   eventStreams.began(head, reply)
   // Node refuses to announce trailers where there are no chunks that could carry them.
   if (takesTrailers && head.framing === 'chunked') {
@@ -316,7 +394,7 @@ function upgraded(this: Running, head: AnswerHead, socket: Duplex): void {
   }
   const { target } = this
   const { protocol, head: first } = upgrade
-  const headers = begin(this, head)
+  const headers = beginAnswer(this, head)
   reply.off('close', this.onClose)
   reply.statusCode = head.status
   switchProtocols(reply, client, [protocol, headers])

@@ -1,11 +1,11 @@
 import { Refusal } from '../errors.ts'
 import type { Trace } from '../tracing/trace.ts'
-import type { Upload, WireRequest } from '../wire/request-head.ts'
+import type { WireRequest } from '../wire/request-head.ts'
 import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
 import { type Exchange, exchange } from './exchange.ts'
 import type { Reply } from './reply.ts'
-import { requestBody } from './request-body.ts'
+import { type BodyLimits, type RequestBody, requestBody } from './request-body.ts'
 import type { Authorized, Received } from './stages.ts'
 import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
 import type { Upstream, Upstreams } from './upstreams.ts'
@@ -18,7 +18,9 @@ export interface ForwardParts
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
   readonly assertion: AssertionHeader
-  readonly maxBodyBytes: number
+  readonly bodies: BodyLimits
+  /** The part of an address that one client cannot change at will. */
+  readonly addressBlock: (address: string) => string
   /** The headers that tell the upstream of the trace. */
   readonly departTrace: (trace: Trace, upstream: string) => readonly string[]
 }
@@ -60,6 +62,8 @@ function exchangeWith(
     reply,
     upstream,
     request,
+    body: request.upload,
+    who: token?.caller.userId ?? parts.addressBlock(received.origin.address),
     relayHeaders: parts.relayHeaders,
     relayTrailers: parts.relayTrailers,
     takesTrailers: received.headers.takesTrailers,
@@ -76,26 +80,31 @@ function exchangeWith(
   })
 }
 
+interface OutgoingRequest extends WireRequest {
+  readonly headers: string[]
+  readonly upload: RequestBody | undefined
+}
+
 function outgoingRequest(
   authorized: Authorized,
   reply: Reply,
-  { upstreamHeaders, maxBodyBytes }: ForwardParts,
+  { upstreamHeaders, bodies }: ForwardParts,
   { host, keepAlive }: Upstream,
-): WireRequest & { readonly headers: string[] } {
+): OutgoingRequest {
   const { received } = authorized
   const { call, sentPath, headers, origin, arrival } = received
   const query = passesCredentials(received) ? received.query : queryWithoutToken(received.query)
   const length = headers.contentLength === undefined ? 0 : Number(headers.contentLength)
   const hasBody = headers.chunked || length > 0
 
-  if (length > maxBodyBytes) throw new Refusal('body-too-large')
+  if (length > bodies.maxBytes) throw new Refusal('body-too-large')
   if (hasBody) refuseUnexpectedBody(received)
   return {
     method: call.method,
     path: query === '' ? sentPath : `${sentPath}?${query}`,
     host: host === 'target' ? undefined : host === 'client' ? origin.host : host,
     headers: upstreamHeaders(authorized),
-    upload: hasBody ? upload(received, reply, maxBodyBytes) : undefined,
+    upload: hasBody ? upload(received, reply, bodies) : undefined,
     upgrade: arrival.upgrade?.protocol,
     closes: !keepAlive || (hasBody && !readsBody.has(call.method)),
   }
@@ -120,14 +129,14 @@ function refuseUnexpectedBody({ route, call }: Received): void {
 function upload(
   { arrival: { body }, headers }: Received,
   reply: Reply,
-  maxBytes: number,
-): Upload | undefined {
+  limits: BodyLimits,
+): RequestBody | undefined {
   if (body === undefined) return undefined
   const length = headers.chunked ? undefined : Number(headers.contentLength)
-  if (!headers.expectsContinue) return requestBody(body, maxBytes, { length })
+  if (!headers.expectsContinue) return requestBody(body, limits, { length })
   // RFC 9110 10.1.1: whoever asks first sends nothing that is refused, or that nobody can take.
   const invite = () => {
     if (!reply.headersSent && !reply.destroyed) reply.writeContinue()
   }
-  return requestBody(body, maxBytes, { length, invite })
+  return requestBody(body, limits, { length, invite })
 }

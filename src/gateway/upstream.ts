@@ -1,6 +1,7 @@
 import { Fault } from '../errors.ts'
 import { type Resolve, watchAddresses } from './addresses.ts'
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts'
+import { createShares, type Shares } from './shares.ts'
 import { createTarget, type Target, type TargetSettings } from './target.ts'
 
 export interface UpstreamSettings extends TargetSettings {
@@ -9,6 +10,10 @@ export interface UpstreamSettings extends TargetSettings {
   readonly host: string
   /** Whether a connection may have more than one request. */
   readonly keepAlive: boolean
+  /** How much of a body is read before a connection is taken for it. */
+  readonly requestBufferBytes: number
+  /** The most of the connections that one client may use, in percent. */
+  readonly maxShare: number
   readonly balance: 'round-robin' | 'least-outstanding'
   readonly queueTimeoutMs: number
   /** The most upgraded connections to one target. */
@@ -24,6 +29,8 @@ export interface Upstream {
   readonly name: string
   readonly host: string
   readonly keepAlive: boolean
+  readonly requestBufferBytes: number
+  readonly shares: Shares
   /** How long a request may wait for a connection. */
   readonly queueTimeoutMs: number
   readonly connections: number
@@ -57,6 +64,11 @@ export function createUpstream(
 
   const most = settings.connections * 2
 
+  /** How many connections one client may use. */
+  function mostShared(): number {
+    if (settings.maxShare === 100) return Number.POSITIVE_INFINITY
+    return Math.ceil((settings.connections * all.length * settings.maxShare) / 100)
+  }
   function find(asTunnel: boolean, tried?: ReadonlySet<Target>): Target | undefined {
     // Checks that leave nothing to ask are more likely wrong than right.
     const heed = all.some((target) => target.isHealthy() && target.breaker.allows())
@@ -83,6 +95,8 @@ export function createUpstream(
     name,
     host: settings.host,
     keepAlive: settings.keepAlive,
+    requestBufferBytes: settings.requestBufferBytes,
+    shares: createShares(mostShared, () => most * all.length - mostShared()),
     queueTimeoutMs: settings.queueTimeoutMs,
     connections: settings.connections,
     retries: settings.retries,

@@ -36,6 +36,7 @@ export function refusalEnvelopes(notPermittedCode: number): RefusalEnvelopes {
     'method-not-allowed': inStatus(405, 'method not allowed'),
     'expectation-failed': inStatus(417, 'expectation not supported'),
     'body-too-large': inStatus(413, 'the body is too large'),
+    'body-too-slow': inStatus(408, 'the body came too slowly'),
     'unexpected-body': inStatus(400, 'this method takes no body here'),
   }
 }
@@ -64,6 +65,7 @@ export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
   'upstream-broken': inStatus(502, 'the service gave no usable answer'),
   'upstream-timeout': inStatus(504, 'the service did not answer in time'),
   'upstream-busy': inStatus(503, 'the service is busy'),
+  'upstream-share': inStatus(503, 'too many requests at a time, try again later'),
   'upstream-failing': inStatus(503, 'the service is not available'),
 }
 

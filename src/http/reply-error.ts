@@ -43,12 +43,15 @@ export function replyError(
   const body = status === 200 ? { code, msg } : { code, msg, requestId }
   const extra: string[] = []
   if (error instanceof Refusal) extra.push(...detailHeaders(error.detail))
-  if (error instanceof Fault && error.part === 'overloaded') extra.push('Retry-After', '1')
+  if (error instanceof Fault && retriedSoon.has(error.part)) extra.push('Retry-After', '1')
   // RFC 9110 15.5.2: a real 401 says what would help.
   if (status === 401) extra.push('WWW-Authenticate', 'Bearer')
   if (!isSafeToReuse(request, status)) reply.shouldKeepAlive = false
   replyJson(reply, status, body, extra)
 }
+
+/** What passes as soon as others, or the client itself, have less to do. */
+const retriedSoon: ReadonlySet<string> = new Set(['overloaded', 'upstream-share'])
 
 function detailHeaders({ retryAfterSeconds, limit, allow }: RefusalDetail): string[] {
   return [
@@ -63,12 +66,14 @@ function detailHeaders({ retryAfterSeconds, limit, allow }: RefusalDetail): stri
 /** A body that small is read and thrown away; a larger one is not worth keeping a connection for. */
 const mostDrained = 65_536
 
+const unsafe: ReadonlySet<number> = new Set([400, 408, 413, 414, 417])
+
 /**
  * After a malformed request nobody can be sure where the next one starts, and an upload that was
  * refused would otherwise still have to be read to its end.
  */
 function isSafeToReuse(request: Asked, status: number): boolean {
-  if (status === 400 || status === 413 || status === 414 || status === 417) return false
+  if (unsafe.has(status)) return false
   if (request.complete) return true
   const length = request.headers['content-length']
   if (request.headers['expect'] !== undefined) return false

@@ -3,6 +3,7 @@ import type { Closing } from '../closing.ts'
 import type { Config } from '../config/schema.ts'
 import { createHeaderReader } from '../gateway/arriving-headers.ts'
 import { createAssertionHeader, noAssertion } from '../gateway/assertion-header.ts'
+import { createBodyMemory } from '../gateway/body-memory.ts'
 import { createCheck } from '../gateway/check.ts'
 import { createOriginFinder } from '../gateway/client-origin.ts'
 import { createCors } from '../gateway/cors.ts'
@@ -19,6 +20,7 @@ import { createRelayTrailers } from '../gateway/relayed-trailers.ts'
 import { createRouteLimits } from '../gateway/route-limits.ts'
 import { createPathReader, createRoutes } from '../gateway/routes.ts'
 import { createStillAllowed } from '../gateway/still-allowed.ts'
+import { createTransferRates } from '../gateway/transfer-rates.ts'
 import { createTrust } from '../gateway/trusted-peers.ts'
 import type { Tunnels } from '../gateway/tunnels.ts'
 import type { UpstreamSettings } from '../gateway/upstream.ts'
@@ -88,6 +90,8 @@ export async function buildGateway(
   const stillAllowed = createStillAllowed({ problemOf: tokens.problemOf, policies })
   const openExchanges = createOpenExchanges(stillAllowed, config.revocation.sweepMs)
   closing.add(openExchanges.close)
+  const rates = createTransferRates(config.limits)
+  closing.add(async () => rates.close())
   const eventStreams = createEventStreams()
   figures.readGauge(
     {
@@ -150,7 +154,12 @@ export async function buildGateway(
     assertion,
     departTrace: tracing?.depart ?? (() => []),
     relayLogoutHeaders: (...answer) => [...relayHeaders(...answer), ...cookie.cleared],
-    maxBodyBytes: config.limits.bodyBytes,
+    bodies: {
+      maxBytes: config.limits.bodyBytes,
+      rates,
+      memory: createBodyMemory(mostBodyMemory),
+    },
+    addressBlock,
     maxStallMs: config.limits.stallTimeoutMs,
   })
   const check = createCheck({
@@ -163,6 +172,9 @@ export async function buildGateway(
   })
   return { pass, check, mark: cors.mark }
 }
+
+/** For the beginnings of bodies that wait: beyond this, they take a connection at once. */
+const mostBodyMemory = 33_554_432
 
 /** Every upstream with what its TLS needs, read from files. */
 async function upstreamSettings(config: Config): Promise<Record<string, UpstreamSettings>> {

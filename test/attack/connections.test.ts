@@ -98,9 +98,9 @@ describe('a client that leaves', () => {
     const postern = await startPostern()
     const head = request('POST /api/v1/articles', [
       `Authorization: Bearer ${tokenOf('editor')}`,
-      'Content-Length: 1000',
+      'Content-Length: 200000',
     ])
-    const socket = await open(postern, `${head}half`)
+    const socket = await open(postern, `${head}${'a'.repeat(100_000)}`)
     await until(() => postern.upstream.bytes() > 0)
 
     socket.resetAndDestroy()

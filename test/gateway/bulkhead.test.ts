@@ -27,7 +27,7 @@ async function startWith(settings: Readonly<Record<string, unknown>>) {
   const target = await startRecordingUpstream()
   onTestFinished(target.close)
   const postern = await startPostern({
-    config: { upstreams: { backend: { targets: [target.origin], ...settings } } },
+    config: { upstreams: { backend: { targets: [target.origin], maxShare: 100, ...settings } } },
   })
   return { target, postern }
 }

@@ -21,6 +21,8 @@ async function start(first: readonly string[]) {
       targets: [`http://localhost:${server.port}`],
       host: 'target',
       keepAlive: true,
+      requestBufferBytes: 65_536,
+      maxShare: 50,
       balance: 'round-robin',
       connections: 4,
       tunnels: 4,

@@ -30,25 +30,26 @@ describe('a client that asks before it sends its body', () => {
     expect(client.text().split('100 Continue')).toHaveLength(2)
   })
 
-  test('is not told to when nobody is there to take it', async () => {
+  test('is not told to while every target is failing', async () => {
     const postern = await startWith('http://127.0.0.1:9', { breaker: { failures: 1 } })
+    await sendRaw(postern.publicPort, request('GET /api/v1/public/a', [asEditor]))
 
-    const first = await sendRaw(postern.publicPort, expecting(5))
-    const second = await sendRaw(postern.publicPort, expecting(5))
+    const { answers, bytes } = await sendRaw(postern.publicPort, expecting(5))
 
-    expect([...first.answers, ...second.answers].map(({ status }) => status)).toEqual([502, 503])
-    expect(`${first.bytes}${second.bytes}`).not.toContain('100 Continue')
+    expect(answers.map(({ status }) => status)).toEqual([503])
+    expect(bytes.toString('latin1')).not.toContain('100 Continue')
   })
 
-  test('is not told to while it waits for a connection', async () => {
+  test('is not told to while there is no place in the queue for a connection', async () => {
     const hanging = await startPostern()
     hanging.upstream.answerWith(() => {})
-    const postern = await startWith(hanging.upstream.origin, {
-      connections: 1,
-      queueTimeoutMs: 200,
-    })
-    await openClient(postern.publicPort, request('GET /api/v1/public/a', [asEditor]))
+    const postern = await startWith(hanging.upstream.origin, { connections: 1, maxShare: 100 })
+    const get = request('GET /api/v1/public/a', [asEditor])
+    for (let turn = 0; turn < 2; turn++) await openClient(postern.publicPort, get)
     await until(() => hanging.upstream.requests.length === 1)
+    await until(
+      async () => (await postern.call('GET /api/v1/public/a', { as: 'editor' })).status === 503,
+    )
 
     const { answers, bytes } = await sendRaw(postern.publicPort, expecting(5))
 

@@ -1,0 +1,69 @@
+/** What one client has of the connections to an upstream. */
+export interface Share {
+  readonly who: string
+  /** Requests that have, or wait in the pool for, a connection. */
+  held: number
+  /** What begins each request that waits for one of those to end, in the order they came. */
+  readonly line: (() => void)[]
+}
+
+/** The connections to an upstream, shared among its clients. */
+export interface Shares {
+  readonly of: (who: string) => Share
+  /** Gives `false` when the share is used up: the request has to wait. */
+  readonly hold: (share: Share) => boolean
+  /** Calls `begin`, with the share held, when it is its turn. Gives `false` when too many wait. */
+  readonly wait: (share: Share, begin: () => void) => boolean
+  /** It no longer waits. */
+  readonly leave: (share: Share, begin: () => void) => void
+  /** A request that held the share has ended. */
+  readonly release: (share: Share) => void
+}
+
+/**
+ * Keeps one client from taking a whole upstream. Those that are beyond their share wait in a line of
+ * their own, so that others neither lose a connection to them nor a place in the queue of the pool.
+ */
+export function createShares(most: () => number, mostWaiting: () => number): Shares {
+  const all = new Map<string, Share>()
+
+  function forget(share: Share): void {
+    if (share.held === 0 && share.line.length === 0) all.delete(share.who)
+  }
+
+  return {
+    of(who) {
+      let share = all.get(who)
+      if (share === undefined) {
+        share = { who, held: 0, line: [] }
+        all.set(who, share)
+      }
+      return share
+    },
+    hold(share) {
+      if (share.held >= most()) return false
+      share.held++
+      return true
+    },
+    wait(share, begin) {
+      if (share.line.length >= mostWaiting()) return false
+      share.line.push(begin)
+      return true
+    },
+    leave(share, begin) {
+      const at = share.line.indexOf(begin)
+      if (at !== -1) share.line.splice(at, 1)
+      forget(share)
+    },
+    release(share) {
+      const next = share.held <= most() ? share.line.shift() : undefined
+      // The place passes on: one that comes meanwhile must not get ahead of those that wait.
+      if (next !== undefined) {
+        next()
+        return
+      }
+      share.held--
+      forget(share)
+    },
+  }
+}

@@ -257,6 +257,11 @@ const schema = {
     extraVolumes: theirsEach(),
     extraVolumeMounts: theirsEach(),
     extraPorts: theirsEach(),
+    appContainers: theirsEach(),
+    appShutdown: section({
+      order: choice(['native', 'preStop']),
+      seconds: number(0, 86_400),
+    }),
     extraContainers: theirsEach(),
     initContainers: theirsEach(),
     extraObjects: list({ type: ['object', 'string'] }),

@@ -288,7 +288,8 @@ function userName(): string {
   try {
     return userInfo().username
   } catch {
-    return ''
+    const { USER, LOGNAME } = process.env
+    return USER || LOGNAME || `uid ${process.getuid?.() ?? 'unknown'}`
   }
 }
 

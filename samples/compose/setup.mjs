@@ -14,10 +14,12 @@ function must(...args) {
   return stdout
 }
 
+const policies = process.argv[2] ?? '/etc/postern/policies'
 must('db', 'migrate')
 const accounts = JSON.parse(must('user', 'list', '--output', 'json'))
 if (accounts.length === 0) must('user', 'add', 'admin', '--role', 'admin')
 if (postern('policy', 'history').stdout.trim() === '') {
   // The gateways start when this has ended, so none can confirm it yet.
-  must('policy', 'push', '--yes', '--no-wait', '-m', 'the first policy', '/etc/postern/policies')
+  const how = ['--yes', '--no-wait', '--author', 'docker compose', '-m', 'the first policy']
+  must('policy', 'push', ...how, policies)
 }

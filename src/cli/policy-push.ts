@@ -100,5 +100,5 @@ export const policyPush = policyCommand(
 /** Who publishes: the history keeps it. */
 export function authorOf(named: string | undefined, io: Io): string {
   const author = (named ?? io.userName ?? '').trim()
-  return author === '' ? refuse('say who publishes, with --author') : author
+  return author === '' ? refuse('the author is empty: name one with --author') : author
 }

@@ -51,11 +51,14 @@ interface Pod {
     readonly securityContext?: unknown
     readonly terminationGracePeriodSeconds?: number
     readonly serviceAccountName?: string
-    readonly containers: readonly (PodSpec['containers'][number] & {
-      readonly image: string
-      readonly securityContext?: unknown
-    })[]
+    readonly containers: readonly PodContainer[]
+    readonly initContainers?: readonly PodContainer[]
   }
+}
+
+type PodContainer = PodSpec['containers'][number] & {
+  readonly image: string
+  readonly securityContext?: unknown
 }
 
 function podsIn(manifests: readonly Manifest[]): readonly Pod[] {
@@ -285,10 +288,10 @@ describe('the parts of the chart', () => {
 
   test('put the service of a sidecar into the same pod, reached over 127.0.0.1', () => {
     const manifests = rendered('sidecar')
-    const { containers } = gatewayOf(manifests).spec.template.spec
+    const { initContainers = [] } = gatewayOf(manifests).spec.template.spec
 
-    expect(containers.map(({ name }) => name)).toEqual(['postern', 'app'])
-    expect(containers[1]?.env).toContainEqual({ name: 'HOST', value: '127.0.0.1' })
+    expect(initContainers.map(({ name }) => name)).toEqual(['app'])
+    expect(initContainers[0]?.env).toContainEqual({ name: 'HOST', value: '127.0.0.1' })
     expect(configOf(manifests).upstreams.app.targets).toEqual(['http://127.0.0.1:8080'])
   })
 

@@ -53,8 +53,34 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
+{{/* By when Postern has ended, in seconds. */}}
+{{- define "postern.endSeconds" -}}
+{{- div (add (int64 .Values.config.shutdown.deadlineMs) 999) 1000 -}}
+{{- end -}}
+
+{{/* What the containers that it forwards to may take after that. */}}
+{{- define "postern.appSeconds" -}}
+{{- if .Values.appContainers }}{{ int64 .Values.appShutdown.seconds }}{{ else }}0{{ end -}}
+{{- end -}}
+
+{{/* The containers that Postern forwards to, in the form in which they end after it. */}}
+{{- define "postern.nativeAppContainers" -}}
+{{- range .Values.appContainers }}
+- {{ toYaml (merge (dict "restartPolicy" "Always") .) | nindent 2 | trim }}
+{{- end }}
+{{- end -}}
+
+{{/* Workers may take five seconds more than the deadline. */}}
+{{- define "postern.preStopAppContainers" -}}
+{{- $seconds := add (include "postern.endSeconds" . | int64) 5 | toString -}}
+{{- $hook := dict "preStop" (dict "exec" (dict "command" (list "sleep" $seconds))) -}}
+{{- range .Values.appContainers }}
+- {{ toYaml (merge (dict "lifecycle" (deepCopy $hook)) .) | nindent 2 | trim }}
+{{- end }}
+{{- end -}}
+
 {{- define "postern.terminationGracePeriodSeconds" -}}
-{{- $least := add (div (add (int64 .Values.config.shutdown.deadlineMs) 999) 1000) 10 -}}
+{{- $least := add (include "postern.endSeconds" . | int64) 10 (include "postern.appSeconds" . | int64) -}}
 {{- if kindIs "invalid" .Values.terminationGracePeriodSeconds -}}
 {{- $least -}}
 {{- else -}}

@@ -74,7 +74,7 @@
 {{- if has (dig "ops" "host" "" $values.config) (list "" "127.0.0.1" "localhost" "::1") -}}
 {{- $problems = append $problems "config.ops.host is this pod alone: the kubelet could not ask for health; use 0.0.0.0" -}}
 {{- end -}}
-{{- if and (not $values.extraContainers) (has (dig "application" "host" "0.0.0.0" $values.config) (list "127.0.0.1" "localhost" "::1")) -}}
+{{- if and (not $values.extraContainers) (not $values.appContainers) (has (dig "application" "host" "0.0.0.0" $values.config) (list "127.0.0.1" "localhost" "::1")) -}}
 {{- $problems = append $problems "config.application.host is this pod alone: nobody could call; use 0.0.0.0" -}}
 {{- end -}}
 
@@ -82,11 +82,28 @@
 {{- $problems = append $problems "networkPolicy.forwardAuthFrom is missing: config.forwardAuth is enabled, and no proxy could reach its port" -}}
 {{- end -}}
 
+{{- if $values.appContainers -}}
+{{- $order := $values.appShutdown.order -}}
+{{/* Below 1.26 the chart is refused anyway, and `helm lint` calls itself such a cluster. */}}
+{{- if and (eq $order "native") (semverCompare ">=1.26.0-0 <1.29.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- $problems = append $problems (printf "appShutdown.order native needs Kubernetes 1.29, and this cluster has %s: set it to preStop" .Capabilities.KubeVersion.Version) -}}
+{{- end -}}
+{{- range $values.appContainers -}}
+{{- if and (eq $order "preStop") (dig "lifecycle" "preStop" "" .) -}}
+{{- $problems = append $problems (printf "appContainers %s has a preStop hook of its own, and appShutdown.order preStop would replace it: move it to extraContainers, or use native" .name) -}}
+{{- end -}}
+{{- if ne (dig "restartPolicy" "Always" .) "Always" -}}
+{{- $problems = append $problems (printf "appContainers %s has restartPolicy %s: it would have to end before Postern starts; leave it out" .name .restartPolicy) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- $deadline := div (add (int64 $values.config.shutdown.deadlineMs) 999) 1000 -}}
 {{- $workers := toString $values.config.application.workers -}}
 {{- $spare := ternary 0 5 (eq $workers "1") -}}
-{{- if le (int64 (include "postern.terminationGracePeriodSeconds" .)) (add $deadline $spare) -}}
-{{- $problems = append $problems (printf "terminationGracePeriodSeconds has to be more than the %d s of config.shutdown.deadlineMs, and what workers take besides: else requests under way are killed" (add $deadline $spare)) -}}
+{{- $needed := add $deadline $spare (include "postern.appSeconds" . | int64) -}}
+{{- if le (int64 (include "postern.terminationGracePeriodSeconds" .)) $needed -}}
+{{- $problems = append $problems (printf "terminationGracePeriodSeconds has to be more than the %d s of config.shutdown.deadlineMs, what workers take besides, and appShutdown.seconds: else requests under way are killed" $needed) -}}
 {{- end -}}
 {{- $pdb := $values.podDisruptionBudget -}}
 {{- if and $pdb.enabled (not (kindIs "invalid" $pdb.minAvailable)) (not (kindIs "invalid" $pdb.maxUnavailable)) -}}

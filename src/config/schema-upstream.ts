@@ -97,12 +97,17 @@ export const upstream = Type.Object(
     ),
     breaker: section('When a target that fails is left alone.', {
       failures: integer(5, 1, 10_000, 'After how many failures in a row.'),
-      openMs: integer(1000, 10, DAY_MS, 'For how long, before one request tries again.'),
+      openMs: integer(
+        1000,
+        10,
+        DAY_MS,
+        'For how long, before a request tries again. A target that could not be reached is tried as soon as it accepts connections.',
+      ),
       maxOpenMs: integer(
         30_000,
         10,
         DAY_MS,
-        'For how long at most; each try that fails doubles it.',
+        'For how long at most; each try that fails doubles it, while another target serves.',
       ),
     }),
     healthCheck: Type.Optional(

@@ -18,7 +18,7 @@ import type { Share } from './shares.ts'
 import type { Authorized, Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
-import { isStale, repeatOf, upstreamFault } from './upstream-errors.ts'
+import { isStale, isUnreached, repeatOf, upstreamFault } from './upstream-errors.ts'
 import type { Upstream } from './upstreams.ts'
 
 export interface Exchange {
@@ -164,7 +164,7 @@ function finish(it: Running, how: Ending, error?: Error): void {
 function tell(it: Running, how: Ending): void {
   if (it.told) return
   it.told = true
-  it.target.ended(how, it.attempt)
+  it.target.ended(it.answering ? 'answered' : how, it.attempt)
   if (it.share === undefined) return
   it.parts.upstream.shares.release(it.share)
   it.share = undefined
@@ -276,7 +276,7 @@ function sendElsewhere(it: Running, error: Error): boolean {
   const { notes } = it.parts
   clearTimeout(it.timer)
   it.timer = undefined
-  it.target.ended(isStale(error) ? 'untold' : 'failed', it.attempt)
+  it.target.ended(isStale(error) ? 'untold' : blame(error), it.attempt)
   it.target = other
   notes.retries = (notes.retries ?? 0) + 1
   send(it, true)
@@ -305,14 +305,14 @@ function nextTarget(it: Running, error: Error): Target | undefined {
 }
 
 /** What is the client's doing, such as too long a body, is not held against the target. */
-function blame({ answering }: Running, error: Error): Ending {
-  if (answering) return 'answered'
-  return error instanceof Refusal ? 'untold' : 'failed'
+function blame(error: Error): Ending {
+  if (error instanceof Refusal) return 'untold'
+  return isUnreached(error) ? 'unreached' : 'failed'
 }
 
 function beginAnswer(it: Running, head: AnswerHead): string[] {
   it.answering = true
-  it.target.answered()
+  it.target.answered(it.attempt)
   return it.parts.relayHeaders(head, it.parts.carrier)
 }
 
@@ -409,5 +409,5 @@ function upgraded(this: Running, head: AnswerHead, socket: Duplex): void {
 
 function failed(this: Running, error: Error): void {
   if (this.over || sendElsewhere(this, error)) return
-  finish(this, blame(this, error), error)
+  finish(this, blame(error), error)
 }

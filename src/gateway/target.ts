@@ -2,6 +2,7 @@ import type { TargetTls } from '../wire/connect.ts'
 import { createPool, type Pool } from '../wire/pool.ts'
 import { type Attempt, type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
 import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
+import { createReachabilityProbe } from './reachability-probe.ts'
 
 export interface TargetSettings {
   readonly connections: number
@@ -34,14 +35,14 @@ export interface Target {
   readonly abort: Pool['abort']
   readonly resume: Pool['resume']
   /** The answer to a request has begun, whatever its status. */
-  readonly answered: () => void
+  readonly answered: (attempt: Attempt) => void
   /** It agreed to go on in another protocol: the connection is the request's own from now on. */
   readonly tunnelled: () => void
   /** A tunnel has ended, after its request has. */
   readonly tunnelEnded: () => void
   /**
-   * A request has ended, once: after its answer had begun; or the target failed it; or it says
-   * nothing about the target, since the client left or never got a connection.
+   * A request has ended, once: after its answer had begun; or the target failed it, or could not be
+   * reached; or it says nothing about the target, since the client left or never got a connection.
    */
   readonly ended: (how: Ending, attempt: Attempt) => void
   /** Takes no more requests; resolves when the last one has ended and its connections are closed. */
@@ -49,16 +50,25 @@ export interface Target {
   readonly destroy: () => void
 }
 
-export type Ending = 'answered' | 'failed' | 'untold'
+export type Ending = 'answered' | 'failed' | 'unreached' | 'untold'
 
-/** A pool of connections to one origin, at one address when one is given. */
+/**
+ * A pool of connections to one origin, at one address when one is given. `isAlone`: whether no other
+ * target could serve what this one does not.
+ */
 export function createTarget(
   origin: string,
   address: string | undefined,
   settings: TargetSettings,
+  isAlone: (target: Target) => boolean = () => false,
 ): Target {
   const pool = createPool(origin, address, settings)
-  const breaker = createBreaker(settings.breaker)
+  const breaker = createBreaker(settings.breaker, { isAlone: () => isAlone(target) })
+  const probe = createReachabilityProbe({
+    connect: pool.connect,
+    isWanted: () => breaker.state() === 'open',
+    onReachable: breaker.reachable,
+  })
   const fixedHost =
     settings.host === 'target' || settings.host === 'client' ? undefined : settings.host
   const health = createHealthCheck(pool, settings.healthCheck, fixedHost)
@@ -72,7 +82,7 @@ export function createTarget(
     retired.resolve()
   }
 
-  return {
+  const target: Target = {
     name: address === undefined ? origin : `${origin} (${address})`,
     breaker,
     isHealthy: health.isHealthy,
@@ -97,19 +107,25 @@ export function createTarget(
     },
     ended(how, attempt) {
       waiting--
-      if (how === 'failed') breaker.failed(attempt)
+      if (how === 'failed' || how === 'unreached') breaker.failed(attempt)
       else if (how === 'untold') breaker.abandoned(attempt)
+      // Only for what connecting proves: a target that accepts connections and fails requests is
+      // tried by the clock.
+      if (how === 'unreached' && breaker.state() === 'open') probe.start()
       closeWhenDone()
     },
     retire() {
       retired ??= Promise.withResolvers<void>()
       health.close()
+      probe.close()
       closeWhenDone()
       return retired.promise
     },
     destroy() {
       health.close()
+      probe.close()
       pool.destroy()
     },
   }
+  return target
 }

@@ -58,6 +58,11 @@ export function repeatOf(request: WireRequest, error: Error): Repeat | undefined
   return error.reused ? 'stale' : 'lost'
 }
 
+/** Whether there never was a connection: the target refused it, is not there, or is not the right one. */
+export function isUnreached(error: Error): boolean {
+  return error instanceof WireError && !error.sent && !error.reused && !final.has(error.code)
+}
+
 /** Whether a target closed a connection that was idle, which says nothing about its health. */
 export function isStale(error: Error): boolean {
   return error instanceof WireError && error.reused && !error.heard && cut.has(error.code)

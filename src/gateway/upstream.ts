@@ -53,7 +53,9 @@ export function createUpstream(
   settings: UpstreamSettings,
   resolve?: Resolve,
 ): Upstream {
-  const places = settings.targets.map((origin) => createPlace(origin, settings, resolve))
+  const createOne = (origin: string, address?: string) =>
+    createTarget(origin, address, settings, isAlone)
+  const places = settings.targets.map((origin) => createPlace(origin, settings, createOne, resolve))
   let all = places.flatMap(({ targets }) => targets())
   let turn = 0
   for (const place of places) {
@@ -69,6 +71,10 @@ export function createUpstream(
     if (settings.maxShare === 100) return Number.POSITIVE_INFINITY
     return Math.ceil((settings.connections * all.length * settings.maxShare) / 100)
   }
+  function isAlone(target: Target): boolean {
+    return all.every((other) => other === target || other.breaker.state() !== 'closed')
+  }
+
   function find(asTunnel: boolean, tried?: ReadonlySet<Target>): Target | undefined {
     // Checks that leave nothing to ask are more likely wrong than right.
     const heed = all.some((target) => target.isHealthy() && target.breaker.allows())
@@ -111,8 +117,13 @@ export function createUpstream(
 }
 
 /** One of the configured targets: a single server, or as many as its name has addresses. */
-function createPlace(origin: string, settings: UpstreamSettings, resolve?: Resolve) {
-  let targets = new Map([[anyAddress, createTarget(origin, undefined, settings)]])
+function createPlace(
+  origin: string,
+  settings: UpstreamSettings,
+  createOne: (origin: string, address?: string) => Target,
+  resolve?: Resolve,
+) {
+  let targets = new Map([[anyAddress, createOne(origin)]])
   let only: string | undefined
   const retired = new Set<Target>()
   let changed = () => {}
@@ -130,7 +141,7 @@ function createPlace(origin: string, settings: UpstreamSettings, resolve?: Resol
     targets = new Map(
       wanted.map((address) => {
         const known = moved ? undefined : before.get(address)
-        return [address, known ?? createTarget(origin, address || undefined, settings)]
+        return [address, known ?? createOne(origin, address || undefined)]
       }),
     )
     for (const [address, target] of before) if (targets.get(address) !== target) retire(target)

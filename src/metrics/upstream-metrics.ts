@@ -37,7 +37,7 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
   figures.readGauge(
     {
       name: 'postern_circuit_state',
-      help: '0 closed: used; 1 half-open: one request tries it; 2 open: left alone after failures.',
+      help: '0 closed: used; 1 half-open: a few requests try it; 2 open: left alone after failures.',
       labels,
       whole: 'max',
     },

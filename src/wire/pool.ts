@@ -29,6 +29,8 @@ export interface Pool {
   resume(call: Call): void
   /** How many connections it has, those that are being opened included. */
   size(): number
+  /** Opens a connection, to be kept for the next request, and says whether that succeeded. */
+  connect(settled: (isConnected: boolean) => void): void
   /** Ends every connection. What is under way fails. */
   destroy(): void
 }
@@ -115,7 +117,7 @@ export function createPool(
   }
 
   /** Opens a connection, for this request if one is given, else for the first that waits. */
-  function open(first?: Call): void {
+  function open(first?: Call, onSettled?: (isConnected: boolean) => void): void {
     clock ??= setInterval(beat, beatMs).unref()
     const isFresh = first !== undefined
     const forUpgrade = first?.request.upgrade !== undefined
@@ -124,17 +126,19 @@ export function createPool(
     if (isFresh) openingFresh++
     else opening++
     let isOpening = true
-    const settled = () => {
-      if (isOpening && isFresh) openingFresh--
-      else if (isOpening) opening--
+    const settled = (isConnected: boolean) => {
+      if (!isOpening) return
       isOpening = false
+      if (isFresh) openingFresh--
+      else opening--
+      onSettled?.(isConnected)
     }
     const connection = openConnection({
       connector,
       patience,
       forUpgrade,
       onFree(free) {
-        settled()
+        settled(true)
         const mine = call
         call = undefined
         if (mine !== undefined && !mine.over) free.start(mine)
@@ -144,7 +148,7 @@ export function createPool(
         if (waiting.length > 0) pump()
       },
       onGone(gone, neverThere) {
-        settled()
+        settled(false)
         all.delete(gone)
         dropClosed(gone)
         if (neverThere !== undefined) failFor(neverThere, call)
@@ -230,6 +234,10 @@ export function createPool(
     },
     resume: (call) => call.connection?.resume(),
     size: () => all.size,
+    connect(settled) {
+      if (destroyed || all.size >= settings.connections) settled(false)
+      else open(undefined, settled)
+    },
     destroy() {
       destroyed = true
       clearInterval(clock)

@@ -1,7 +1,11 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openClient } from '../support/open-client.ts'
 import { request } from '../support/raw-client.ts'
 import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
+import { freePort } from '../support/redis-server.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
@@ -77,5 +81,68 @@ describe('a target that is well again', () => {
 
     expect(await status()).toBe(503)
     expect(target.requests).toHaveLength(7)
+  })
+})
+
+describe('a target that refuses connections', () => {
+  const longOpen = { failures: 2, openMs: 60_000, maxOpenMs: 60_000 }
+
+  /** Listens, and stops listening, on one port. */
+  async function startFlapping() {
+    const port = await freePort()
+    const server = createServer({ keepAliveTimeout: 1000 }, (_, reply) => reply.end('{"ok":true}'))
+    const stop = async () => {
+      server.closeAllConnections()
+      if (server.listening) await new Promise((resolve) => server.close(resolve))
+    }
+    onTestFinished(stop)
+    const start = async () => {
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+    }
+    return { origin: `http://127.0.0.1:${port}`, start, stop }
+  }
+
+  test('is used as soon as it accepts them, long before its time is over', async () => {
+    const target = await startFlapping()
+    const { status } = await startWith({ targets: [target.origin], breaker: longOpen })
+    for (let turn = 0; turn < 4; turn++) await status()
+    expect(await status()).toBe(503)
+
+    for (let turn = 0; turn < 2; turn++) {
+      await target.start()
+      await until(async () => (await status()) === 200)
+      await target.stop()
+      await until(async () => (await status()) === 503)
+    }
+  })
+
+  test('gets its share again while another one serves', async () => {
+    const target = await startFlapping()
+    const other = await startRecordingUpstream()
+    onTestFinished(other.close)
+    const { postern, status } = await startWith({
+      targets: [target.origin, other.origin],
+      breaker: longOpen,
+    })
+    const state = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
+      return new RegExp(`^postern_circuit_state.*"${target.origin}"} (\\d)$`, 'm').exec(text)?.[1]
+    }
+    await until(async () => (await status()) === 200 && (await state()) === '2')
+
+    await target.start()
+    await until(async () => (await status()) === 200 && (await state()) === '0')
+  })
+
+  test('is not taken for one that works because it accepts connections', async () => {
+    const { target, status } = await startWith({ breaker: longOpen, retries: 0 })
+    target.answerWith((socket) => socket.destroy())
+    await until(async () => (await status()) === 503)
+    const asked = target.requests.length
+    await pause(500)
+
+    expect(await status()).toBe(503)
+    expect(target.requests).toHaveLength(asked)
   })
 })

@@ -1,13 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import { createBreaker } from '../../src/gateway/breaker.ts'
 
-function startBreaker() {
+function startBreaker({ isAlone = false } = {}) {
   let time = 0
-  const breaker = createBreaker({ failures: 3, openMs: 1000, maxOpenMs: 3000 }, () => time)
+  const breaker = createBreaker(
+    { failures: 3, openMs: 1000, maxOpenMs: 3000 },
+    { isAlone: () => isAlone, now: () => time },
+  )
   const fail = () => {
     breaker.failed(breaker.began())
   }
-  return { ...breaker, fail, wait: (ms: number) => (time += ms) }
+  const succeed = () => {
+    breaker.succeeded(breaker.began())
+  }
+  const openIt = () => {
+    for (let time = 0; time < 3; time++) fail()
+  }
+  return { ...breaker, fail, succeed, openIt, wait: (ms: number) => (time += ms) }
 }
 
 describe('a breaker', () => {
@@ -23,11 +32,10 @@ describe('a breaker', () => {
   })
 
   test('starts to count anew with a success', () => {
-    const { fail, began, succeeded, state } = startBreaker()
+    const { fail, succeed, state } = startBreaker()
     fail()
     fail()
-    began()
-    succeeded()
+    succeed()
     fail()
     fail()
 
@@ -47,21 +55,50 @@ describe('a breaker', () => {
     expect(allows()).toBe(false)
   })
 
-  test('closes with a probe that succeeds', () => {
-    const { fail, wait, began, succeeded, allows, state } = startBreaker()
-    for (let time = 0; time < 3; time++) fail()
+  test('lets more and more pass with each that succeeds, and closes with the fourth', () => {
+    const { openIt, wait, began, succeeded, allows, state } = startBreaker()
+    openIt()
     wait(1000)
-    began()
-    succeeded()
+    const first = began()
+    expect(allows()).toBe(false)
+    succeeded(first)
+
+    const beside: number[] = []
+    while (allows()) beside.push(began())
+    expect([state(), beside.length]).toEqual(['half-open', 4])
+    for (const attempt of beside.slice(0, 2)) succeeded(attempt)
+    while (allows()) beside.push(began())
+    expect([state(), beside.length]).toEqual(['half-open', 66])
+    succeeded(beside[2] ?? 0)
 
     expect([state(), allows()]).toEqual(['closed', true])
   })
 
-  test('opens for twice as long with each probe that fails, up to its bound', () => {
-    const { fail, wait, state } = startBreaker()
-    for (let time = 0; time < 3; time++) fail()
+  test('opens again with a trial that fails beside others that succeed', () => {
+    const { openIt, wait, began, succeed, succeeded, failed, allows, state } = startBreaker()
+    openIt()
+    wait(1000)
+    succeed()
+    const [one, other, third] = [began(), began(), began()]
+    succeeded(one)
+    failed(other)
+    expect([state(), allows()]).toEqual(['open', false])
+    failed(third)
+    wait(1999)
+    expect(state()).toBe('open')
+    wait(1)
 
-    for (const openFor of [1000, 2000, 3000, 3000]) {
+    expect(state()).toBe('half-open')
+  })
+
+  test.each([
+    ['twice as long with each trial that fails, up to its bound', false, [1000, 2000, 3000, 3000]],
+    ['no longer than before where no other target serves', true, [1000, 1000, 1000, 1000]],
+  ])('opens for %s', (_, isAlone, times) => {
+    const { openIt, fail, wait, state } = startBreaker({ isAlone })
+    openIt()
+
+    for (const openFor of times) {
       wait(openFor - 1)
       expect(state()).toBe('open')
       wait(1)
@@ -70,7 +107,42 @@ describe('a breaker', () => {
     }
   })
 
-  test('lets the next one probe when a probe ends without telling', () => {
+  test('lets one request pass at once when the target is reachable again', () => {
+    const { openIt, fail, wait, reachable, allows, began, state } = startBreaker()
+    openIt()
+    reachable()
+    expect(allows()).toBe(true)
+    fail()
+    expect(state()).toBe('open')
+    wait(10)
+    reachable()
+    began()
+
+    expect([state(), allows()]).toEqual(['half-open', false])
+  })
+
+  test('does not care whether a target is reachable that works', () => {
+    const { reachable, fail, openIt, wait, state } = startBreaker()
+    reachable()
+    fail()
+    expect(state()).toBe('closed')
+    openIt()
+    wait(1000)
+    reachable()
+
+    expect(state()).toBe('half-open')
+  })
+
+  test('takes a late answer for a sign of life', () => {
+    const { openIt, began, succeeded, allows, state } = startBreaker()
+    const early = began()
+    openIt()
+    succeeded(early)
+
+    expect([state(), allows()]).toEqual(['half-open', true])
+  })
+
+  test('lets the next one try when a trial ends without telling', () => {
     const { fail, wait, began, abandoned, allows } = startBreaker()
     for (let time = 0; time < 3; time++) fail()
     wait(1000)
@@ -93,12 +165,11 @@ describe('a breaker', () => {
   })
 
   test('does not open again, once closed, because of requests that began before it opened', () => {
-    const { fail, wait, began, failed, succeeded, state } = startBreaker()
+    const { openIt, wait, began, failed, succeed, state } = startBreaker()
     const early = [began(), began(), began()]
-    for (let time = 0; time < 3; time++) fail()
+    openIt()
     wait(1000)
-    began()
-    succeeded()
+    for (let time = 0; time < 4; time++) succeed()
     for (const attempt of early) failed(attempt)
 
     expect(state()).toBe('closed')

@@ -84,6 +84,9 @@ export async function publishPolicy(
   if (!published.moved) return refuse(await whatHappened(seen, published.head, store))
 
   io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)
+  if (published.unconfirmed !== undefined) {
+    io.err(`note: a failover of Redis could lose it: ${published.unconfirmed}\n`)
+  }
   const convergence = await convergenceWith(published.head)
   return { head: published.head, parent: seen?.revision, diff, convergence }
 }

@@ -5,6 +5,7 @@ import type { Config } from '../config/schema.ts'
 import { Fault, Invalid } from '../errors.ts'
 import { openPolicyStore, type PolicyStore } from '../stores/policies.ts'
 import type { RedisSettings } from '../stores/redis.ts'
+import { failoverPatience } from '../stores/redis-patience.ts'
 import type { Io } from './io.ts'
 
 /** What the policy commands take from the configuration, if there is one. */
@@ -74,7 +75,8 @@ export async function withPolicyStore<Result>(
   settings: PolicySettings,
   work: (store: PolicyStore) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openPolicyStore(settings.redis())
+  const redis = settings.redis()
+  const store = await openPolicyStore(redis, { patienceMs: failoverPatience(redis.url) })
   try {
     return await work(store)
   } finally {

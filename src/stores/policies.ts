@@ -5,6 +5,7 @@ import { formatDocument, type PolicyDocument, parseDocument, policyOf } from './
 import { type Head, type Move, parseHead, parseMove, policyKeys } from './policy-keys.ts'
 import { publishScript } from './publish-script.ts'
 import { createRedis, type RedisClient, type RedisSettings } from './redis.ts'
+import { patiently } from './redis-patience.ts'
 import { createReplicas, type ReplicaReport } from './replicas.ts'
 
 export { createDocument, type PolicyDocument, policyOf } from './policy-document.ts'
@@ -13,7 +14,12 @@ export type { ReplicaReport } from './replicas.ts'
 
 /** What came of a publication: the head moved, or somebody else had moved it before. */
 export type Published =
-  | { readonly moved: true; readonly head: Head }
+  | {
+      readonly moved: true
+      readonly head: Head
+      /** Why a failover of Redis could still lose it, if so. */
+      readonly unconfirmed?: string
+    }
   | { readonly moved: false; readonly head: Head | undefined }
 
 /** The policies as they are published in Redis. Every method throws a Fault when Redis fails. */
@@ -43,35 +49,47 @@ export interface PolicyStore {
 /** How many moves are remembered. Documents that none of them names are deleted. */
 const HISTORY = 500
 
-/** Opens the store, or throws a Fault in no more than `connectTimeoutMs`. */
-export async function openPolicyStore(settings: RedisSettings): Promise<PolicyStore> {
+/**
+ * Opens the store, or throws a Fault in no more than `connectTimeoutMs`. With `patienceMs`, whatever
+ * meets a failover is tried again for that long.
+ */
+export async function openPolicyStore(
+  settings: RedisSettings,
+  { patienceMs = 0 }: { readonly patienceMs?: number } = {},
+): Promise<PolicyStore> {
   const redis = createRedis(settings)
   try {
     await redis.connect()
   } catch (error) {
-    await redis.close()
-    throw error
+    // The connection goes on trying to open, and the first command waits for it.
+    if (patienceMs === 0) {
+      await redis.close()
+      throw error
+    }
   }
-  return createPolicyStore(redis)
+  return createPolicyStore(redis, patienceMs)
 }
 
 /** The store on a connection that may also be down at the moment. */
-export function createPolicyStore(redis: RedisClient): PolicyStore {
+export function createPolicyStore(redis: RedisClient, patienceMs = 0): PolicyStore {
   const keys = policyKeys(redis.prefix)
-  const replicas = createReplicas(redis)
+  const run: RedisClient['run'] = (command) => patiently(() => redis.run(command), patienceMs)
+  const runBulk: RedisClient['runBulk'] = (command) =>
+    patiently(() => redis.runBulk(command), patienceMs)
+  const replicas = createReplicas({ ...redis, run })
 
   async function head(): Promise<Head | undefined> {
-    const text = await redis.run((commands) => commands.get(keys.head))
+    const text = await run((commands) => commands.get(keys.head))
     return text === null ? undefined : parseHead(text, keys.head)
   }
 
   async function read(revision: string): Promise<PolicyDocument | undefined> {
-    const text = await redis.runBulk((commands) => commands.get(keys.document(revision)))
+    const text = await runBulk((commands) => commands.get(keys.document(revision)))
     return text === null ? undefined : parseDocument(text, revision)
   }
 
   async function history(most = HISTORY): Promise<readonly Move[]> {
-    const texts = await redis.run((commands) => commands.lrange(keys.history, 0, most - 1))
+    const texts = await run((commands) => commands.lrange(keys.history, 0, most - 1))
     return texts.flatMap((text) => parseMove(text) ?? [])
   }
 
@@ -130,19 +148,48 @@ export function createPolicyStore(redis: RedisClient): PolicyStore {
       HISTORY,
     ]
 
-    try {
-      const [moved, text] = (await redis.runBulk((commands) =>
-        commands.eval(publishScript, touched.length, ...touched, ...values),
-      )) as [number, string]
-      const found = text === '' ? undefined : parseHead(text, keys.head)
-      return moved === 1 && found !== undefined
-        ? { moved: true, head: found }
-        : { moved: false, head: found }
-    } catch (error) {
-      // The answer was lost, not necessarily the publication.
+    async function attempt(): Promise<Published> {
+      try {
+        const [moved, text] = (await redis.runBulk((commands) =>
+          commands.eval(publishScript, touched.length, ...touched, ...values),
+        )) as [number, string]
+        const found = text === '' ? undefined : parseHead(text, keys.head)
+        if (moved === 1 && found !== undefined) return { moved: true, head: found }
+        // At a second attempt the head may have moved because the first one arrived after all.
+        if (found?.revision !== revision || expected === revision) {
+          return { moved: false, head: found }
+        }
+        return (await made()) ?? { moved: false, head: found }
+      } catch (error) {
+        // The answer was lost, not necessarily the publication.
+        const ours = await made()
+        if (ours === undefined) throw error
+        return ours
+      }
+    }
+    /** What this publication did, if its move is the last one. */
+    async function made(): Promise<Published | undefined> {
       const last = await lastMove()
-      if (last?.revision !== revision || last.at !== move.at || last.author !== author) throw error
+      if (last?.revision !== revision || last.at !== move.at || last.author !== author) {
+        return undefined
+      }
       return { moved: true, head: { revision, sequence: last.sequence } }
+    }
+    return patiently(async () => {
+      const published = await attempt()
+      // A primary that dies before it has passed it on is noticed here, and it is published again.
+      return published.moved ? { ...published, ...(await unconfirmed()) } : published
+    }, patienceMs)
+  }
+
+  async function unconfirmed(): Promise<{ unconfirmed?: string }> {
+    if (patienceMs === 0) return {}
+    try {
+      if (await redis.isReplicated()) return {}
+      return { unconfirmed: 'no replica of Redis has confirmed it' }
+    } catch (error) {
+      if (!(error instanceof Fault) || !error.message.includes('NOPERM')) throw error
+      return { unconfirmed: 'the Redis user lacks +wait' }
     }
   }
 

@@ -1,7 +1,8 @@
-import { isIP } from 'node:net'
 import { Cluster, Redis } from 'ioredis'
 import { Invalid } from '../errors.ts'
 import { hasHashTag, parseRedisUrl, type RedisAddress } from './redis-address.ts'
+import { connectorTo } from './redis-connector.ts'
+import { createFindPrimary } from './redis-sentinels.ts'
 
 /** Where Redis is, under which prefix our keys stand, and how long it may keep us waiting. */
 export interface RedisSettings {
@@ -20,21 +21,14 @@ export const BULK_FACTOR = 10
  */
 export function createConnection(settings: RedisSettings): Redis | Cluster {
   const address = parseRedisUrl(settings.url)
-  const each = options(settings, address)
-  if (address.kind !== 'cluster') {
-    return new Redis({
-      ...each,
-      ...lone,
-      db: address.db,
-      ...at(address, settings.commandTimeoutMs),
-    })
-  }
+  if (address.kind !== 'cluster') return createLone(settings, address)
   if (!hasHashTag(settings.prefix)) {
     const message = 'needs a hash tag on a Redis Cluster, such as {postern}: with its braces'
     throw new Invalid([{ file: 'redis.prefix', message }])
   }
+  const Connector = connectorTo({ tls: address.tls, find: (own) => own, retryMs: retry })
   return new Cluster([...address.hosts], {
-    redisOptions: each,
+    redisOptions: { ...options(settings, address), Connector },
     clusterRetryStrategy: retry,
     enableOfflineQueue: false,
     lazyConnect: true,
@@ -44,8 +38,30 @@ export function createConnection(settings: RedisSettings): Redis | Cluster {
   })
 }
 
-/** What a cluster decides as a whole, not for each of its nodes. */
-const lone = { lazyConnect: true, enableOfflineQueue: false, retryStrategy: retry }
+/**
+ * The same for listening. In a cluster every node passes on every message, so one connection to any
+ * of those in the URL is enough, and one that fell silent can be dropped for another.
+ */
+export function createListener(settings: RedisSettings): Redis {
+  return createLone(settings, parseRedisUrl(settings.url))
+}
+
+function createLone(settings: RedisSettings, address: RedisAddress): Redis {
+  const { kind, hosts, tls } = address
+  let turn = Math.floor(Math.random() * hosts.length)
+  const find =
+    kind === 'sentinel'
+      ? createFindPrimary(address, settings)
+      : () => hosts[turn++ % hosts.length] ?? { host: '', port: 0 }
+  return new Redis({
+    ...options(settings, address),
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    retryStrategy: retry,
+    db: address.db,
+    Connector: connectorTo({ tls, find, retryMs: retry, primaryOnly: kind === 'sentinel' }),
+  })
+}
 
 function options(settings: RedisSettings, address: RedisAddress) {
   return {
@@ -67,26 +83,7 @@ function options(settings: RedisSettings, address: RedisAddress) {
   }
 }
 
-function at({ kind, hosts, tls, master, ...address }: RedisAddress, commandTimeoutMs: number) {
-  const [first] = hosts
-  if (kind !== 'sentinel') {
-    const { host = '', port = 0 } = first ?? {}
-    // Services behind one address choose the certificate by the name, which the driver leaves out.
-    return { host, port, ...(tls && isIP(host) === 0 && { tls: { servername: host } }) }
-  }
-  return {
-    sentinels: [...hosts],
-    ...(master !== undefined && { name: master }),
-    ...(address.sentinelUsername && { sentinelUsername: address.sentinelUsername }),
-    ...(address.sentinelPassword && { sentinelPassword: address.sentinelPassword }),
-    ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
-    // Without one, a connection that finds no master ends for good.
-    sentinelRetryStrategy: retry,
-    sentinelCommandTimeout: commandTimeoutMs,
-  }
-}
-
-/** Soon at first, at most a second apart, and never all replicas in step. */
+/** Soon at first, at most half a second apart, and never all replicas in step. */
 function retry(times: number): number {
-  return Math.min(50 * 2 ** Math.min(times, 5), 1000) * (0.5 + Math.random() / 2)
+  return Math.min(50 * 2 ** Math.min(times, 4), 500) * (0.5 + Math.random() / 2)
 }

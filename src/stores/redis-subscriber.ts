@@ -1,5 +1,4 @@
-import { Redis } from 'ioredis'
-import { createConnection, type RedisSettings } from './redis-connection.ts'
+import { createListener, type RedisSettings } from './redis-connection.ts'
 import { within } from './within.ts'
 
 /** Listens on one channel, on a connection of its own. What it hears is a hint, never a fact. */
@@ -17,7 +16,7 @@ export function createSubscriber(
   settings: RedisSettings,
   { channel, onHint }: { readonly channel: string; readonly onHint: () => void },
 ): RedisSubscriber {
-  const connection = createConnection(settings)
+  const connection = createListener(settings)
   let listening = false
   let closed = false
 
@@ -45,8 +44,6 @@ export function createSubscriber(
     async check() {
       if (closed || connection.status !== 'ready') return
       if (!listening) return listen()
-      // A cluster mends its subscription by itself, and has no single connection to drop.
-      if (!(connection instanceof Redis)) return
       try {
         await within(settings.commandTimeoutMs, connection.ping())
       } catch {

@@ -15,6 +15,11 @@ export interface RedisClient {
   readonly run: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
   /** The same for one that carries a whole policy, with more time. */
   readonly runBulk: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
+  /**
+   * Whether a replica has what was written here so far. Waits for that, and so do commands after it:
+   * not for a connection that requests use.
+   */
+  readonly isReplicated: () => Promise<boolean>
   /** Calls back at every connection, the first one included. */
   readonly onReady: (listener: () => void) => void
   readonly close: () => Promise<void>
@@ -57,6 +62,20 @@ export function createRedis(settings: RedisSettings): RedisClient {
     },
     run,
     runBulk: (command) => run(command, commandTimeoutMs * BULK_FACTOR),
+    async isReplicated() {
+      // A write of its own, and in one go: so that on a cluster the node of our keys is asked.
+      const results = await run(
+        () =>
+          connection
+            .pipeline()
+            .set(`${prefix}replicated`, '1', 'PX', 60_000)
+            .call('WAIT', 1, commandTimeoutMs)
+            .exec(),
+        2 * commandTimeoutMs,
+      )
+      for (const [error] of results ?? []) if (error !== null) throw redisFault(error)
+      return Number(results?.[1]?.[1]) >= 1
+    },
     onReady: (listener) => void connection.on('ready', listener),
     async close() {
       connection.disconnect()

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { SharedLoginLog } from '../login/login-log.ts'
 import type { InsertRecords } from '../login/login-record.ts'
 import { createLoginLogConsumer, type StreamLog } from './login-log-consumer.ts'
+import { repeatAfterFailover } from './login-log-repeat.ts'
 import { createLoginLogStream } from './login-log-stream.ts'
 import type { RedisClient } from './redis.ts'
 
@@ -19,7 +20,7 @@ const mostEntries = 100_000
 export function createSharedLoginLog(parts: SharedLoginLogParts): SharedLoginLog {
   const { redis, insert, log, refuseWhenFull } = parts
   const options = { consumer: randomUUID(), mostEntries, refuseWhenFull }
-  const stream = createLoginLogStream(redis, options)
+  const stream = repeatAfterFailover(createLoginLogStream(redis, options), redis)
   const { wake, close, state } = createLoginLogConsumer({ stream, insert, log })
 
   return {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import tls from 'node:tls'
 import {
   afterAll,
@@ -13,10 +13,12 @@ import {
   test,
 } from 'vitest'
 import { openPolicyStore } from '../../src/stores/policies.ts'
+import { createSubscriber } from '../../src/stores/redis-subscriber.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { ask } from '../support/published-policies.ts'
 import { freePort, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { tlsOptions } from '../support/redis-users.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { until } from '../support/until.ts'
 
@@ -99,20 +101,88 @@ describe('Redis over TLS', () => {
     await expect(open(`redis://eve:hunter2@localhost:${port}`)).rejects.toThrow('Redis')
   })
 
-  test('says the name of the host first, which some services need to know', async () => {
-    trust()
-    const [cert, key] = [await readFile(certificates.certificate), await readFile(certificates.key)]
-    const names: unknown[] = []
-    const server = tls.createServer({ cert, key }, (socket) => {
-      names.push(socket.servername)
-      socket.destroy()
+  describe('says the name of the server first (SNI), which some services need to know', () => {
+    /** Speaks TLS for a Redis that does not, and notes the names that it is called by. */
+    async function startFront(target: () => number) {
+      const [cert, key] = [
+        await readFile(certificates.certificate),
+        await readFile(certificates.key),
+      ]
+      const names: unknown[] = []
+      const server = tls.createServer({ cert, key }, (socket) => {
+        names.push(socket.servername)
+        const behind = connect(target(), '127.0.0.1')
+        socket.on('error', () => behind.destroy())
+        behind.on('error', () => socket.destroy())
+        socket.pipe(behind).pipe(socket)
+      })
+      server.listen(0, 'localhost')
+      await once(server, 'listening')
+      onTestFinished(() => void server.close())
+      return { names, port: (server.address() as AddressInfo).port }
+    }
+
+    async function publishAndListen(url: string) {
+      trust()
+      const store = await open(url)
+      onTestFinished(store.close)
+      let hints = 0
+      const subscriber = createSubscriber(
+        { ...timeouts, url },
+        { channel: `${prefix}policy`, onHint: () => hints++ },
+      )
+      onTestFinished(subscriber.close)
+      await until(() => hints === 1)
+      await store.publish(first, undefined, 'push')
+      await until(() => hints === 2)
+    }
+
+    test('to a lone Redis', async () => {
+      const front = await startFront(() => redis.port)
+
+      await publishAndListen(`rediss://localhost:${front.port}`)
+
+      expect(front.names).toEqual(['localhost', 'localhost'])
     })
-    server.listen(0, 'localhost')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
 
-    await open(`rediss://localhost:${(server.address() as AddressInfo).port}`).catch(() => {})
+    test('to the nodes of a cluster', async () => {
+      const front = await startFront(() => node.port)
+      const node = await startRedis({
+        args: [
+          ...['--cluster-enabled', 'yes', '--cluster-announce-port', String(front.port)],
+          ...['--cluster-announce-hostname', 'localhost', '--cluster-announce-ip', '127.0.0.1'],
+          ...['--cluster-preferred-endpoint-type', 'hostname'],
+        ],
+      })
+      onTestFinished(node.stop)
+      await node.client.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
+      await until(async () => String(await node.client.cluster('INFO')).includes('state:ok'))
 
-    expect(names[0]).toBe('localhost')
+      await publishAndListen(`rediss+cluster://localhost:${front.port}`)
+
+      expect(front.names.length).toBeGreaterThan(2)
+      expect(new Set(front.names)).toEqual(new Set(['localhost']))
+    })
+
+    test('to sentinels and to the primary they name', async () => {
+      const primary = await startFront(() => redis.port)
+      const asSentinel = await startFront(() => sentinel.port)
+      const sentinel = await startRedis({
+        args: tlsOptions(await freePort(), certificates, certificates),
+        sentinel: [
+          'sentinel resolve-hostnames yes',
+          'sentinel announce-hostnames yes',
+          `sentinel monitor postern localhost ${primary.port} 1`,
+        ],
+      })
+      onTestFinished(sentinel.stop)
+      await until(() => primary.names.length > 0)
+
+      await publishAndListen(`rediss+sentinel://localhost:${asSentinel.port}/postern`)
+
+      expect(asSentinel.names).toEqual(['localhost', 'localhost'])
+      // Sentinels themselves do not say a name.
+      expect(primary.names.filter((name) => name === 'localhost')).toHaveLength(2)
+    })
   })
 })

@@ -12,6 +12,7 @@ import {
 import { createLoginLogStream, type LoginLogStream } from '../../src/stores/login-log-stream.ts'
 import { createLoginLogTable } from '../../src/stores/login-log-table.ts'
 import { createRedis, type RedisClient } from '../../src/stores/redis.ts'
+import { createSharedLoginLog } from '../../src/stores/shared-login-log.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
@@ -184,6 +185,30 @@ describe('records in the stream', () => {
     consumer.wake()
 
     await until(async () => (await written()).length === 2)
+  })
+})
+
+describe('a Redis that lost what it had acknowledged', () => {
+  test('gets the latest records again, and each is one row', async () => {
+    let isAway = true
+    const shared = createSharedLoginLog({
+      redis,
+      insert: (records) => (isAway ? away(records) : insert(records)),
+      log,
+      refuseWhenFull: false,
+    })
+    onTestFinished(() => shared.close(1000))
+    for (const name of names(5)) await shared.publish([record(name)])
+    expect(await server.client.xlen(key)).toBe(5)
+
+    // Comes back empty, as a replica does that had not received the last writes.
+    await server.kill()
+    await server.start()
+    isAway = false
+
+    await until(async () => (await written()).length === 5)
+    expect((await written()).sort()).toEqual(names(5))
+    await until(async () => (await left()).join() === '0,0')
   })
 })
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -31,6 +32,8 @@ export interface RedisServerOptions {
   readonly args?: readonly string[]
   /** Makes it a sentinel that watches the server on this port under the name `postern`. */
   readonly sentinelOf?: number
+  /** Makes it a sentinel with this configuration, which it rewrites itself from then on. */
+  readonly sentinel?: readonly string[]
 }
 
 /** Starts one and waits until it answers. */
@@ -78,12 +81,14 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
 async function argumentsFor(
   port: number,
   directory: string,
-  { args = [], sentinelOf }: RedisServerOptions,
+  { args = [], sentinelOf, sentinel }: RedisServerOptions,
 ): Promise<string[]> {
   const plain = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory]
-  if (sentinelOf === undefined) return [...plain, '--save', '', '--appendonly', 'no', ...args]
+  const watched = sentinelOf && [`sentinel monitor postern 127.0.0.1 ${sentinelOf} 1`]
+  const lines = sentinel ?? watched
+  if (!lines) return [...plain, '--save', '', '--appendonly', 'no', ...args]
   const file = join(directory, 'sentinel.conf')
-  await writeFile(file, `sentinel monitor postern 127.0.0.1 ${sentinelOf} 1\n`)
+  if (!existsSync(file)) await writeFile(file, lines.map((line) => `${line}\n`).join(''))
   return [file, '--sentinel', ...plain, ...args]
 }
 

@@ -1,0 +1,73 @@
+import { connect as connectPlain, isIP, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
+import { AbstractConnector } from 'ioredis'
+
+/** A server to connect to. */
+export interface RedisHost {
+  readonly host: string
+  readonly port: number
+}
+
+export interface ConnectorParts {
+  readonly tls: boolean
+  /** Names the server, anew at every attempt. The driver passes its own host and port. */
+  readonly find: (own: RedisHost) => RedisHost | Promise<RedisHost>
+  /** The pause after the given number of attempts to find a server. */
+  readonly retryMs: (times: number) => number
+  /** Whether only a primary will do. */
+  readonly primaryOnly?: boolean
+}
+
+/** Some drivers' options, as far as a connector needs them. */
+interface DriverOptions extends RedisHost {
+  readonly disconnectTimeout: number
+}
+
+/**
+ * How the driver opens a connection. Its own connectors leave out the server name (SNI) by which
+ * services behind one address choose the certificate, and ask sentinels one after the other.
+ */
+export function connectorTo({ tls, find, retryMs, primaryOnly = false }: ConnectorParts) {
+  return class Connector extends AbstractConnector {
+    readonly #own: RedisHost
+
+    constructor(options: unknown) {
+      const { host, port, disconnectTimeout } = options as DriverOptions
+      super(disconnectTimeout)
+      this.#own = { host, port }
+    }
+
+    override async connect(emit: (type: string, error: Error) => void): Promise<Socket> {
+      this.connecting = true
+      const { host, port } = await this.#find(emit)
+      const stream = tls
+        ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) })
+        : connectPlain({ host, port })
+      stream.once('error', (error) => {
+        this.firstError = error
+      })
+      this.stream = stream
+      return stream
+    }
+
+    /** Tries until there is a server: the driver takes a failure here for the end of the connection. */
+    async #find(emit: (type: string, error: Error) => void): Promise<RedisHost> {
+      for (let times = 1; ; times++) {
+        try {
+          const found = await find(this.#own)
+          if (this.connecting) return found
+        } catch (error) {
+          emit('error', error instanceof Error ? error : new Error(String(error)))
+          if (this.connecting) await pause(retryMs(times))
+        }
+        if (!this.connecting) throw new Error('Connection is closed.')
+      }
+    }
+
+    /** A replica that a sentinel still calls primary is left again. */
+    override check(info: { readonly role?: string }): boolean {
+      return !primaryOnly || info.role === undefined || info.role === 'master'
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readyz } from '../support/published-policies.ts'
+import { type SentinelSite, startSentinelSite } from '../support/redis-sentinel.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+import { revisionOf, startGateway, startUnderLoad } from '../support/redis-under-load.ts'
+import { verdictOn } from '../support/session-replicas.ts'
+import type { TestPostern } from '../support/start-postern.ts'
+import { tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
+
+let site: SentinelSite
+beforeAll(async () => {
+  site = await startSentinelSite()
+})
+afterAll(() => site.stop())
+
+/** When one of these servers takes a write, as gateways make them. */
+async function takesWrites(servers: readonly RedisServer[]): Promise<number> {
+  for (;;) {
+    for (const { client } of servers) {
+      const written = await client.set('probe', '1').catch(() => undefined)
+      if (written === 'OK') return performance.now()
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+describe('Redis with Sentinel, over TLS and with ACL users', () => {
+  test('loses its primary twice under load: callers do not notice, logins recover, nothing is lost', async () => {
+    const { load, author, usualMs, recovery, nothingLost } = await startUnderLoad(site)
+
+    for (let turn = 0; turn < 2; turn++) {
+      const primary = await site.primary()
+      const others = site.servers.filter((server) => server !== primary)
+      await primary.kill()
+      const from = performance.now()
+      const moment = await takesWrites(others)
+      const recoveredMs = await recovery(moment)
+      console.info(
+        `sentinel: new primary after ${Math.round(moment - from)} ms, login ${recoveredMs} ms later (usually ${usualMs} ms)`,
+      )
+      expect(recoveredMs).toBeLessThan(5000)
+      await primary.start()
+      await site.primary()
+    }
+
+    await nothingLost()
+    expect(author.failed).toEqual([])
+    console.info(
+      `sentinel: ${load.calls.total} calls, ${load.revoked.length} revocations, ${load.attempts.length} logins`,
+      author.counts,
+    )
+  })
+
+  test('fails over to a replica that lacks the last writes: gateways restore revocations and keep their policy', async () => {
+    const { gateways, author, load } = await startUnderLoad(site, { author: false })
+    await load.stop()
+    const [first, second] = gateways as [TestPostern, TestPostern]
+    const primary = await site.primary()
+    const token = tokenOf('editor')
+    const before = await revisionOf(first)
+
+    await site.cut()
+    const pushed = await author.push()
+    await first.call('POST /api/v1/logout', { token })
+    await until(async () => (await verdictOn(second, token)) === 'over')
+    await until(async () => (await revisionOf(second)) === author.acknowledged.at(-1))
+    await primary.kill()
+    const others = site.servers.filter((server) => server !== primary)
+    await site.join(others)
+    await takesWrites(others)
+
+    expect(pushed.err).toContain('published')
+    // Redis has the older policy now; gateways go on with the newer one, and the command says so.
+    await until(async () => (await author.run('status')).out.includes(before))
+    await until(async () => (await readyz(first.opsPort)).policy.stale)
+    await until(async () => (await author.run('status')).code === 1)
+    expect(await revisionOf(first)).toBe(author.acknowledged.at(-1))
+    // What it started with came from Redis alone, and there from the gateways that knew it.
+    const newcomer = await startGateway(site)
+    await until(async () => (await verdictOn(newcomer, token)) === 'over')
+    expect((await author.push()).code).toBe(0)
+    await until(async () => !(await readyz(first.opsPort)).policy.stale)
+    await primary.start()
+    await site.primary()
+  })
+})

@@ -1,13 +1,13 @@
 import type { Certificates } from './certificates.ts'
 
-/** The rights that `docs/operate.md` gives to the user of the gateways and of `postern policy`. */
+/** The rights that `docs/stores.md` gives to the user of the gateways and of `postern policy`. */
 export const gatewayRights = [
   '~{postern}:*',
   '&{postern}:*',
   '-@all',
   ...'+ping +info +time +wait +eval +subscribe +unsubscribe +publish'.split(' '),
   ...'+get +set +del +exists +getrange +mget +incrby +pexpire +pexpireat +pttl'.split(' '),
-  ...'+hget +hset +hsetnx +hdel +lrange +llen +lpush +ltrim'.split(' '),
+  ...'+hget +hgetall +hmget +hset +hsetnx +hdel +lrange +llen +lpush +ltrim'.split(' '),
   ...'+zadd +zrem +zcard +zscore +zrange +zrevrange +zrangebyscore +zremrangebyscore'.split(' '),
   ...'+xadd +xtrim +xlen +xack +xdel +xreadgroup +xautoclaim +xgroup +xinfo'.split(' '),
 ]

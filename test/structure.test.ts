@@ -20,16 +20,26 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: ['suggest.ts', 'acting-headers.ts'],
   token: ['recently-used.ts'],
   policy: ['suggest.ts'],
+  // Pure: what the configuration and a policy together say about a call.
+  admission: ['policy'],
   metrics: [],
   wire: [],
   tracing: [],
   login: ['token', 'log.ts', 'thread-priority.ts'],
-  gateway: ['token', 'policy', 'tracing', 'wire', 'recently-used.ts', 'acting-headers.ts'],
+  gateway: [
+    'token',
+    'policy',
+    'admission',
+    'tracing',
+    'wire',
+    'recently-used.ts',
+    'acting-headers.ts',
+  ],
   stores: ['policy', 'token', 'login', 'thread-priority.ts', 'recently-used.ts'],
   http: ['gateway', 'wire', 'login', 'policy', 'metrics', 'tracing', 'log.ts', 'json-line.ts'],
   // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
   workers: ['config', 'http', 'metrics', 'log.ts'],
-  cli: ['policy', 'stores', 'config', 'token', 'login'],
+  cli: ['policy', 'admission', 'stores', 'config', 'token', 'login'],
   serve: ['*'],
   'serve.ts': ['*'],
   // The composition root of several processes: everything but a gateway, which is the workers'.

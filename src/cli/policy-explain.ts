@@ -1,24 +1,28 @@
+import { type Admission, judge, type Verdict } from '../admission/verdict.ts'
 import { compile } from '../policy/compile.ts'
-import { type Explanation, explain } from '../policy/explain.ts'
+import type { CompiledPolicies, NearMiss, Question } from '../policy/decision.ts'
+import { explain } from '../policy/explain.ts'
+import { placeOf } from '../policy/finding.ts'
 import { type Exclusion, methodProblem, type Rule } from '../policy/rule.ts'
 import { count, json, policyCommand } from './policy-command.ts'
-import { notesOn, readPath } from './policy-explain-notes.ts'
 import { policySettings } from './policy-settings.ts'
 import { readVersion } from './policy-versions.ts'
 import { formatTable, printable } from './table.ts'
 
 const help = `usage: postern policy explain ROLE METHOD PATH [--policies DIR|REVISION|live] [--output text|json] [--config FILE]
 
-Answers one question as the gateway would, with the code that decides there: by which step, by which
-rule in which line, and when the answer is no, which rules came close. A path is read as the gateway
-reads it; a query is left out. Needs no network unless a revision or live is named.
+Answers as the gateway would for a caller with this role and a valid token, with the code that
+decides there: which route or endpoint the call belongs to, by which step and by which rule in which
+line it is decided, and when the answer is no, which rules came close. A path is read as the gateway
+reads it; a query is left out. Routes come from the configuration. Needs no network unless a revision
+or live is named.
 
   postern policy explain viewer DELETE /api/v1/orders/7
   postern policy explain viewer GET '/api/v1/orders/a%20b?page=2'
   postern policy explain clerk POST /api/v1/orders --policies ../new-policies
-  postern policy explain clerk POST /api/v1/orders --policies live
+  postern policy explain clerk POST /api/v1/orders --policies live --config production.yaml
 
-Exit codes: 0 allowed, 1 denied, 2 bad arguments, 3 the policy cannot be used.
+Exit codes: 0 allowed, 1 denied or refused, 2 bad arguments, 3 policy or configuration not usable.
 `
 
 /** Says whether a role may make a call, and why. */
@@ -26,72 +30,120 @@ export const policyExplain = policyCommand(
   { help, options: { policies: { type: 'string' } }, positionals: [3, 3] },
   async ({ values, positionals: [roleKey = '', method = '', target = ''], output }, io) => {
     const settings = policySettings(values.config, io)
+    const { admission, note } = settings.admission()
     const version = await readVersion(values.policies ?? settings.directory, settings, io)
+    const policies = compile(version.set)
     const [raw = ''] = target.split('?', 1)
-    const path = readPath(raw, settings.config)
-    if (path === undefined) {
-      const reason = 'the gateway refuses this path with 400: two parsers could read it differently'
-      const { revision } = version.set
-      if (output === 'json') io.out(json({ allowed: false, refused: reason, path: raw, revision }))
-      else io.out(`refused: ${reason}\n`)
-      return 1
-    }
+    const verdict = judge({ roleKey, method, path: raw }, admission, policies)
+    const question = { roleKey, method, path: verdict.path ?? raw }
+    const nearMisses = verdict.decision === undefined ? [] : explain(question, policies).nearMisses
+    const notes = [methodProblem(method), note].filter((each) => each !== undefined)
 
-    const question = { roleKey, method, path }
-    const explanation = explain(question, compile(version.set))
-    const problem = methodProblem(method)
-    const notes = [
-      ...(problem === undefined ? [] : [problem]),
-      ...notesOn(question, settings.config),
-    ]
-    const { decision, nearMisses } = explanation
-    if (output === 'json') io.out(json({ ...decision, ...question, nearMisses, notes }))
-    else {
-      io.out(inWords(explanation, { ...question, raw }))
-      for (const note of notes) io.err(`note: ${note}\n`)
+    if (output === 'json') {
+      io.out(json(asJson(verdict, { question, nearMisses, notes, revision: policies.revision })))
+    } else {
+      io.out(inWords(verdict, { question, raw, nearMisses, admission, policies }))
+      for (const each of notes) io.err(`note: ${printable(each)}\n`)
     }
-    return decision.allowed ? 0 : 1
+    return verdict.allowed ? 0 : 1
   },
 )
 
+function asJson(
+  { decision, refusal, route, endpoint, ...verdict }: Verdict,
+  {
+    question,
+    ...more
+  }: {
+    readonly question: Question
+    readonly nearMisses: readonly NearMiss[]
+    readonly notes: readonly string[]
+    readonly revision: string
+  },
+) {
+  return {
+    ...decision,
+    ...verdict,
+    ...question,
+    ...(refusal !== undefined && { refusal, refused: refusals[refusal] }),
+    route: route?.path ?? null,
+    access: route?.access ?? null,
+    upstream: endpoint?.upstream ?? route?.upstream ?? null,
+    endpoint: endpoint?.name ?? null,
+    ...more,
+  }
+}
+
 const steps = {
   admin: 'admin: this role passes without a permission check',
-  exclusion: 'exclusion: whoever is logged in may make this call',
+  exclusion: 'exclusion: every logged-in caller may make this call',
   rule: 'rule',
   none: 'none: no rule allows it',
+  endpoint: 'endpoint: the gateway answers this path itself, before it asks the policy',
+  refused: 'refused: before the policy is asked',
 } as const
 
-function inWords(
-  { decision, nearMisses }: Explanation,
-  { roleKey, method, path, raw }: { roleKey: string; method: string; path: string; raw: string },
-): string {
-  const { allowed, step, rule, exclusion, revision } = decision
-  const by = rule ?? exclusion
+const refusals = {
+  'ambiguous-path': 'the gateway refuses this path with 400: two parsers could read it differently',
+  'no-such-endpoint': 'the gateway answers 404 to everyone: this endpoint must not be reached',
+  'method-not-allowed': 'the gateway answers 405: this method is not served here',
+} as const
+
+interface Told {
+  readonly question: Question
+  readonly raw: string
+  readonly nearMisses: readonly NearMiss[]
+  readonly admission: Admission
+  readonly policies: CompiledPolicies
+}
+
+function inWords(verdict: Verdict, { question, raw, nearMisses, admission, policies }: Told) {
+  const { allowed, refusal, decision } = verdict
+  const { roleKey, method, path } = question
+  const by = decision?.rule ?? decision?.exclusion
   const rows = [
     ...(path === raw ? [] : [['path', `${path} (asked: ${raw})`]]),
-    ['step', steps[step]],
-    ...(by === undefined ? [] : [[rule === undefined ? 'entry' : 'rule', lineOf(by)]]),
-    ...(exclusion === undefined ? [] : [['reason', exclusion.reason]]),
-    ['revision', revision],
+    ...(refusal === undefined && admission.areRoutesKnown ? [['route', routeOf(verdict)]] : []),
+    ['step', stepOf(verdict)],
+    ...(by === undefined ? [] : [[decision?.rule === undefined ? 'entry' : 'rule', lineOf(by)]]),
+    ...(decision?.exclusion === undefined ? [] : [['reason', decision.exclusion.reason]]),
+    ['revision', policies.revision],
   ]
-  const verdict = allowed ? 'allowed' : 'denied'
-  const may = allowed ? 'may' : 'may not'
   const misses = nearMisses.map(({ differs, rule: near }) => [
     lineOf(near),
     differs === 'method' ? 'for another method' : 'for another role',
   ])
   return [
-    printable(`${verdict}: ${roleKey} ${may} ${method} ${path}`),
+    printable(
+      refusal === undefined
+        ? `${allowed ? 'allowed' : 'denied'}: ${roleKey} ${allowed ? 'may' : 'may not'} ${method} ${path}`
+        : `refused: ${refusals[refusal]}`,
+    ),
     '\n',
-    formatTable(rows, '  '),
+    formatTable(refusal === undefined ? rows : rows.slice(0, -2), '  '),
     misses.length === 0 ? '' : `${count(misses.length, 'rule')} came close:\n`,
     formatTable(misses, '  '),
   ].join('')
 }
 
+function routeOf({ route, endpoint, isUnserved }: Verdict): string {
+  if (isUnserved) return 'none: no route serves this path; with permission, the answer is 404'
+  if (endpoint !== undefined) {
+    return `endpoint ${endpoint.name}, answered by ${endpoint.upstream === undefined ? 'the gateway' : `upstream ${endpoint.upstream}`}`
+  }
+  const to = route?.upstream === undefined ? '' : `, upstream ${route.upstream}`
+  return `${route?.path} (access ${route?.access}${to})`
+}
+
+function stepOf({ step, need }: Verdict): string {
+  if (step !== 'route') return steps[step]
+  const who = need === 'nothing' ? 'everyone' : 'every logged-in caller'
+  return `route: it lets ${who} pass, and the policy is not asked`
+}
+
 function lineOf(granted: Rule | Exclusion): string {
   const { method, path, origin } = granted
-  const place = `${origin.file}:${origin.line}`
+  const place = placeOf(origin)
   if (!('roleKey' in granted)) return `${place}: ${method} ${path}`
   if (granted.fields !== undefined) return `${place}: p, ${granted.fields.join(', ')}`
   const effect = granted.effect === 'deny' ? ', deny' : ''

@@ -5,7 +5,7 @@ import { overProblem } from './policy-over.ts'
 import { publishPolicy, reportPublication } from './policy-publish.ts'
 import { formatFindings, reviewDirectory } from './policy-review.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
-import { formatReport, reportAsJson, runTests } from './policy-test.ts'
+import { formatNotes, formatReport, reportAsJson, runTests } from './policy-test.ts'
 import { waitHelp, waitingOf, waitOptions } from './policy-waiting.ts'
 
 const help = `usage: postern policy push -m WHY [DIR] [--yes] [--over REVISION|live] [--author NAME] [--allow-empty] [--wait SECONDS|--no-wait] [--allow-lost] [--output text|json] [--config FILE]
@@ -56,12 +56,13 @@ export const policyPush = policyCommand(
 
     const review = await reviewDirectory(name, io)
     io.err(formatFindings('error', review.errors) + formatFindings('warning', review.warnings))
-    const tests = runTests(review, io)
+    const { admission, note } = settings.admission()
+    const tests = runTests(review, admission, io)
     if (tests === undefined || review.set === undefined) {
       if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
       return 3
     }
-    io.err(formatReport(name, tests))
+    io.err(formatNotes(tests, note) + formatReport(name, tests))
     if (tests.failures.length > 0) {
       if (output === 'json') io.out(json({ ok: false, ...reportAsJson(review, tests) }))
       return 4

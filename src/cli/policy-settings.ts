@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { configFile, readConfig } from '../config/load.ts'
+import { type Admission, createAdmission } from '../admission/verdict.ts'
+import { type ConfigReading, type ConfigSource, configFile, readConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
 import { Fault, Invalid } from '../errors.ts'
 import { openPolicyStore, type PolicyStore } from '../stores/policies.ts'
@@ -15,6 +17,11 @@ export interface PolicySettings {
   readonly directory: string
   /** Throws `Invalid` when nobody says where Redis is. */
   redis(): RedisSettings
+  /**
+   * Routes and own endpoints, and a note for the user when there is no configuration to take them
+   * from. Throws `Invalid` like `directory`.
+   */
+  admission(): { readonly admission: Admission; readonly note: string | undefined }
 }
 
 /** A person waits longer than a request does, and may be further away. */
@@ -23,12 +30,13 @@ const leastCommandTimeoutMs = 3000
 
 /**
  * Reads the configuration as far as these commands need it. Who checks policies often has no
- * gateway's secrets: a shipped default that cannot be used is no hindrance, then the directory is
- * `policies`, and Redis may be named by POSTERN_REDIS__URL.
+ * gateway's secrets, so one that lacks only the signing secret is used. A shipped default that cannot
+ * be used is no hindrance either: then the directory is `policies`, Redis may be named by
+ * POSTERN_REDIS__URL, and routes are not considered.
  */
 export function policySettings(named: string | undefined, io: Io): PolicySettings {
   const source = { file: named, env: io.env, cwd: io.cwd }
-  const { config, problems } = readConfig(source)
+  const { config, problems } = readWithoutSecret(source)
   const { POSTERN_CONFIG: byEnvironment, POSTERN_REDIS__URL: url } = io.env
   const isDefault = named === undefined && byEnvironment === undefined
 
@@ -39,6 +47,19 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
       // Somebody chose a file: what it says about the directory must not be guessed.
       if (!isDefault) throw new Invalid(problems)
       return 'policies'
+    },
+    admission() {
+      if (config !== undefined) {
+        const { routes, endpoints, captcha } = config
+        const own = { ...endpoints, captchaAlias: captcha.alias }
+        return { admission: createAdmission({ routes, endpoints: own }), note: undefined }
+      }
+      if (!isDefault) throw new Invalid(problems)
+      const why = `${configFile(source)} cannot be used here`
+      return {
+        admission: createAdmission({ routes: undefined, endpoints: defaultEndpoints }),
+        note: `routes were not considered: ${why}; name a configuration with --config`,
+      }
     },
     redis() {
       if (config?.redis.url !== undefined)
@@ -59,6 +80,17 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
       throw new Invalid([{ file: configFile(source), message }])
     },
   }
+}
+
+const defaultEndpoints = { logout: 'gateway', profile: 'gateway', captchaAlias: false }
+
+/** These commands sign nothing, so a secret that is missing is made up. */
+function readWithoutSecret(source: ConfigSource): ConfigReading {
+  const reading = readConfig(source)
+  if (reading.config !== undefined) return reading
+  const env = { ...source.env, POSTERN_JWT__SECRET: randomBytes(48).toString('base64url') }
+  const other = readConfig({ ...source, env })
+  return other.config === undefined ? reading : other
 }
 
 /** The same with the patience of a person. */

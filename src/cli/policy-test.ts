@@ -1,9 +1,11 @@
+import type { Admission } from '../admission/verdict.ts'
 import { compile } from '../policy/compile.ts'
 import { type Coverage, coverageOf } from '../policy/coverage.ts'
 import { formatJunit } from '../policy/junit.ts'
 import type { Exclusion, Rule } from '../policy/rule.ts'
 import { describeFailure, type Outcome, runExpectations } from '../policy/test-suite.ts'
 import type { Io } from './io.ts'
+import { createAsk } from './policy-answer.ts'
 import { badArguments, count, decimal, json, policyCommand } from './policy-command.ts'
 import { createProgress, percentOf } from './policy-progress.ts'
 import { formatFindings, type Review, reviewDirectory } from './policy-review.ts'
@@ -19,13 +21,14 @@ Checks a policy directory and asks it every question of its tests/*_test.yaml. E
     path: /api/v1/orders/7          canonical, as the policy is asked
     expect: deny                    or allow
     reason: A viewer changes nothing.
-    step: none                      optional: admin, exclusion, rule or none has to decide
+    step: none                      optional: admin, exclusion, rule, none, route, endpoint or refused
     withoutRules: true              optional: no rule is meant to name this role
 
-Says which rules and exclusions no test decides by. Needs no network.
+The answer is the gateway's, to a caller with this role and a valid token: routes and their access
+come from the configuration. Says which rules and exclusions no test decides by. Needs no network.
 
   postern policy test
-  postern policy test ../new-policies
+  postern policy test ../new-policies --config production.yaml
   postern policy test --coverage 100                    fail when a rule has no test
   postern policy test --output junit > policy-tests.xml
 
@@ -46,9 +49,11 @@ export const policyTest = policyCommand(
     if (least === undefined || least > 100) {
       return badArguments('--coverage is a number from 0 to 100', { help, io })
     }
-    const name = named ?? policySettings(values.config, io).directory
+    const settings = policySettings(values.config, io)
+    const { admission, note } = settings.admission()
+    const name = named ?? settings.directory
     const review = await reviewDirectory(name, io)
-    const report = runTests(review, io)
+    const report = runTests(review, admission, io)
     if (report === undefined) {
       if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
       else io.err(formatFindings('error', review.errors))
@@ -59,7 +64,7 @@ export const policyTest = policyCommand(
     const ok = report.failures.length === 0 && report.outcomes.length > 0
     const covered = report.coverage.percent >= least
     if (output === 'json') io.out(json({ ok: ok && covered, ...reportAsJson(review, report) }))
-    else io.err(formatFindings('warning', review.warnings))
+    else io.err(formatFindings('warning', review.warnings) + formatNotes(report, note))
     if (output === 'junit') io.out(formatJunit(report.outcomes))
     if (output === 'text') io.out(formatReport(name, report))
     if (!covered) io.err(`coverage is below the ${least} % that were asked for\n`)
@@ -75,16 +80,37 @@ export interface TestReport {
 }
 
 /** Runs all tests; `undefined` when policy or tests cannot be used. */
-export function runTests({ set, expectations }: Review, io: Io): TestReport | undefined {
+export function runTests(
+  { set, expectations }: Review,
+  admission: Admission,
+  io: Io,
+): TestReport | undefined {
   if (set === undefined) return undefined
   const progress = createProgress(io)
   const words = percentOf('testing')
-  const outcomes = runExpectations(expectations, compile(set), (done, total) =>
-    progress.show(() => words(done, total)),
+  const outcomes = runExpectations(
+    expectations,
+    createAsk(admission, compile(set)),
+    (done, total) => progress.show(() => words(done, total)),
   )
   progress.end()
   const failures = outcomes.filter(({ passed }) => !passed)
   return { outcomes, failures, coverage: coverageOf(set, outcomes) }
+}
+
+/** What the answers do not say: that routes are unknown, or that no route serves a tested path. */
+export function formatNotes({ outcomes }: TestReport, note: string | undefined): string {
+  const unserved = outcomes.filter(
+    ({ decision }) => decision.allowed && decision.isUnserved === true,
+  )
+  const [first] = unserved
+  const example = first === undefined ? '' : first.expectation.path
+  return [
+    note === undefined ? '' : `note: ${printable(note)}\n`,
+    first === undefined
+      ? ''
+      : `note: no route of the configuration serves ${count(unserved.length, 'tested path')}, such as ${printable(example)}: callers with permission get 404\n`,
+  ].join('')
 }
 
 /** Failures, a line each, then what was tested and what was not. */

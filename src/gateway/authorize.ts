@@ -9,12 +9,11 @@ import type { Authorized, Identified } from './stages.ts'
  */
 export function authorize(identified: Identified, policies: () => CompiledPolicies): Authorized {
   const { received, token, carrier } = identified
-  const { route, endpoint, call, arrival } = received
+  const { need, call, arrival } = received
 
   if (token === undefined)
     return { received, token, carrier, grounds: 'public-route' } as Authorized
-  // Spec, Authentication 5c: a route without the permission check never undergoes it.
-  if (route?.access === 'authenticated' && endpoint === undefined) {
+  if (need === 'identity') {
     return { received, token, carrier, grounds: 'authenticated-route' } as Authorized
   }
 

@@ -17,7 +17,7 @@ export function identify(
   received: Received,
   { verifyToken, crossSite }: IdentifyParts,
 ): Identified | Promise<Identified> {
-  if (received.route?.access === 'public' && received.endpoint === undefined) {
+  if (received.need === 'nothing') {
     return { received, token: undefined, carrier: undefined } as Identified
   }
 

@@ -1,18 +1,17 @@
-import { isRemoved, readsAsOurs } from '../endpoints.ts'
+import { serverWide } from '../admission/own-endpoints.ts'
+import type { ReadPath } from '../admission/routes.ts'
+import { isRefusedMethod, type Surface, settle } from '../admission/settle.ts'
 import { Refusal } from '../errors.ts'
 import type { ReadHeaders } from './arriving-headers.ts'
 import type { FindOrigin } from './client-origin.ts'
-import { type FindOwnEndpoint, serverWide } from './own-endpoints.ts'
 import { createRequestId } from './request-id.ts'
-import { type FindRoute, outgoingPath, type ReadPath } from './routes.ts'
+import type { Route } from './routes.ts'
 import type { Arrival, Received } from './stages.ts'
 
-export interface ReceiveParts {
+export interface ReceiveParts extends Surface<Route> {
   readonly readHeaders: ReadHeaders
   readonly findOrigin: FindOrigin
-  readonly findEndpoint: FindOwnEndpoint
   readonly readPath: ReadPath
-  readonly findRoute: FindRoute
   readonly maxTargetBytes: number
 }
 
@@ -28,13 +27,8 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   refuseForeignProtocol(arrival)
   const { path, query } = splitTarget(arrival, parts)
   arrival.notes.path = path
-  // Specification, Removed endpoint.
-  if (isRemoved(path)) throw new Refusal('no-such-endpoint')
-  const route = parts.findRoute(path)
-  const endpoint = parts.findEndpoint(arrival.method, path)
-  const sentPath = endpoint === undefined ? outgoingPath(path, route) : path
-  // Else a rewritten or an oddly spelled path would be a way to what must not be reached.
-  if (endpoint === undefined && readsAsOurs(sentPath)) throw new Refusal('no-such-endpoint')
+  const { isRefused, route, endpoint, sentPath, need } = settle(arrival.method, path, parts)
+  if (isRefused) throw new Refusal('no-such-endpoint')
   if (sentPath !== path) arrival.notes.sentPath = sentPath
   arrival.notes.route = endpoint?.name ?? route?.path ?? 'none'
   const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
@@ -53,18 +47,16 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
     origin,
     route,
     endpoint,
+    need,
     requestId,
   } as Received
 }
-
-/** TRACE would echo the credentials that we hold back; CONNECT asks for another kind of proxy. */
-const refusedMethods = new Set(['TRACE', 'CONNECT'])
 
 function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     throw new Refusal('bad-request', { reason: 'neither HTTP/1.0 nor HTTP/1.1' })
   }
-  if (refusedMethods.has(method)) throw new Refusal('method-not-allowed')
+  if (isRefusedMethod(method)) throw new Refusal('method-not-allowed')
 }
 
 function splitTarget(arrival: Arrival, parts: ReceiveParts) {

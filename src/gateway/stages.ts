@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream'
+import type { OwnEndpoint } from '../admission/own-endpoints.ts'
+import type { Need } from '../admission/settle.ts'
 import type { Decision } from '../policy/decide.ts'
 import type { Caller } from '../token/caller.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import type { Trace } from '../tracing/trace.ts'
 import type { ArrivingHeaders } from './arriving-headers.ts'
 import type { ClientOrigin } from './client-origin.ts'
-import type { OwnEndpoint } from './own-endpoints.ts'
 import type { Route } from './routes.ts'
 
 /** A request as it came off the wire: nothing decoded, nothing trusted. */
@@ -93,6 +94,7 @@ interface Reception {
   readonly origin: ClientOrigin
   readonly route: Route | undefined
   readonly endpoint: OwnEndpoint | undefined
+  readonly need: Need
   readonly requestId: string
 }
 

@@ -23,9 +23,16 @@ export function logRequest(log: Log, ended: EndedRequest): void {
       member('sentPath', notes.sentPath) +
       member('client', notes.address) +
       member('contract', notes.contract) +
+      (isUnserved(notes) ? ',"route":"none"' : '') +
       `,"status":${status},"ms":${Math.round((endedAt - startedAt) * 10) / 10}` +
       endOf(log, ended),
   )
+}
+
+/** No route serves it, which a refusal for want of permission does not say. */
+function isUnserved({ route, contract }: EndedRequest['notes']): boolean {
+  // Another proxy may serve what it asks about.
+  return route === 'none' && contract === undefined
 }
 
 /** What the last line of a caller ended with, and of what it was put together. */

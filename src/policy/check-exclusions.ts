@@ -1,3 +1,5 @@
+import { captchaAlias } from '../endpoints.ts'
+import { builtInExclusions } from './built-in-exclusions.ts'
 import type { Finding, Locate } from './finding.ts'
 import { placeOf } from './finding.ts'
 import type { PolicySet } from './policy-set.ts'
@@ -5,11 +7,8 @@ import type { Exclusion, Rule } from './rule.ts'
 
 /** Spec, Permission exclusion list: login, logout, fetching a captcha, viewing one's own profile. */
 const publicEndpoints: ReadonlySet<string> = new Set([
-  'POST /api/v1/login',
-  'POST /api/v1/logout',
-  'GET /api/v1/getCaptcha',
-  'GET /api/v1/captcha',
-  'GET /api/v1/user/profile',
+  ...builtInExclusions.map(({ method, path }) => `${method} ${path}`),
+  `GET ${captchaAlias}`,
 ])
 
 const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])

@@ -1,4 +1,5 @@
 import { isOpen, isRemoved } from '../endpoints.ts'
+import { builtInExclusions } from './built-in-exclusions.ts'
 import { type Finding, type Locate, placeOf } from './finding.ts'
 import { createGrants, methodBits } from './grants.ts'
 import { createNode, type PatternNode, place, shapeOf, visitCovering } from './pattern-tree.ts'
@@ -40,6 +41,10 @@ function idleBecause({ roleKey, path, method }: Rule, adminIsInherited: boolean)
   }
   if (isOpen(path)) {
     const message = 'the gateway answers this path itself, before it asks the policy'
+    return { field: 'path', message } as const
+  }
+  if (builtInExclusions.some((own) => own.path === path && own.method === method)) {
+    const message = 'the line has no effect: every logged-in caller may call this endpoint'
     return { field: 'path', message } as const
   }
   if (method === 'TRACE' || method === 'CONNECT') {

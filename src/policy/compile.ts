@@ -1,4 +1,5 @@
 import { Fault } from '../errors.ts'
+import { builtInExclusions } from './built-in-exclusions.ts'
 import { createCasbinEngine } from './casbin-engine.ts'
 import type { CompiledPolicies, CompiledSet, Decision, Engine, Question } from './decision.ts'
 import { engineFor } from './engine-for.ts'
@@ -57,7 +58,8 @@ function assemble(engine: Engine, { ruleCount, exclusions, revision }: Assembled
     revision,
     ruleCount,
     engine: Object.freeze({ ...engine, decide: withFault(engine.decide) }),
-    excluded: withFault(createExclusionList(exclusions, revision)),
+    // What the policy lists itself comes first: its own entry and reason are shown then.
+    excluded: withFault(createExclusionList([...exclusions, ...builtInExclusions], revision)),
     admin: Object.freeze({ allowed: true, step: 'admin', revision }),
     none: Object.freeze({ allowed: false, step: 'none', revision }),
   } as const

@@ -42,7 +42,7 @@ export function createLocate(files: readonly PolicyFile[]): Locate {
   }
 }
 
-/** `file:line`, as one finding refers to another place. */
+/** `file:line`, as one finding refers to another place. What is built in has no line. */
 export function placeOf({ file, line }: Origin): string {
-  return `${file}:${line}`
+  return line === 0 ? file : `${file}:${line}`
 }

@@ -1,3 +1,4 @@
+import { builtInExclusions } from './built-in-exclusions.ts'
 import { ancestorsByRole } from './inheritance.ts'
 import { createNode, type PatternNode, place, shapeOf } from './pattern-tree.ts'
 import type { PolicySet } from './policy-set.ts'
@@ -85,7 +86,13 @@ export function createGrants({ rules, inheritances, exclusions }: PolicySet): Gr
       lineage(roleKey)
         .filter((each) => byRole.has(each))
         .map(treeOf),
-    excluded: createTree(exclusions.map(({ path, method }) => ({ path, method, as: 'pass' }))),
+    excluded: createTree(
+      [...exclusions, ...builtInExclusions].map(({ path, method }) => ({
+        path,
+        method,
+        as: 'pass',
+      })),
+    ),
   }
 }
 

@@ -3,7 +3,7 @@ import type { Problem } from '../errors.ts'
 import { reportByteOrderMarks } from './byte-order-mark.ts'
 import { canonicalPath, everyAllowance } from './canonical-path.ts'
 import { methodProblem, quote } from './rule.ts'
-import type { Expectation } from './test-suite.ts'
+import { type Answer, answerSteps, type Expectation } from './test-suite.ts'
 
 const keys = ['role', 'method', 'path', 'expect', 'step', 'reason', 'withoutRules'] as const
 type Key = (typeof keys)[number]
@@ -78,7 +78,10 @@ function entryProblems({ role, method, path, expect, step, withoutRules }: Entry
     ['method', methodProblem(method ?? '')],
     ['path', pathProblem(path ?? '')],
     ['expect', expect === 'allow' || expect === 'deny' ? undefined : 'expect is allow or deny'],
-    ['step', step === undefined || isStep(step) ? undefined : `step is one of ${steps.join(', ')}`],
+    [
+      'step',
+      step === undefined || isStep(step) ? undefined : `step is one of ${answerSteps.join(', ')}`,
+    ],
     ['withoutRules', /^(?:true|false)?$/.test(withoutRules ?? '') ? undefined : 'true or false'],
   ]
   return problems.flatMap(([key, message]) =>
@@ -96,10 +99,8 @@ function pathProblem(path: string): string | undefined {
   return `path ${quote(path)} is none that the policy is asked about: ${why}`
 }
 
-const steps = ['admin', 'exclusion', 'rule', 'none'] as const
-
-function isStep(text: string): text is (typeof steps)[number] {
-  return (steps as readonly string[]).includes(text)
+function isStep(text: string): text is Answer['step'] {
+  return (answerSteps as readonly string[]).includes(text)
 }
 
 /** The value of a key, for its place; the entry itself when it has none. */

@@ -1,5 +1,5 @@
-import { decide } from './decide.ts'
-import type { CompiledPolicies, Decision } from './decision.ts'
+import type { Decision, Question } from './decision.ts'
+import { placeOf } from './finding.ts'
 import type { Tick } from './tick.ts'
 
 /** One line of a test file: what must be answered to one question. */
@@ -10,7 +10,7 @@ export interface Expectation {
   readonly path: string
   readonly expect: 'allow' | 'deny'
   /** The step that has to decide, if the author cares. */
-  readonly step?: Decision['step']
+  readonly step?: Answer['step']
   /** For whoever reads a failure. */
   readonly reason?: string
   /** The author knows that no rule names the role. */
@@ -18,23 +18,41 @@ export interface Expectation {
   readonly at: { readonly file: string; readonly line: number; readonly column: number }
 }
 
+/** What the gateway answers: by the policy, or before the policy is asked. */
+export interface Answer extends Pick<Decision, 'allowed' | 'rule' | 'exclusion' | 'revision'> {
+  readonly step: (typeof answerSteps)[number]
+  /** No route serves the path: a caller with permission gets 404. */
+  readonly isUnserved?: boolean
+}
+
+/** What can decide. The last three come before the policy is asked. */
+export const answerSteps = [
+  'admin',
+  'exclusion',
+  'rule',
+  'none',
+  'route',
+  'endpoint',
+  'refused',
+] as const
+
 /** What came of an expectation. */
 export interface Outcome {
   readonly expectation: Expectation
-  readonly decision: Decision
+  readonly decision: Answer
   readonly passed: boolean
 }
 
-/** Asks the deciding code itself, one expectation after the other. */
+/** Asks one expectation after the other. `ask` is the code that decides in the gateway. */
 export function runExpectations(
   expectations: readonly Expectation[],
-  policies: CompiledPolicies,
+  ask: (question: Question) => Answer,
   tick: Tick = () => {},
 ): readonly Outcome[] {
   return expectations.map((expectation, index) => {
     if (index % 1000 === 0) tick(index, expectations.length)
     const { role: roleKey, method, path, expect, step } = expectation
-    const decision = decide({ roleKey, method, path }, policies)
+    const decision = ask({ roleKey, method, path })
     const asExpected = (decision.allowed ? 'allow' : 'deny') === expect
     return {
       expectation,
@@ -57,7 +75,7 @@ export function describeFailure({ expectation, decision }: Outcome): string {
   const { rule, exclusion } = decision
   const by = rule ?? exclusion
   const said = rule?.fields?.join(', ') ?? `${by?.method} ${by?.path}`
-  const place = by === undefined ? '' : ` (${by.origin.file}:${by.origin.line}: ${said})`
+  const place = by === undefined ? '' : ` (${placeOf(by.origin)}: ${said})`
   const verdict = `${decision.allowed ? 'allow' : 'deny'} by ${decision.step}${place}`
   const why = reason === undefined ? '' : `; ${reason}`
   return `${role} ${method} ${path}: expected ${wanted}, got ${verdict}${why}`

@@ -33,7 +33,9 @@ describe('the shipped policies, by the real command', () => {
   test('pass their tests, which cover every rule', async () => {
     const { code, out, err } = await postern(['policy', 'test', '--coverage', '100'])
 
-    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(code).toBe(0)
+    // They are for more services than the sample.
+    expect(err).toMatch(/^note: no route of the configuration serves \d+ tested paths, .+\n$/)
     expect(out).toMatch(/, 0 failed\ncoverage: 100 % \((\d+)\/\1 rules, 4\/4 exclusions\)\n$/)
   })
 

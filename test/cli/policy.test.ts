@@ -127,7 +127,44 @@ describe('postern policy test', () => {
     expect(await policy(['test'], { cwd: await folder(tested) })).toEqual({
       code: 0,
       out: 'policies: 2 tests, 2 passed, 0 failed\ncoverage: 100 % (1/1 rules, 0/0 exclusions)\n',
-      err: '',
+      err: routesUnknown,
+    })
+  })
+
+  test('answers as the gateway does, with the routes of the configuration', async () => {
+    const line = (method: string, path: string, expected: string, step: string) =>
+      `- { role: x, method: ${method}, path: ${path}, expect: ${expected}, step: ${step}, withoutRules: true }\n`
+    const cwd = await folder({
+      ...sound,
+      'x.yaml': `application: { mode: dev }
+upstreams: { a: { targets: [http://127.0.0.1:1] } }
+routes:
+  - { path: /open, upstream: a, access: public, reason: open }
+  - { path: /menu, upstream: a, access: authenticated }
+`,
+      'policies/tests/a_test.yaml': [
+        line('PUT', '/open/x', 'allow', 'route'),
+        line('GET', '/menu', 'allow', 'route'),
+        line('GET', '/other', 'deny', 'none'),
+        line('POST', '/api/v1/logout', 'allow', 'exclusion'),
+        line('GET', '/api/v1/refresh_token', 'deny', 'refused'),
+        line('GET', '/api/v1/login', 'deny', 'refused'),
+      ].join(''),
+    })
+
+    const { code, out } = await policy(['test', '--config', 'x.yaml'], { cwd })
+
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('6 passed, 0 failed') })
+  })
+
+  test('says which tested paths no route serves', async () => {
+    const cwd = await folder({ ...tested, 'x.yaml': 'application: { mode: dev }\n' })
+
+    const { code, err } = await policy(['test', '--config', 'x.yaml'], { cwd })
+
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: expect.stringContaining('serves 1 tested path, such as /orders/7'),
     })
   })
 
@@ -223,13 +260,16 @@ describe('postern policy test', () => {
   })
 })
 
+const routesUnknown =
+  'note: routes were not considered: config/postern.yaml cannot be used here; name a configuration with --config\n'
+
 describe('postern policy explain', () => {
   test('allows with step, rule, place and revision, and exits with 0', async () => {
     const { code, out, err } = await policy(['explain', 'clerk', 'GET', '/orders/%37?x=1'], {
       cwd: await folder(sound),
     })
 
-    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect({ code, err }).toEqual({ code: 0, err: routesUnknown })
     expect(out).toMatch(
       /^allowed: clerk may GET \/orders\/7\n {2}path {6}\/orders\/7 \(asked: \/orders\/%37\)\n {2}step {6}rule\n {2}rule {6}policies\/policy\.csv:1: p, clerk, \/orders\/:id, GET\n {2}revision {2}r-[0-9a-f]{32}\n$/,
     )
@@ -297,23 +337,108 @@ routes: [{ path: /, upstream: a }, { path: /files, upstream: a, allow: { encoded
     expect((await explain('/files/a%2f..')).out).toContain('refuses this path with 400')
   })
 
-  test.each([
-    ['the removed endpoint', 'GET', '/api/v1/Refresh_Token', 'answers 404'],
-    ['what the gateway answers itself', 'POST', '/api/v1/login', 'itself'],
-    ['a refused method', 'TRACE', '/orders/7', 'refuses TRACE'],
-    ['a method in small letters', 'get', '/orders/7', 'case-sensitive'],
-    ['a route that asks nobody', 'GET', '/open/x', 'access public'],
-  ])('notes that the policy is not all there is to %s', async (_, method, path, words) => {
-    const config = `application: { mode: dev }
+  const withRoutes = {
+    ...sound,
+    'x.yaml': `application: { mode: dev }
 upstreams: { a: { targets: [http://127.0.0.1:1] } }
-routes: [{ path: /, upstream: a }, { path: /open, upstream: a, access: public, reason: open }]
-`
+routes:
+  - { path: /orders, upstream: a }
+  - { path: /open, upstream: a, access: public, reason: open }
+  - { path: /menu, upstream: a, access: authenticated }
+  - { path: /old, upstream: a, replacePrefix: /api/v1 }
+`,
+  }
+  const explainHere = async (method: string, path: string, ...more: readonly string[]) =>
+    policy(['explain', 'clerk', method, path, '--config', 'x.yaml', ...more], {
+      cwd: await folder(withRoutes),
+    })
+
+  test.each([
+    [
+      'a public route',
+      'GET',
+      '/open/x',
+      'route +/open \\(access public, upstream a\\)',
+      'everyone',
+    ],
+    [
+      'a route for callers',
+      'PUT',
+      '/menu',
+      'route +/menu \\(access auth',
+      'every logged-in caller',
+    ],
+    ['login', 'POST', '/api/v1/login', 'endpoint login, answered by the gateway', 'built in'],
+    ['logout, without an exclusion', 'POST', '/api/v1/logout', 'endpoint logout', 'built in'],
+    ['the own profile', 'GET', '/api/v1/user/profile', 'endpoint profile', 'built in'],
+    [
+      'a path with a rule',
+      'GET',
+      '/orders/7',
+      'route +/orders \\(access permitted',
+      'policy.csv:1',
+    ],
+  ])('allows what the gateway allows: %s', async (_, method, path, route, words) => {
+    const { code, out, err } = await explainHere(method, path)
+
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toMatch(new RegExp(route))
+    expect(out).toContain(words)
+  })
+
+  test.each([
+    ['the removed endpoint', 'GET', '/api/v1/Refresh_Token', '404 to everyone'],
+    ['a rewritten way to it', 'GET', '/old/refresh_token', '404 to everyone'],
+    ['a refused method', 'TRACE', '/orders/7', 'answers 405'],
+    ['login with another method', 'GET', '/api/v1/login', 'answers 405'],
+    ['an ambiguous path', 'GET', '/orders//7', 'with 400'],
+  ])('refuses what the gateway refuses: %s', async (_, method, path, words) => {
+    const { code, out } = await explainHere(method, path)
+
+    expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/^refused: /) })
+    expect(out).toContain(words)
+  })
+
+  test('says that no route serves a path, with permission and without', async () => {
+    const denied = await explainHere('GET', '/nowhere')
+    const cwd = await folder({ ...withRoutes, 'policies/policy.csv': 'p, clerk, /nowhere, GET\n' })
+    const args = ['explain', 'clerk', 'GET', '/nowhere', '--config', 'x.yaml']
+    const allowed = await policy(args, { cwd })
+    const inJson = await explainHere('GET', '/nowhere', '--output', 'json')
+
+    expect(denied).toMatchObject({ code: 1, out: expect.stringMatching(/^denied: /) })
+    expect(allowed).toMatchObject({ code: 0, out: expect.stringMatching(/^allowed: /) })
+    for (const { out } of [denied, allowed]) {
+      expect(out).toContain('none: no route serves this path')
+    }
+    expect(JSON.parse(inJson.out)).toMatchObject({ isUnserved: true, route: null })
+  })
+
+  test('says when routes were not considered, and refuses a configuration that was named', async () => {
+    const cwd = await folder({ ...sound, 'bad.yaml': 'nonsense: true\n' })
+
+    const unknown = await policy(['explain', 'clerk', 'GET', '/orders/7'], { cwd })
+    const bad = await policy(['explain', 'clerk', 'GET', '/orders/7', '--config', 'bad.yaml'], {
+      cwd,
+    })
+
+    expect(unknown).toMatchObject({ code: 0, err: routesUnknown })
+    expect(bad).toMatchObject({ code: 3, err: expect.stringContaining('bad.yaml:1') })
+  })
+
+  test('needs no signing secret to read the routes', async () => {
+    const config = withRoutes['x.yaml'].replace('mode: dev', 'mode: prod')
     const cwd = await folder({ ...sound, 'x.yaml': config })
 
-    const { err } = await policy(['explain', 'clerk', method, path, '--config', 'x.yaml'], { cwd })
+    const ran = await policy(['explain', 'clerk', 'GET', '/open/x', '--config', 'x.yaml'], { cwd })
 
-    expect(err).toMatch(/^note: /)
-    expect(err).toContain(words)
+    expect(ran).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('notes a method in small letters', async () => {
+    const { err } = await explainHere('get', '/orders/7')
+
+    expect(err).toContain('case-sensitive')
   })
 
   test('does not obey an escape sequence in what it was asked', async () => {

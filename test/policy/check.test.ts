@@ -57,9 +57,11 @@ describe('checking a policy', () => {
   })
 
   test('finds a rule that is useless because of an exclusion', () => {
-    const exclusions = '- { method: GET, path: /api/v1/user/profile, reason: ones own }'
+    const exclusions = '- { method: GET, path: /api/v1/health, reason: says nothing }'
 
-    const [first, ...rest] = check({ lines: ['p, c, /api/v1/user/profile, GET'], exclusions })
+    const [first, ...rest] = check({ lines: ['p, c, /api/v1/health, GET'], exclusions }).filter(
+      ({ file }) => file === 'policy.csv',
+    )
 
     expect(first).toMatchObject({ code: 'useless-rule', file: 'policy.csv', line: 1 })
     expect(first?.message).toContain('exclusions.yaml:1')
@@ -70,6 +72,7 @@ describe('checking a policy', () => {
     ['of admin', 'p, admin, /x, GET', 4],
     ['for the removed endpoint', 'p, c, /api/v1/Refresh_Token/, GET', 7],
     ['for what the gateway answers itself', 'p, c, /api/v1/login, POST', 7],
+    ['for what every logged-in caller may do', 'p, c, /api/v1/logout, POST', 7],
     ['for a method that the gateway refuses', 'p, c, /x, TRACE', 11],
   ])('finds a rule that never applies %s', (_, line, column) => {
     expect(check({ lines: [line] })).toMatchObject([{ code: 'never-applies', line: 1, column }])

@@ -123,7 +123,7 @@ describe('the steps of a decision', () => {
 
   test('deny everybody but admin under an empty policy', () => {
     const empty = policies({ lines: ['# postern: empty'], exclusions: '' })
-    const question = { method: 'GET', path: '/api/v1/user/profile' }
+    const question = { method: 'GET', path: '/api/v1/orders' }
 
     expect(decide({ ...question, roleKey: 'editor' }, empty)).toMatchObject({
       allowed: false,
@@ -133,6 +133,38 @@ describe('the steps of a decision', () => {
       allowed: true,
       step: 'admin',
     })
+  })
+})
+
+describe('the endpoints of the specification', () => {
+  const empty = policies({ lines: ['# postern: empty'], exclusions: '' })
+  const endpoints = [
+    ['POST', '/api/v1/login'],
+    ['GET', '/api/v1/getCaptcha'],
+    ['POST', '/api/v1/logout'],
+    ['GET', '/api/v1/user/profile'],
+  ] as const
+
+  test.each(endpoints)('%s %s is excluded without an entry', (method, path) => {
+    const decision = decide({ roleKey: 'nobody', method, path }, empty)
+
+    expect(decision).toMatchObject({
+      allowed: true,
+      step: 'exclusion',
+      exclusion: { origin: { file: 'built in' } },
+    })
+  })
+
+  test.each(endpoints)('%s %s and nothing beside it', (method, path) => {
+    for (const [otherMethod, otherPath] of [
+      ['DELETE', path],
+      [method, `${path}/`],
+      [method, `${path}x`],
+      [method, path.toUpperCase()],
+    ] as const) {
+      const question = { roleKey: 'nobody', method: otherMethod, path: otherPath }
+      expect(decide(question, empty)).toMatchObject({ allowed: false, step: 'none' })
+    }
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Problem } from '../../src/errors.ts'
 import { coverageOf } from '../../src/policy/coverage.ts'
+import { decide } from '../../src/policy/decide.ts'
 import { formatJunit } from '../../src/policy/junit.ts'
 import { parseTestFile } from '../../src/policy/test-file.ts'
 import { describeFailure, runExpectations } from '../../src/policy/test-suite.ts'
@@ -71,7 +72,7 @@ const compiled = policies({
 function run(...lines: readonly string[]) {
   const { expectations, problems } = parse(lines.map((line) => `- { ${line} }`).join('\n'))
   expect(problems).toEqual([])
-  return runExpectations(expectations, compiled)
+  return runExpectations(expectations, (question) => decide(question, compiled))
 }
 
 describe('running expectations', () => {

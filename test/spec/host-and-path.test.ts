@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { outgoingPath, type Route } from '../../src/gateway/routes.ts'
+import { outgoingPath } from '../../src/admission/routes.ts'
+import type { Route } from '../../src/gateway/routes.ts'
 import { canonicalPath } from '../../src/policy/canonical-path.ts'
 import { expectRejected, expectUnauthenticated } from '../support/outcomes.ts'
 import { startRecordingUpstream } from '../support/recording-upstream.ts'

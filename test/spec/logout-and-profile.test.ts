@@ -45,6 +45,25 @@ describe('POST /api/v1/logout', () => {
     expect(postern.upstream.requests.map(({ target }) => target)).toEqual(['/api/v1/logout'])
   })
 
+  test.each([
+    ['an exclusion', {}],
+    ['no exclusion', { exclusions: [] }],
+    [
+      'no exclusion, and an upstream',
+      { exclusions: [], config: { endpoints: { logout: 'backend' } } },
+    ],
+  ])('needs no permission with %s', async (_, options) => {
+    const postern = await startPostern({ rules: [], ...options })
+
+    const answer = await postern.call('POST /api/v1/logout', { as: 'viewer', body: '' })
+    const profile = await postern.call('GET /api/v1/user/profile', { as: 'viewer' })
+
+    expect(answer.json()).not.toMatchObject({ code: 401 })
+    // The caller of this test has no account, which only an admitted caller is told.
+    expect(profile.json()).toMatchObject({ msg: 'please log in again' })
+    expect(postern.logText().match(/"step":"exclusion"/g)).toHaveLength(2)
+  })
+
   test('needs a token, and no permission', async () => {
     const postern = await startPostern({ rules: [] })
 

@@ -1,6 +1,29 @@
 import { describe, expect, test } from 'vitest'
 import { expectRejected, expectUnauthenticated } from '../support/outcomes.ts'
 import { startPostern } from '../support/start-postern.ts'
+import { until } from '../support/until.ts'
+
+describe('a path that no route serves', () => {
+  test.each([
+    ['with permission', 'admin', 404, 'no-such-route'],
+    ['without permission', 'viewer', 200, 'not-permitted'],
+  ])(
+    'has the answer of the specification %s, and the log line says so',
+    async (_, as, status, outcome) => {
+      const postern = await startPostern({ routes: [{ path: '/served', upstream: 'backend' }] })
+
+      const answer = await postern.call('GET /nowhere', { as })
+      await postern.call('GET /served', { as: 'admin' })
+
+      expect(answer.status).toBe(status)
+      await until(() => postern.logText().includes('"path":"/served"'))
+      const lines = postern.logText().split('\n')
+      const line = lines.find((each) => each.includes('"path":"/nowhere"')) ?? '{}'
+      expect(JSON.parse(line)).toMatchObject({ outcome, route: 'none' })
+      expect(lines.find((each) => each.includes('"path":"/served"'))).not.toContain('"route"')
+    },
+  )
+})
 
 describe('the permission check', () => {
   test('passes role admin with no check at all (Authentication 5a)', async () => {

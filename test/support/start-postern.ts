@@ -17,6 +17,8 @@ import { testSecret, tokenOf } from './tokens.ts'
 export interface PosternOptions {
   /** Policy lines without the leading `p, `: role, path, method. */
   readonly rules?: readonly string[]
+  /** Instead of the endpoints of the specification. */
+  readonly exclusions?: readonly TestExclusion[]
   readonly routes?: readonly Readonly<Record<string, unknown>>[]
   /** Merged over the test's configuration, section by section. */
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -24,6 +26,12 @@ export interface PosternOptions {
   /** A copy of the seeded database for this gateway alone, instead of the one all share. */
   readonly ownDatabase?: boolean
   readonly verifyCredentials?: VerifyCredentials
+}
+
+export interface TestExclusion {
+  readonly method: string
+  readonly path: string
+  readonly reason: string
 }
 
 export interface TestPostern extends RunningPostern {
@@ -60,7 +68,7 @@ export const catalogueRules = [
   'editor, /api/v1/:res/profile, GET',
 ]
 
-const exclusions = [
+const ownExclusions = [
   { method: 'POST', path: '/api/v1/login', reason: 'how callers get a token' },
   { method: 'POST', path: '/api/v1/logout', reason: 'everybody may leave' },
   { method: 'GET', path: '/api/v1/getCaptcha', reason: 'login needs it' },
@@ -74,7 +82,7 @@ const exclusions = [
 export async function startPostern(options: PosternOptions = {}): Promise<TestPostern> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-'))
   const upstream = await startRecordingUpstream()
-  await writePolicies(join(directory, 'policies'), options.rules ?? catalogueRules)
+  await writePolicies(join(directory, 'policies'), options)
   const dataDirectory = options.ownDatabase ? join(directory, 'data') : inject('sharedData')
   if (options.ownDatabase) await cp(inject('databaseTemplate'), dataDirectory, { recursive: true })
   const file = join(directory, 'postern.yaml')
@@ -116,7 +124,10 @@ export async function startPostern(options: PosternOptions = {}): Promise<TestPo
   }
 }
 
-async function writePolicies(directory: string, rules: readonly string[]): Promise<void> {
+async function writePolicies(
+  directory: string,
+  { rules = catalogueRules, exclusions = ownExclusions }: PosternOptions,
+): Promise<void> {
   const csv = rules.length === 0 ? '# postern: empty' : rules.map((rule) => `p, ${rule}`).join('\n')
   await cp('policies/model.conf', join(directory, 'model.conf'))
   await writeFile(join(directory, 'policy.csv'), `${csv}\n`)

@@ -19,7 +19,7 @@ import { StartEnded } from './workers/start-ended.ts'
 const usage = `postern: an API gateway that checks who calls and whether they may
 
   postern serve [--config FILE]          run the gateway
-  postern config check [FILE]            is this configuration usable? exit 3 if not
+  postern config check [FILE]            validate a configuration and the files it names; exit 3 if not usable
   postern config print [FILE]            the configuration in force, defaults included
   postern config schema                  the JSON Schema of the configuration
 ${policyUsage}${accountUsage}${keysUsage}  postern version                        which Postern this is

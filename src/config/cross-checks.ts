@@ -1,4 +1,5 @@
 import { checkCors } from './check-cors.ts'
+import { checkListeners } from './check-listeners.ts'
 import { checkForwardAuth, checkProxies } from './check-proxies.ts'
 import { checkEndpoints, checkRoutes } from './check-routes.ts'
 import { checkUpstreams } from './check-upstreams.ts'
@@ -33,6 +34,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkAlphabet(draft, report)
   checkOrder(draft, report)
   checkUpstreams(draft, report)
+  checkListeners(draft, report)
   checkRoutes(draft, report)
   checkEndpoints(draft, report)
 }

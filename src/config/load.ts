@@ -10,6 +10,7 @@ import { type Environment, overlayEnvironment } from './environment.ts'
 import { createReport } from './report.ts'
 import { type Config, configSchema } from './schema.ts'
 import { rootSetting } from './setting.ts'
+import type { Place } from './tree.ts'
 import { parseYaml } from './yaml-tree.ts'
 
 const DEFAULT_FILE = 'config/postern.yaml'
@@ -23,7 +24,12 @@ export interface ConfigSource {
 
 /** A configuration, or every reason why there is none. */
 export type ConfigReading =
-  | { readonly config: Config; readonly problems: readonly [] }
+  | {
+      readonly config: Config
+      readonly problems: readonly []
+      /** Where a setting was written, such as `tls.certFile`. */
+      readonly placeOf: (setting: string) => Place
+    }
   | { readonly config?: never; readonly problems: readonly Problem[] }
 
 /** The file that is read: the one that is named, else `POSTERN_CONFIG`, else the shipped default. */
@@ -57,7 +63,7 @@ export function readConfig(source: ConfigSource): ConfigReading {
   const problems = report.problems()
   if (problems.length > 0) return { problems }
   Assert(configSchema, value)
-  return { config: value, problems: [] }
+  return { config: value, problems: [], placeOf: report.placeOf }
 }
 
 type Reading = { readonly text: string } | { readonly why: string }

@@ -11,6 +11,8 @@ export interface Report {
   problemAt(place: Place, message: string): void
   /** Whether the setting itself, or a section around it, has a problem already. */
   isBroken(path: string): boolean
+  /** Where the setting, or else its nearest section, was written. */
+  placeOf(path: string): Place
   problems(): readonly Problem[]
 }
 
@@ -36,6 +38,7 @@ export function createReport(origin: Place): Report {
     problemAt(place, message) {
       problems.push({ ...place, message })
     },
+    placeOf,
     isBroken(path) {
       return upwards(path).some((ancestor) => broken.has(ancestor))
     },

@@ -95,7 +95,7 @@ describe('postern config check', () => {
   test('warns of a mode that is treated as prod', async () => {
     const at = scratchFile('application: { mode: Dev }\n')
 
-    const { code, stdout, stderr } = await run(configCheck, ['x.yaml'], {
+    const { code, stdout, stderr } = await run(configCheck, ['x.yaml', '--no-files'], {
       ...at,
       env: { POSTERN_JWT__SECRET: secret },
     })

@@ -156,6 +156,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const { pass, check, mark } = await buildGateway(
     config,
     {
+      log,
       tracing,
       record,
       tokens,

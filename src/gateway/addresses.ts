@@ -11,6 +11,8 @@ export interface AddressOptions {
   readonly refreshMs: number
   /** Called with the addresses when they are first known, and whenever they have changed. */
   readonly onChange: (addresses: readonly string[]) => void
+  /** Called after every lookup, with an error if it failed or found nothing. */
+  readonly onLookup?: (host: string, error: Error | null) => void
   readonly resolve?: Resolve
 }
 
@@ -21,15 +23,17 @@ export type Resolve = (host: string) => Promise<readonly string[]>
  * nothing: a name server that is away must not take an upstream away. An address is not asked for.
  */
 export function watchAddresses(options: AddressOptions): Addresses {
-  const { host, refreshMs, onChange, resolve = lookUp } = options
+  const { host, refreshMs, onChange, onLookup, resolve = lookUp } = options
   let known = ''
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
   async function refresh(): Promise<void> {
-    const found = await resolve(host).catch(() => [])
+    const found = await resolve(host).catch((error: Error) => error)
     if (closed) return
-    const addresses = [...new Set(found)].sort()
+    const problem = found instanceof Error ? found : found.length === 0 ? nothingFound(host) : null
+    onLookup?.(host, problem)
+    const addresses = found instanceof Error ? [] : [...new Set(found)].sort()
     if (addresses.length > 0 && addresses.join() !== known) {
       known = addresses.join()
       onChange(addresses)
@@ -44,6 +48,10 @@ export function watchAddresses(options: AddressOptions): Addresses {
       clearTimeout(timer)
     },
   }
+}
+
+function nothingFound(host: string): Error {
+  return new Error(`no address found for ${host}`)
 }
 
 async function lookUp(host: string): Promise<readonly string[]> {

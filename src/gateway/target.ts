@@ -1,4 +1,4 @@
-import type { TargetTls } from '../wire/connect.ts'
+import type { OnLookup, TargetTls } from '../wire/connect.ts'
 import { createPool, type Pool } from '../wire/pool.ts'
 import { type Attempt, type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
 import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
@@ -14,6 +14,7 @@ export interface TargetSettings {
   /** `target`, `client` or a name: who a check of health asks for. */
   readonly host?: string
   readonly tls?: TargetTls | undefined
+  readonly onLookup?: OnLookup | undefined
 }
 
 /** One server of an upstream. */

@@ -8,13 +8,10 @@ import { isCertificateProblem } from './certificate-problems.ts'
 
 const timeouts = new Set(['connect-timeout', 'answer-timeout', 'body-timeout', 'ETIMEDOUT'])
 
-const unreachable = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-])
+const unreachable = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH'])
+
+/** What the lookup of a name fails with. */
+const lookupProblem = /^(?:ENOTFOUND|EAI_[A-Z]+)$/
 
 /** On a connection that was there. */
 const cut = new Set(['ECONNRESET', 'EPIPE', 'closed'])
@@ -36,6 +33,9 @@ export function upstreamFault(cause: Error): Fault {
       cause,
       reason: `its certificate is no good (${code})`,
     })
+  }
+  if (lookupProblem.test(code)) {
+    return new Fault('upstream-unreachable', { cause, reason: `name lookup failed (${code})` })
   }
   if (unreachable.has(code)) return new Fault('upstream-unreachable', { cause })
   return new Fault('upstream-broken', { cause })

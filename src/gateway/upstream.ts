@@ -1,5 +1,6 @@
 import { Fault } from '../errors.ts'
 import { type Resolve, watchAddresses } from './addresses.ts'
+import { createNameLookups, type LookupReports, type NameLookups } from './name-lookups.ts'
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts'
 import { createShares, type Shares } from './shares.ts'
 import { createTarget, type Target, type TargetSettings } from './target.ts'
@@ -44,18 +45,29 @@ export interface Upstream {
   /** One other than those that were tried, if there is one. */
   readonly chooseAnother: (asTunnel: boolean, tried: ReadonlySet<Target>) => Target | undefined
   readonly targets: () => readonly Target[]
+  /** How many lookups of the names of its targets have failed. */
+  readonly lookupFailures: () => number
   readonly close: () => void
 }
 
-/** Opens nothing until it is asked. `resolve`: another way to find the addresses of a name. */
+export interface UpstreamOptions {
+  /** Another way to find the addresses of a name. */
+  readonly resolve?: Resolve | undefined
+  readonly lookupReports?: LookupReports | undefined
+}
+
+/** Opens nothing until it is asked. */
 export function createUpstream(
   name: string,
   settings: UpstreamSettings,
-  resolve?: Resolve,
+  { resolve, lookupReports }: UpstreamOptions = {},
 ): Upstream {
+  const lookups = createNameLookups(name, lookupReports)
   const createOne = (origin: string, address?: string) =>
-    createTarget(origin, address, settings, isAlone)
-  const places = settings.targets.map((origin) => createPlace(origin, settings, createOne, resolve))
+    createTarget(origin, address, { ...settings, onLookup: lookups.ended }, isAlone)
+  const places = settings.targets.map((origin) =>
+    createPlace(origin, settings, { createOne, onLookup: lookups.ended, resolve }),
+  )
   let all = places.flatMap(({ targets }) => targets())
   let turn = 0
   for (const place of places) {
@@ -110,18 +122,24 @@ export function createUpstream(
     choose,
     chooseAnother: find,
     targets: () => all,
+    lookupFailures: lookups.failures,
     close() {
       for (const place of places) place.close()
     },
   }
 }
 
+interface PlaceParts {
+  readonly createOne: (origin: string, address?: string) => Target
+  readonly onLookup: NameLookups['ended']
+  readonly resolve: Resolve | undefined
+}
+
 /** One of the configured targets: a single server, or as many as its name has addresses. */
 function createPlace(
   origin: string,
   settings: UpstreamSettings,
-  createOne: (origin: string, address?: string) => Target,
-  resolve?: Resolve,
+  { createOne, onLookup, resolve }: PlaceParts,
 ) {
   let targets = new Map([[anyAddress, createOne(origin)]])
   let only: string | undefined
@@ -155,6 +173,7 @@ function createPlace(
           host: new URL(origin).hostname,
           refreshMs: settings.dnsSeconds * 1000,
           onChange: follow,
+          onLookup,
           ...(resolve !== undefined && { resolve }),
         })
 

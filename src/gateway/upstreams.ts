@@ -1,3 +1,4 @@
+import type { LookupReports } from './name-lookups.ts'
 import { createUpstream, type Upstream, type UpstreamSettings } from './upstream.ts'
 
 export type { Upstream } from './upstream.ts'
@@ -9,9 +10,15 @@ export interface Upstreams {
 }
 
 /** Upstreams by name, each with connections of its own, so that a dead one does not slow others. */
-export function createUpstreams(settings: Readonly<Record<string, UpstreamSettings>>): Upstreams {
+export function createUpstreams(
+  settings: Readonly<Record<string, UpstreamSettings>>,
+  lookupReports?: LookupReports,
+): Upstreams {
   const upstreams = new Map(
-    Object.entries(settings).map(([name, one]) => [name, createUpstream(name, one)]),
+    Object.entries(settings).map(([name, one]) => [
+      name,
+      createUpstream(name, one, { lookupReports }),
+    ]),
   )
 
   return {

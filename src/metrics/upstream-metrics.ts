@@ -4,6 +4,7 @@ import type { Figures } from './registry.ts'
 export interface CountedUpstream {
   readonly name: string
   readonly targets: () => readonly CountedTarget[]
+  readonly lookupFailures: () => number
 }
 
 interface CountedTarget {
@@ -24,6 +25,19 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
       })),
     )
   const labels = ['upstream', 'target'] as const
+
+  figures.readCounter(
+    {
+      name: 'postern_upstream_dns_failures_total',
+      help: 'Lookups of the name of a target that failed.',
+      labels: ['upstream'],
+    },
+    () =>
+      upstreams.map(({ name: upstream, lookupFailures }) => ({
+        value: lookupFailures(),
+        labels: { upstream },
+      })),
+  )
 
   figures.readGauge(
     {

@@ -27,7 +27,7 @@ import type { UpstreamSettings } from '../gateway/upstream.ts'
 import { createUpstreamHeaders } from '../gateway/upstream-headers.ts'
 import { createUpstreams } from '../gateway/upstreams.ts'
 import type { TokenCookie } from '../http/token-cookie.ts'
-import type { WriteDecision } from '../log.ts'
+import type { Log, WriteDecision } from '../log.ts'
 import { addressBlock } from '../login/address-block.ts'
 import type { Figures } from '../metrics/registry.ts'
 import { addUpstreamMetrics } from '../metrics/upstream-metrics.ts'
@@ -59,6 +59,7 @@ export async function buildGateway(
     crossSite,
     tracing,
     record,
+    log,
   }: {
     tokens: Tokens
     ended: RevocationFeed
@@ -73,12 +74,17 @@ export async function buildGateway(
     crossSite: FindCrossSite
     tracing: Tracing | undefined
     record: WriteDecision | undefined
+    log: Log
   },
   closing: Closing,
 ) {
   const { header: assertionName, ...signed } = config.identity.assertion
   const injectedNames = [...Object.values(config.headers), assertionName]
-  const upstreams = createUpstreams(await upstreamSettings(config))
+  const upstreams = createUpstreams(await upstreamSettings(config), {
+    failed: (lookup, { message }) =>
+      log.warn({ ...lookup, reason: message }, 'upstream name lookup failed'),
+    recovered: (lookup) => log.info(lookup, 'upstream name lookup recovered'),
+  })
   closing.add(upstreams.close)
   addUpstreamMetrics(figures, upstreams.all)
   const limits = createRouteLimits({

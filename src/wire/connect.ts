@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns'
 import {
   connect as connectPlain,
   isIP,
@@ -22,6 +23,9 @@ export interface Connector {
   readonly open: (onread?: OnReadOpts) => Socket
 }
 
+/** Learns how each lookup of a name ended. */
+export type OnLookup = (host: string, error: Error | null) => void
+
 /**
  * Connects to an origin, at one address when one is given: only the way there is fixed then, Host
  * and certificate stay those of the name. Never without verification.
@@ -30,6 +34,7 @@ export function createConnector(
   origin: URL,
   address: string | undefined,
   tls: TargetTls | undefined,
+  onLookup?: OnLookup,
 ): Connector {
   const secure = origin.protocol === 'https:'
   const host = origin.hostname.replace(/^\[|\]$/g, '')
@@ -39,7 +44,7 @@ export function createConnector(
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
-    ...(address !== undefined && { lookup: leadingTo(address) }),
+    lookup: address === undefined ? lookingUp(onLookup) : leadingTo(address),
   }
   if (!secure) {
     return {
@@ -72,6 +77,17 @@ export function createConnector(
       })
       return socket
     },
+  }
+}
+
+/** Node's own lookup, which it does not use for an address. */
+function lookingUp(onLookup: OnLookup | undefined): LookupFunction {
+  if (onLookup === undefined) return lookup
+  return (host, options, found) => {
+    lookup(host, options, (error, ...addresses) => {
+      onLookup(host, error)
+      found(error, ...addresses)
+    })
   }
 }
 

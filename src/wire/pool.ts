@@ -1,4 +1,4 @@
-import { type Connector, createConnector, type TargetTls } from './connect.ts'
+import { type Connector, createConnector, type OnLookup, type TargetTls } from './connect.ts'
 import { type Call, type Connection, openConnection } from './connection.ts'
 import { createIdleLimit } from './idle-limit.ts'
 import { type AnswerHandler, requestHead, type WireRequest } from './request-head.ts'
@@ -15,6 +15,7 @@ export interface PoolSettings {
   /** The longest pause within an answer. */
   readonly bodyTimeoutMs: number
   readonly tls?: TargetTls | undefined
+  readonly onLookup?: OnLookup | undefined
 }
 
 /** Connections to one origin, kept for the next request. */
@@ -56,7 +57,7 @@ export function createPool(
 ): Pool {
   const url = new URL(origin)
   const { host } = url
-  const connector: Connector = createConnector(url, address, settings.tls)
+  const connector: Connector = createConnector(url, address, settings.tls, settings.onLookup)
   const beatMs = beatOf(settings)
   const patience = {
     connect: beats(settings.connectTimeoutMs),

@@ -5,10 +5,13 @@ import { until } from '../support/until.ts'
 /** A name whose answers come from this list, the last one again and again. */
 function watch(host: string, answers: readonly (readonly string[] | Error)[]) {
   const changes: (readonly string[])[] = []
+  const problems: (string | undefined)[] = []
   let asked = 0
   const watching = watchAddresses({
     host,
     refreshMs: 1,
+    onLookup: (name, error) =>
+      problems.push(error === null ? undefined : `${name}: ${error.message}`),
     onChange: (addresses) => changes.push(addresses),
     async resolve() {
       const answer = answers[Math.min(asked++, answers.length - 1)] ?? []
@@ -17,7 +20,7 @@ function watch(host: string, answers: readonly (readonly string[] | Error)[]) {
     },
   })
   onTestFinished(watching.close)
-  return { changes, asked: () => asked }
+  return { changes, problems, asked: () => asked }
 }
 
 describe('the addresses behind a name', () => {
@@ -40,6 +43,18 @@ describe('the addresses behind a name', () => {
 
     await until(() => asked() > 4)
     expect(changes).toEqual([['10.0.0.1']])
+  })
+
+  test('tell of each lookup whether it failed, or found nothing', async () => {
+    const { problems } = watch('orders', [['10.0.0.1'], new Error('SERVFAIL'), [], ['10.0.0.1']])
+
+    await until(() => problems.length > 3)
+    expect(problems.slice(0, 4)).toEqual([
+      undefined,
+      'orders: SERVFAIL',
+      'orders: no address found for orders',
+      undefined,
+    ])
   })
 
   test.each(['127.0.0.1', '::1', '[::1]'])('are not asked for when it is one: %s', async (host) => {

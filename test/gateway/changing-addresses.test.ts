@@ -34,9 +34,11 @@ async function start(first: readonly string[]) {
       dnsSeconds: 0.005,
       breaker: { failures: 1, openMs: 1, maxOpenMs: 1 },
     },
-    async () => {
-      name.asked++
-      return name.leadsTo
+    {
+      async resolve() {
+        name.asked++
+        return name.leadsTo
+      },
     },
   )
   onTestFinished(upstream.close)

@@ -1,0 +1,50 @@
+/** What is reported about the name of a target: that it cannot be looked up, and that it can be again. */
+export interface LookupReports {
+  /** At the first failure, and then once a minute; `failures` counts all since it could be looked up. */
+  readonly failed: (
+    lookup: { upstream: string; host: string; failures: number },
+    why: Error,
+  ) => void
+  readonly recovered: (lookup: { upstream: string; host: string; failures: number }) => void
+}
+
+/** The lookups of the names of one upstream, whether for a connection or to follow its addresses. */
+export interface NameLookups {
+  /** A lookup has ended, with an error if it failed. */
+  readonly ended: (host: string, error: Error | null) => void
+  /** How many have failed. */
+  readonly failures: () => number
+}
+
+const reportEveryMs = 60_000
+
+/** `now` gives milliseconds. */
+export function createNameLookups(
+  upstream: string,
+  reports?: LookupReports,
+  now = () => performance.now(),
+): NameLookups {
+  const failing = new Map<string, { failures: number; reportAt: number }>()
+  let all = 0
+
+  return {
+    ended(host, error) {
+      const known = failing.get(host)
+      if (error === null) {
+        if (known === undefined) return
+        failing.delete(host)
+        reports?.recovered({ upstream, host, failures: known.failures })
+        return
+      }
+      all++
+      const { failures, reportAt } = known ?? { failures: 0, reportAt: 0 }
+      const isDue = known === undefined || now() >= reportAt
+      if (isDue) reports?.failed({ upstream, host, failures: failures + 1 }, error)
+      failing.set(host, {
+        failures: failures + 1,
+        reportAt: isDue ? now() + reportEveryMs : reportAt,
+      })
+    },
+    failures: () => all,
+  }
+}

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 export interface CallersOptions {
   readonly port: number
+  readonly path?: string
   readonly headers: Readonly<Record<string, string>>
   readonly callers: number
   /** Of all of them; every second one is a POST. */
@@ -59,15 +60,16 @@ function between([least, most]: readonly [number, number]): number {
 interface Once {
   readonly agent: Agent
   readonly port: number
+  readonly path?: string
   readonly method: string
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 }
 
 /** Status and body, or what went wrong. */
-function callOnce({ agent, port, method, body, headers }: Once): Promise<string> {
+function callOnce({ agent, port, path = '/a', method, body, headers }: Once): Promise<string> {
   return new Promise((resolve) => {
-    const sent = request({ agent, port, host: '127.0.0.1', method, path: '/a', headers })
+    const sent = request({ agent, port, host: '127.0.0.1', method, path, headers })
     sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
     sent.on('response', (response) => {
       let text = ''

@@ -70,7 +70,7 @@ function around(sample: string, directory: string): string {
     ...(userInfo().uid === 0 ? ['user root;'] : []),
     `pid ${directory}/nginx.pid;`,
     'worker_processes 1;',
-    'events {}',
+    'events { worker_connections 4096; }',
     `http { access_log off; ${temporary.join(' ')}`,
     sample,
     '}',

@@ -187,6 +187,12 @@ export const configSchema = section('The configuration of Postern.', {
       'Over how many milliseconds minBytesPerSecond is measured: a client may pause for this long.',
     ),
     stallTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a client may leave an answer unread.'),
+    busyStallTimeoutMs: integer(
+      5000,
+      1,
+      DAY_MS,
+      'How long a client may leave a response unread while other requests wait for its connection to the upstream.',
+    ),
     keepAliveTimeoutMs: integer(65_000, 1, DAY_MS, 'How long an idle connection is kept.'),
     connections: integer(
       10_000,

@@ -14,10 +14,11 @@ import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
 import type { Reply } from './reply.ts'
 import type { RequestBody } from './request-body.ts'
-import type { Share } from './shares.ts'
+import { type Share, waitForShare } from './shares.ts'
 import type { Authorized, Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
+import { cutUnlessRead, type UnreadLimits } from './unread-response.ts'
 import { isStale, isUnreached, repeatOf, upstreamFault } from './upstream-errors.ts'
 import type { Upstream } from './upstreams.ts'
 
@@ -34,7 +35,7 @@ export interface Exchange {
   /** Whether the client has said that it reads trailers. */
   readonly takesTrailers: boolean
   /** How long a client may leave an answer unread before it is cut off. */
-  readonly maxStallMs: number
+  readonly unread: UnreadLimits
   readonly carrier: Carrier | undefined
   /** Whose token it is that allows this; absent on a public route. */
   readonly token: VerifiedToken | undefined
@@ -67,7 +68,7 @@ interface Running extends AnswerHandler {
   attempt: Attempt
   /** The share that it holds. */
   share: Share | undefined
-  /** What ends its wait for a share. */
+  /** What ends its wait: for a share, or for the client to read. */
   stopWaiting: (() => void) | undefined
   call: Call | undefined
   timer: NodeJS.Timeout | undefined
@@ -188,31 +189,24 @@ function begin(it: Running): void {
 /** `hasWaited`: whether its target was chosen some time ago. */
 function takeShare(it: Running, hasWaited: boolean): void {
   const { upstream, who } = it.parts
-  const { shares } = upstream
-  const share = shares.of(who)
-  if (shares.hold(share)) {
+  const share = upstream.shares.of(who)
+  if (upstream.shares.hold(share)) {
     it.share = share
     if (hasWaited) sendNow(it)
     else send(it, false)
     return
   }
-  const go = () => {
-    clearTimeout(it.timer)
-    it.timer = undefined
-    it.stopWaiting = undefined
-    it.share = share
-    sendNow(it)
-  }
-  if (!shares.wait(share, go)) {
-    finish(it, 'untold', shareUsedUp())
-    return
-  }
-  it.stopWaiting = () => shares.leave(share, go)
-  it.timer = setTimeout(() => finish(it, 'untold', shareUsedUp()), upstream.queueTimeoutMs)
-}
-
-function shareUsedUp(): Fault {
-  return new Fault('upstream-share', { reason: 'the client has its share of the connections' })
+  it.stopWaiting = waitForShare(upstream.shares, share, {
+    withinMs: upstream.queueTimeoutMs,
+    begin() {
+      it.stopWaiting = undefined
+      it.share = share
+      sendNow(it)
+    },
+    giveUp: (fault) => finish(it, 'untold', fault),
+  })
+  // It may have been refused at once.
+  if (it.over) it.stopWaiting()
 }
 
 /** After a wait, the target that was chosen before it may no longer be the one to ask. */
@@ -237,6 +231,12 @@ function leave(it: Running): void {
   it.parts.notes.cut = 'client'
   finish(it, 'untold')
   abort(it)
+}
+
+/** Whether others wait for what it holds: of its own client, or of all. */
+function isWanted({ share, target, parts: { upstream } }: Running): boolean {
+  if (share !== undefined && share.line.length > 0) return true
+  return target.waiting() > upstream.connections
 }
 
 function stall(it: Running): void {
@@ -361,20 +361,24 @@ function flush({ over, streaming, parts: { reply } }: Running): void {
 
 function goOn(it: Running): void {
   if (it.over) return
-  clearTimeout(it.timer)
+  it.stopWaiting?.()
+  it.stopWaiting = undefined
   if (it.call !== undefined) it.target.resume(it.call)
 }
 
 function data(this: Running, chunk: Buffer, release: () => void): boolean {
-  const { reply, maxStallMs } = this.parts
+  const { reply, unread } = this.parts
   this.streaming = true
   // What could not be sent may lie in a queue still: then it is not for others to write over.
   const left = (error?: Error | null) => {
     if (!error) release()
   }
   if (reply.write(chunk, left) || reply.writableLength < mostUnread) return true
-  clearTimeout(this.timer)
-  this.timer = setTimeout(stall, maxStallMs, this)
+  this.stopWaiting?.()
+  this.stopWaiting = cutUnlessRead(unread, {
+    isWanted: () => isWanted(this),
+    cut: () => stall(this),
+  })
   return false
 }
 

@@ -13,7 +13,7 @@ import type { Upstream, Upstreams } from './upstreams.ts'
 export interface ForwardParts
   extends Pick<
     Exchange,
-    'relayHeaders' | 'relayTrailers' | 'maxStallMs' | 'openExchanges' | 'tunnels' | 'eventStreams'
+    'relayHeaders' | 'relayTrailers' | 'unread' | 'openExchanges' | 'tunnels' | 'eventStreams'
   > {
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
@@ -67,7 +67,7 @@ function exchangeWith(
     relayHeaders: parts.relayHeaders,
     relayTrailers: parts.relayTrailers,
     takesTrailers: received.headers.takesTrailers,
-    maxStallMs: parts.maxStallMs,
+    unread: parts.unread,
     carrier,
     // The call that ends a token is to have its answer.
     token: received.endpoint?.name === 'logout' ? undefined : token,

@@ -1,3 +1,5 @@
+import { Fault } from '../errors.ts'
+
 /** What one client has of the connections to an upstream. */
 export interface Share {
   readonly who: string
@@ -65,5 +67,31 @@ export function createShares(most: () => number, mostWaiting: () => number): Sha
       share.held--
       forget(share)
     },
+  }
+}
+
+export interface ShareWait {
+  readonly withinMs: number
+  /** The share is held. */
+  readonly begin: () => void
+  /** Too many wait, or it took too long. */
+  readonly giveUp: (fault: Fault) => void
+}
+
+/** Waits for a place in a share that is used up. What it returns ends the wait. */
+export function waitForShare(shares: Shares, share: Share, wait: ShareWait): () => void {
+  const giveUp = () => {
+    const reason = 'the client has its share of the connections'
+    wait.giveUp(new Fault('upstream-share', { reason }))
+  }
+  const begin = () => {
+    clearTimeout(timer)
+    wait.begin()
+  }
+  const timer = setTimeout(giveUp, wait.withinMs)
+  if (!shares.wait(share, begin)) giveUp()
+  return () => {
+    clearTimeout(timer)
+    shares.leave(share, begin)
   }
 }

@@ -166,7 +166,10 @@ export async function buildGateway(
       memory: createBodyMemory(mostBodyMemory),
     },
     addressBlock,
-    maxStallMs: config.limits.stallTimeoutMs,
+    unread: {
+      maxStallMs: config.limits.stallTimeoutMs,
+      busyStallMs: config.limits.busyStallTimeoutMs,
+    },
   })
   const check = createCheck({
     ...line,

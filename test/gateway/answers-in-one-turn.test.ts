@@ -41,7 +41,7 @@ function partsOf(parts: Partial<Exchange> & Pick<Exchange, 'reply' | 'upstream'>
     request: { ...request, upload: undefined, upgrade: undefined },
     relayHeaders: () => ['Content-Length', '1'],
     takesTrailers: false,
-    maxStallMs: 1000,
+    unread: { maxStallMs: 1000, busyStallMs: 1000 },
     carrier: undefined,
     token: undefined,
     upgrade: undefined,

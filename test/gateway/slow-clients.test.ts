@@ -285,6 +285,28 @@ describe('the share of one client', () => {
     await until(() => behind.upstream.requests.length === 4)
   })
 
+  test('yields: a response that is not read is cut off when others wait for its connection', async () => {
+    const { postern, upstream } = await start(
+      { connections: 2, maxShare: 100, queueTimeoutMs: 60_000 },
+      { busyStallTimeoutMs: 300 },
+    )
+    const large = Buffer.alloc(32 * 1_048_576)
+    upstream.answerWith((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${large.length}\r\n\r\n`)
+      socket.write(large)
+    })
+    for (let turn = 0; turn < 2; turn++) (await stay(postern, get)).pause()
+    await until(() => upstream.requests.length === 2)
+    await pause(1000)
+    expect(postern.logText()).not.toContain('cut-by-client')
+
+    upstream.answerWith((socket) => socket.write(ok))
+    const other = await postern.call('GET /open/a', { from: '127.0.0.10' })
+
+    expect(other.status).toBe(200)
+    expect(postern.logText().match(/cut-by-client/g)).toHaveLength(1)
+  })
+
   test('does not grow with responses that the client does not read', async () => {
     const { postern, upstream } = await start({ connections: 4, queueTimeoutMs: 300 })
     const large = Buffer.alloc(32 * 1_048_576)

@@ -126,7 +126,7 @@ const workerCommand: Command = async (_, io) => {
       // A terminal that is closed tells the supervisor as well, which alone can see that it is one.
       signals.tell(life.asked, () => {})
       void life.told.then(told.resolve)
-      const asWorker = { ticketKeys: Buffer.from(ticketKeys, 'base64') }
+      const asWorker = { number, ticketKeys: Buffer.from(ticketKeys, 'base64') }
       const gateway = await serveHere({ config, log, hurry: life.hurry, asWorker })
       const mayClose = Promise.withResolvers<void>()
       const ended = life.end(() => mayClose.promise.then(gateway.close))

@@ -36,6 +36,7 @@ import { logMode } from './serve/log-mode.ts'
 import { openForwardAuth } from './serve/open-forward-auth.ts'
 import { openOps } from './serve/open-ops.ts'
 import { openDecisions, openTracing } from './serve/open-records.ts'
+import { revocationPlace } from './serve/revocation-place.ts'
 import { openCertificate } from './stores/certificate-feed.ts'
 import { type OpenKeys, openKeys } from './stores/key-feed.ts'
 import { type OpenPolicySource, openPolicySource } from './stores/open-policy-source.ts'
@@ -64,7 +65,7 @@ export interface ServeOptions {
   /** Cuts what is being drained when it fires. */
   readonly hurry?: AbortSignal
   /** One of several processes: the ops port, and what is said once, are their supervisor's. */
-  readonly asWorker?: { readonly ticketKeys: Buffer }
+  readonly asWorker?: { readonly number: number; readonly ticketKeys: Buffer }
 }
 
 export interface RunningPostern {
@@ -145,6 +146,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     redisSettings: config.redis,
     database: login.database,
     ...config.revocation,
+    snapshot: revocationPlace(options),
     revocations,
     log,
     now: () => now() * 1000,

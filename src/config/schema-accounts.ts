@@ -147,6 +147,14 @@ export const revocationSettings = section('Tokens that end before they expire.',
     description:
       'What happens then: serve goes on with the list as it is, refuse answers 503 to every token issued before.',
   }),
+  snapshot: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description:
+        'The file in which this gateway keeps the list of revoked tokens, to start with while its store is unreachable. Unset: revocations.snapshot beside policy.snapshot, or in application.dataDirectory. Each gateway needs its own; workers append their number. Not used when the list is in the embedded database.',
+    }),
+  ),
   sweepMs: integer(
     5000,
     50,

@@ -1,4 +1,5 @@
 import type { Figures } from './registry.ts'
+import { addSnapshotMetrics, type CountedSnapshot } from './snapshot-metrics.ts'
 
 /** What is known about the list of ended tokens. */
 export interface CountedRevocations {
@@ -6,6 +7,7 @@ export interface CountedRevocations {
   readonly users: number
   readonly ageSeconds: number | undefined
   readonly stale: boolean
+  readonly snapshot: CountedSnapshot | undefined
 }
 
 /** Shows how long the list of ended tokens is, and how old. */
@@ -43,5 +45,15 @@ export function addRevocationMetrics(figures: Figures, read: () => CountedRevoca
       whole: 'max',
     },
     () => [{ value: read().stale ? 1 : 0 }],
+  )
+  addSnapshotMetrics(
+    figures,
+    {
+      prefix: 'postern_revocations',
+      current:
+        '1 while revocation.snapshot holds the list of this gateway, 0 while it cannot be written.',
+      failures: 'Writes of revocation.snapshot that failed.',
+    },
+    () => read().snapshot,
   )
 }

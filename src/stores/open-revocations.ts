@@ -9,6 +9,8 @@ import {
   type RevocationFeedParts,
   type RevocationSettings,
 } from './revocation-feed.ts'
+import type { RevocationPlace } from './revocation-files.ts'
+import { createRevocationSnapshot } from './revocation-snapshot.ts'
 import type { RevocationStore } from './revocation-store.ts'
 
 export interface RevocationPlaces {
@@ -28,16 +30,22 @@ export function revocationStore(places: RevocationPlaces): RevocationStore {
 
 /**
  * Reads the list and goes on following it. A store that is away is waited for in the background.
- * What ended while there was no Redis is taken along from the database, once.
+ * What ended while there was no Redis is taken along from the database, once. A list that lives on
+ * another machine is kept in a file as well, to start with while that cannot be reached.
  */
 export async function openRevocations(
   parts: RevocationPlaces &
     RevocationSettings &
-    Pick<RevocationFeedParts, 'log' | 'now'> & { readonly revocations: Revocations },
+    Pick<RevocationFeedParts, 'log' | 'now'> & {
+      readonly revocations: Revocations
+      readonly snapshot: RevocationPlace
+    },
 ): Promise<RevocationFeed> {
   const store = revocationStore(parts)
   if (store.name === 'redis') await takeAlong(parts)
-  const feed = createRevocationFeed({ ...parts, store })
+  const isLocal = store.name === 'database' && parts.database.kind === 'embedded'
+  const keep = isLocal ? undefined : createRevocationSnapshot({ ...parts, ...parts.snapshot })
+  const feed = createRevocationFeed({ ...parts, store, keep })
   await feed.start()
   return feed
 }

@@ -6,7 +6,10 @@ import { dirname } from 'node:path'
  * Replaces a file as a whole, readable by its owner only: readers, and a restart after a crash, find
  * the old content or the new. Several processes may do so at once; the last one wins.
  */
-export async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
+export async function replaceFile(
+  file: string,
+  content: string | Uint8Array | readonly string[],
+): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
   await mkdir(dirname(file), { recursive: true })
   const handle = await open(temporary, 'wx', 0o600)

@@ -1,7 +1,10 @@
 import { Fault } from '../errors.ts'
 import type { Revocation, Revocations } from '../token/revocations.ts'
+import { createConfirmation } from './confirmation.ts'
 import { createPolling } from './polling.ts'
+import type { RevocationKeep } from './revocation-snapshot.ts'
 import { PAGE, type Place, type RevocationStore, toRow } from './revocation-store.ts'
+import type { SnapshotState } from './write-failures.ts'
 
 export interface RevocationSettings {
   /** For how long the list may go unconfirmed. */
@@ -22,6 +25,8 @@ export interface RevocationState {
   /** Whether something ended here that the store does not know yet. */
   readonly unsaid: boolean
   readonly lastError: string | undefined
+  /** The file that a restart without the store begins with, if there is one. */
+  readonly snapshot: SnapshotState | undefined
 }
 
 /**
@@ -53,6 +58,8 @@ export interface RevocationFeedParts extends RevocationSettings {
   }
   /** Milliseconds since the epoch. */
   readonly now: () => number
+  /** Where the list outlives this process, if the store is not on this machine. */
+  readonly keep?: RevocationKeep | undefined
 }
 
 /** A lost message costs this long at most, and what an answer takes: below a second even so. */
@@ -61,7 +68,7 @@ const BEGIN_AGAIN_MS = 300_000
 const MOST_BEGINNINGS = 3
 
 export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed {
-  const { store, revocations, log, maxAgeMs, whenStale, now } = parts
+  const { store, revocations, log, maxAgeMs, whenStale, now, keep } = parts
   const polling = createPolling(attempt, POLL_MS)
   let place: Place | undefined
   let unsaid = false
@@ -69,7 +76,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   let telling = false
   /** What the store took from us and has not given back yet. */
   const told = new Set<string>()
-  let confirmedAt: number | undefined
+  const confirmed = createConfirmation()
   let begunAt = Number.NEGATIVE_INFINITY
   let failure: string | undefined
   let stale = false
@@ -136,7 +143,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
         return false
       }
       for (const revocation of page.revocations) {
-        revocations.add(revocation)
+        learn(revocation)
         const { name, moment } = toRow(revocation)
         stored?.set(name, moment)
         told.delete(name)
@@ -148,8 +155,15 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     return true
   }
 
+  function learn(revocation: Revocation): void {
+    const isNew = revocation.until > now() && !revocations.has(revocation)
+    revocations.add(revocation)
+    if (isNew) keep?.add(revocation)
+  }
+
   function succeeded(): void {
-    confirmedAt = performance.now()
+    confirmed.confirm()
+    keep?.confirm()
     if (failure !== undefined) {
       log.info({ ...revocations.size() }, 'the list of ended tokens is up to date again')
     }
@@ -165,8 +179,16 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     failure = reason
   }
 
+  function reportStart(isKept: boolean): void {
+    const fields = { ageSeconds: ageSeconds(), ...revocations.size(), whenStale }
+    const text = isKept
+      ? 'started on the revocation snapshot'
+      : 'started without a revocation list: revoked tokens are not known'
+    log.warn(fields, text)
+  }
+
   function ageMs(): number {
-    return confirmedAt === undefined ? Number.POSITIVE_INFINITY : performance.now() - confirmedAt
+    return confirmed.ageMs() ?? Number.POSITIVE_INFINITY
   }
 
   function judge(): void {
@@ -180,16 +202,21 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   }
 
   function ageSeconds(): number | undefined {
-    return confirmedAt === undefined ? undefined : Math.round(ageMs() / 100) / 10
+    const age = confirmed.ageMs()
+    return age === undefined ? undefined : Math.round(age / 100) / 10
   }
 
   return {
     async start() {
+      const kept = await keep?.read()
+      for (const revocation of kept?.revocations ?? []) revocations.add(revocation)
+      if (kept?.confirmedAt !== undefined) confirmed.confirm(kept.confirmedAt)
       store.watch(() => void polling.now())
       await polling.now()
+      if (failure !== undefined) reportStart(kept !== undefined)
     },
     async end(revocation) {
-      revocations.add(revocation)
+      learn(revocation)
       try {
         await store.append([revocation], 'before')
         told.add(toRow(revocation).name)
@@ -197,6 +224,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
       } catch {
         // The next attempt finds that the store lacks it. Why it failed shows there too.
         unsaid = true
+        await keep?.written()
         return 'here'
       }
     },
@@ -208,10 +236,12 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
       whenStale,
       unsaid: unsaid || telling,
       lastError: failure,
+      snapshot: keep?.state(),
     }),
     async close() {
       await polling.close()
       if (unsaid) await begin().catch((error) => failed(error))
+      await keep?.close()
       await store.close()
     },
   }

@@ -52,6 +52,7 @@ export async function startCrew(
     database: { url: databaseUrl },
     redis: { url: redisUrl, prefix: `{${directory.slice(-6)}}:` },
     policy: { directory: join(process.cwd(), 'policies') },
+    revocation: { snapshot: join(directory, 'revocations.snapshot') },
     shutdown: { graceMs: 0, deadlineMs: 5000 },
     upstreams: { backend: { targets: [upstream.origin] } },
   }

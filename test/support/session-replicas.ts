@@ -146,9 +146,16 @@ export async function tokenFrom(
   return token
 }
 
+interface RevocationDetails {
+  readonly stale: boolean
+  readonly ageSeconds?: number
+  readonly lastError?: string
+  readonly snapshot?: { readonly current?: boolean; readonly failures: number }
+}
+
 /** What `/readyz?verbose` says of the list. */
 export async function revocationState(gateway: TestPostern) {
   const answer = await fetch(`http://127.0.0.1:${gateway.opsPort}/readyz?verbose`)
-  const { revocation } = (await answer.json()) as { revocation: { readonly stale: boolean } }
+  const { revocation } = (await answer.json()) as { revocation: RevocationDetails }
   return { status: answer.status, ...revocation }
 }

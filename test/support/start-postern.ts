@@ -155,6 +155,8 @@ function configuration({ directory, dataDirectory, upstream, options }: Configur
     // The shared embedded database serves every test file at once.
     database: { statementTimeoutMs: 10_000 },
     policy: { directory: join(directory, 'policies') },
+    // Not in the data directory, which tests share.
+    revocation: { snapshot: join(directory, 'revocations.snapshot') },
     shutdown: { graceMs: 0, idleMs: 0, deadlineMs: 2000 },
     upstreams: { backend: { targets: [upstream.origin] } },
   }

@@ -1,0 +1,17 @@
+import { dirname, join } from 'node:path'
+import type { ServeOptions } from '../serve.ts'
+import type { RevocationPlace } from '../stores/revocation-files.ts'
+
+/**
+ * Where the list of revoked tokens is kept: on by default, because a gateway that restarts while
+ * Redis is unreachable would accept revoked tokens without it.
+ */
+export function revocationPlace({
+  config: { application, policy, revocation },
+  asWorker,
+}: Pick<ServeOptions, 'config' | 'asWorker'>): RevocationPlace {
+  const beside =
+    policy.snapshot === undefined ? application.dataDirectory : dirname(policy.snapshot)
+  const file = revocation.snapshot ?? join(beside, 'revocations.snapshot')
+  return { file, worker: asWorker?.number }
+}

@@ -157,6 +157,17 @@ describe('the Job that publishes, run against a Redis', () => {
     expect(await redis.client.exists('{shop}:policy:head')).toBe(1)
   })
 
+  test('tests the policy with the routes of the gateways', async () => {
+    const redis = await startedRedis()
+    const line = (path: string, step: string) =>
+      `- { role: viewer\\, method: PUT\\, path: ${path}\\, expect: allow\\, step: ${step} }\n`
+    const open = `policy.files.tests/open_test\\.yaml=${line('/static/logo.png', 'route')}`
+    const other = `policy.files.tests/open_test\\.yaml=${line('/other/logo.png', 'route')}`
+
+    expect(runJob(redis, [open])).toMatchObject({ status: 0 })
+    expect(runJob(redis, [other])).toMatchObject({ status: 4 })
+  })
+
   test.each([
     ['a bad rule', 'policy.files.bad\\.csv=p\\, clerk\\, no-slash\\, GET\n', 3],
     ['a rule that a test forbids', 'policy.files.bad\\.csv=p\\, viewer\\, /*\\, PUT\n', 4],

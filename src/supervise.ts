@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { createClosing } from './closing.ts'
 import { modeFacts } from './config/mode.ts'
 import type { Config } from './config/schema.ts'
+import { readListenOverflows } from './http/listen-overflows.ts'
 import type { Log } from './log.ts'
+import { addListenOverflows } from './metrics/connection-metrics.ts'
 import { addLogMetrics } from './metrics/log-metrics.ts'
 import { createFigures, figuresText } from './metrics/registry.ts'
 import { createWholeFigures } from './metrics/whole.ts'
@@ -94,6 +96,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     restarts: crew.restarts(),
   }))
   addLogMetrics(own, log.dropped)
+  addListenOverflows(own, readListenOverflows)
 
   let hasStarted = false
   const closing = createClosing()

@@ -45,6 +45,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // The composition root of several processes: everything but a gateway, which is the workers'.
   'supervise.ts': [
     'config',
+    'http',
     'metrics',
     'serve',
     'serve.ts',

@@ -15,6 +15,14 @@ const mostDoors = 16
 /** A greeting of TLS costs many times what a request does: those who are in would feel it. */
 const mostTlsDoors = 4
 
+/**
+ * How many clients may wait at each of these sockets. All that wait are looked at within about two
+ * seconds, even if they have left (100 µs each, more with TLS). A longer queue would make a good
+ * client wait longer than a dropped packet does, which its system repeats after a second.
+ */
+const mostUntaken = 1024
+const mostUntakenTls = 256
+
 export interface Doors {
   /** Listens and returns the port that was bound. A port in use is said in one line. */
   open(address: Address): Promise<number>
@@ -69,10 +77,11 @@ export function createDoors(
       // Two gateways that share a port would do so in silence: the first look is at whether it is free.
       const free = port === 0 ? host : await freeAddress({ host, port })
       try {
-        const bound = await listenOn(server, { host: free, port, reusePort: true })
+        const backlog = server instanceof TlsServer ? mostUntakenTls : mostUntaken
+        const bound = await listenOn(server, { host: free, port, reusePort: true, backlog })
         // A name may have several addresses; all are to listen on the same one.
         const { address } = server.address() as AddressInfo
-        const same = { host: address, port: bound, reusePort: true }
+        const same = { host: address, port: bound, reusePort: true, backlog }
         await allOf(others.map((door) => listenOn(door, same)))
         return bound
       } catch {

@@ -3,9 +3,9 @@ import type { AddressInfo, Server } from 'node:net'
 import { Fault } from '../errors.ts'
 
 /**
- * How many clients may wait to be taken; the system allows what it allows (net.core.somaxconn).
- * Beyond that it lets go of their first packet, and they try again after a second and after three:
- * with Node's 511, that met half of a thousand who came back after a restart.
+ * How many clients may wait to be accepted; the system allows what it allows (net.core.somaxconn).
+ * Beyond that it drops their first packet, and they try again after a second and after three: with
+ * Node's 511, that met half of a thousand who came back after a restart.
  */
 const mostUntaken = 4096
 
@@ -36,9 +36,9 @@ export async function listen(
 /** The same with the system's own error. `reusePort`: others of this user that say so too may as well. */
 export async function listenOn(
   server: Server,
-  address: Address & { readonly reusePort?: boolean },
+  { backlog = mostUntaken, ...address }: Address & { reusePort?: boolean; backlog?: number },
 ): Promise<number> {
-  server.listen({ ...address, backlog: mostUntaken })
+  server.listen({ ...address, backlog })
   await once(server, 'listening')
   return (server.address() as AddressInfo).port
 }

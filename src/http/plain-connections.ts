@@ -2,12 +2,14 @@ import { IncomingMessage } from 'node:http'
 import { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { type PlainLimits, type PlainRequest, readPlainRequest } from '../wire/plain-request.ts'
+import { ArrivalRate } from './arrival-rate.ts'
 import { type AskedPlainly, WholeBody } from './asked.ts'
 import type { ClientConnection, ClientConnections } from './client-connections.ts'
 import type { ClientFaults } from './client-faults.ts'
 import { KeptBytes } from './kept-bytes.ts'
 import type { Lingering } from './lingering.ts'
 import { mostKept, PacedParser } from './paced-parser.ts'
+import { peerAddress } from './peer-address.ts'
 import { PlainReply, type ReplyingConnection } from './plain-reply.ts'
 import type { PublicListener } from './public-listener.ts'
 import { setReplyUnderWay } from './reply-under-way.ts'
@@ -19,7 +21,7 @@ export interface ConnectionLimits extends PlainLimits {
 
 interface ReadingParts {
   readonly clients: Pick<ClientConnections, 'of'>
-  readonly faults: Pick<ClientFaults, 'closed'>
+  readonly faults: Pick<ClientFaults, 'closed' | 'requestRejected'>
   readonly lingering: Lingering
 }
 
@@ -36,6 +38,8 @@ interface PlainConnection extends ReplyingConnection {
   reply: PlainReply | undefined
   /** What came before the answer had left. */
   kept: KeptBytes | undefined
+  /** Whether its first bytes were held back, to see whether the client stays. */
+  heldBack: boolean
   /** Whether its last answer has been given. */
   over: boolean
   readonly stopListening: () => void
@@ -61,13 +65,17 @@ export function readPlainly(
   const [nodes, ...others] = server.listeners(event)
   if (nodes === undefined || others.length > 0) throw new Error('Node listens in another way')
   const connections = new Set<PlainConnection>()
+  const rate = new ArrivalRate()
   const parsers = new WeakMap<Socket, PacedParser>()
   const keepAlive = `timeout=${Math.floor(limits.keepAliveTimeoutMs / 1000)}`
 
   function begin(socket: Socket): void {
     const take = (chunk: Buffer) => read(it, chunk)
     // As Node does without httpAllowHalfOpen: a client that is done sending is done.
-    const end = () => void socket.end()
+    const end = () => {
+      if (it.heldBack && !it.asked) leave(it)
+      else socket.end()
+    }
     const close = () => {
       connections.delete(it)
       it.reply?.left()
@@ -80,12 +88,14 @@ export function readPlainly(
       asked: false,
       reply: undefined,
       kept: undefined,
+      heldBack: false,
       over: false,
       stopListening() {
         socket.off('data', take).off('end', end).off('close', close).off('error', ignore)
       },
     }
     connections.add(it)
+    rate.arrived()
     socket.on('error', ignore).on('close', close).on('end', end).on('data', take)
     setReadingMore(socket, true)
   }
@@ -97,11 +107,30 @@ export function readPlainly(
       keep(it, bytes)
       return
     }
+    if (!it.asked && !it.heldBack && rate.isCrowd()) {
+      holdBack(it, bytes)
+      return
+    }
     // RFC 9112 2.2: to be passed over before a request. Node would wait for the rest of one.
     if (it.asked && isEmptyLines(bytes)) return
     const plain = readPlainRequest(bytes, limits)
     if (plain === undefined) handOver(it, bytes)
     else ask(it, plain, bytes)
+  }
+
+  /**
+   * A crowd that connects, sends and leaves would have each of its requests run for nothing, before
+   * those who stay. That a client has left shows when the system is asked once more.
+   */
+  function holdBack(it: PlainConnection, bytes: Buffer): void {
+    it.heldBack = true
+    keep(it, bytes)
+    setImmediate(() => setImmediate(readKept, it))
+  }
+
+  function leave({ socket }: PlainConnection): void {
+    faults.requestRejected('client-left', peerAddress(socket))
+    socket.destroy()
   }
 
   /** Paused as late as can be: a client that leaves then is not seen to, and its request goes on. */

@@ -216,6 +216,7 @@ const rejectionStatuses: Readonly<Record<RequestRejection, string>> = {
   'headers-too-large': '431 Request Header Fields Too Large',
   'chunk-extensions-too-large': '413 Payload Too Large',
   timeout: '408 Request Timeout',
+  'client-left': '400 Bad Request',
   method: '405 Method Not Allowed',
   upgrade: '501 Not Implemented',
 }

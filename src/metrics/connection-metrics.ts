@@ -24,6 +24,7 @@ export const requestRejections = [
   'headers-too-large',
   'chunk-extensions-too-large',
   'timeout',
+  'client-left',
   'method',
   'upgrade',
 ] as const
@@ -70,5 +71,17 @@ export function addConnectionGauge(
         value: ports().reduce((sum, counts) => sum + counts[state], 0),
         labels: { state },
       })),
+  )
+}
+
+/** Connections that never reached the gateway. Once for all workers: the system counts for all. */
+export function addListenOverflows(figures: Figures, read: () => number | undefined): void {
+  const before = read() ?? 0
+  figures.readCounter(
+    {
+      name: 'postern_listen_overflows_total',
+      help: 'Connections dropped by the system since the start because an accept queue was full, of all processes in the network namespace.',
+    },
+    () => [{ value: (read() ?? before) - before }],
   )
 }

@@ -5,7 +5,12 @@ import {
   createClientConnections,
 } from '../http/client-connections.ts'
 import { type ClientFaults, createClientFaults } from '../http/client-faults.ts'
-import { addConnectionGauge, createConnectionMetrics } from '../metrics/connection-metrics.ts'
+import { readListenOverflows } from '../http/listen-overflows.ts'
+import {
+  addConnectionGauge,
+  addListenOverflows,
+  createConnectionMetrics,
+} from '../metrics/connection-metrics.ts'
 import type { Figures } from '../metrics/registry.ts'
 import type { ServeOptions } from '../serve.ts'
 import { firstReserved } from './descriptors.ts'
@@ -20,7 +25,7 @@ export interface ClientPorts {
 }
 
 export function createClientPorts(
-  { config, log }: Pick<ServeOptions, 'config' | 'log'>,
+  { config, log, asWorker }: ServeOptions,
   figures: Figures,
 ): ClientPorts {
   const { limits, application, tls } = config
@@ -33,5 +38,6 @@ export function createClientPorts(
   )
   const proxies = createClientConnections(common, faults)
   addConnectionGauge(figures, () => [clients.counts(), proxies.counts()])
+  if (asWorker === undefined) addListenOverflows(figures, readListenOverflows)
   return { faults, clients, proxies }
 }

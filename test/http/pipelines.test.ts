@@ -18,6 +18,8 @@ const get = (path: string | number = 'a', headers: readonly string[] = []) =>
   request(`GET /api/v1/public/${path}`, [asEditor, ...headers])
 const upload = (headers: readonly string[] = [asEditor]) =>
   request('POST /api/v1/articles', ['Transfer-Encoding: chunked', ...headers])
+/** More than is waited for before a service gets the beginning of an upload. */
+const chunk = `11000\r\n${'a'.repeat(0x11000)}\r\n`
 const post = (body: string) =>
   request('POST /api/v1/articles', [asEditor, `Content-Length: ${body.length}`], body)
 
@@ -130,10 +132,9 @@ describe.each([
 
   test('whose upload goes on after the answer is closed soon', async () => {
     const { postern, client } = await start(await startEarly())
-    await send(client, `${upload()}3\r\nabc\r\n`)
+    await send(client, upload() + chunk)
     expect(await client.answers(1)).toHaveLength(1)
 
-    const chunk = `10000\r\n${'a'.repeat(65_536)}\r\n`
     let sent = 0
     await until(() => {
       if (client.socket.writableLength > 0) return client.closed()
@@ -153,10 +154,9 @@ describe.each([
   test('whose upload is refused has the answer, though it goes on sending', async () => {
     const { client } = await start()
 
-    const chunk = `1000\r\n${'a'.repeat(4096)}\r\n`
-    await send(client, upload([]) + chunk.repeat(20))
+    await send(client, upload([]) + chunk)
     const [answer] = await client.answers(1)
-    client.send(chunk.repeat(20))
+    client.send(chunk)
 
     expect(answer?.json()).toMatchObject({ code: 401 })
     await until(client.closed)
@@ -165,7 +165,7 @@ describe.each([
   test('whose upload ends soon after an early answer goes on', async () => {
     const { postern, client } = await start(await startEarly())
     echo(postern)
-    await send(client, `${upload()}3\r\nabc\r\n`)
+    await send(client, upload() + chunk)
     expect(await client.answers(1)).toHaveLength(1)
 
     client.send(`5\r\nabcde\r\n0\r\n\r\n${get('next')}`)

@@ -69,9 +69,12 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
   let timer: NodeJS.Timeout | undefined
   let nextAt = 0
   let nextWholeAt = 0
+  let isTried = false
+  let isShared = false
+  let isClosed = false
 
   function schedule(): void {
-    if (timer !== undefined || working !== undefined) return
+    if (timer !== undefined || working !== undefined || isClosed) return
     timer = setTimeout(start, Math.max(0, nextAt - performance.now()))
     timer.unref()
   }
@@ -81,12 +84,13 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
     timer = undefined
     working ??= write().finally(() => {
       working = undefined
-      if (pending.length > 0) schedule()
+      if (pending.length > 0 || bytes === undefined) schedule()
     })
   }
 
   async function write(): Promise<void> {
     nextAt = performance.now() + WRITE_MS
+    isTried = true
     try {
       if (bytes === undefined || isGrown(bytes)) await writeWhole()
       else await append(bytes)
@@ -106,8 +110,16 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
 
   async function append(known: { now: number }): Promise<void> {
     const text = take() + confirmation()
-    if (await appendTo(file, text, known.now)) known.now += Buffer.byteLength(text)
-    else await writeWhole()
+    if (await appendTo(file, text, known.now)) {
+      known.now += Buffer.byteLength(text)
+      return
+    }
+    if (!isShared) log.warn({ file }, 'revocation snapshot changed by another process')
+    isShared = true
+    bytes = undefined
+    // Two gateways that share a long list must not spend their time writing it.
+    if (performance.now() >= nextWholeAt || isClosed) await writeWhole()
+    else nextAt = nextWholeAt
   }
 
   async function writeWhole(): Promise<void> {
@@ -185,15 +197,14 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
     },
     state() {
       const { lastError } = failures.state()
-      const isTried = bytes !== undefined || lastError !== undefined
       return { file, current: isTried ? lastError === undefined : undefined, ...failures.state() }
     },
     async close() {
+      isClosed = true
       failures.close()
       clearTimeout(timer)
       await working
       if (confirmedAt !== undefined || pending.length > 0) await write()
-      clearTimeout(timer)
       failures.close()
     },
   }

@@ -54,7 +54,7 @@ export const policyPull = policyCommand(
       await replacePolicyFiles(directory, io.cwd, files)
     }
 
-    await writeBase(directory, io.cwd, set.revision)
+    await writeBase({ directory, cwd: io.cwd, redis: settings.redis() }, set.revision)
     const written = isThere ? 0 : files.length
     if (output === 'json') io.out(json({ revision: set.revision, directory, written }))
     else {

@@ -14,7 +14,7 @@ Checks and tests a policy directory, shows what it changes against what is live,
 to Redis, and waits until every known replica decides by it.
 
 It never replaces a revision that you have not seen. Pull and push note in DIR/.postern/base from
-which revision the files were made. When another one is live, push refuses and says who published
+which revision of this Redis the files were made. When another one is live, push refuses and says who published
 it; files without that note need --over with --yes.
 
   --over REVISION  publish only over this revision (live: whichever it is)
@@ -77,9 +77,10 @@ export const policyPush = policyCommand(
     const { files } = review.directory
     const { yes = false } = values
     const { waitSeconds, allowLost } = waiting
+    const place = { directory: name, cwd: io.cwd, redis: settings.redis() }
     const over = {
       option: values.over,
-      directory: { name, base: await readBase(name, io.cwd) },
+      directory: { name, base: await readBase(place) },
       isAsked: !yes,
     }
     const publication = {
@@ -89,7 +90,7 @@ export const policyPush = policyCommand(
     return withPolicyStore(settings, async (store) => {
       const report = await publishPolicy(publication, { store, io })
       if (report === undefined) return refuse('not published')
-      const isNoted = await writeBase(name, io.cwd, set.revision)
+      const isNoted = await writeBase(place, set.revision)
       if (!isNoted && values.over === undefined) {
         io.err(`note: ${baseFile(name)} cannot be written: the next push needs --over\n`)
       }

@@ -83,7 +83,7 @@ describe('the second of two pushes from one base', () => {
     expect(merged.code).toBe(0)
     expect(next.code).toBe(0)
     const base = await readFile(join(bob, 'policies/.postern/base'), 'utf8')
-    expect(base).toBe(`${await live()}\n`)
+    expect(base).toMatch(new RegExp(`^[0-9a-f]{12} ${await live()}\n$`))
     expect(await readFile(join(bob, 'policies/.postern/.gitignore'), 'utf8')).toBe('*\n')
   })
 
@@ -194,6 +194,38 @@ describe('--over', () => {
 })
 
 describe('the note of what files were made from', () => {
+  test('is for each Redis and prefix, so that one copy can be pushed to several', async () => {
+    const other = { POSTERN_REDIS__URL: redis.url, POSTERN_REDIS__PREFIX: '{staging}:' }
+    const pushTo = (cwd: string, env: Readonly<Record<string, string>>) =>
+      policy(['push', '-m', 'why', '--yes', '--no-wait'], { cwd, env })
+    const production = { POSTERN_REDIS__URL: redis.url, POSTERN_REDIS__PREFIX: prefix }
+    const cwd = await copyOf('/orders, GET')
+    await pushTo(cwd, other)
+    await pushTo(cwd, production)
+
+    await edit(cwd, '/orders, PUT')
+    const codes = [await pushTo(cwd, other), await pushTo(cwd, production)].map(({ code }) => code)
+
+    expect(codes).toEqual([0, 0])
+    const base = await readFile(join(cwd, 'policies/.postern/base'), 'utf8')
+    expect(base.trimEnd().split('\n')).toHaveLength(2)
+  })
+
+  test('names neither the address of Redis nor its password', async () => {
+    const cwd = await copyOf('/orders, GET')
+    await redis.client.call('ACL', 'SETUSER', 'ann', 'on', '>pass@word', '~*', '&*', '+@all')
+    const url = redis.url.replace('//', '//ann:pass%40word@')
+    const env = { POSTERN_REDIS__URL: url, POSTERN_REDIS__PREFIX: prefix }
+
+    const named = await policy(['push', '-m', 'why', '--yes', '--no-wait'], { cwd, env })
+    await edit(cwd, '/orders, PUT')
+    const plain = await push(cwd)
+
+    expect([named.code, plain.code]).toEqual([0, 0])
+    const base = await readFile(join(cwd, 'policies/.postern/base'), 'utf8')
+    expect(base).toMatch(/^[0-9a-f]{12} r-[0-9a-f]+\n$/)
+  })
+
   test('is refused when it is none', async () => {
     const cwd = await copyOf('/orders, GET')
     await mkdir(join(cwd, 'policies/.postern'))

@@ -36,13 +36,15 @@ export function createOriginalReader(isTrusted: IsTrusted): ReadOriginal {
 }
 
 const envoyPrefix = '/auth/envoy'
+const traefikPath = '/auth/traefik'
 
 function questionOf(check: Arrival): Pick<Arrival, 'method' | 'target'> & { contract: Contract } {
-  switch (check.target) {
-    case '/auth/nginx':
-      return named(check, 'nginx', 'X-Original-Method', 'X-Original-URI')
-    case '/auth/traefik':
-      return named(check, 'traefik', 'X-Forwarded-Method', 'X-Forwarded-Uri')
+  if (check.target === '/auth/nginx') {
+    return named(check, 'nginx', 'X-Original-Method', 'X-Original-URI')
+  }
+  // Caddy puts the client's query behind it. It is in the header too, where it is read.
+  if (check.target === traefikPath || check.target.startsWith(`${traefikPath}?`)) {
+    return named(check, 'traefik', 'X-Forwarded-Method', 'X-Forwarded-Uri')
   }
   // Cut off as text and before anything is decoded, so that no dot segment climbs out of it.
   if (check.target.startsWith(`${envoyPrefix}/`)) {

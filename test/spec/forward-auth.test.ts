@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
-import { ask, askAbout, asked, contractNames } from '../support/forward-auth.ts'
+import { ask, askAbout, asked, contractNames, contracts } from '../support/forward-auth.ts'
 import { dev, logIn } from '../support/log-in.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
@@ -25,6 +25,24 @@ const expected: [string, string, string | undefined, number][] = [
   ['the captcha, which is Postern’s own', 'GET /api/v1/getCaptcha', undefined, 404],
   ['logout, which is Postern’s own', 'POST /api/v1/logout', 'admin', 404],
 ]
+
+describe('a question with a query, as Caddy asks', () => {
+  test('is about what the headers say', async () => {
+    const postern = await startPostern({ config: asked() })
+    const { line, headers } = contracts.traefik('GET', '/api/v1/public/a?x=1')
+    const elsewhere = contracts.traefik('GET', '/api/v1/sys-user?x=1')
+
+    const allowed = await ask(postern, `${line}?x=1`, { as: 'editor', headers })
+    const denied = await ask(postern, `${line}?x=1`, { as: 'editor', headers: elsewhere.headers })
+    // Who calls is what the original request says, not the query behind the question.
+    const nobody = await ask(postern, `${line}?token=${tokenOf('admin')}`, { headers })
+    const other = await ask(postern, `${line}/x?x=1`, { as: 'editor', headers })
+
+    expect([allowed, denied, nobody, other].map(({ status }) => status)).toEqual([
+      200, 403, 401, 404,
+    ])
+  })
+})
 
 describe.each(contractNames)('a question in the form of %s', (contract) => {
   test('is answered 200 with who calls, when both checks pass', async () => {

@@ -66,7 +66,7 @@ function fetchInto(home: string, { name, missing, finish }: TestPackages): void 
 }
 
 /** PostgreSQL does not run as root: where we are root, another user must be able to read it. */
-function cacheDirectory(): string {
+export function cacheDirectory(): string {
   const named = process.env['POSTERN_TEST_CACHE']
   if (named !== undefined) return named
   if (userInfo().uid === 0) return '/var/cache/postern-test'

@@ -1,0 +1,200 @@
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { asked } from '../support/forward-auth.ts'
+import { startProxy } from '../support/proxy-process.ts'
+import { type RawAnswer, request, sendRaw } from '../support/raw-client.ts'
+import { findProxy, type ProxyName } from '../support/services/find-proxy.ts'
+import { startPostern } from '../support/start-postern.ts'
+import { tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
+import { echoing } from '../support/websocket-upstream.ts'
+
+/** Why this program cannot be run here, if it cannot. */
+function missing(name: ProxyName): string | undefined {
+  try {
+    findProxy(name)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+const names: readonly ProxyName[] = ['caddy', 'traefik', 'envoy']
+const leftOut = new Map(names.map((name) => [name, missing(name)]))
+for (const [name, why] of leftOut) {
+  if (why !== undefined) console.warn(`left out: the tests behind ${name}; ${why}`)
+}
+
+interface Sent {
+  readonly as?: string
+  readonly headers?: readonly string[]
+}
+
+/** Postern, the real proxy that asks it, and the service that the proxy forwards to. */
+async function startBehind(name: ProxyName, change?: (sample: string) => string) {
+  const postern = await startPostern({
+    config: asked(),
+    routes: [
+      { path: '/', upstream: 'backend' },
+      { path: '/open', upstream: 'backend', access: 'public', reason: 'a test' },
+    ],
+  })
+  const ports = {
+    postern: postern.publicPort,
+    asked: postern.forwardAuthPort ?? 0,
+    backend: postern.upstream.port,
+  }
+  const port = await startProxy(name, ports, change)
+
+  async function call(line: string, { as, headers = [] }: Sent = {}): Promise<RawAnswer> {
+    const token = as === undefined ? [] : [`Authorization: Bearer ${tokenOf(as)}`]
+    const text = request(line, [...token, ...headers])
+    const bytes = Buffer.from(text, 'latin1')
+    const { answers } = await sendRaw(port, bytes, { quietMs: 10_000 })
+    const [answer] = answers
+    if (answer === undefined) throw new Error(`no answer to ${line}`)
+    return answer
+  }
+  // Some listen before they have read all of their configuration.
+  await until(async () => (await call('GET /open/ready')).status === 200)
+  return { backend: postern.upstream, call, port }
+}
+
+const identity = ['X-User-Id', 'X-Role-Key', 'X-Data-Scope', 'X-User-Name', 'X-Role-Id']
+const editor = [['42'], ['editor'], ['3'], ['editor-user'], ['7']]
+
+describe.each(names)('behind a real %s', (name) => {
+  const proxied = test.skipIf(leftOut.get(name) !== undefined)
+
+  proxied('a call passes with who calls and without the token, query and all', async () => {
+    const { backend, call } = await startBehind(name)
+
+    const answer = await call('GET /api/v1/public/a?x=1&y=%2f', { as: 'editor' })
+
+    expect(answer.status).toBe(200)
+    const sent = backend.requests.at(-1)
+    expect(sent?.target).toBe('/api/v1/public/a?x=1&y=%2f')
+    expect(identity.map((header) => sent?.values(header))).toEqual(editor)
+    expect(sent?.values('Authorization')).toEqual([])
+  })
+
+  proxied('what Postern refuses does not pass, whatever its query', async () => {
+    const { backend, call } = await startBehind(name)
+    const before = backend.requests.length
+
+    const answers = [
+      await call('GET /api/v1/public/a?x=1'),
+      await call('DELETE /api/v1/public/a?x=1', { as: 'editor' }),
+      await call('GET /api/v1/sys-user?token=x', { as: 'editor' }),
+    ]
+
+    expect(answers.map(({ status }) => status)).toEqual([401, 403, 403])
+    expect(backend.requests.length).toBe(before)
+  })
+
+  proxied('a client cannot say who it is, nor take off who Postern says it is', async () => {
+    const { backend, call } = await startBehind(name)
+    const forged = identity.map((header) => `${header}: 1`)
+    const connection = `Connection: ${[...identity, 'keep-alive'].join(', ')}`
+
+    await call('GET /api/v1/public/forged', { as: 'editor', headers: forged })
+    await call('GET /api/v1/public/dropped', { as: 'editor', headers: [connection] })
+    const twice = ['Connection: keep-alive', connection]
+    await call('GET /api/v1/public/twice', { as: 'editor', headers: twice })
+    const upgrade = ['Upgrade: websocket', `${connection}, Upgrade`, 'Sec-WebSocket-Version: 13']
+    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+    await call('GET /api/v1/public/upgraded', { as: 'editor', headers: [...upgrade, key] })
+    await call('GET /open/forged', { headers: forged })
+    await call('GET /open/both', { headers: [...forged, connection] })
+
+    const seen = backend.requests
+      .filter(({ target }) => /forged|dropped|twice|upgraded|both/.test(target))
+      .map(({ target, values }) => [target, identity.map((header) => values(header).join())])
+    const known = editor.flat()
+    const unknown = identity.map(() => '')
+    for (const [target, values] of seen) {
+      expect([target, values]).toEqual([target, `${target}`.startsWith('/open') ? unknown : known])
+    }
+    const targets = seen.map(([target]) => target)
+    expect(targets).toEqual(expect.arrayContaining(['/api/v1/public/forged', '/open/forged']))
+    for (const how of ['dropped', 'twice', 'upgraded']) {
+      expect(targets).toContain(`/api/v1/public/${how}`)
+    }
+  })
+
+  proxied('what is forwarded is what Postern was asked about', async () => {
+    const { backend, call } = await startBehind(name)
+    const odd = [
+      '/api/v1/sys-user/%2e%2e/public/a',
+      '/api/v1/public/../sys-user',
+      '/api/v1/public/..%2fsys-user',
+      '/api/v1/public//a',
+      '/api/v1/public/..;/sys-user',
+      '/api/v1/public/%2e%2e/sys-user',
+      '/api/v1/public/a%5c..%5c..%5csys-user',
+      '/api/v1/Public/a',
+    ]
+    const before = backend.requests.length
+
+    for (const path of odd) await call(`GET ${path}`, { as: 'editor' }).catch(() => {})
+
+    const passed = backend.requests.slice(before).map(({ target }) => target)
+    expect(passed.filter((target) => !/^\/api\/v1\/public\/[a-z]+$/.test(target))).toEqual([])
+  })
+
+  proxied('a header that a service reads as one of Postern’s does not arrive', async () => {
+    const { backend, call } = await startBehind(name)
+
+    await call('GET /api/v1/public/folded', { as: 'editor', headers: ['X_User_Id: 1'] })
+    await call('GET /open/folded', { headers: ['X_User_Id: 1'] })
+
+    const folded = backend.requests.filter(({ target }) => target.endsWith('/folded'))
+    const arrived = folded.flatMap(({ values }) => values('X_User_Id'))
+    // Traefik passes them on: docs/forward-auth.md says what to do.
+    expect(arrived).toEqual(name === 'traefik' ? ['1', '1'] : [])
+  })
+
+  proxied('a WebSocket is opened', async () => {
+    const { backend, port } = await startBehind(name)
+    backend.answerWith(echoing())
+
+    const socket = new WebSocket(
+      `ws://127.0.0.1:${port}/api/v1/public/y?token=${tokenOf('editor')}`,
+    )
+    const opened = await Promise.race([
+      once(socket, 'open').then(() => 'open'),
+      once(socket, 'error').then(() => 'error'),
+    ])
+    socket.close()
+
+    expect(opened).toBe('open')
+    expect(backend.requests.at(-1)?.values('X-User-Id')).toEqual(['42'])
+  })
+
+  proxied('login goes to Postern itself', async () => {
+    const { backend, call } = await startBehind(name)
+    const before = backend.requests.length
+
+    const captcha = await call('GET /api/v1/getCaptcha')
+
+    expect(captcha.json()).toMatchObject({ code: 200, id: expect.any(String) })
+    expect(backend.requests.length).toBe(before)
+  })
+})
+
+describe.skipIf(leftOut.get('caddy') !== undefined)(
+  'a Caddyfile that leaves Connection alone',
+  () => {
+    test('loses who calls when the client names the headers in Connection', async () => {
+      const without = (sample: string) => sample.replace('request_header @plain -Connection', '')
+      const { backend, call } = await startBehind('caddy', without)
+
+      const headers = [`Connection: ${identity.join(', ')}`]
+      await call('GET /api/v1/public/dropped', { as: 'editor', headers })
+
+      const sent = backend.requests.at(-1)
+      expect(sent?.target).toBe('/api/v1/public/dropped')
+      expect(identity.flatMap((header) => sent?.values(header) ?? [])).toEqual([])
+    })
+  },
+)

@@ -17,7 +17,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'thread-priority.ts': [],
   'recently-used.ts': [],
   'suggest.ts': [],
-  config: ['suggest.ts', 'acting-headers.ts'],
+  'database-url.ts': [],
+  config: ['suggest.ts', 'acting-headers.ts', 'database-url.ts'],
   token: ['recently-used.ts'],
   policy: ['suggest.ts'],
   // Pure: what the configuration and a policy together say about a call.
@@ -35,7 +36,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'recently-used.ts',
     'acting-headers.ts',
   ],
-  stores: ['policy', 'token', 'login', 'thread-priority.ts', 'recently-used.ts'],
+  stores: ['policy', 'token', 'login', 'database-url.ts', 'thread-priority.ts', 'recently-used.ts'],
   http: ['gateway', 'wire', 'login', 'policy', 'metrics', 'tracing', 'log.ts', 'json-line.ts'],
   // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
   workers: ['config', 'http', 'metrics', 'log.ts'],

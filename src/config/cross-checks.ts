@@ -1,3 +1,4 @@
+import { readDatabaseUrl } from '../database-url.ts'
 import { checkCors } from './check-cors.ts'
 import { checkListeners } from './check-listeners.ts'
 import { checkForwardAuth, checkProxies } from './check-proxies.ts'
@@ -86,11 +87,8 @@ function checkCookie({ application, cookie }: Draft, report: Report): void {
 }
 
 function checkDatabase({ database }: Draft, report: Report): void {
-  if (database?.url === undefined || URL.canParse(database.url)) return
-  report.problem(
-    'database.url',
-    'database.url is no address: percent-encode what is special in the user name and password',
-  )
+  const hosts = database?.url === undefined ? undefined : readDatabaseUrl(database.url)
+  if (typeof hosts === 'string') report.problem('database.url', `database.url ${hosts}`)
 }
 
 function checkWorkers(draft: Draft, report: Report): void {

@@ -72,7 +72,8 @@ export const databaseSettings = section('Accounts and the login log.', {
       maxLength: 4096,
       pattern: '^postgres(ql)?://',
       writeOnly: true,
-      description: 'A postgres:// address; without one the embedded database is used.',
+      description:
+        'A postgres:// address: postgres://user:password@host:5432/name, or several hosts: postgres://a:5432,b:5432/name?target_session_attrs=read-write. Unset: the embedded database.',
     }),
   ),
   poolSize: integer(10, 1, 1000, 'The most connections to the database.'),

@@ -29,19 +29,24 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** Makes a new, empty server and waits until it answers. Throws the reason when it cannot. */
-export async function startPostgres(): Promise<PostgresServer> {
+export interface PostgresOptions {
+  /** Makes it a standby of this server, with its content, instead of an empty one. */
+  readonly standbyOf?: PostgresServer
+}
+
+/** Makes a new server and waits until it answers. Throws the reason when it cannot. */
+export async function startPostgres({ standbyOf }: PostgresOptions = {}): Promise<PostgresServer> {
   const directory = await mkdtemp(join(tmpdir(), 'postern-pg-'))
   // PostgreSQL refuses to run as root.
   const asRoot = userInfo().uid === 0
   const user = asRoot ? { uid: nobody, gid: nobody } : {}
   if (asRoot) await chown(directory, nobody, nobody)
   const data = join(directory, 'data')
-  await run(
-    join(programs, 'initdb'),
-    ['-D', data, '-A', 'trust', '-U', 'postern', '-E', 'UTF8', '--locale=C', '--no-sync'],
-    { ...user, cwd: directory },
-  )
+  const [program, how] =
+    standbyOf === undefined
+      ? ['initdb', ['-A', 'trust', '-U', 'postern', '-E', 'UTF8', '--locale=C', '--no-sync']]
+      : ['pg_basebackup', ['-R', '-c', 'fast', '-X', 'stream', '--no-sync', '-d', standbyOf.url]]
+  await run(join(programs, program), ['-D', data, ...how], { ...user, cwd: directory })
 
   const port = await freePort()
   const url = `postgres://postern@127.0.0.1:${port}/postgres`

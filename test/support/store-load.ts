@@ -25,7 +25,10 @@ export interface StoreLoad {
 }
 
 /** Calls, logs in and logs out on these gateways until told to stop. */
-export function startStoreLoad(gateways: readonly TestPostern[]): StoreLoad {
+export function startStoreLoad(
+  gateways: readonly TestPostern[],
+  user?: { readonly name: string; readonly password: string },
+): StoreLoad {
   const calls = { total: 0, failed: [] as string[] }
   const logins: StoreLoad['logins'][number][] = []
   const attempts: string[] = []
@@ -49,7 +52,8 @@ export function startStoreLoad(gateways: readonly TestPostern[]): StoreLoad {
     while (running) {
       const from = performance.now()
       const agent = `person/${randomUUID()}`
-      const why = await logIn(gateway, agent).catch(String)
+      const who = user && { username: user.name, password: user.password }
+      const why = await logIn(gateway, agent, who).catch(String)
       if (why === '200' || why === '400') attempts.push(agent)
       logins.push({ from, at: performance.now(), ok: why === '200', why })
       await pause(100)
@@ -92,11 +96,15 @@ export function startStoreLoad(gateways: readonly TestPostern[]): StoreLoad {
 }
 
 /** Reads a captcha and logs in. The code of the answer, or what was answered instead. */
-async function logIn(gateway: TestPostern, agent: string): Promise<string> {
+async function logIn(
+  gateway: TestPostern,
+  agent: string,
+  who: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const picture = await gateway.call('GET /api/v1/getCaptcha')
   if (picture.status !== 200) return `captcha ${picture.status}`
   const { id: uuid } = picture.json() as { id: string }
-  const fields = { ...goodLogin(gateway), uuid, code: gateway.captchaTexts.at(-1) }
+  const fields = { ...goodLogin(gateway), ...who, uuid, code: gateway.captchaTexts.at(-1) }
   const headers = ['Content-Type: application/json', `User-Agent: ${agent}`]
   const answer = await postLogin(gateway, fields, headers)
   const { code } = answer.json() as { code: number }

@@ -18,10 +18,14 @@ export interface SlowCrowd {
   readonly stop: () => void
 }
 
-/** Clients that upload one byte every 2 s, and begin anew when they are cut off. */
+/**
+ * Clients that upload one byte every 2 s, and begin anew when they are cut off. Every second one sends
+ * more at first than a gateway may want to see before it takes a connection.
+ */
 export async function trickleUploads(crowd: Crowd): Promise<SlowCrowd> {
-  const head = request(`POST ${crowd.path}`, ['Content-Length: 1000000'], 'a')
-  return gather(crowd, head, (socket, answered) => {
+  const begun = (first: number) =>
+    request(`POST ${crowd.path}`, ['Content-Length: 1000000'], 'a'.repeat(first))
+  return gather(crowd, [begun(1), begun(70_000)], (socket, answered) => {
     const timer = setInterval(() => socket.write('a'), 2000)
     socket.on('close', () => clearInterval(timer))
     socket.on('data', answered)
@@ -30,17 +34,18 @@ export async function trickleUploads(crowd: Crowd): Promise<SlowCrowd> {
 
 /** Clients that do not read what they asked for, and begin anew when they are cut off. */
 export async function leaveUnread(crowd: Crowd): Promise<SlowCrowd> {
-  return gather(crowd, request(`GET ${crowd.path}`), (socket) => void socket.pause())
+  return gather(crowd, [request(`GET ${crowd.path}`)], (socket) => void socket.pause())
 }
 
 async function gather(
   { port, count, from }: Crowd,
-  head: string,
+  beginnings: readonly string[],
   behave: (socket: Socket, answered: (bytes: Buffer) => void) => void,
 ): Promise<SlowCrowd> {
   const sockets = new Set<Socket>()
   const statuses = new Map<string, number>()
   let stopped = false
+  let turn = 0
 
   function answered(bytes: Buffer): void {
     const status = bytes.toString('latin1', 9, 12)
@@ -54,7 +59,7 @@ async function gather(
       sockets.delete(socket)
       if (!stopped) setTimeout(begin, 100)
     })
-    socket.write(head)
+    socket.write(beginnings[turn++ % beginnings.length] ?? '')
     behave(socket, answered)
     return socket
   }

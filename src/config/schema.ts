@@ -188,7 +188,7 @@ export const configSchema = section('The configuration of Postern.', {
     ),
     stallTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a client may leave an answer unread.'),
     busyStallTimeoutMs: integer(
-      5000,
+      4000,
       1,
       DAY_MS,
       'How long a client may leave a response unread while other requests wait for its connection to the upstream.',

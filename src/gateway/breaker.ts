@@ -16,7 +16,7 @@ export interface BreakerSettings {
  *   succeeds; the fourth success closes it. A failure opens it again: for twice as long, up to
  *   `maxOpenMs`, while other targets serve, and for no longer than before if this one is alone.
  *
- * What began before it opened says nothing that the opening did not: its failure counts no more.
+ * What began before it opened counts no more: a target that shuts down still answers it.
  */
 export interface Breaker {
   /** Whether a request may go on now. Changes nothing. */
@@ -100,9 +100,8 @@ export function createBreaker(
     },
     succeeded(attempt) {
       inARow = 0
-      if (openUntil === undefined) return
+      if (openUntil === undefined || attempt <= beforeOpening) return
       if (isTrial(attempt)) trying--
-      // A late answer to a request from before says as much as one to a trial.
       openUntil = Math.min(openUntil, now())
       if (++successes >= trials) close()
     },

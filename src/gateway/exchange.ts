@@ -14,12 +14,13 @@ import type { RelayHeaders } from './relayed-headers.ts'
 import type { RelayTrailers } from './relayed-trailers.ts'
 import type { Reply } from './reply.ts'
 import type { RequestBody } from './request-body.ts'
+import { type Retryable, retryTarget } from './retry-target.ts'
 import { type Share, waitForShare } from './shares.ts'
 import type { Authorized, Carrier, Notes, Upgrade } from './stages.ts'
 import type { Ending, Target } from './target.ts'
 import type { Tunnel, Tunnels } from './tunnels.ts'
 import { cutUnlessRead, type UnreadLimits } from './unread-response.ts'
-import { isStale, isUnreached, repeatOf, upstreamFault } from './upstream-errors.ts'
+import { isStale, isUnreached, upstreamFault } from './upstream-errors.ts'
 import type { Upstream } from './upstreams.ts'
 
 export interface Exchange {
@@ -54,11 +55,8 @@ export interface Exchange {
  */
 const mostUnread = 131_072
 
-/** How often a request may be sent again for free: those of which the target can have seen nothing. */
-const mostUnsentRetries = 3
-
 /** An exchange, from its beginning until it is over. */
-interface Running extends AnswerHandler {
+interface Running extends AnswerHandler, Retryable {
   readonly parts: Exchange
   readonly settled: PromiseWithResolvers<void>
   readonly onClose: () => void
@@ -72,11 +70,6 @@ interface Running extends AnswerHandler {
   stopWaiting: (() => void) | undefined
   call: Call | undefined
   timer: NodeJS.Timeout | undefined
-  tried: Set<Target> | undefined
-  /** A target whose idle connection turned out to be closed: a new one may do. */
-  stale: Target | undefined
-  /** How often it was sent again although a target may have seen it: what `retries` bounds. */
-  repeated: number
   tunnel: Tunnel | undefined
   /** Whether the target knows how it ended. */
   told: boolean
@@ -117,7 +110,7 @@ export function exchange(parts: Exchange): Promise<void> {
     timer: undefined,
     tried: undefined,
     stale: undefined,
-    repeated: 0,
+    counted: 0,
     tunnel: undefined,
     told: true,
     answering: false,
@@ -271,7 +264,7 @@ function send(it: Running, fresh: boolean): void {
 }
 
 function sendElsewhere(it: Running, error: Error): boolean {
-  const other = nextTarget(it, error)
+  const other = retryTarget(it, error)
   if (other === undefined) return false
   const { notes } = it.parts
   clearTimeout(it.timer)
@@ -281,27 +274,6 @@ function sendElsewhere(it: Running, error: Error): boolean {
   notes.retries = (notes.retries ?? 0) + 1
   send(it, true)
   return true
-}
-
-/** Where to send it again, if it may be: to another target, else to the same one where that can help. */
-function nextTarget(it: Running, error: Error): Target | undefined {
-  const { request, upstream, notes, upgrade } = it.parts
-  const repeat = it.answering ? undefined : repeatOf(request, error)
-  if (repeat === undefined) return undefined
-  const { repeated } = it
-  if (repeat === 'lost' && repeated >= upstream.retries) return undefined
-  if (repeat !== 'lost' && (notes.retries ?? 0) - repeated >= mostUnsentRetries) return undefined
-  it.tried = (it.tried ?? new Set()).add(it.target)
-  if (isStale(error)) it.stale = it.target
-  let next = upstream.chooseAnother(upgrade !== undefined, it.tried)
-  if (next === undefined) {
-    next = repeat === 'lost' ? it.target : it.stale
-    it.stale = undefined
-  }
-  if (repeat !== 'lost' || next === undefined) return next
-  if (!upstream.budget.take()) return undefined
-  it.repeated++
-  return next
 }
 
 /** What is the client's doing, such as too long a body, is not held against the target. */

@@ -54,16 +54,21 @@ export type Repeat = 'unsent' | 'stale' | 'lost'
 export function repeatOf(request: WireRequest, error: Error): Repeat | undefined {
   if (!(error instanceof WireError) || error.heard || final.has(error.code)) return undefined
   if (!error.sent) return 'unsent'
-  if (!mayRepeat(request) || !cut.has(error.code)) return undefined
+  if (!mayRepeat(request) || !isCut(error)) return undefined
   return error.reused ? 'stale' : 'lost'
+}
+
+/** Whether the connection broke, as opposed to never having been made. */
+export function isCut(error: Error): boolean {
+  return cut.has(codeOf(error))
 }
 
 /** Whether there never was a connection: the target refused it, is not there, or is not the right one. */
 export function isUnreached(error: Error): boolean {
-  return error instanceof WireError && !error.sent && !error.reused && !final.has(error.code)
+  return error instanceof WireError && !error.sent && !isCut(error) && !final.has(error.code)
 }
 
 /** Whether a target closed a connection that was idle, which says nothing about its health. */
 export function isStale(error: Error): boolean {
-  return error instanceof WireError && error.reused && !error.heard && cut.has(error.code)
+  return error instanceof WireError && error.reused && !error.heard && isCut(error)
 }

@@ -133,11 +133,19 @@ describe('a breaker', () => {
     expect(state()).toBe('half-open')
   })
 
-  test('takes a late answer for a sign of life', () => {
-    const { openIt, began, succeeded, allows, state } = startBreaker()
-    const early = began()
+  test('does not close because of what began before it opened', () => {
+    const { openIt, began, succeeded, state } = startBreaker()
+    const early = [1, 2, 3, 4].map(() => began())
     openIt()
-    succeeded(early)
+    for (const attempt of early) succeeded(attempt)
+
+    expect(state()).toBe('open')
+  })
+
+  test('takes what is answered although it is open for a trial', () => {
+    const { openIt, succeed, allows, state } = startBreaker()
+    openIt()
+    succeed()
 
     expect([state(), allows()]).toEqual(['half-open', true])
   })

@@ -10,12 +10,17 @@ import { until } from '../support/until.ts'
 const get = 'GET /api/v1/public/a'
 const post = 'POST /api/v1/articles'
 
-/** A gateway with `count` idle connections to its only target. */
-async function startIdle(count: number, settings: Readonly<Record<string, unknown>> = {}) {
+type Settings = Readonly<Record<string, unknown>>
+
+/** A gateway with `count` idle connections to a target, which may have others beside it. */
+async function startIdle(
+  count: number,
+  { targets = [], ...settings }: { readonly targets?: readonly string[] } & Settings = {},
+) {
   const target = await startRecordingUpstream()
   onTestFinished(target.close)
   const postern = await startPostern({
-    config: { upstreams: { backend: { targets: [target.origin], ...settings } } },
+    config: { upstreams: { backend: { targets: [target.origin, ...targets], ...settings } } },
     routes: [
       { path: '/open', upstream: 'backend', access: 'public', reason: 'needs no time for a token' },
       { path: '/', upstream: 'backend' },
@@ -79,5 +84,30 @@ describe('an upstream that closes idle connections', () => {
     expect(client.text()).not.toContain('HTTP/1.1 502')
     const posts = target.requests.filter(({ method }) => method === 'POST')
     expect(posts.map(({ body }) => body)).toEqual(['{"a":1}'])
+  })
+
+  test('is asked again on a new connection when the other target refuses', async () => {
+    const away = await startRecordingUpstream()
+    await away.close()
+    const { target, postern } = await startIdle(1, {
+      targets: [away.origin],
+      breaker: { failures: 1000 },
+    })
+    const sockets = new Set<Socket>()
+    target.answerWith((socket) => {
+      sockets.add(socket)
+      socket.write(ok)
+    })
+    const client = await openClient(postern.publicPort, request('GET /open', []))
+    for (let turn = 2; turn < 8; turn++) {
+      await until(() => client.text().split('HTTP/1.1 200').length === turn)
+      await pause(20)
+      client.socket.write(`${request('POST /open', ['Content-Length: 1'])}${turn}`)
+      for (const socket of sockets) socket.destroy()
+    }
+    await until(() => client.text().split('HTTP/1.1 ').length === 8)
+
+    const posts = target.requests.filter(({ method }) => method === 'POST')
+    expect(posts.map(({ body }) => body)).toEqual(['2', '3', '4', '5', '6', '7'])
   })
 })

@@ -65,7 +65,7 @@ export interface ConnectionParts {
  */
 const shared = platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(65_536)
 
-/** A connection that was free for less has not been idle: its state was seen in this very turn. */
+/** A connection that was free for less is not worth the system call that asks whether it is closed. */
 const idleAfterMs = 1
 
 /** Begins to connect. */
@@ -77,8 +77,10 @@ export function openConnection(parts: ConnectionParts): Connection {
   let call: Call | undefined
   let departed = false
   let heard = false
-  /** Whether the request has a connection that was idle before. */
+  let hasServed = false
+  /** Whether the connection had another request before, or was idle, when this one got it. */
   let reused = false
+  let wasIdle = false
   let freeSince = 0
   let paused = false
   let uploading = false
@@ -231,6 +233,7 @@ export function openConnection(parts: ConnectionParts): Connection {
   /** Given to the next request any sooner, a second answer behind the first would be its answer. */
   function offer(): void {
     if (socket.destroyed) return
+    hasServed = true
     freeSince = performance.now()
     onFree(connection)
   }
@@ -247,7 +250,7 @@ export function openConnection(parts: ConnectionParts): Connection {
 
   /** Whether the server may have closed the connection, and the request could not be sent again. */
   function isRisky({ request }: Call): boolean {
-    return reused && !mayRepeat(request)
+    return wasIdle && !mayRepeat(request)
   }
   function depart(): void {
     const current = call
@@ -294,7 +297,8 @@ export function openConnection(parts: ConnectionParts): Connection {
     isFree: () => ready && call === undefined && !socket.destroyed,
     start(next) {
       const { request } = next
-      reused = connection.idleMs() >= idleAfterMs
+      wasIdle = connection.idleMs() >= idleAfterMs
+      reused = wasIdle || hasServed
       call = next
       next.connection = connection
       departed = false

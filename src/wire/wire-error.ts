@@ -14,7 +14,7 @@ export interface HowFar {
   readonly sent: boolean
   /** Whether a byte of the response had arrived. */
   readonly heard: boolean
-  /** Whether its connection had been idle before: the server may have closed it for that alone. */
+  /** Whether its connection was used or idle before: the server may have closed it for that alone. */
   readonly reused: boolean
 }
 

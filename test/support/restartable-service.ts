@@ -18,13 +18,15 @@ export interface RestartableService {
   /** Ends it as a rollout does: what is under way is answered, idle connections are closed. */
   stop(): Promise<void>
   start(): Promise<void>
+  /** How many POSTs were on their way when it closed their connection. No proxy can know of them. */
+  crossed(): Promise<number>
 }
 
 const program = join(import.meta.dirname, 'restartable-service-process.ts')
 
 /** Started, and ended with the test. */
 export async function startRestartableService({
-  timeoutMs = 600_000,
+  timeoutMs = 0,
   sweepMs = 0,
 }: IdleConnections = {}): Promise<RestartableService> {
   const port = await freePort()
@@ -52,5 +54,7 @@ export async function startRestartableService({
 
   await start()
   onTestFinished(() => end())
-  return { origin: `http://127.0.0.1:${port}`, port, start, stop: () => end() }
+  const origin = `http://127.0.0.1:${port}`
+  const crossed = async () => Number(await (await fetch(`${origin}/crossed`)).text())
+  return { origin, port, start, stop: () => end(), crossed }
 }

@@ -69,6 +69,19 @@ describe('an idle connection that the server has just closed', () => {
     expect(howFar(call)).toEqual({ sent: true, heard: false, reused: true })
   })
 
+  test('says so too when it was used just before', async () => {
+    const server = await startWireServer(({ socket, turn }) =>
+      turn === 0 ? socket.write(sized('ok')) : socket.destroy(),
+    )
+    const pool = startPool(server.origin)
+    let second: RecordedCall | undefined
+    await send(pool, {}, { whole: () => setImmediate(() => (second = send(pool))) }).over
+    await until(() => second?.error() !== undefined)
+
+    expect(second && howFar(second)).toEqual({ sent: true, heard: false, reused: true })
+    expect(server.sockets).toHaveLength(1)
+  })
+
   test('does not end the ones that are not', async () => {
     const { server, pool } = await startIdle()
     for (let turn = 0; turn < 3; turn++) {

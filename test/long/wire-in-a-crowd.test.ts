@@ -10,11 +10,11 @@ import { startWireServer } from '../support/wire-server.ts'
  */
 gatherCrowd()
 
-await import('./pool.test.ts')
-await import('./pool-tls.test.ts')
-await import('./pool-upgrade.test.ts')
-await import('./pool-upload.test.ts')
-await import('./pool-waits.test.ts')
+await import('../wire/pool.test.ts')
+await import('../wire/pool-tls.test.ts')
+await import('../wire/pool-upgrade.test.ts')
+await import('../wire/pool-upload.test.ts')
+await import('../wire/pool-waits.test.ts')
 
 test('what came before its request had left is not its answer', async () => {
   const answer = (body: string) => `HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n${body}`

@@ -12,9 +12,9 @@ gatherCrowd()
 
 await import('../spec/streaming.test.ts')
 await import('../spec/upgrades.test.ts')
-await import('./continue.test.ts')
-await import('./retries.test.ts')
-await import('./upgrade-faults.test.ts')
+await import('../gateway/continue.test.ts')
+await import('../gateway/retries.test.ts')
+await import('../gateway/upgrade-faults.test.ts')
 
 test('whatever began has ended', async () => {
   const isCrowd = () => {

@@ -35,6 +35,9 @@ async function cpuOfLogin(postern: TestPostern, username: string, password: stri
   return { body, cpu: user + system }
 }
 
+/** With one cost for unknown names and another for known ones it would be 2. */
+const most = 1.5
+
 // T144. In CPU time, which the rest of the machine does not stretch, and by the least of several
 // tries, to which nothing else was added.
 test('a login that fails takes the same work and says the same, whoever it names', async () => {
@@ -56,7 +59,9 @@ test('a login that fails takes the same work and says the same, whoever it names
   const first = await cpuOfLogin(postern, 'nobody', 'right')
   const bodies = new Set<string>()
   const least = kinds.map(() => Number.POSITIVE_INFINITY)
-  for (let round = 0; round < 2; round++) {
+  const spread = () => Math.max(...least) / Math.min(...least)
+  // A busy machine adds work to some tries, never takes any off: more of them come nearer to the truth.
+  for (let round = 0; round < 2 || (round < 8 && spread() >= most); round++) {
     for (const [at, [name, password]] of kinds.entries()) {
       const { body, cpu } = await cpuOfLogin(postern, name, password)
       bodies.add(body)
@@ -65,7 +70,6 @@ test('a login that fails takes the same work and says the same, whoever it names
   }
 
   expect(bodies.size).toBe(1)
-  // With one cost for unknown names and another for known ones it would be 2.
-  expect(Math.max(...least) / Math.min(...least)).toBeLessThan(1.5)
+  expect(spread()).toBeLessThan(most)
   expect(first.cpu / Math.min(...least)).toBeGreaterThan(0.75)
 })

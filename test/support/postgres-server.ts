@@ -22,7 +22,7 @@ export interface PostgresServer {
   /** Hangs it and every process of it: connections stay open and nothing is answered. */
   pause(): Promise<void>
   resume(): void
-  /** As a crash does. */
+  /** All of its processes at once, as a crash of the machine does. */
   kill(): Promise<void>
   /** Starts it again with what it had on disk. */
   start(): Promise<void>
@@ -76,8 +76,17 @@ export async function startPostgres({ standbyOf }: PostgresOptions = {}): Promis
     resume()
     if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
     const ended = once(server, 'exit')
+    // Its processes outlive it for a moment, and go on to answer on connections that are open.
+    const others = signal === 'SIGKILL' ? await processes().catch(() => []) : []
+    for (const pid of others) signalled(pid, 'SIGKILL')
     server.kill(signal)
     await ended
+  }
+
+  /** All but the first one. */
+  async function processes(): Promise<readonly number[]> {
+    const rows = await query<{ pid: number }>(url, 'select pid from pg_stat_activity')
+    return rows.map(({ pid }) => pid)
   }
 
   function resume(): void {
@@ -93,11 +102,8 @@ export async function startPostgres({ standbyOf }: PostgresOptions = {}): Promis
     port,
     query: (text) => query(url, text),
     async pause() {
-      const rows = await query<{ pid: number }>(url, 'select pid from pg_stat_activity')
       // The first process last: it answers for the others.
-      paused = [...rows.map(({ pid }) => pid), server?.pid ?? 0].filter((pid) =>
-        signalled(pid, 'SIGSTOP'),
-      )
+      paused = [...(await processes()), server?.pid ?? 0].filter((pid) => signalled(pid, 'SIGSTOP'))
     },
     resume,
     kill: () => end('SIGKILL'),
@@ -134,7 +140,7 @@ async function answers(url: string, server: ChildProcess): Promise<boolean> {
 }
 
 /** Whether there was such a process. */
-function signalled(pid: number, signal: 'SIGSTOP' | 'SIGCONT'): boolean {
+function signalled(pid: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): boolean {
   try {
     return pid > 0 && process.kill(pid, signal)
   } catch {

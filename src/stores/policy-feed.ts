@@ -71,8 +71,9 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   async function attempt(): Promise<'unanswered' | undefined> {
     let outcome: 'unanswered' | undefined
     try {
-      const offer = await source.read(known, closing.signal)
-      if (offer !== undefined) {
+      const offer = await source.read(wanted(), closing.signal)
+      if (offer !== undefined && isKnown(offer)) keep?.write(offer)
+      else if (offer !== undefined) {
         const isFirst = live.revision() === undefined
         await take(offer)
         if (!isFirst) tellDelay(offer)
@@ -87,6 +88,17 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     onChange()
     await source.check()
     return outcome
+  }
+
+  /** Without its sequence, what is known counts as old: the source gives all of it again. */
+  function wanted(): Known | undefined {
+    return known !== undefined && keep?.isLost() ? { checksum: known.checksum } : known
+  }
+
+  function isKnown({ checksum, revision, sequence }: Known): boolean {
+    return (
+      known?.checksum === checksum && known.revision === revision && known.sequence === sequence
+    )
   }
 
   async function take(offer: Offer | LargeOffer): Promise<void> {

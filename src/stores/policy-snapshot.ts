@@ -1,7 +1,7 @@
 import { readFile, rm, stat, truncate, utimes } from 'node:fs/promises'
 import type { Keep, Known, LargeOffer, Offer, PolicyLog } from './policy-source.ts'
 import { replaceFile } from './replace-file.ts'
-import { readSnapshotHead } from './snapshot-head.ts'
+import { readSnapshotHead, type SnapshotHead } from './snapshot-head.ts'
 import { formatSnapshot, parseSnapshot } from './snapshot-text.ts'
 import { createWriteFailures } from './write-failures.ts'
 
@@ -18,15 +18,20 @@ const CONFIRM_MS = 15_000
  * revision meanwhile is removed: without Redis, a gateway that restarts then has no policy and
  * answers 503, instead of allowing what is no longer allowed. Removing it also frees space on a full
  * disk. A file that cannot even be removed keeps its old time, by which `policy.maxAge` is measured.
+ *
+ * A file that another program deleted, cut or replaced is written again. Its content is not kept in
+ * memory for that: `isLost` asks for it.
  */
 export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
   const failures = createWriteFailures()
   /** What the file should hold, and what it is known to hold. */
   let live: Known | undefined
-  let held: Known | undefined
+  let held: SnapshotHead | undefined
   let waiting: Offer | LargeOffer | undefined
   let working: Promise<void> | undefined
   let confirmedAt = 0
+  let isLost = false
+  let isLossReported = false
 
   async function writeWaiting(): Promise<void> {
     while (waiting !== undefined) {
@@ -39,6 +44,7 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
         // A newer one is written at once; the one that failed, after a pause.
         if (waiting !== offer) continue
         report(error, offer, outdated)
+        if (await isWithoutContent(offer)) waiting = undefined
         break
       }
     }
@@ -51,9 +57,11 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
     const found = await readSnapshotHead(file)
     const isOvertaken = found !== undefined && isNewer(found, offer)
     if (!isOvertaken) await replaceFile(file, content)
-    held = isOvertaken ? undefined : knownOf(offer)
-    if (failures.succeeded())
-      log.info({ file, revision: offer.revision }, 'policy snapshot written')
+    held = isOvertaken ? undefined : { ...knownOf(offer), bytes: Buffer.byteLength(content) }
+    const hadFailed = failures.succeeded()
+    if (isOvertaken || !(hadFailed || isLossReported)) return
+    isLossReported = false
+    log.info({ file, revision: offer.revision }, 'policy snapshot written')
   }
 
   /** Takes an older revision out of the way, and says what became of it. */
@@ -83,13 +91,17 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
   async function renew(): Promise<void> {
     const wasHeld = held !== undefined
     const found = await readSnapshotHead(file)
-    held = found !== undefined && isSame(found, live) ? found : undefined
+    // Cut short, it would still begin with the live revision.
+    const isWhole = found?.bytes === (held?.bytes ?? found?.bytes)
+    held = found !== undefined && isSame(found, live) && isWhole ? found : undefined
+    isLost = held === undefined
     try {
       const time = new Date()
       if (held !== undefined) await utimes(file, time, time)
       else if (wasHeld) {
         const fields = { file, revision: live?.revision, found: found?.revision }
         log.warn(fields, 'policy snapshot does not hold the live revision')
+        isLossReported = true
       }
     } catch (error) {
       log.warn({ file, reason: String(error) }, 'policy snapshot not confirmed')
@@ -103,11 +115,11 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
   return {
     async read() {
       try {
-        const { mtimeMs: confirmedAt } = await stat(file)
+        const { mtimeMs: confirmedAt, size: bytes } = await stat(file)
         const offer = parseSnapshot(await readFile(file, 'utf8'))
         if (offer !== undefined) {
           live = knownOf(offer)
-          held = live
+          held = { ...live, bytes }
           return { offer, confirmedAt }
         }
         log.warn({ file }, 'the policy snapshot is corrupted and not used')
@@ -120,6 +132,7 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
     write(offer) {
       live = knownOf(offer)
       waiting = offer
+      isLost = false
       confirmedAt = Date.now()
       start()
     },
@@ -129,6 +142,7 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
       confirmedAt = Date.now()
       working = renew().then(writeWaiting)
     },
+    isLost: () => isLost,
     state: () => ({
       file,
       current: live === undefined ? undefined : isSame(live, held),
@@ -141,6 +155,15 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
       if (waiting !== undefined) await put(waiting).catch(() => {})
     },
   }
+}
+
+/** Whether the thread that was to make the content failed: writing it again would fail for ever. */
+async function isWithoutContent(offer: Offer | LargeOffer): Promise<boolean> {
+  if (!('aside' in offer)) return false
+  return offer.aside.snapshot.then(
+    () => false,
+    () => true,
+  )
 }
 
 /** Not the offer itself: its files would stay in memory. */

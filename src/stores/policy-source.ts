@@ -51,6 +51,8 @@ export interface Keep {
   write(offer: Offer | LargeOffer): void
   /** The source still says the same. */
   confirm(): void
+  /** Whether what was kept is gone, and has to be written again. */
+  isLost(): boolean
   state(): SnapshotState
   close(): Promise<void>
 }

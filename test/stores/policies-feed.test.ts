@@ -160,7 +160,8 @@ describe('a policy feed', () => {
     const confirmedAt = Date.now() + 86_400_000
     const read = async () => ({ offer: first, confirmedAt })
     const state = () => ({ file: '', current: true, failures: 0, lastError: undefined })
-    const keep = { read, write: () => {}, confirm: () => {}, state, close: async () => {} }
+    const isLost = () => false
+    const keep = { read, write() {}, confirm() {}, isLost, state, close: async () => {} }
     const { feed } = startFeed(source, { maxAgeMs: 200, keep })
 
     await feed.start()

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -6,6 +6,7 @@ import { createPolicySnapshot } from '../../src/stores/policy-snapshot.ts'
 import type { LargeOffer, Offer } from '../../src/stores/policy-source.ts'
 import { formatSnapshot } from '../../src/stores/snapshot-text.ts'
 import { documentOf } from '../support/policy-files.ts'
+import { startPublished } from '../support/published-policies.ts'
 import { until } from '../support/until.ts'
 
 const offerOf = (rule: string, sequence: number): Offer => ({ ...documentOf([rule]), sequence })
@@ -71,7 +72,53 @@ describe('a policy snapshot', () => {
     await snapshot.close()
 
     expect((await stat(file)).mtimeMs).toBe(longAgo.getTime())
+    expect(snapshot.isLost()).toBe(true)
     expect(lines.join()).toContain('policy snapshot does not hold the live revision')
+  })
+
+  test.each([
+    ['deleted', (file: string) => rm(file)],
+    ['cut after its beginning', (file: string) => truncate(file, 300)],
+    ['replaced by an older one', (file: string) => writeFile(file, formatSnapshot(first))],
+  ])('that is %s while a gateway runs is written again', async (_, spoil) => {
+    const { file } = await setUp()
+    const published = await startPublished({
+      rules: ['clerk, /a, GET'],
+      policy: { snapshot: file },
+    })
+    await until(
+      async () =>
+        (await published.ask('/a')) === 'allowed' &&
+        (await stat(file).then(
+          () => true,
+          () => false,
+        )),
+    )
+    const content = await readFile(file, 'utf8')
+
+    await spoil(file)
+    laterThanOneConfirmation()
+
+    await until(async () => (await readFile(file, 'utf8').catch(() => '')) === content)
+    await until(() => published.postern.logText().includes('policy snapshot written'))
+    expect((await published.readyz()).policy).toMatchObject({ snapshot: { current: true } })
+    expect((await published.readyz()).policy.reloads).toMatchObject({ failed: 0 })
+  })
+
+  test('whose text could not be made is asked for again, and not retried for ever', async () => {
+    const { snapshot } = await setUp()
+    snapshot.write(unwritable(second))
+    await until(() => snapshot.state().failures > 0)
+
+    laterThanOneConfirmation()
+    await until(() => {
+      snapshot.confirm()
+      return snapshot.isLost()
+    })
+    snapshot.write(second)
+
+    await until(() => snapshot.state().current === true)
+    expect(snapshot.isLost()).toBe(false)
   })
 
   test('of a withdrawn revision is removed when the new one cannot be written', async () => {

@@ -65,6 +65,11 @@ export interface RevocationFeedParts extends RevocationSettings {
 /** A lost message costs this long at most, and what an answer takes: below a second even so. */
 const POLL_MS = 500
 const BEGIN_AGAIN_MS = 300_000
+/**
+ * After a failure the whole list is compared within this time, at random: a thousand gateways that
+ * all read it in the moment Redis is back would keep it from answering any of them.
+ */
+const COMPARE_WITHIN_MS = 5000
 const MOST_BEGINNINGS = 3
 
 export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed {
@@ -77,13 +82,13 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   /** What the store took from us and has not given back yet. */
   const told = new Set<string>()
   const confirmed = createConfirmation()
-  let begunAt = Number.NEGATIVE_INFINITY
+  let beginAgainAt = Number.NEGATIVE_INFINITY
   let failure: string | undefined
   let stale = false
 
   async function attempt(): Promise<void> {
     try {
-      if (place === undefined || unsaid || performance.now() - begunAt > BEGIN_AGAIN_MS) {
+      if (place === undefined || unsaid || performance.now() >= beginAgainAt) {
         await begin()
       } else if (!(await followUp(place))) await begin()
       succeeded()
@@ -98,10 +103,12 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     // What ends here while the store is being told is unsaid again.
     telling = unsaid
     unsaid = false
+    const before = place
     try {
       await readAndTell()
     } catch (error) {
       unsaid ||= telling
+      place = before
       throw error
     } finally {
       telling = false
@@ -122,7 +129,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
       }
     }
     if (place === undefined) throw new Fault('revocations', { reason: 'the list keeps changing' })
-    begunAt = performance.now()
+    beginAgainAt = performance.now() + BEGIN_AGAIN_MS * (0.5 + Math.random() / 2)
   }
 
   /** False also when the store has lost what it took: a failover can leave it without the last of it. */
@@ -165,13 +172,14 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     confirmed.confirm()
     keep?.confirm()
     if (failure !== undefined) {
+      const soon = performance.now() + Math.random() * COMPARE_WITHIN_MS
+      beginAgainAt = Math.min(beginAgainAt, soon)
       log.info({ ...revocations.size() }, 'the list of ended tokens is up to date again')
     }
     failure = undefined
   }
 
   function failed(error: unknown): void {
-    place = undefined
     const reason = error instanceof Error ? error.message : String(error)
     if (failure === undefined) {
       log.warn({ reason }, 'the list of ended tokens cannot be read; what is known stays known')

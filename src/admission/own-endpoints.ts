@@ -23,8 +23,13 @@ export interface OwnEndpointOptions {
 
 export type FindOwnEndpoint = (method: string, path: string) => OwnEndpoint | undefined
 
-/** `OPTIONS *` asks about the server, not about a path (RFC 9110 9.3.7): it is ours to answer. */
+/** The target of a call about the server. */
 export const serverWide = '*'
+
+/** `OPTIONS *` asks about the server, not about a path (RFC 9110 9.3.7): it is ours to answer. */
+export function isServerWide(method: string, target: string): boolean {
+  return target === serverWide && method === 'OPTIONS'
+}
 
 /** Look-up on the canonical path, by equality: `/api/v1/login/` and `/api/v1/Login` are not login. */
 export function createOwnEndpoints(options: OwnEndpointOptions): FindOwnEndpoint {

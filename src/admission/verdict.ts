@@ -1,6 +1,13 @@
+import { METHODS } from 'node:http'
 import { decide } from '../policy/decide.ts'
 import type { CompiledPolicies, Decision, Question } from '../policy/decision.ts'
-import { createOwnEndpoints, type OwnEndpoint, type OwnEndpointOptions } from './own-endpoints.ts'
+import {
+  createOwnEndpoints,
+  isServerWide,
+  type OwnEndpoint,
+  type OwnEndpointOptions,
+  serverWide,
+} from './own-endpoints.ts'
 import { type AccessRoute, createPathReader, createRoutes, type ReadPath } from './routes.ts'
 import { isRefusedMethod, type Need, type Surface, settle } from './settle.ts'
 
@@ -21,7 +28,11 @@ export interface Admission extends Surface<AccessRoute> {
 export type VerdictStep = Decision['step'] | 'route' | 'endpoint' | 'refused'
 
 /** Why the gateway turns a call away before, or besides, asking the policy. */
-export type CallRefusal = 'ambiguous-path' | 'no-such-endpoint' | 'method-not-allowed'
+export type CallRefusal =
+  | 'unknown-method'
+  | 'ambiguous-path'
+  | 'no-such-endpoint'
+  | 'method-not-allowed'
 
 /** What the gateway does with a call of a logged-in caller. */
 export interface Verdict {
@@ -60,8 +71,9 @@ export function judge(
   admission: Admission,
   policies: CompiledPolicies,
 ): Verdict {
+  if (!parsedMethods.has(method)) return refused('unknown-method')
   if (isRefusedMethod(method)) return refused('method-not-allowed')
-  const path = admission.readPath(raw)
+  const path = isServerWide(method, raw) ? serverWide : admission.readPath(raw)
   if (path === undefined) return refused('ambiguous-path')
   const { isRefused, route, endpoint, need } = settle(method, path, admission)
   if (isRefused) return refused('no-such-endpoint', { path })
@@ -84,6 +96,9 @@ export function judge(
   if (need === 'nothing' && !decision.allowed) return { ...about, allowed: true, step: 'endpoint' }
   return { ...about, allowed: decision.allowed, step: decision.step, decision }
 }
+
+/** Those that the parser of requests knows: it rejects all others, whatever a policy allows. */
+const parsedMethods: ReadonlySet<string> = new Set(METHODS)
 
 function refused(refusal: CallRefusal, about: Partial<Verdict> = {}): Verdict {
   return { isUnserved: false, ...about, allowed: false, step: 'refused', refusal }

@@ -1,4 +1,5 @@
-import { type Admission, judge, type Verdict } from '../admission/verdict.ts'
+import type { OwnEndpoint } from '../admission/own-endpoints.ts'
+import { type Admission, type CallRefusal, judge, type Verdict } from '../admission/verdict.ts'
 import { compile } from '../policy/compile.ts'
 import type { CompiledPolicies, NearMiss, Question } from '../policy/decision.ts'
 import { explain } from '../policy/explain.ts'
@@ -65,7 +66,7 @@ function asJson(
     ...decision,
     ...verdict,
     ...question,
-    ...(refusal !== undefined && { refusal, refused: refusals[refusal] }),
+    ...(refusal !== undefined && { refusal, refused: refusalOf(refusal, endpoint) }),
     route: route?.path ?? null,
     access: route?.access ?? null,
     upstream: endpoint?.upstream ?? route?.upstream ?? null,
@@ -84,50 +85,68 @@ const steps = {
 } as const
 
 const refusals = {
+  'unknown-method': 'the gateway refuses this method with 400: its parser does not know it',
   'ambiguous-path': 'the gateway refuses this path with 400: two parsers could read it differently',
   'no-such-endpoint': 'the gateway answers 404 to everyone: this endpoint must not be reached',
   'method-not-allowed': 'the gateway answers 405: this method is not served here',
 } as const
 
-interface Told {
+interface Explanation {
   readonly question: Question
+  /** The path as the person wrote it. */
   readonly raw: string
   readonly nearMisses: readonly NearMiss[]
   readonly admission: Admission
   readonly policies: CompiledPolicies
 }
 
-function inWords(verdict: Verdict, { question, raw, nearMisses, admission, policies }: Told) {
-  const { allowed, refusal, decision } = verdict
+function inWords(verdict: Verdict, explanation: Explanation): string {
+  const { allowed, refusal, endpoint } = verdict
+  const { question, raw, nearMisses } = explanation
   const { roleKey, method, path } = question
-  const by = decision?.rule ?? decision?.exclusion
+  const title =
+    refusal === undefined
+      ? `${allowed ? 'allowed' : 'denied'}: ${roleKey} ${allowed ? 'may' : 'may not'} ${method} ${path}`
+      : `refused: ${refusalOf(refusal, endpoint)}`
   const rows = [
     ...(path === raw ? [] : [['path', `${path} (asked: ${raw})`]]),
-    ...(refusal === undefined && admission.areRoutesKnown ? [['route', routeOf(verdict)]] : []),
-    ['step', stepOf(verdict)],
-    ...(by === undefined ? [] : [[decision?.rule === undefined ? 'entry' : 'rule', lineOf(by)]]),
-    ...(decision?.exclusion === undefined ? [] : [['reason', decision.exclusion.reason]]),
-    ['revision', policies.revision],
+    ...(refusal === undefined ? decisionRows(verdict, explanation) : []),
   ]
-  const misses = nearMisses.map(({ differs, rule: near }) => [
-    lineOf(near),
+  const misses = nearMisses.map(({ differs, rule }) => [
+    lineOf(rule),
     differs === 'method' ? 'for another method' : 'for another role',
   ])
   return [
-    printable(
-      refusal === undefined
-        ? `${allowed ? 'allowed' : 'denied'}: ${roleKey} ${allowed ? 'may' : 'may not'} ${method} ${path}`
-        : `refused: ${refusals[refusal]}`,
-    ),
-    '\n',
-    formatTable(refusal === undefined ? rows : rows.slice(0, -2), '  '),
+    `${printable(title)}\n`,
+    formatTable(rows, '  '),
     misses.length === 0 ? '' : `${count(misses.length, 'rule')} came close:\n`,
     formatTable(misses, '  '),
   ].join('')
 }
 
-function routeOf({ route, endpoint, isUnserved }: Verdict): string {
-  if (isUnserved) return 'none: no route serves this path; with permission, the answer is 404'
+function decisionRows(verdict: Verdict, { admission, policies }: Explanation): string[][] {
+  const { rule, exclusion } = verdict.decision ?? {}
+  return [
+    ...(admission.areRoutesKnown ? [['route', routeOf(verdict)]] : []),
+    ['step', stepOf(verdict)],
+    ...(rule === undefined ? [] : [['rule', lineOf(rule)]]),
+    ...(exclusion === undefined ? [] : [['entry', lineOf(exclusion)]]),
+    ...(exclusion === undefined ? [] : [['reason', exclusion.reason]]),
+    ['revision', policies.revision],
+  ]
+}
+
+function refusalOf(refusal: CallRefusal, endpoint: OwnEndpoint | undefined): string {
+  if (refusal !== 'method-not-allowed' || endpoint === undefined) return refusals[refusal]
+  return `the gateway answers 405: this path is its own and serves ${endpoint.allow} only`
+}
+
+function routeOf({ allowed, route, endpoint, isUnserved }: Verdict): string {
+  const then = allowed ? 'the answer is' : 'with permission, the answer is'
+  if (isUnserved) return `none: no route serves this path; ${then} 404`
+  if (endpoint?.name === 'wrong-method') {
+    return `endpoint of the gateway, which serves ${endpoint.allow} only; ${then} 405`
+  }
   if (endpoint !== undefined) {
     return `endpoint ${endpoint.name}, answered by ${endpoint.upstream === undefined ? 'the gateway' : `upstream ${endpoint.upstream}`}`
   }

@@ -1,4 +1,4 @@
-import { serverWide } from '../admission/own-endpoints.ts'
+import { isServerWide, serverWide } from '../admission/own-endpoints.ts'
 import type { ReadPath } from '../admission/routes.ts'
 import { isRefusedMethod, type Surface, settle } from '../admission/settle.ts'
 import { Refusal } from '../errors.ts'
@@ -61,7 +61,7 @@ function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
 
 function splitTarget(arrival: Arrival, parts: ReceiveParts) {
   const { method, target } = arrival
-  if (target === serverWide && method === 'OPTIONS') return { path: serverWide, query: '' }
+  if (isServerWide(method, target)) return { path: serverWide, query: '' }
   if (target.length > parts.maxTargetBytes) throw new Refusal('target-too-long')
 
   const mark = target.indexOf('?')

@@ -371,6 +371,7 @@ routes:
     ['login', 'POST', '/api/v1/login', 'endpoint login, answered by the gateway', 'built in'],
     ['logout, without an exclusion', 'POST', '/api/v1/logout', 'endpoint logout', 'built in'],
     ['the own profile', 'GET', '/api/v1/user/profile', 'endpoint profile', 'built in'],
+    ['a call about the server', 'OPTIONS', '*', 'endpoint server', 'before it asks the policy'],
     [
       'a path with a rule',
       'GET',
@@ -390,7 +391,10 @@ routes:
     ['the removed endpoint', 'GET', '/api/v1/Refresh_Token', '404 to everyone'],
     ['a rewritten way to it', 'GET', '/old/refresh_token', '404 to everyone'],
     ['a refused method', 'TRACE', '/orders/7', 'answers 405'],
+    ['a method that its parser does not know', 'FOO', '/open/x', 'method with 400'],
+    ['a method in small letters', 'get', '/open/x', 'method with 400'],
     ['login with another method', 'GET', '/api/v1/login', 'answers 405'],
+    ['the same, and says which method it has', 'GET', '/api/v1/login', 'serves POST only'],
     ['an ambiguous path', 'GET', '/orders//7', 'with 400'],
   ])('refuses what the gateway refuses: %s', async (_, method, path, words) => {
     const { code, out } = await explainHere(method, path)
@@ -408,10 +412,17 @@ routes:
 
     expect(denied).toMatchObject({ code: 1, out: expect.stringMatching(/^denied: /) })
     expect(allowed).toMatchObject({ code: 0, out: expect.stringMatching(/^allowed: /) })
-    for (const { out } of [denied, allowed]) {
-      expect(out).toContain('none: no route serves this path')
-    }
+    const unserved = 'none: no route serves this path'
+    expect(denied.out).toContain(`${unserved}; with permission, the answer is 404`)
+    expect(allowed.out).toContain(`${unserved}; the answer is 404`)
     expect(JSON.parse(inJson.out)).toMatchObject({ isUnserved: true, route: null })
+  })
+
+  test('says which method an own endpoint has to a role that may not use another', async () => {
+    const { code, out } = await explainHere('GET', '/api/v1/logout')
+
+    expect({ code, out }).toMatchObject({ code: 1, out: expect.stringMatching(/^denied: /) })
+    expect(out).toContain('which serves POST only; with permission, the answer is 405')
   })
 
   test('says when routes were not considered, and refuses a configuration that was named', async () => {

@@ -56,8 +56,9 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
     // Another worker may be ahead of this one.
     const found = await readSnapshotHead(file)
     const isOvertaken = found !== undefined && isNewer(found, offer)
-    if (!isOvertaken) await replaceFile(file, content)
-    held = isOvertaken ? undefined : { ...knownOf(offer), bytes: Buffer.byteLength(content) }
+    held = isOvertaken
+      ? undefined
+      : { ...knownOf(offer), bytes: (await replaceFile(file, content)).size }
     const hadFailed = failures.succeeded()
     if (isOvertaken || !(hadFailed || isLossReported)) return
     isLossReported = false

@@ -1,15 +1,20 @@
 import { randomBytes } from 'node:crypto'
+import type { Stats } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
+/** Tells whether a file is still as it was left: another content would have another of these. */
+export type FileState = Pick<Stats, 'ino' | 'size' | 'mtimeMs'>
+
 /**
  * Replaces a file as a whole, readable by its owner only: readers, and a restart after a crash, find
- * the old content or the new. Several processes may do so at once; the last one wins.
+ * the old content or the new. Several processes may do so at once; the last one wins. Gives the
+ * state of the new file.
  */
 export async function replaceFile(
   file: string,
   content: string | Uint8Array | readonly string[],
-): Promise<void> {
+): Promise<FileState> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
   await mkdir(dirname(file), { recursive: true })
   const handle = await open(temporary, 'wx', 0o600)
@@ -17,8 +22,10 @@ export async function replaceFile(
     await handle.writeFile(content)
     // A rename can reach the disk before the content does.
     await handle.sync()
+    const state = await handle.stat()
     await handle.close()
     await rename(temporary, file)
+    return state
   } catch (error) {
     await handle.close().catch(() => {})
     await rm(temporary, { force: true })

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import type { FileState } from './replace-file.ts'
 
 /** The file of one process, and those of the others that run, or ran, beside it. */
 export interface RevocationPlace {
@@ -35,22 +36,22 @@ function isNumbered(name: string, base: string): boolean {
 }
 
 /**
- * Adds to a file of this length and waits for the disk. False, and nothing added, when the file is
- * gone or of another length: it was cut, or another process wrote it.
+ * Adds to a file in this state, waits for the disk, and gives its new state. `undefined`, and nothing
+ * added, when the file is gone or in another state: it was cut, or another process wrote it.
  */
 export async function appendTo(
   file: string,
   text: string,
-  expectedBytes: number,
-): Promise<boolean> {
+  left: FileState,
+): Promise<FileState | undefined> {
   const handle = await openPresent(file)
-  if (handle === undefined) return false
+  if (handle === undefined) return undefined
   try {
-    const { size } = await handle.stat()
-    if (size !== expectedBytes) return false
+    const { ino, size, mtimeMs } = await handle.stat()
+    if (ino !== left.ino || size !== left.size || mtimeMs !== left.mtimeMs) return undefined
     await handle.writeFile(text)
     await handle.datasync()
-    return true
+    return await handle.stat()
   } finally {
     await handle.close()
   }

@@ -30,7 +30,7 @@ export function parseRevocationLines(text: string): RevocationLines {
   const revocations: Revocation[] = []
   let confirmedAt: number | undefined
   let damaged = 0
-  for (const one of text.split('\n').slice(0, -1)) {
+  for (const one of linesOf(text)) {
     const value = readLine(one)
     const revocation = Array.isArray(value) ? revocationOf(value) : undefined
     const time = confirmationOf(value)
@@ -39,6 +39,15 @@ export function parseRevocationLines(text: string): RevocationLines {
     else if (damaged === 0) confirmedAt = time
   }
   return { revocations, confirmedAt, damaged }
+}
+
+/** One after the other: a damaged file can have so many that an array of them does not fit. */
+function* linesOf(text: string): Generator<string> {
+  let start = 0
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+    yield text.slice(start, end)
+    start = end + 1
+  }
 }
 
 function line(value: object): string {
@@ -51,6 +60,7 @@ function checksumOf(body: string): string {
 }
 
 function readLine(one: string): unknown {
+  if (one.length < 10) return undefined
   const body = one.slice(9)
   return one.slice(0, 9) === `${checksumOf(body)} ` ? readJson(body) : undefined
 }

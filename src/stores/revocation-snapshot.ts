@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Revocation, Revocations } from '../token/revocations.ts'
-import { replaceFile } from './replace-file.ts'
+import { type FileState, replaceFile } from './replace-file.ts'
 import { appendTo, findFiles, ownFile, type RevocationPlace } from './revocation-files.ts'
 import {
   confirmationLine,
@@ -31,7 +31,7 @@ export interface KeptRevocations {
 }
 
 export interface RevocationKeepParts extends RevocationPlace {
-  readonly revocations: Pick<Revocations, 'entries'>
+  readonly revocations: Pick<Revocations, 'entries' | 'add'>
   readonly log: {
     info(fields: object, text: string): void
     warn(fields: object, text: string): void
@@ -63,8 +63,8 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
   let pending: string[] = []
   let confirmedAt: number | undefined
   let confirmationWrittenAt = Number.NEGATIVE_INFINITY
-  /** Of the file, while it holds all but what is pending. */
-  let bytes: { readonly whole: number; now: number } | undefined
+  /** The file as it was left here, while it holds all but what is pending. */
+  let left: { readonly whole: FileState; now: FileState } | undefined
   let working: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let nextAt = 0
@@ -84,7 +84,7 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
     timer = undefined
     working ??= write().finally(() => {
       working = undefined
-      if (pending.length > 0 || bytes === undefined) schedule()
+      if (pending.length > 0 || left === undefined) schedule()
     })
   }
 
@@ -92,11 +92,11 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
     nextAt = performance.now() + WRITE_MS
     isTried = true
     try {
-      if (bytes === undefined || isGrown(bytes)) await writeWhole()
-      else await append(bytes)
+      if (left === undefined || isGrown(left)) await writeWhole()
+      else await append(left)
       if (failures.succeeded()) log.info({ file }, 'revocation snapshot written')
     } catch (error) {
-      bytes = undefined
+      left = undefined
       const retryMs = failures.failed(error, schedule)
       nextAt = performance.now() + retryMs
       const { lastError: reason } = failures.state()
@@ -104,19 +104,16 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
     }
   }
 
-  function isGrown({ whole, now }: { readonly whole: number; readonly now: number }): boolean {
-    return now > 2 * whole + GROWTH_BYTES && performance.now() >= nextWholeAt
+  function isGrown({ whole, now }: NonNullable<typeof left>): boolean {
+    return now.size > 2 * whole.size + GROWTH_BYTES && performance.now() >= nextWholeAt
   }
 
-  async function append(known: { now: number }): Promise<void> {
-    const text = take() + confirmation()
-    if (await appendTo(file, text, known.now)) {
-      known.now += Buffer.byteLength(text)
-      return
-    }
+  async function append(known: NonNullable<typeof left>): Promise<void> {
+    const now = await appendTo(file, take() + confirmation(), known.now)
+    left = now && { ...known, now }
+    if (left !== undefined) return
     if (!isShared) log.warn({ file }, 'revocation snapshot changed by another process')
     isShared = true
-    bytes = undefined
     // Two gateways that share a long list must not spend their time writing it.
     if (performance.now() >= nextWholeAt || isClosed) await writeWhole()
     else nextAt = nextWholeAt
@@ -124,6 +121,7 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
 
   async function writeWhole(): Promise<void> {
     const begun = performance.now()
+    if (isShared) await learnFromFile()
     take()
     const entries = revocations.entries()
     const last = confirmation()
@@ -138,10 +136,19 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
       await nextTurn()
     }
     texts.push(last)
-    await replaceFile(file, texts)
-    const whole = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-    bytes = { whole, now: whole }
+    const whole = await replaceFile(file, texts)
+    left = { whole, now: whole }
     nextWholeAt = performance.now() + (performance.now() - begun) / WHOLE_SHARE
+  }
+
+  /** What another process wrote there must not be lost: a start would have read it as well. */
+  async function learnFromFile(): Promise<void> {
+    const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n')
+    for (let at = 0; at < lines.length; at += SLICE) {
+      const text = [...lines.slice(at, at + SLICE), ''].join('\n')
+      for (const revocation of parseRevocationLines(text).revocations) revocations.add(revocation)
+      await nextTurn()
+    }
   }
 
   function take(): string {

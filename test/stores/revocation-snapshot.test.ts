@@ -209,6 +209,30 @@ describe('a revocation snapshot', () => {
     ])
   })
 
+  test('that two gateways share by mistake loses nothing of either', async () => {
+    const file = join(await newDirectory(), 'revocations.snapshot')
+    const [one, two] = [open(file), open(file)]
+
+    for (const [at, { add, snapshot }] of [one, two, one, two].entries()) {
+      add(tokenOf(`token-${at}`))
+      await snapshot.written()
+    }
+
+    await until(async () => (await namesIn(file)).length === 4)
+    expect([...one.lines, ...two.lines]).toContain('revocation snapshot changed by another process')
+    await Promise.all([one.snapshot.close(), two.snapshot.close()])
+    expect(await namesIn(file)).toHaveLength(4)
+  })
+
+  test('that is nothing but millions of line ends does not hold up a start', async () => {
+    const file = join(await newDirectory(), 'revocations.snapshot')
+    await writeFile(file, Buffer.alloc(4_000_000, '\n'))
+    const { snapshot, lines } = open(file)
+
+    expect(await snapshot.read()).toEqual({ revocations: [], confirmedAt: undefined })
+    expect(lines).toEqual(['revocation snapshot damaged'])
+  })
+
   test('that is damaged gives the rest, says so, and counts as older', async () => {
     const file = join(await newDirectory(), 'revocations.snapshot')
     const { snapshot, add } = open(file)

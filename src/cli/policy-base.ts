@@ -9,7 +9,7 @@ import type { RedisSettings } from '../stores/redis.ts'
 const ownDirectory = '.postern'
 
 /** Where a policy directory says from which published revisions its files were made. */
-export function baseFile(directory: string): string {
+function baseFile(directory: string): string {
   return join(directory, ownDirectory, 'base')
 }
 
@@ -26,8 +26,8 @@ export async function readBase(place: BasePlace): Promise<string | undefined> {
 }
 
 /**
- * Notes what the files of a directory were made from. It is a note of this copy of them, so git is
- * told to ignore it. Says whether it could be written: a mounted directory is often read-only.
+ * Notes what the files of a directory were made from. The note is about this copy of them, so git
+ * ignores it. Returns whether it could be written: a mounted directory is often read-only.
  */
 export async function writeBase(place: BasePlace, revision: string): Promise<boolean> {
   const { directory, cwd, redis } = place
@@ -43,6 +43,11 @@ export async function writeBase(place: BasePlace, revision: string): Promise<boo
   } catch {
     return false
   }
+}
+
+/** What that means for the user. */
+export function baseNotWritten(directory: string): string {
+  return `note: ${baseFile(directory)} cannot be written: the next push needs --over\n`
 }
 
 /** A line for each Redis: what is pushed to a staging system first is not made from its revision. */

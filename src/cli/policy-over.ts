@@ -8,8 +8,6 @@ export interface Over {
   readonly option: string | undefined
   /** The directory of the files, and the revision that they were made from, if it says so. */
   readonly directory?: { readonly name: string; readonly base: string | undefined }
-  /** A person looks at the difference and is asked. */
-  readonly isAsked: boolean
 }
 
 /** What is wrong with the value of `--over`, if anything. */
@@ -18,16 +16,23 @@ export function overProblem(option: string | undefined): string | undefined {
   return isSound ? undefined : `--over is a revision or live, not ${option}`
 }
 
+/** What is to be published, and whether a person looks at the difference and is asked. */
+export interface Candidate {
+  readonly revision: string
+  readonly over: Over
+  readonly isAsked: boolean
+}
+
 /**
- * Why a publication must not replace what is live, if so: it would undo what somebody published
+ * Why a publication must not replace what is live, if so: it would undo what someone else published
  * after its author last looked. Publishing the live revision again undoes nothing.
  */
 export async function whyNotOver(
   live: Head | undefined,
-  { revision, over }: { readonly revision: string; readonly over: Over },
+  { revision, over, isAsked }: Candidate,
   store: PolicyStore,
 ): Promise<string | undefined> {
-  const { option, directory, isAsked } = over
+  const { option, directory } = over
   if (option === 'live' || live?.revision === revision) return undefined
   if (live === undefined) {
     if (option === undefined) return undefined
@@ -44,7 +49,7 @@ export async function whyNotOver(
     return `refused: ${name} was made from ${base}, but ${await described(live, store)}; publishing would undo that. ${advice(base, live)}`
   }
   if (isAsked) return undefined
-  return `refused: ${name} does not say which revision it was made from, and ${await described(live, store)}; review the diff above, then run again with --over ${live.revision} (or --over live, to replace whatever is live)`
+  return `refused: ${name} does not say which revision it was made from, and ${await described(live, store)}; review the diff above, then run again with --yes --over ${live.revision} (or --over live, to replace whatever is live)`
 }
 
 function advice(from: string, { revision }: Head): string {

@@ -57,7 +57,7 @@ export async function publishPolicy(
   publication: Publication,
   { store, io }: { readonly store: PolicyStore; readonly io: Io },
 ): Promise<PublicationReport | undefined> {
-  const { set, yes, kind, waitSeconds } = publication
+  const { set, yes, kind, over, waitSeconds } = publication
   const convergenceWith = async (head: Head) =>
     waitSeconds === undefined ? undefined : awaitConvergence(head, waitSeconds, { store, io })
   const seen = await store.head()
@@ -70,7 +70,8 @@ export async function publishPolicy(
   }
 
   const diff = compareWithLive(set, live, io)
-  const reason = await whyNotOver(seen, { revision: set.revision, over: publication.over }, store)
+  const isAsked = !yes && io.isTerminal === true
+  const reason = await whyNotOver(seen, { revision: set.revision, over, isAsked }, store)
   if (reason !== undefined) return refuse(reason)
   if (!yes && !(await confirm(set, io))) return undefined
 
@@ -119,7 +120,9 @@ async function readLive(seen: Head | undefined, store: PolicyStore): Promise<Pol
 
 async function confirm({ revision }: PolicySet, io: Io): Promise<boolean> {
   if (io.isTerminal !== true || io.ask === undefined) {
-    return refuse('nobody can be asked here: read the difference above and add --yes')
+    return refuse(
+      'stdin or stderr is not a terminal: review the diff above, then run again with --yes',
+    )
   }
   const answer = await io.ask(`Publish ${revision} to every replica? Type yes: `)
   return /^y(?:es)?$/i.test(answer.trim())

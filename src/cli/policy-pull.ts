@@ -2,7 +2,7 @@ import { basename, join, resolve } from 'node:path'
 import type { PolicyFile } from '../policy/policy-set.ts'
 import { isRevision } from '../stores/policy-document.ts'
 import { readPolicyFiles } from '../stores/policy-files.ts'
-import { writeBase } from './policy-base.ts'
+import { baseNotWritten, writeBase } from './policy-base.ts'
 import { badArguments, count, json, policyCommand } from './policy-command.ts'
 import { createPolicyDirectory, namesIn, replacePolicyFiles } from './policy-directory.ts'
 import { policySettings, refuse, withPolicyStore } from './policy-settings.ts'
@@ -54,7 +54,8 @@ export const policyPull = policyCommand(
       await replacePolicyFiles(directory, io.cwd, files)
     }
 
-    await writeBase({ directory, cwd: io.cwd, redis: settings.redis() }, set.revision)
+    const place = { directory, cwd: io.cwd, redis: settings.redis() }
+    if (!(await writeBase(place, set.revision))) io.err(baseNotWritten(directory))
     const written = isThere ? 0 : files.length
     if (output === 'json') io.out(json({ revision: set.revision, directory, written }))
     else {

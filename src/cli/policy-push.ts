@@ -1,5 +1,5 @@
 import type { Io } from './io.ts'
-import { baseFile, readBase, writeBase } from './policy-base.ts'
+import { baseNotWritten, readBase, writeBase } from './policy-base.ts'
 import { badArguments, json, policyCommand } from './policy-command.ts'
 import { overProblem } from './policy-over.ts'
 import { publishPolicy, reportPublication } from './policy-publish.ts'
@@ -78,11 +78,7 @@ export const policyPush = policyCommand(
     const { yes = false } = values
     const { waitSeconds, allowLost } = waiting
     const place = { directory: name, cwd: io.cwd, redis: settings.redis() }
-    const over = {
-      option: values.over,
-      directory: { name, base: await readBase(place) },
-      isAsked: !yes,
-    }
+    const over = { option: values.over, directory: { name, base: await readBase(place) } }
     const publication = {
       ...{ files, set, author, message, yes, over, waitSeconds },
       kind: 'push',
@@ -91,9 +87,7 @@ export const policyPush = policyCommand(
       const report = await publishPolicy(publication, { store, io })
       if (report === undefined) return refuse('not published')
       const isNoted = await writeBase(place, set.revision)
-      if (!isNoted && values.over === undefined) {
-        io.err(`note: ${baseFile(name)} cannot be written: the next push needs --over\n`)
-      }
+      if (!isNoted && values.over === undefined) io.err(baseNotWritten(name))
       return reportPublication(report, { output, allowLost }, io)
     })
   },

@@ -45,7 +45,7 @@ export const policyRollback = policyCommand(
     const { waitSeconds, allowLost } = waiting
     const { yes = false } = values
     const author = authorOf(values.author, io)
-    const over = { option: values.over, isAsked: !yes }
+    const over = { option: values.over }
     return withPolicyStore(policySettings(values.config, io), async (store) => {
       const { files, set } = await readPublished(revision, store)
       const message = values.message ?? `back to ${set.revision}`

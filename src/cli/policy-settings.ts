@@ -4,11 +4,12 @@ import { resolve } from 'node:path'
 import { type Admission, createAdmission } from '../admission/verdict.ts'
 import { type ConfigReading, type ConfigSource, configFile, readConfig } from '../config/load.ts'
 import type { Config } from '../config/schema.ts'
-import { Fault, Invalid } from '../errors.ts'
+import { Fault, formatProblem, Invalid, type Problem } from '../errors.ts'
 import { openPolicyStore, type PolicyStore } from '../stores/policies.ts'
 import type { RedisSettings } from '../stores/redis.ts'
 import { failoverPatience } from '../stores/redis-patience.ts'
 import type { Io } from './io.ts'
+import { count } from './policy-command.ts'
 
 /** What the policy commands take from the configuration, if there is one. */
 export interface PolicySettings {
@@ -55,10 +56,9 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
         return { admission: createAdmission({ routes, endpoints: own }), note: undefined }
       }
       if (!isDefault) throw new Invalid(problems)
-      const why = `${configFile(source)} cannot be used here`
       return {
         admission: createAdmission({ routes: undefined, endpoints: defaultEndpoints }),
-        note: `routes were not considered: ${why}; name a configuration with --config`,
+        note: `routes were not considered: ${inShort(problems)}; name a configuration with --config`,
       }
     },
     redis() {
@@ -84,13 +84,24 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
 
 const defaultEndpoints = { logout: 'gateway', profile: 'gateway', captchaAlias: false }
 
-/** These commands sign nothing, so a secret that is missing is made up. */
+/** The first problem, and how many there are besides. */
+function inShort([first, ...others]: readonly Problem[]): string {
+  const more = others.length === 0 ? '' : ` (and ${count(others.length, 'more problem')})`
+  return first === undefined ? '' : `${formatProblem(first)}${more}`
+}
+
+/**
+ * These commands sign nothing, so a secret that is missing or cannot be read is made up, and is not
+ * among the problems either.
+ */
 function readWithoutSecret(source: ConfigSource): ConfigReading {
   const reading = readConfig(source)
   if (reading.config !== undefined) return reading
-  const env = { ...source.env, POSTERN_JWT__SECRET: randomBytes(48).toString('base64url') }
-  const other = readConfig({ ...source, env })
-  return other.config === undefined ? reading : other
+  const { POSTERN_JWT__SECRET_FILE: _, ...env } = source.env
+  const secret = randomBytes(48).toString('base64url')
+  const other = readConfig({ ...source, env: { ...env, POSTERN_JWT__SECRET: secret } })
+  const isBetter = other.problems.length < reading.problems.length
+  return isBetter ? other : reading
 }
 
 /** The same with the patience of a person. */

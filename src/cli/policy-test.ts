@@ -100,16 +100,17 @@ export function runTests(
 
 /** What the answers do not say: that routes are unknown, or that no route serves a tested path. */
 export function formatNotes({ outcomes }: TestReport, note: string | undefined): string {
-  const unserved = outcomes.filter(
-    ({ decision }) => decision.allowed && decision.isUnserved === true,
+  const unserved = new Set(
+    outcomes
+      .filter(({ decision }) => decision.allowed && decision.isUnserved === true)
+      .map(({ expectation }) => expectation.path),
   )
   const [first] = unserved
-  const example = first === undefined ? '' : first.expectation.path
   return [
     note === undefined ? '' : `note: ${printable(note)}\n`,
     first === undefined
       ? ''
-      : `note: no route of the configuration serves ${count(unserved.length, 'tested path')}, such as ${printable(example)}: callers with permission get 404\n`,
+      : `note: no route of the configuration serves ${count(unserved.size, 'tested path')}, such as ${printable(first)}: callers with permission get 404\n`,
   ].join('')
 }
 

@@ -133,6 +133,28 @@ describe('files that do not say what they were made from', () => {
     expect(named.code).toBe(0)
   })
 
+  test('need --yes and --over where no person can be asked, and both are named at once', async () => {
+    await push(await copyOf('/orders, GET'))
+    const cwd = await copyOf('/orders, PUT')
+
+    const refused = await run(['push', '-m', 'why', '--no-wait'], { cwd })
+
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toContain(`run again with --yes --over ${await live()}`)
+  })
+
+  test('are what a directory holds in which nothing can be noted, and pull says so', async () => {
+    await push(await copyOf('/orders, GET'))
+    const cwd = await folder({ 'policies/.postern': 'a file where a directory has to be' })
+
+    const pulled = await run(['pull', 'live', 'policies'], { cwd })
+
+    expect(pulled.code).toBe(0)
+    expect(pulled.err).toContain(
+      'note: policies/.postern/base cannot be written: the next push needs --over',
+    )
+  })
+
   test('are published by a person who has seen the difference', async () => {
     await push(await copyOf('/orders, GET'))
     const other = await copyOf('/orders, PUT')

@@ -105,7 +105,7 @@ describe('postern policy push', () => {
     const ran = await run(['push', '-m', 'x'], { cwd: await folder(filesOf(...first)) })
 
     expect(ran).toMatchObject({ code: 1, out: '' })
-    expect(ran.err).toContain('add --yes')
+    expect(ran.err).toContain('not a terminal: review the diff above, then run again with --yes')
     expect(await (await testStore(redis)).head()).toBeUndefined()
   })
 

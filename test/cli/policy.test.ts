@@ -158,7 +158,8 @@ routes:
   })
 
   test('says which tested paths no route serves', async () => {
-    const cwd = await folder({ ...tested, 'x.yaml': 'application: { mode: dev }\n' })
+    const again = { 'policies/tests/again_test.yaml': expectation('/orders/7', 'allow') }
+    const cwd = await folder({ ...tested, ...again, 'x.yaml': 'application: { mode: dev }\n' })
 
     const { code, err } = await policy(['test', '--config', 'x.yaml'], { cwd })
 
@@ -261,7 +262,7 @@ routes:
 })
 
 const routesUnknown =
-  'note: routes were not considered: config/postern.yaml cannot be used here; name a configuration with --config\n'
+  'note: routes were not considered: config/postern.yaml: the file does not exist; name a configuration with --config\n'
 
 describe('postern policy explain', () => {
   test('allows with step, rule, place and revision, and exits with 0', async () => {
@@ -441,9 +442,30 @@ routes:
     const config = withRoutes['x.yaml'].replace('mode: dev', 'mode: prod')
     const cwd = await folder({ ...sound, 'x.yaml': config })
 
-    const ran = await policy(['explain', 'clerk', 'GET', '/open/x', '--config', 'x.yaml'], { cwd })
+    const args = ['explain', 'clerk', 'GET', '/open/x', '--config', 'x.yaml']
+    const env = { POSTERN_JWT__SECRET_FILE: '/run/secrets/of-the-gateway' }
+    const ran = await policy(args, { cwd })
+    const unreadable = await policy(args, { cwd, env })
 
     expect(ran).toMatchObject({ code: 0, err: '' })
+    expect(unreadable).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('says what is wrong with a default configuration, but not that the secret is missing', async () => {
+    const config = 'application: { mode: prod }\nnonsense: true\nroute: []\n'
+    const cwd = await folder({ ...sound, 'config/postern.yaml': config })
+
+    const { code, err } = await policy(['explain', 'clerk', 'GET', '/orders/7'], { cwd })
+    const named = await policy(
+      ['explain', 'clerk', 'GET', '/orders/7', '--config', 'config/postern.yaml'],
+      { cwd },
+    )
+
+    expect(code).toBe(0)
+    expect(err).toContain('config/postern.yaml:2:1: unknown setting nonsense')
+    expect(err).toContain('(and 1 more problem); name a configuration with --config')
+    expect(named.code).toBe(3)
+    expect(named.err).not.toContain('jwt.secret')
   })
 
   test('notes a method in small letters', async () => {

@@ -11,6 +11,7 @@ import { runNginx } from '../support/nginx.ts'
 import { request } from '../support/raw-client.ts'
 import { freePort } from '../support/redis-server.ts'
 import { tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
 
 const authorization = `Bearer ${tokenOf('admin')}`
 const path = '/api/v1/articles'
@@ -95,6 +96,14 @@ async function startProxy(service: string): Promise<number> {
   )
 }
 
+/** How many client connections a gateway has accepted, and refused or kept. */
+async function seenBy(opsPort: number): Promise<number> {
+  const open = await figureOf(opsPort, 'postern_client_connections')
+  const rejected = await figureOf(opsPort, 'postern_connections_rejected_total')
+  const closed = await figureOf(opsPort, 'postern_connections_closed_total')
+  return open + rejected + closed
+}
+
 describe('good callers', () => {
   test('are all answered while 20,000 clients connect, send and leave', async () => {
     const count = 20_000
@@ -123,6 +132,9 @@ describe('good callers', () => {
     const port = gateway.publicPort
     const idle = start('idle-connections.mjs', { port, count: 10_100 })
     await once(idle.stdout, 'data')
+    await until(async () => (await seenBy(gateway.opsPort)) >= 10_100)
+    // It spares each for half a second after it has come.
+    await until(async () => (await call(port, false, from)).outcome === 200)
 
     const calls: Call[] = []
     for (let at = 0; at < 180; at++) calls.push(await call(port, false, from))

@@ -193,7 +193,7 @@ describe('the architecture', () => {
       /^token\/(?:tokens|compact-form|inspect|keys|key-file|key-set)\.ts$/,
       /^stores\//,
       /^policy\/(?:live|compile)\.ts$/,
-      /^gateway\/(?:addresses|exchange|still-allowed)\.ts$/,
+      /^gateway\/(?:addresses|admit-exchange|relay-response|still-allowed)\.ts$/,
       /^wire\/(?:connection|peer-closed)\.ts$/,
       /^login\/(?:login|login-log|login-request)\.ts$/,
       /^config\//,

@@ -257,7 +257,8 @@ export function openConnection(parts: ConnectionParts): Connection {
     // Somebody gave it up in the same turn.
     if (current === undefined) return
     if (!isSecure && isRisky(current) && hasPeerClosed(socket)) {
-      fail('closed', 'the connection was closed')
+      // Later: its handler is yet to learn which call it has, and would send another one meanwhile.
+      nextTick(fail, 'closed', 'the connection was closed')
       return
     }
     departed = true

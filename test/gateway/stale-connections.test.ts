@@ -86,6 +86,48 @@ describe('an upstream that closes idle connections', () => {
     expect(posts.map(({ body }) => body)).toEqual(['{"a":1}'])
   })
 
+  // The first connection is found to be closed while the request is given to it.
+  test('is read on and given up on the new connection', async () => {
+    const { target, postern, sockets } = await startIdle(1)
+    const [reader, leaver] = [
+      await openClient(postern.publicPort, request('GET /open', [])),
+      await openClient(postern.publicPort, request('GET /open', [])),
+    ]
+    await until(() => reader.text() !== '' && leaver.text() !== '')
+    const closeIdle = () => {
+      for (const socket of sockets) socket.destroy()
+      sockets.clear()
+    }
+    const length = 24 * 1_048_576
+    const headers = `HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\n\r\n`
+    target.answerWith((socket) => {
+      sockets.add(socket)
+      socket.write(headers)
+      socket.write(Buffer.alloc(length))
+    })
+    let bytes = 0
+    reader.socket.removeAllListeners('data')
+    reader.socket.on('data', (chunk) => {
+      bytes += chunk.length
+    })
+    reader.socket.pause()
+    await pause(20)
+    reader.socket.write(request('POST /open', ['Content-Length: 1'], 'a'))
+    closeIdle()
+    await until(() => sockets.size > 0)
+    await pause(200)
+    reader.socket.resume()
+    await until(() => bytes > length)
+
+    await pause(20)
+    target.answerWith(() => {})
+    leaver.socket.write(request('POST /open', ['Content-Length: 1'], 'b'))
+    closeIdle()
+    await until(() => target.requests.some(({ body }) => body === 'b'))
+    leaver.socket.destroy()
+    await until(() => target.connections() === 0)
+  })
+
   test('is asked again on a new connection when the other target refuses', async () => {
     const away = await startRecordingUpstream()
     await away.close()

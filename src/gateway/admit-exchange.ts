@@ -22,17 +22,19 @@ function takeShare(it: Running, hasWaited: boolean): void {
   const { upstream, who } = it.parts
   const share = upstream.shares.of(who)
   if (upstream.shares.hold(share)) {
-    it.share = share
-    if (hasWaited) sendNow(it)
-    else send(it, false)
+    if (hasWaited) {
+      if (!sendNow(it, share)) upstream.shares.release(share)
+    } else {
+      it.share = share
+      send(it, false)
+    }
     return
   }
   it.stopWaiting = waitForShare(upstream.shares, share, {
     withinMs: upstream.queueTimeoutMs,
     begin() {
       it.stopWaiting = undefined
-      it.share = share
-      sendNow(it)
+      return sendNow(it, share)
     },
     giveUp: (fault) => finish(it, 'untold', fault),
   })
@@ -40,16 +42,19 @@ function takeShare(it: Running, hasWaited: boolean): void {
   if (it.over) it.stopWaiting()
 }
 
-/** After a wait, the target that was chosen before it may no longer be the one to ask. */
-function sendNow(it: Running): void {
+/**
+ * After a wait, the target that was chosen before it may no longer be the one to ask. Gives `false`
+ * when there is none: then the share is not used.
+ */
+function sendNow(it: Running, share: Share): boolean {
   const { upstream, upgrade } = it.parts
   try {
     it.target = upstream.choose(upgrade !== undefined)
   } catch (error) {
-    upstream.shares.release(it.share as Share)
-    it.share = undefined
     finish(it, 'untold', error as Error)
-    return
+    return false
   }
+  it.share = share
   send(it, false)
+  return true
 }

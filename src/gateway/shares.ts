@@ -1,12 +1,15 @@
 import { Fault } from '../errors.ts'
 
+/** Begins a request whose turn it is. Gives `false` when it failed at once, and holds nothing. */
+export type Begin = () => boolean
+
 /** What one client has of the connections to an upstream. */
 export interface Share {
   readonly who: string
   /** Requests that have, or wait in the pool for, a connection. */
   held: number
   /** What begins each request that waits for one of those to end, in the order they came. */
-  readonly line: (() => void)[]
+  readonly line: Begin[]
 }
 
 /** The connections to an upstream, shared among its clients. */
@@ -15,9 +18,9 @@ export interface Shares {
   /** Gives `false` when the share is used up: the request has to wait. */
   readonly hold: (share: Share) => boolean
   /** Calls `begin`, with the share held, when it is its turn. Gives `false` when too many wait. */
-  readonly wait: (share: Share, begin: () => void) => boolean
+  readonly wait: (share: Share, begin: Begin) => boolean
   /** It no longer waits. */
-  readonly leave: (share: Share, begin: () => void) => void
+  readonly leave: (share: Share, begin: Begin) => void
   /** A request that held the share has ended. */
   readonly release: (share: Share) => void
 }
@@ -58,11 +61,11 @@ export function createShares(most: () => number, mostWaiting: () => number): Sha
       forget(share)
     },
     release(share) {
-      const next = share.held <= most() ? share.line.shift() : undefined
       // The place passes on: one that comes meanwhile must not get ahead of those that wait.
-      if (next !== undefined) {
-        next()
-        return
+      while (share.held <= most()) {
+        const next = share.line.shift()
+        if (next === undefined) break
+        if (next()) return
       }
       share.held--
       forget(share)
@@ -73,7 +76,7 @@ export function createShares(most: () => number, mostWaiting: () => number): Sha
 export interface ShareWait {
   readonly withinMs: number
   /** The share is held. */
-  readonly begin: () => void
+  readonly begin: Begin
   /** Too many wait, or it took too long. */
   readonly giveUp: (fault: Fault) => void
 }
@@ -86,7 +89,7 @@ export function waitForShare(shares: Shares, share: Share, wait: ShareWait): () 
   }
   const begin = () => {
     clearTimeout(timer)
-    wait.begin()
+    return wait.begin()
   }
   const timer = setTimeout(giveUp, wait.withinMs)
   if (!shares.wait(share, begin)) giveUp()

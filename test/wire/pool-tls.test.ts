@@ -87,6 +87,36 @@ describe('over TLS', () => {
     expect(server.sockets).toHaveLength(2)
   })
 
+  // The bytes of a TLS record tell nothing, so the event loop is to say whether it is closed.
+  describe('an idle connection that the server has just closed', () => {
+    test.each([
+      ['with close_notify', (socket: TLSSocket) => socket.end()],
+      ['without', (socket: TLSSocket) => socket.destroy()],
+    ])('is not used for a request that could not be repeated: %s', async (_, close) => {
+      const server = await startWireServer(({ socket }) => socket.write(sized('ok')), own)
+      const pool = startPool(server.origin, { tls, connections: 2 })
+      await send(pool).over
+      await pause(20)
+      close(server.sockets[0] as TLSSocket)
+      const call = await send(pool, { method: 'POST' }).over
+
+      const { sent, heard, reused } = call.error() ?? {}
+      expect({ sent, heard, reused }).toEqual({ sent: false, heard: false, reused: true })
+      expect(server.received(0).split('HTTP/1.1')).toHaveLength(2)
+      expect((await send(pool, { method: 'POST' }, {}, true).over).body()).toBe('ok')
+    })
+
+    test('is told from one that is open', async () => {
+      const server = await startWireServer(({ socket }) => socket.write(sized('ok')), own)
+      const pool = startPool(server.origin, { tls, connections: 2 })
+      for (let turn = 0; turn < 4; turn++) {
+        expect((await send(pool, { method: 'POST' }).over).body()).toBe('ok')
+        await pause(20)
+      }
+      expect(server.sockets).toHaveLength(1)
+    })
+  })
+
   // What was decrypted is told although nobody reads, up to the end of the answer.
   test('an answer that ends while nobody reads leaves a connection that works', async () => {
     const body = 'x'.repeat(50_000)

@@ -19,14 +19,28 @@ export interface HealthCheck {
   readonly close: () => void
 }
 
-/** Begins at once. `host`: a name for the Host header, if not the target's. A target counts as healthy until it has failed often enough. */
+/**
+ * Begins at once. `host`: a name for the Host header, if not the target's. A target counts as healthy
+ * until it has failed often enough.
+ */
 export function createHealthCheck(
-  pool: Pool,
+  createOwnPool: () => Pool,
   settings: HealthCheckSettings | undefined,
   host?: string,
 ): HealthCheck {
   if (settings === undefined) return { isHealthy: () => true, close() {} }
   const { path, intervalMs, timeoutMs, healthyAfter, unhealthyAfter } = settings
+  const pool = createOwnPool()
+  // Never on a connection that was idle: the target may be closing it, which says nothing about it.
+  const request = {
+    method: 'GET',
+    path,
+    host,
+    headers: [],
+    upload: undefined,
+    upgrade: undefined,
+    closes: true,
+  }
   let closed = false
   let giveUp = () => {}
   let healthy = true
@@ -38,27 +52,24 @@ export function createHealthCheck(
     let status = 0
     let bytes = 0
     const limit = setTimeout(() => giveUp(), timeoutMs)
-    const call = pool.send(
-      { method: 'GET', path, host, headers: [], upload: undefined, upgrade: undefined },
-      {
-        sent() {},
-        whole: (head) => settle(head.status < 400),
-        head(head) {
-          status = head.status
-        },
-        data(chunk) {
-          bytes += chunk.length
-          if (bytes > mostBytes) {
-            pool.abort(call)
-            settle(status < 400)
-          }
-          return true
-        },
-        end: () => settle(status < 400),
-        upgraded: () => settle(false),
-        failed: () => settle(false),
+    const call = pool.send(request, {
+      sent() {},
+      whole: (head) => settle(head.status < 400),
+      head(head) {
+        status = head.status
       },
-    )
+      data(chunk) {
+        bytes += chunk.length
+        if (bytes > mostBytes) {
+          pool.abort(call)
+          settle(status < 400)
+        }
+        return true
+      },
+      end: () => settle(status < 400),
+      upgraded: () => settle(false),
+      failed: () => settle(false),
+    })
     giveUp = () => {
       pool.abort(call)
       settle(false)
@@ -88,6 +99,7 @@ export function createHealthCheck(
       closed = true
       clearTimeout(timer)
       giveUp()
+      pool.destroy()
     },
   }
 }

@@ -75,7 +75,7 @@ export function finish(it: Running, how: Ending, error?: Error): void {
   const { reply, request, notes, openExchanges } = it.parts
   clearTimeout(it.timer)
   it.stopWaiting?.()
-  tell(it, how)
+  tell(it, how, error)
   if (it.open !== undefined) openExchanges.leave(it.open)
   reply.off('close', it.onClose)
   request.upload?.stop()
@@ -88,10 +88,10 @@ export function finish(it: Running, how: Ending, error?: Error): void {
 }
 
 /** The target learns of it once: its place is free again. */
-export function tell(it: Running, how: Ending): void {
+export function tell(it: Running, how: Ending, error?: Error): void {
   if (it.told) return
   it.told = true
-  it.target.ended(it.answering ? 'answered' : how, it.attempt)
+  it.target.ended(it.answering ? 'answered' : how, it.attempt, error)
   if (it.share === undefined) return
   it.parts.upstream.shares.release(it.share)
   it.share = undefined

@@ -41,7 +41,7 @@ function sendElsewhere(it: Running, error: Error): boolean {
   const { notes } = it.parts
   clearTimeout(it.timer)
   it.timer = undefined
-  it.target.ended(isStale(error) ? 'untold' : blame(error), it.attempt)
+  it.target.ended(isStale(error) ? 'untold' : blame(error), it.attempt, error)
   it.target = other
   notes.retries = (notes.retries ?? 0) + 1
   send(it, true)

@@ -1,8 +1,10 @@
-import type { OnLookup, TargetTls } from '../wire/connect.ts'
+import type { TargetTls } from '../wire/connect.ts'
+import type { OnLookup } from '../wire/name-lookup.ts'
 import { createPool, type Pool } from '../wire/pool.ts'
 import { type Attempt, type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
 import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
 import { createReachabilityProbe } from './reachability-probe.ts'
+import { codeOf } from './upstream-errors.ts'
 
 export interface TargetSettings {
   readonly connections: number
@@ -45,7 +47,9 @@ export interface Target {
    * A request has ended, once: after its answer had begun; or the target failed it, or could not be
    * reached; or it says nothing about the target, since the client left or never got a connection.
    */
-  readonly ended: (how: Ending, attempt: Attempt) => void
+  readonly ended: (how: Ending, attempt: Attempt, error?: Error) => void
+  /** What the last request that counted against it failed with. */
+  readonly lastFailure: () => string | undefined
   /** Takes no more requests; resolves when the last one has ended and its connections are closed. */
   readonly retire: () => Promise<void>
   readonly destroy: () => void
@@ -72,9 +76,12 @@ export function createTarget(
   })
   const fixedHost =
     settings.host === 'target' || settings.host === 'client' ? undefined : settings.host
-  const health = createHealthCheck(pool, settings.healthCheck, fixedHost)
+  // With a connection of its own: a check must not wait until one of the requests has ended.
+  const createOwnPool = () => createPool(origin, address, { ...settings, connections: 1 })
+  const health = createHealthCheck(createOwnPool, settings.healthCheck, fixedHost)
   let waiting = 0
   let tunnels = 0
+  let lastFailure: Error | undefined
   let retired: PromiseWithResolvers<void> | undefined
 
   function closeWhenDone(): void {
@@ -106,10 +113,13 @@ export function createTarget(
       tunnels--
       closeWhenDone()
     },
-    ended(how, attempt) {
+    lastFailure: () => lastFailure && (lastFailure.message || codeOf(lastFailure)),
+    ended(how, attempt, error) {
       waiting--
-      if (how === 'failed' || how === 'unreached') breaker.failed(attempt)
-      else if (how === 'untold') breaker.abandoned(attempt)
+      if (how === 'failed' || how === 'unreached') {
+        lastFailure = error
+        breaker.failed(attempt)
+      } else if (how === 'untold') breaker.abandoned(attempt)
       // Only for what connecting proves: a target that accepts connections and fails requests is
       // tried by the clock.
       if (how === 'unreached' && breaker.state() === 'open') probe.start()

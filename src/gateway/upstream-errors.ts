@@ -19,7 +19,8 @@ const cut = new Set(['ECONNRESET', 'EPIPE', 'closed'])
 /** These would fail everywhere. */
 const final = new Set(['unsendable', 'destroyed'])
 
-function codeOf(error: Error): string {
+/** Of the operating system, or of `WireError`. */
+export function codeOf(error: Error): string {
   return String((error as NodeJS.ErrnoException).code)
 }
 

@@ -106,7 +106,7 @@ export function createUpstream(
     const found = find(asTunnel)
     if (found !== undefined) return found
     if (all.some(({ breaker }) => breaker.allows())) throw new Fault('upstream-busy')
-    throw new Fault('upstream-failing', { reason: 'every target has failed lately' })
+    throw new Fault('upstream-failing', { reason: whyFailing(all) })
   }
 
   return {
@@ -127,6 +127,18 @@ export function createUpstream(
       for (const place of places) place.close()
     },
   }
+}
+
+/** How many targets a reason names: an upstream may have hundreds. */
+const mostNamed = 3
+
+/** Why the circuit of each target opened. */
+function whyFailing(targets: readonly Target[]): string {
+  const named = targets
+    .slice(0, mostNamed)
+    .map((target) => `${target.name}: ${target.lastFailure() ?? 'unknown'}`)
+  const more = targets.length - named.length
+  return `every circuit is open: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
 interface PlaceParts {

@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns'
 import {
   connect as connectPlain,
   isIP,
@@ -7,6 +6,7 @@ import {
   type Socket,
 } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
+import { createNameLookup, type OnLookup } from './name-lookup.ts'
 
 /** How an https target is verified. There is no way to leave that out. */
 export interface TargetTls {
@@ -22,9 +22,6 @@ export interface Connector {
   /** With `onread`, bytes go there and not through the stream. */
   readonly open: (onread?: OnReadOpts) => Socket
 }
-
-/** Learns how each lookup of a name ended. */
-export type OnLookup = (host: string, error: Error | null) => void
 
 /**
  * Connects to an origin, at one address when one is given: only the way there is fixed then, Host
@@ -44,7 +41,7 @@ export function createConnector(
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
-    lookup: address === undefined ? lookingUp(onLookup) : leadingTo(address),
+    lookup: address === undefined ? createNameLookup(onLookup) : leadingTo(address),
   }
   if (!secure) {
     return {
@@ -77,17 +74,6 @@ export function createConnector(
       })
       return socket
     },
-  }
-}
-
-/** Node's own lookup, which it does not use for an address. */
-function lookingUp(onLookup: OnLookup | undefined): LookupFunction {
-  if (onLookup === undefined) return lookup
-  return (host, options, found) => {
-    lookup(host, options, (error, ...addresses) => {
-      onLookup(host, error)
-      found(error, ...addresses)
-    })
   }
 }
 

@@ -1,6 +1,7 @@
-import { type Connector, createConnector, type OnLookup, type TargetTls } from './connect.ts'
+import { type Connector, createConnector, type TargetTls } from './connect.ts'
 import { type Call, type Connection, openConnection } from './connection.ts'
 import { createIdleLimit } from './idle-limit.ts'
+import type { OnLookup } from './name-lookup.ts'
 import { type AnswerHandler, requestHead, type WireRequest } from './request-head.ts'
 import { unsent, WireError } from './wire-error.ts'
 

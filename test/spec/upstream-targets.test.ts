@@ -189,6 +189,18 @@ describe('a target that fails again and again', () => {
     expect(postern.logText()).toContain('"outcome":"upstream-failing"')
   })
 
+  test('is in the reason of those 503, with what it failed with', async () => {
+    const [rude, away] = [await startTarget(), await nobody()]
+    rude.answerWith((socket) => socket.destroy())
+    const postern = await startWith([rude.origin, away], { breaker, retries: 0 })
+
+    await until(async () => (await statuses(postern, get, 1))[0] === 503)
+
+    expect(postern.logText()).toContain(
+      `"reason":"every circuit is open: ${rude.origin}: the connection was closed; ${away}: connect ECONNREFUSED ${away.slice(7)}"`,
+    )
+  })
+
   test('is used again when a try succeeds', async () => {
     const target = await startTarget()
     target.answerWith((socket) => socket.destroy())
@@ -313,6 +325,44 @@ describe('a health check', () => {
     await until(async () => (await statuses(postern, get, 1))[0] === 502)
 
     expect(await statuses(postern, get, 3)).toEqual([200, 200, 200])
+  })
+
+  /** One bad answer is enough, and no good one makes up for it. */
+  const strict = { ...healthCheck, unhealthyAfter: 1, healthyAfter: 100, timeoutMs: 1000 }
+  const isUp = async ({ opsPort }: TestPostern, origin: string) => {
+    const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
+    return text.includes(`postern_upstream_up{upstream="backend",target="${origin}"} 1`)
+  }
+
+  test('is not failed by a connection that the target closes after a request', async () => {
+    const [target, used] = [await startTarget(), new Set<unknown>()]
+    target.answerWith((socket) => {
+      if (used.has(socket)) socket.destroy()
+      else socket.write(ok)
+      used.add(socket)
+    })
+    const postern = await startWith([target.origin], { healthCheck: strict })
+    await until(() => used.size > 4)
+
+    expect(await isUp(postern, target.origin)).toBe(true)
+  })
+
+  test('is not failed by requests that use all connections', async () => {
+    const target = await startTarget()
+    let checks = 0
+    target.answerWith((socket, { target: path }) => {
+      if (path === '/healthz') socket.write(ok)
+      checks += path === '/healthz' ? 1 : 0
+    })
+    const postern = await startWith([target.origin], { healthCheck: strict, connections: 1 })
+    const stuck = postern.call(get, { as: 'editor' }).catch(() => {})
+    await until(() => target.requests.length > checks)
+    const before = checks
+    await until(() => checks > before + 2)
+
+    expect(await isUp(postern, target.origin)).toBe(true)
+    await target.close()
+    await stuck
   })
 
   test('that calls every target ill is not believed', async () => {

@@ -37,6 +37,16 @@ export async function ownerProblem(
   return `${belongs}: run this as that user, or hand it over: chown -R ${user} ${directory}`
 }
 
+/**
+ * The user to give a new file in this directory to. `undefined` unless root creates it in the
+ * directory of another user, whose gateway could not read it otherwise.
+ */
+export async function ownerForNewFile(directory: string): Promise<Owner | undefined> {
+  if (geteuid?.() !== 0) return undefined
+  const owner = await ownerOf(directory)
+  return owner?.uid === 0 ? undefined : owner
+}
+
 interface Owner {
   readonly uid: number
   readonly gid: number

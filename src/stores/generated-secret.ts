@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { chown, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { geteuid } from 'node:process'
 import { Invalid } from '../errors.ts'
+import { ownerForNewFile } from './directory-owner.ts'
 
 /**
  * A signing secret for a machine where nobody configured one: made at the first start, kept for
@@ -24,7 +24,7 @@ export async function generatedSecret(directory: string): Promise<string> {
   const secret = randomBytes(32).toString('hex')
   await writeFile(file, `${secret}\n`, { mode: 0o600, flag: 'wx' })
   // A command that root runs before the first start must not lock the gateway's user out.
-  const { uid, gid } = await stat(directory)
-  if (geteuid?.() === 0 && uid !== 0) await chown(file, uid, gid)
+  const owner = await ownerForNewFile(directory)
+  if (owner !== undefined) await chown(file, owner.uid, owner.gid)
   return secret
 }

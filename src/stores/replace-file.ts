@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Stats } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { ownerForNewFile } from './directory-owner.ts'
 
 /** Tells whether a file is still as it was left: another content would have another of these. */
 export type FileState = Pick<Stats, 'ino' | 'size' | 'mtimeMs'>
@@ -16,9 +17,11 @@ export async function replaceFile(
   content: string | Uint8Array | readonly string[],
 ): Promise<FileState> {
   const temporary = `${file}.${randomBytes(6).toString('hex')}.tmp`
-  await mkdir(dirname(file), { recursive: true })
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const handle = await open(temporary, 'wx', 0o600)
   try {
+    const owner = await ownerForNewFile(dirname(file))
+    if (owner !== undefined) await handle.chown(owner.uid, owner.gid)
     await handle.writeFile(content)
     // A rename can reach the disk before the content does.
     await handle.sync()

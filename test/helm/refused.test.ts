@@ -83,6 +83,18 @@ describe('a secret that is missing', () => {
     ])
   })
 
+  test('is named before the Job that publishes the policy needs it', () => {
+    const set = [
+      'secrets.redisUrl.existingSecret=',
+      'policy.delivery=push',
+      'policy.files.policy\\.csv=x',
+    ]
+
+    expect(lines(refusal({ files: good, set }))).toEqual([
+      expect.stringMatching(/^secrets\.redisUrl is missing: policy\.delivery push /),
+    ])
+  })
+
   test('is named together with everything else that is', () => {
     expect(lines(refusal({ files: [] })).map((line) => line.split(' ')[0])).toEqual([
       'image.repository',

@@ -2,13 +2,14 @@ import { configFile, readConfig } from '../config/load.ts'
 import { modeFacts } from '../config/mode.ts'
 import { formatProblem } from '../errors.ts'
 import { fileProblems } from './config-files.ts'
+import { hostProblems } from './config-hosts.ts'
 import type { Io } from './io.ts'
 
 const USAGE = `usage: postern config check [FILE] [--no-files] [--output text|json]
 
 Reads a configuration and opens the files it names, as serve does: certificates and keys, the key
-directory, the policy directory. Prints every problem. --no-files leaves the files alone, for a
-machine that does not have them, such as CI.
+directory, the policy directory. Also tries to listen on the hosts it names, on a free port. Prints
+every problem. --no-files skips files and hosts, for a machine that does not have them, such as CI.
 
 Exit codes: 0 usable, 3 not usable, 2 bad arguments.
 `
@@ -26,11 +27,11 @@ export async function configCheck(
 
   const source = { file: wanted.file, env: io.env, cwd: io.cwd }
   const reading = readConfig(source)
-  const { config } = reading
-  const problems =
-    config === undefined || args.includes('--no-files')
-      ? reading.problems
-      : await fileProblems(config, { cwd: io.cwd, placeOf: reading.placeOf })
+  const { config, written } = reading
+  const problems = [...reading.problems]
+  if (written !== undefined && !args.includes('--no-files')) {
+    problems.push(...(await fileProblems(written, io.cwd)), ...(await hostProblems(written)))
+  }
   const ok = problems.length === 0
   if (wanted.output === 'json') {
     io.out(`${JSON.stringify({ file: configFile(source), ok, problems })}\n`)

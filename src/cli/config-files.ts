@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import type { Config } from '../config/schema.ts'
+import type { Draft } from '../config/draft.ts'
+import type { Written } from '../config/load.ts'
 import { secretWeakness } from '../config/secret-strength.ts'
 import { Invalid, type Problem } from '../errors.ts'
 import { preparePolicies } from '../policy/prepare.ts'
@@ -10,9 +11,6 @@ import { readPolicyFiles } from '../stores/policy-files.ts'
 import { assertionSigner } from '../token/assertions.ts'
 import { type KeySetOptions, parseKeySet } from '../token/key-set.ts'
 import { secretKey } from '../token/keys.ts'
-
-/** Where a setting was written. */
-type PlaceOf = (setting: string) => Omit<Problem, 'message'>
 
 interface FileCheck {
   /** The setting that names the file. */
@@ -24,45 +22,50 @@ interface FileCheck {
  * What is wrong with the files and directories that a gateway opens at its start: all of it, at the
  * setting that names the file, or at the line of the file where there is one.
  */
-export async function fileProblems(
-  config: Config,
-  { cwd, placeOf }: { readonly cwd: string; readonly placeOf: PlaceOf },
-): Promise<readonly Problem[]> {
+export async function fileProblems(written: Written, cwd: string): Promise<readonly Problem[]> {
   const found = await Promise.all(
-    fileChecks(config, cwd).map(({ setting, run }) =>
+    fileChecks(written, cwd).map(({ setting, run }) =>
       run().then(
         () => [],
-        (error) => problemsOf(error, setting, placeOf),
+        (error) => problemsOf(error, setting, written.placeOf),
       ),
     ),
   )
   return found.flat()
 }
 
-function fileChecks(config: Config, cwd: string): readonly FileCheck[] {
+function fileChecks({ draft, isBroken }: Written, cwd: string): readonly FileCheck[] {
   const at = (path: string) => resolve(cwd, path)
-  const { tls, jwt, policy, logger } = config
+  const { application, database, tls, jwt, policy, logger } = draft
+  const { certFile, keyFile } = tls ?? {}
   const checks: FileCheck[] = []
-  if (tls !== undefined) {
-    checks.push({ setting: 'tls', run: () => checkTls(at(tls.certFile), at(tls.keyFile)) })
+  if (certFile !== undefined && keyFile !== undefined) {
+    checks.push({ setting: 'tls', run: () => checkTls(at(certFile), at(keyFile)) })
   }
-  for (const [name, { tls: own }] of Object.entries(config.upstreams)) {
-    if (own === undefined) continue
-    const files = Object.entries({ ...own }).filter(([key]) => key.endsWith('File'))
+  for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
+    const files = Object.entries({ ...upstream?.tls }).filter(([key]) => key.endsWith('File'))
+    if (files.length === 0) continue
     const named = Object.fromEntries(files.map(([key, path]) => [key, at(String(path))]))
     checks.push({ setting: `upstreams.${name}.tls`, run: () => readClientContext(named) })
   }
-  if (jwt.keyDirectory !== undefined) {
+  if (jwt?.keyDirectory !== undefined) {
     const directory = at(jwt.keyDirectory)
-    checks.push({ setting: 'jwt.keyDirectory', run: () => checkKeys(config, directory) })
+    checks.push({ setting: 'jwt.keyDirectory', run: () => checkKeys(draft, directory) })
   }
-  if (policy.source === 'files') {
-    const run = async () => preparePolicies(await readPolicyFiles(at(policy.directory)))
+  if (policy?.source === 'files' && policy.directory !== undefined) {
+    const directory = at(policy.directory)
+    const run = async () => preparePolicies(await readPolicyFiles(directory))
     checks.push({ setting: 'policy.directory', run })
   }
-  const { enabled, file } = logger.decisions
+  const { enabled, file } = logger?.decisions ?? {}
   if (enabled && file !== undefined) {
-    checks.push({ setting: 'logger.decisions.file', run: () => checkWritable(at(file)) })
+    checks.push({ setting: 'logger.decisions.file', run: () => checkAppendable(at(file)) })
+  }
+  // Without a database of its own, Postern keeps one there.
+  const directory = application?.dataDirectory
+  if (database?.url === undefined && directory !== undefined && !isBroken('database.url')) {
+    const run = () => checkDirectory(at(directory))
+    checks.push({ setting: 'application.dataDirectory', run })
   }
   return checks
 }
@@ -78,33 +81,61 @@ async function checkTls(certFile: string, keyFile: string): Promise<void> {
   throw new Invalid(reasons.flatMap((reason) => (reason instanceof Invalid ? reason.problems : [])))
 }
 
-async function checkKeys({ jwt, identity }: Config, directory: string): Promise<void> {
+async function checkKeys({ jwt, identity }: Draft, directory: string): Promise<void> {
   const options: KeySetOptions = {
     secretWeakness,
-    ...(jwt.secret !== undefined && { secret: await secretKey(jwt.secret, 1) }),
+    ...(jwt?.secret !== undefined && { secret: await secretKey(jwt.secret, 1) }),
   }
   const set = await parseKeySet(directory, await readKeyFiles(directory), options)
-  if (!identity.assertion.enabled || assertionSigner(set) !== undefined) return
+  if (identity?.assertion?.enabled !== true || assertionSigner(set) !== undefined) return
   const message = 'identity.assertion needs one private key here, or one named to sign'
   throw new Invalid([{ file: directory, message }])
 }
 
 /** Whether lines can be appended. What does not exist is created, and is not created here. */
-async function checkWritable(file: string): Promise<void> {
-  const exists = await stat(file).then(
-    () => true,
-    () => false,
-  )
+async function checkAppendable(file: string): Promise<void> {
+  const existing = await kindOf(file)
+  if (existing === 'directory') throw unwritable(file, 'EISDIR')
+  const parent = dirname(file)
+  if (existing === undefined && (await kindOf(parent)) === 'file') throw unwritable(file, 'ENOTDIR')
+  await checkAccess(existing === undefined ? parent : file, file)
+}
+
+/** Whether files can be created there, or the directory itself where it does not exist. */
+async function checkDirectory(directory: string): Promise<void> {
+  let nearest = directory
+  while ((await kindOf(nearest)) === undefined) nearest = dirname(nearest)
+  if ((await kindOf(nearest)) === 'file') throw unwritable(directory, 'ENOTDIR')
+  await checkAccess(nearest, directory)
+}
+
+async function kindOf(path: string): Promise<'file' | 'directory' | undefined> {
   try {
-    await access(exists ? file : dirname(file), constants.W_OK)
-  } catch (error) {
-    const { code = 'unknown error' } = error as NodeJS.ErrnoException
-    throw new Invalid([{ file, message: `cannot be written (${code})` }])
+    return (await stat(path)).isDirectory() ? 'directory' : 'file'
+  } catch {
+    return undefined
   }
 }
 
+/** `wanted`: what the problem is about. */
+async function checkAccess(path: string, wanted: string): Promise<void> {
+  try {
+    await access(path, constants.W_OK)
+  } catch (error) {
+    throw unwritable(wanted, (error as NodeJS.ErrnoException).code ?? 'unknown error')
+  }
+}
+
+function unwritable(path: string, reason: string): Invalid {
+  return new Invalid([{ file: path, message: `cannot be written (${reason})` }])
+}
+
 /** A line of a policy or key file says more than the setting; else the setting is the place. */
-function problemsOf(error: unknown, setting: string, placeOf: PlaceOf): readonly Problem[] {
+function problemsOf(
+  error: unknown,
+  setting: string,
+  placeOf: Written['placeOf'],
+): readonly Problem[] {
   if (!(error instanceof Invalid)) throw error
   return error.problems.map((problem) => {
     if (problem.line !== undefined) return problem

@@ -6,10 +6,8 @@ import type { Report } from './report.ts'
 /** Hosts to listen on are addresses or names, and no target leads back to one of them. */
 export function checkListeners(draft: Draft, report: Report): void {
   const listeners = listenersOf(draft)
-  for (const { name, host } of listeners) {
+  for (const { name, complaint } of listeners) {
     const at = `${name}.host`
-    if (host === undefined || report.isBroken(at)) continue
-    const complaint = hostComplaint(host, name)
     if (complaint !== undefined) report.problem(at, `${at}: ${complaint}`)
   }
   for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
@@ -26,20 +24,29 @@ export function checkListeners(draft: Draft, report: Report): void {
   }
 }
 
-interface Listener {
+export interface Listener {
   readonly name: 'application' | 'ops' | 'forwardAuth'
   readonly host: string | undefined
   readonly port: number | undefined
+  /** Why the host cannot be one to listen on, whatever the machine. */
+  readonly complaint: string | undefined
 }
 
-function listenersOf({ application, ops, forwardAuth }: Draft): readonly Listener[] {
+/** The listeners of a gateway, those that are switched off left out. */
+export function listenersOf({ application, ops, forwardAuth }: Draft): readonly Listener[] {
   return [
-    { name: 'application', host: application?.host, port: application?.port },
-    { name: 'ops', host: ops?.host, port: ops?.port },
-    ...(forwardAuth?.enabled
-      ? [{ name: 'forwardAuth', host: forwardAuth.host, port: forwardAuth.port } as const]
-      : []),
+    listener('application', application),
+    listener('ops', ops),
+    ...(forwardAuth?.enabled ? [listener('forwardAuth', forwardAuth)] : []),
   ]
+}
+
+function listener(
+  name: Listener['name'],
+  section: { readonly host?: string; readonly port?: number } | undefined,
+): Listener {
+  const { host, port } = section ?? {}
+  return { name, host, port, complaint: host === undefined ? undefined : hostComplaint(host, name) }
 }
 
 function hostComplaint(host: string, name: string): string | undefined {
@@ -56,32 +63,46 @@ function hostComplaint(host: string, name: string): string | undefined {
 }
 
 /** Whether a connection to the target arrives at the listener, as far as that can be told here. */
-function leadsTo(target: string, { host: own, port }: Listener): boolean {
+function leadsTo(target: string, { host, port }: Listener): boolean {
   const url = URL.parse(target)
-  if (url === null || own === undefined || port === undefined || port === 0) return false
+  if (url === null || host === undefined || port === undefined || port === 0) return false
   if (Number(url.port || (url.protocol === 'https:' ? 443 : 80)) !== port) return false
-  const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, '')
-  if (host === own.toLowerCase()) return true
-  if (isLoopback(host) || isAny(host)) return isAny(own) || sameLoopback(host, own)
-  return isAny(own) && isOfThisMachine(host)
+  const [there, own] = [canonical(url.hostname), canonical(host)]
+  if (there === own) return true
+  if (there === canonical(hostname())) return isAny(own)
+  return addressesOf(there).some((address) => accepts(own, address))
 }
 
-/** The operating system takes a connection to "any address" for one to loopback. */
+/** One spelling for each address and name. */
+function canonical(host: string): string {
+  const bare = host.toLowerCase().replace(/^\[|\]$/g, '')
+  if (!isIPv6(bare)) return bare.replace(/\.$/, '')
+  const short = URL.parse(`http://[${bare}]`)?.hostname.slice(1, -1) ?? bare
+  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(short) ?? []
+  if (high === undefined || low === undefined) return short
+  const bytes = [high, low].flatMap((half) => [Number(`0x${half}`) >> 8, Number(`0x${half}`) & 255])
+  return bytes.join('.')
+}
+
 function isAny(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+/** Where a connection to this host goes. The system connects to loopback for "any address". */
+function addressesOf(host: string): readonly string[] {
+  if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1']
+  if (host === '0.0.0.0') return ['127.0.0.1']
+  return [host === '::' ? '::1' : host]
 }
 
-function sameLoopback(host: string, own: string): boolean {
-  const usual = ['127.0.0.1', 'localhost', '::1', '0.0.0.0', '::']
-  return usual.includes(host) && usual.includes(own.toLowerCase())
+function accepts(own: string, address: string): boolean {
+  if (own === '::') return isOfThisMachine(address)
+  if (own === '0.0.0.0') return isIPv4(address) && isOfThisMachine(address)
+  return addressesOf(own).includes(address)
 }
 
-function isOfThisMachine(host: string): boolean {
-  if (host === hostname().toLowerCase()) return true
+function isOfThisMachine(address: string): boolean {
+  if (address === '::1' || (isIPv4(address) && address.startsWith('127.'))) return true
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
-  return all.some(({ address }) => address === host)
+  return all.some((one) => one.address === address)
 }

@@ -24,13 +24,22 @@ export interface ConfigSource {
 
 /** A configuration, or every reason why there is none. */
 export type ConfigReading =
+  | { readonly config: Config; readonly problems: readonly []; readonly written: Written }
   | {
-      readonly config: Config
-      readonly problems: readonly []
-      /** Where a setting was written, such as `tls.certFile`. */
-      readonly placeOf: (setting: string) => Place
+      readonly config?: never
+      readonly problems: readonly Problem[]
+      /** Absent when the file is not YAML. */
+      readonly written?: Written
     }
-  | { readonly config?: never; readonly problems: readonly Problem[] }
+
+/** The settings that have the right form, also when others do not. */
+export interface Written {
+  readonly draft: Draft
+  /** Where a setting was written, such as `tls.certFile`. */
+  readonly placeOf: (setting: string) => Place
+  /** Whether a setting, or its section, has a problem already. */
+  readonly isBroken: (setting: string) => boolean
+}
 
 /** The file that is read: the one that is named, else `POSTERN_CONFIG`, else the shipped default. */
 export function configFile({ file, env }: ConfigSource): string {
@@ -51,19 +60,21 @@ export function readConfig(source: ConfigSource): ConfigReading {
 
   const file = readText(resolve(source.cwd, name))
   if ('why' in file) return { problems: [{ file: name, message: `the file ${file.why}` }] }
-  const written = parseYaml(file.text, name, true)
-  if (written.tree === undefined) return written
+  const yaml = parseYaml(file.text, name, true)
+  if (yaml.tree === undefined) return yaml
 
   const report = createReport({ file: name, line: 1, column: 1 })
   const readSecretFile = (path: string) => withoutNewline(readText(resolve(source.cwd, path)))
-  const tree = overlayEnvironment(written.tree, source.env, { readSecretFile, report })
+  const tree = overlayEnvironment(yaml.tree, source.env, { readSecretFile, report })
   const value = applySchema(rootSetting, tree, report)
-  crossCheck(value as Draft, report)
+  const draft = value as Draft
+  crossCheck(draft, report)
 
   const problems = report.problems()
-  if (problems.length > 0) return { problems }
+  const written = { draft, placeOf: report.placeOf, isBroken: report.isBroken }
+  if (problems.length > 0) return { problems, written }
   Assert(configSchema, value)
-  return { config: value, problems: [], placeOf: report.placeOf }
+  return { config: value, problems: [], written }
 }
 
 type Reading = { readonly text: string } | { readonly why: string }

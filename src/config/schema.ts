@@ -46,7 +46,11 @@ export const configSchema = section('The configuration of Postern.', {
       description:
         'The name dev, exactly, skips the captcha and makes tokens last about 100 years; any other name does neither.',
     }),
-    host: text('0.0.0.0', 'The address or host name the public port listens on.', HOST),
+    host: text(
+      '0.0.0.0',
+      'The address or host name the public port listens on, without port or brackets.',
+      HOST,
+    ),
     port: integer(8000, 0, 65_535, 'The public port; 0 takes a free one.'),
     dataDirectory: text('data', 'Where the embedded database and a generated key are kept.'),
     workers: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Literal('auto')], {
@@ -86,7 +90,11 @@ export const configSchema = section('The configuration of Postern.', {
   ),
   cors: corsSettings,
   ops: section('The second port: health, readiness, version.', {
-    host: text('127.0.0.1', 'The address or host name the ops port listens on.', HOST),
+    host: text(
+      '127.0.0.1',
+      'The address or host name the ops port listens on, without port or brackets.',
+      HOST,
+    ),
     port: integer(9100, 0, 65_535, 'The ops port; 0 takes a free one.'),
   }),
   forwardAuth: section('A port on which a proxy asks whether a request may pass.', {
@@ -94,7 +102,11 @@ export const configSchema = section('The configuration of Postern.', {
       false,
       'Whether nginx, Traefik or Envoy may ask about requests that they forward themselves.',
     ),
-    host: text('127.0.0.1', 'The address or host name that port listens on.', HOST),
+    host: text(
+      '127.0.0.1',
+      'The address or host name that port listens on, without port or brackets.',
+      HOST,
+    ),
     port: integer(9101, 0, 65_535, 'The port for their questions; 0 takes a free one.'),
   }),
   logger: loggerSettings,

@@ -22,14 +22,16 @@ const mostBytes = 1_048_576
 export async function readPemFile(name: string): Promise<PemFile> {
   try {
     const stats = await stat(name)
-    if (stats.isFile() && stats.size <= mostBytes) {
-      return { name, text: await readFile(name, 'utf8') }
+    if (!stats.isFile()) throw new Invalid([{ file: name, message: 'is not a regular file' }])
+    if (stats.size > mostBytes) {
+      throw new Invalid([{ file: name, message: 'is larger than 1 MiB, too large for PEM' }])
     }
+    return { name, text: await readFile(name, 'utf8') }
   } catch (error) {
+    if (error instanceof Invalid) throw error
     const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable'
     throw new Invalid([{ file: name, message: `cannot be read (${reason})` }])
   }
-  throw new Invalid([{ file: name, message: 'is too large for certificates, or no plain file' }])
 }
 
 /** The first certificate of a pair. Throws `Invalid` unless both are PEM and belong together. */

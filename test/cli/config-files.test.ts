@@ -107,6 +107,33 @@ describe('config check rejects what serve rejects', () => {
       /logger\.decisions\.file: .*decisions\.log cannot be written \(ENOENT\)/,
     ],
     [
+      'a decision log that is a directory',
+      { logger: { decisions: { enabled: true, file: 'DIRECTORY/log' } } },
+      { 'log/x': '' },
+      /logger\.decisions\.file: .*log cannot be written \(EISDIR\)/,
+    ],
+    [
+      'a data directory that is a file',
+      {
+        application: { host: '127.0.0.1', port: 0, dataDirectory: 'DIRECTORY/file/data' },
+        database: {},
+      },
+      { file: '' },
+      /application\.dataDirectory: .*file\/data cannot be written \(ENOTDIR\)/,
+    ],
+    [
+      'an address of another machine',
+      { ops: { host: '192.0.2.77', port: 0 } },
+      {},
+      /ops\.host: cannot listen on 192\.0\.2\.77 \(EADDRNOTAVAIL\)/,
+    ],
+    [
+      'a name without an address',
+      { application: { host: 'gateway.invalid', port: 0, dataDirectory: 'DIRECTORY/data' } },
+      {},
+      /application\.host: cannot listen on gateway\.invalid \((?:ENOTFOUND|EAI_AGAIN)\)/,
+    ],
+    [
       'an address with a port',
       { application: { host: '127.0.0.1:8000', port: 0, dataDirectory: 'DIRECTORY/data' } },
       {},
@@ -164,6 +191,28 @@ describe('config check rejects what serve rejects', () => {
     expect(JSON.parse(out)).toMatchObject({ ok: false, problems: { length: 4 } })
   })
 
+  test('files too when a setting is wrong, without complaining twice', async () => {
+    const { file } = await configured({
+      tls,
+      application: { host: '127.0.0.1:80', port: 'x', dataDirectory: 'DIRECTORY/none/data' },
+      database: { url: 'mysql://x' },
+      routs: [],
+    })
+
+    const { code, err } = await check(file)
+
+    const settings = [...err.matchAll(/postern\.yaml:\d+:\d+: (?:unknown setting )?([\w.]+)/g)]
+    expect(settings.map(([, name]) => name).toSorted()).toEqual([
+      'application.host',
+      'application.port',
+      'database.url',
+      'routs',
+      'tls',
+      'tls',
+    ])
+    expect(code).toBe(3)
+  })
+
   test('and accepts what serve accepts', async () => {
     const certificates = await createCertificates()
     onTestFinished(certificates.remove)
@@ -205,8 +254,14 @@ describe('a target that is the gateway itself', () => {
     ['0.0.0.0', 'http://0.0.0.0:8000', 'application'],
     ['::', 'http://[::1]:8000', 'application'],
     ['127.0.0.1', 'http://localhost:8000', 'application'],
+    ['localhost', 'http://localhost.:8000', 'application'],
+    ['0.0.0.0', 'http://app.localhost:8000', 'application'],
+    ['0:0::1', 'http://[::1]:8000', 'application'],
+    ['::', 'http://[::ffff:127.0.0.1]:8000', 'application'],
+    ['127.0.0.1', 'http://[::ffff:7f00:1]:8000', 'application'],
     ['gateway.example', 'http://Gateway.example:8000', 'application'],
     ['0.0.0.0', `http://${hostname()}:8000`, 'application'],
+    ['0.0.0.0', `http://${hostname()}.:8000`, 'application'],
     ...(address === undefined
       ? []
       : [['0.0.0.0', `http://${address}:8000`, 'application'] as [string, string, string]]),
@@ -237,6 +292,9 @@ describe('a target that is the gateway itself', () => {
   test.each([
     ['127.0.0.1', 'http://127.0.0.2:8000'],
     ['127.0.0.1', 'http://127.0.0.1:8001'],
+    ['127.0.0.1', 'http://[::1]:8000'],
+    ['0.0.0.0', 'http://[::1]:8000'],
+    ['127.0.0.2', 'http://0.0.0.0:8000'],
     ['0.0.0.0', 'http://orders:8000'],
     ['10.0.0.1', 'http://127.0.0.1:8000'],
   ])('is not one elsewhere: listening on %s, target %s', async (host, origin) => {

@@ -72,7 +72,7 @@ describe('postern config check', () => {
   test('prints every problem on stderr, a line each, and nothing on stdout', async () => {
     const at = scratchFile('application: { mode: dev }\nops: { port: x }\nbanana: 1\n')
 
-    const { code, stdout, stderr } = await run(configCheck, ['x.yaml'], at)
+    const { code, stdout, stderr } = await run(configCheck, ['x.yaml', '--no-files'], at)
 
     expect(code).toBe(3)
     expect(stdout).toBe('')
@@ -82,7 +82,7 @@ describe('postern config check', () => {
   test('answers in JSON when asked to', async () => {
     const at = scratchFile('application: { mode: dev }\nops: { port: x }\n')
 
-    const { code, stdout } = await run(configCheck, ['--output', 'json', 'x.yaml'], at)
+    const { code, stdout } = await run(configCheck, ['--output', 'json', '--no-files', 'x.yaml'], at)
 
     expect(code).toBe(3)
     expect(JSON.parse(stdout)).toMatchObject({

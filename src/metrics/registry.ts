@@ -57,6 +57,12 @@ export interface DurationShape {
 
 const usualBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
+/** Without readings a metric has no samples. `reset` alone leaves one without labels, at 0. */
+function clear(metric: Gauge<string> | Counter<string>): void {
+  metric.reset()
+  metric.remove({})
+}
+
 /** Figures without values yet. */
 export function createFigures(): Figures {
   const registry = new Registry()
@@ -73,7 +79,7 @@ export function createFigures(): Figures {
       labelNames: [...labels],
       registers,
       collect() {
-        this.reset()
+        clear(this)
         for (const { labels = {}, value } of read()) this.inc(labels, value)
       },
     })
@@ -100,8 +106,8 @@ export function createFigures(): Figures {
         labelNames: [...labels],
         registers,
         collect() {
-          // A revision that is no longer in force must not stay in the list.
-          this.reset()
+          // A revision that is no longer active must not stay in the list.
+          clear(this)
           for (const { labels = {}, value } of read()) this.set(labels, value)
         },
       })

@@ -82,7 +82,11 @@ describe('postern config check', () => {
   test('answers in JSON when asked to', async () => {
     const at = scratchFile('application: { mode: dev }\nops: { port: x }\n')
 
-    const { code, stdout } = await run(configCheck, ['--output', 'json', '--no-files', 'x.yaml'], at)
+    const { code, stdout } = await run(
+      configCheck,
+      ['--output', 'json', '--no-files', 'x.yaml'],
+      at,
+    )
 
     expect(code).toBe(3)
     expect(JSON.parse(stdout)).toMatchObject({

@@ -1,6 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { logIn, postLogin } from '../support/log-in.ts'
-import { checkRules, type InputSeries, promtoolMissing, tryRules } from '../support/promtool.ts'
+import {
+  alertNames,
+  checkRules,
+  type InputSeries,
+  promtoolMissing,
+  tryRules,
+} from '../support/promtool.ts'
 import { startRedis } from '../support/redis-server.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
 import { until } from '../support/until.ts'
@@ -86,6 +92,19 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
       { 'postern_login_lockouts_total{by="address"}': '60x90' },
       8,
     ],
+    [
+      'connections over a limit',
+      'PosternConnectionsRejected',
+      { 'postern_connections_rejected_total{reason="address"}': '20x90' },
+      8,
+    ],
+    [
+      'name lookups that keep failing',
+      'PosternUpstreamDns',
+      { 'postern_upstream_dns_failures_total{upstream="backend"}': '1+1x90' },
+      20,
+    ],
+    ['the first lost log lines', 'PosternLogDropped', { postern_log_dropped_total: '1x90' }, 10],
   ])('report %s of a new gateway', async (_, alert, happens, minutes) => {
     const series = await afterStart(happens)
     const before = { series, minutes: 4, silent: [alert] }
@@ -95,8 +114,7 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
 
   test('are silent about a new gateway', async () => {
     const series = await afterStart({})
-    const names = ['Bug', 'LoginFailures', 'RefusalsJump', 'CaptchaUnavailable', 'Overloaded']
-    const silent = names.map((name) => `Postern${name}`)
+    const silent = alertNames()
 
     expect(tryRules([{ series, minutes: 30, silent }])).toBe('')
   })
@@ -122,6 +140,86 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
     const single = [6, 8, 10, 15].map((minutes) => ({ series: once, minutes, silent }))
 
     expect(tryRules([...single, { series: fewOfMany, minutes: 15, silent }])).toBe('')
+  })
+
+  test.each([
+    ['PosternPolicySnapshotOutdated', 'postern_policy_snapshot_current'],
+    ['PosternRevocationsSnapshotOutdated', 'postern_revocations_snapshot_current'],
+  ])('%s reports a snapshot that stays outdated, not one that is being written', (alert, gauge) => {
+    const outdated = (values: string) => [{ series: labelled(gauge), values }]
+
+    expect(
+      tryRules([
+        { series: outdated('1x10 0x20'), minutes: 12, silent: [alert] },
+        { series: outdated('1x10 0x20'), minutes: 20, fires: [alert] },
+        { series: outdated('1x10 0x2 1x20'), minutes: 20, silent: [alert] },
+      ]),
+    ).toBe('')
+  })
+
+  test('report targets whose circuit is half-open between trials that fail', () => {
+    const circuit = (target: string, values: string) => ({
+      series: labelled(`postern_circuit_state{upstream="orders",target="${target}"}`),
+      values,
+    })
+    const requests = (values: string) => ({
+      series: labelled('postern_upstream_request_duration_seconds_count{upstream="orders"}'),
+      values,
+    })
+    const failing = '0x5 2 1x3 2 1x3 2 1x40'
+    const only = [circuit('http://a', failing), requests('0+9x50')]
+    const one = [...only, circuit('http://b', '0x50')]
+    const recovered = [circuit('http://a', '0x5 2 0x40'), requests('0+9x50')]
+    // Half-open until a request tries it, and nothing calls.
+    const idle = [circuit('http://a', '0x5 2 1x40'), requests('0+9x5 45x40')]
+    const silent = ['PosternUpstreamGone', 'PosternCircuitOpen']
+
+    expect(
+      tryRules([
+        { series: only, minutes: 15, fires: silent },
+        {
+          series: one,
+          minutes: 15,
+          fires: ['PosternCircuitOpen'],
+          silent: ['PosternUpstreamGone'],
+        },
+        { series: recovered, minutes: 15, silent },
+        { series: idle, minutes: 15, silent },
+      ]),
+    ).toBe('')
+  })
+
+  test('are silent about a failed lookup or a few rejected connections', async () => {
+    const series = await afterStart({
+      'postern_upstream_dns_failures_total{upstream="backend"}': '1x90',
+      'postern_connections_rejected_total{reason="connections"}': '5x90',
+    })
+    const silent = ['PosternUpstreamDns', 'PosternConnectionsRejected']
+
+    expect(tryRules([8, 12, 30].map((minutes) => ({ series, minutes, silent })))).toBe('')
+  })
+
+  test('report a gateway without a policy, and gateways that differ', () => {
+    const policy = (labels: string, revision: string, values: string) => ({
+      series: `postern_policy_info{revision="${revision}",${labels}}`,
+      values,
+    })
+    const both = [
+      { series: mode(target), values: '1x30' },
+      { series: mode(twin), values: '1x30' },
+    ]
+    const without = [...both, policy(target, 'r-a', '1x30')]
+    const differ = [...without, policy(twin, 'r-b', '1x30')]
+    const same = [...without, policy(twin, 'r-a', '1x30')]
+    const [none, revisions] = ['PosternPolicyNone', 'PosternPolicyRevisionsDiffer']
+
+    expect(
+      tryRules([
+        { series: without, minutes: 10, fires: [none], silent: [revisions] },
+        { series: differ, minutes: 10, fires: [revisions], silent: [none] },
+        { series: same, minutes: 10, silent: [none, revisions] },
+      ]),
+    ).toBe('')
   })
 
   test('compare refusals with those of the day before, where there were some', () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { findPromtool } from './services/find-promtool.ts'
@@ -28,6 +28,11 @@ export function promtoolMissing(): string | undefined {
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** Every alert of the rules. */
+export function alertNames(): readonly string[] {
+  return [...readFileSync(rules, 'utf8').matchAll(/alert: (\w+)/g)].map(([, name = '']) => name)
 }
 
 /** What promtool says against the file of rules; empty when it accepts it. */

@@ -98,6 +98,8 @@ export class PacedParser {
       this.#rest = to === bytes.length ? undefined : bytes.subarray(to)
       this.#parsePart(to - at === bytes.length ? bytes : bytes.subarray(at, to))
       at = to
+      // Before the next request, which has its own time and may be as long as it likes.
+      if (this.#discarding !== undefined && this.#request?.complete) this.#discarded()
     }
     this.#rest = undefined
   }
@@ -121,7 +123,6 @@ export class PacedParser {
       this.#paused = false
       this.#socket.resume()
     }
-    if (this.#discarding !== undefined && this.#request?.complete) this.#discarded()
   }
 
   #answered(reply: Reply): void {
@@ -168,7 +169,6 @@ export class PacedParser {
     clearTimeout(this.#discarding?.timer)
     this.#discarding = undefined
     if (this.#socket.writableEnded) this.#socket.destroy()
-    else if (this.#kept.length > 0) setImmediate(() => this.#readKept())
   }
 
   /** The last response has left. A client that is still sending is to find it, so it is not reset yet. */

@@ -65,6 +65,7 @@ describe.each([
       },
       routes: [
         { path: '/', upstream: 'backend' },
+        { path: '/open', upstream: 'backend', access: 'public', reason: 'a test' },
         ...(early === undefined ? [] : [{ path: '/api/v1/articles', upstream: 'early' }]),
       ],
     })
@@ -171,6 +172,23 @@ describe.each([
     client.send(`5\r\nabcde\r\n0\r\n\r\n${get('next')}`)
 
     expect((await client.answers(2))[1]?.body).toBe('next')
+  })
+
+  test('whose upload ends in one piece with the head of a long one reads all of that', async () => {
+    const { postern, client } = await start(await startEarly())
+    echo(postern)
+    await send(client, upload() + chunk)
+    expect(await client.answers(1)).toHaveLength(1)
+
+    // Longer than what would be read of the first one after its response.
+    const body = 'b'.repeat(1_500_000)
+    const head = request('POST /open', [`Content-Length: ${body.length}`])
+    client.send(`0\r\n\r\n${head}b`)
+    await pause(50)
+    client.send(body.slice(1))
+
+    expect((await client.answers(2))[1]?.body).toHaveLength(body.length)
+    expect(client.closed()).toBe(false)
   })
 })
 

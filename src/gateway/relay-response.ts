@@ -116,6 +116,6 @@ function isWanted({ share, target, parts: { upstream } }: Running): boolean {
 }
 
 function stall(it: Running): void {
-  leave(it)
+  leave(it, 'gateway')
   it.parts.reply.destroy()
 }

@@ -88,7 +88,8 @@ export function requestBody(
   }
   // A client that leaves in the middle must not look like one that finished.
   function cut(): void {
-    if (!request.complete) fail(new Error('the client ended its body early'))
+    if (request.complete) return
+    fail(request.failure ?? new Error('the client ended its body early'))
   }
   function fail(error: Error): void {
     const told = sink
@@ -107,7 +108,7 @@ export function requestBody(
     request.on('error', cut)
     if (!request.complete) rates.enter(transfer)
     // The client may have left while its token was being checked.
-    if (request.destroyed) cut()
+    if (request.destroyed || request.failure !== undefined) cut()
     else invite?.()
   }
   function dropAhead(): void {

@@ -103,8 +103,8 @@ function abort({ call, target }: Running): void {
 }
 
 /** Its client has left. */
-export function leave(it: Running): void {
-  it.parts.notes.cut = 'client'
+export function leave(it: Running, by: 'client' | 'gateway' = 'client'): void {
+  it.parts.notes.cut = by
   finish(it, 'untold')
   abort(it)
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { OwnEndpoint } from '../admission/own-endpoints.ts'
 import type { Need } from '../admission/settle.ts'
+import type { Refusal } from '../errors.ts'
 import type { Decision } from '../policy/decide.ts'
 import type { Caller } from '../token/caller.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
@@ -28,6 +29,8 @@ export interface Arrival {
 export type Body = Readable & {
   /** Whether the end of it has come. */
   readonly complete: boolean
+  /** Why the end will never come, where that is not because the client has left. */
+  readonly failure?: Refusal
 }
 
 /** What the client wants to go on with, and what it has already sent of it. */
@@ -66,7 +69,7 @@ export interface Notes {
   /** How often the request was sent again, to another target. */
   retries?: number
   /** What cut the exchange with the upstream short; `token`: it ended or expired meanwhile. */
-  cut?: 'client' | 'upstream' | 'token' | 'policy'
+  cut?: 'client' | 'upstream' | 'token' | 'policy' | 'gateway'
   /** Where the token has ended that this request was to end. */
   ended?: 'everywhere' | 'here'
 }

@@ -1,6 +1,7 @@
 import { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import { cutSocket } from './cut-sockets.ts'
 import type { Doors } from './doors.ts'
 import { endsOf } from './peer-address.ts'
 import type { PublicListener } from './public-listener.ts'
@@ -158,7 +159,7 @@ function createConnections(server: PublicListener) {
   }
 
   const destroy = (sockets: Iterable<Socket>) => {
-    for (const socket of sockets) socket.destroy()
+    for (const socket of sockets) cutSocket(socket)
   }
   return {
     open,

@@ -32,8 +32,8 @@ export function endedRequest({ request, reply, notes, error, startedAt }: Ending
   const fault = error === undefined || error instanceof Refusal ? undefined : asError(error)
   return {
     method: notes.method ?? request.method ?? '',
-    // What operators know from other proxies for a client that did not wait.
-    status: notes.cut === 'client' && !reply.headersSent ? 499 : reply.statusCode,
+    // What operators know from other proxies for a request without a response.
+    status: isUnanswered(notes) && !reply.headersSent ? 499 : reply.statusCode,
     startedAt,
     endedAt: performance.now(),
     notes,
@@ -48,6 +48,11 @@ const cuts: Readonly<Record<NonNullable<Notes['cut']>, true>> = {
   upstream: true,
   token: true,
   policy: true,
+  gateway: true,
+}
+
+function isUnanswered({ cut }: Notes): boolean {
+  return cut === 'client' || cut === 'gateway'
 }
 
 /** Every outcome that a request can have. */

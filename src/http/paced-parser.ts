@@ -5,11 +5,17 @@ import type { ClientConnection } from './client-connections.ts'
 import type { ClientFaults } from './client-faults.ts'
 import { HeadEnds } from './head-ends.ts'
 import { KeptBytes } from './kept-bytes.ts'
-import { lingerBytes, lingerMs } from './lingering.ts'
+import { type Lingering, lingerBytes, lingerMs } from './lingering.ts'
 import { peerAddress } from './peer-address.ts'
 
 /** How far ahead of its responses a client is read. Beyond that, the system holds its bytes. */
 export const mostKept = 16_384
+
+export interface PacedParts {
+  readonly client: ClientConnection
+  readonly closed: ClientFaults['closed']
+  readonly lingering: Lingering
+}
 
 /**
  * A connection that Node's parser reads, one request at a time. Node alone would parse all that has
@@ -19,12 +25,12 @@ export const mostKept = 16_384
  *   reading    bytes go to the parser, up to the end of the next request
  *   answering  that request has not had its response; what comes behind it is kept, unread
  *   discarding it has had its response but has not ended: little more of it is read
- *   released   the connection has changed protocol, or has had its last response
+ *   released   nothing more is parsed: the connection has changed protocol, has had its last response,
+ *              or its next bytes are malformed
  */
 export class PacedParser {
   readonly #socket: Socket
-  readonly #client: ClientConnection
-  readonly #closed: ClientFaults['closed']
+  readonly #parts: PacedParts
   readonly #parse: (bytes: Buffer) => void
   readonly #kept = new KeptBytes()
   readonly #ends = new HeadEnds()
@@ -35,18 +41,13 @@ export class PacedParser {
   #rest: Buffer | undefined
   #paused = false
   #released = false
+  #failed = false
   #discarding: { left: number; readonly timer: NodeJS.Timeout } | undefined
 
   /** `listen` has Node listen to the socket. */
-  constructor(
-    socket: Socket,
-    listen: () => void,
-    client: ClientConnection,
-    closed: ClientFaults['closed'],
-  ) {
+  constructor(socket: Socket, listen: () => void, parts: PacedParts) {
     this.#socket = socket
-    this.#client = client
-    this.#closed = closed
+    this.#parts = parts
     listen()
     const [parse] = socket.listeners('data')
     this.#parse = parse as (bytes: Buffer) => void
@@ -69,8 +70,19 @@ export class PacedParser {
   began(request: IncomingMessage, reply: Reply): void {
     this.#request = request
     this.#reply = reply
-    this.#client.began()
+    this.#parts.client.began()
     reply.once('close', () => this.#answered(reply))
+  }
+
+  /** The request of which the parser has not seen the end, if there is one. */
+  unfinished(): IncomingMessage | undefined {
+    return this.#request?.complete === false ? this.#request : undefined
+  }
+
+  /** What came cannot be parsed, or came too late. A response that is under way is the last one. */
+  fail(): void {
+    this.#released = true
+    this.#failed = true
   }
 
   /** Has Node's parser end, and gives what came behind its last request. */
@@ -128,8 +140,8 @@ export class PacedParser {
   #answered(reply: Reply): void {
     if (this.#reply !== reply) return
     this.#reply = undefined
-    this.#client.ended()
-    if (this.#socket.destroyed) return
+    this.#parts.client.ended()
+    if (this.#socket.destroyed || this.#failed) return
     if (this.#request?.complete) {
       this.#goOn(reply)
       return
@@ -160,7 +172,7 @@ export class PacedParser {
 
   #cut(): void {
     this.#released = true
-    this.#closed('unread-body', peerAddress(this.#socket))
+    this.#parts.closed('unread-body', peerAddress(this.#socket))
     this.#socket.destroy()
   }
 
@@ -173,7 +185,8 @@ export class PacedParser {
 
   /** The last response has left. A client that is still sending is to find it, so it is not reset yet. */
   #closeSoon(): void {
-    if (this.#request?.complete === false) this.#socket.end()
+    if (this.#failed) this.#parts.lingering.end(this.#socket, '')
+    else if (this.#request?.complete === false) this.#socket.end()
     else Object.getPrototypeOf(this.#socket).destroySoon.call(this.#socket)
   }
 }

@@ -28,6 +28,8 @@ interface ReadingParts {
 export interface Reading {
   /** A connection goes on in another protocol: gives what came behind the request that asked for it. */
   readonly release: (socket: Socket) => Buffer
+  /** What comes cannot be parsed: gives the request in whose body it came, if it did. */
+  readonly fail: (socket: Socket) => IncomingMessage | undefined
 }
 
 /** A connection as long as nothing but plain requests came on it. */
@@ -184,7 +186,8 @@ export function readPlainly(
     it.stopListening()
     setReadingMore(it.socket, false)
     const listen = () => nodes?.call(server, it.socket)
-    const parser = new PacedParser(it.socket, listen, it.client, faults.closed)
+    const { client } = it
+    const parser = new PacedParser(it.socket, listen, { client, closed: faults.closed, lingering })
     parsers.set(it.socket, parser)
     parser.take(bytes)
   }
@@ -227,6 +230,11 @@ export function readPlainly(
     release(socket) {
       clients.of(socket).began()
       return parsers.get(socket)?.release() ?? Buffer.alloc(0)
+    },
+    fail(socket) {
+      const parser = parsers.get(socket)
+      parser?.fail()
+      return parser?.unfinished()
     },
   }
 }

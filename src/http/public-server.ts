@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { Fault } from '../errors.ts'
+import { Fault, Refusal, type RefusalKind } from '../errors.ts'
 import type { Reply } from '../gateway/reply.ts'
 import { createRequestId } from '../gateway/request-id.ts'
 import type { Arrival, Notes, Upgrade } from '../gateway/stages.ts'
@@ -9,8 +9,10 @@ import type { RequestRejection } from '../metrics/connection-metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { Asked } from './asked.ts'
+import { breakBody } from './broken-body.ts'
 import type { ClientConnections } from './client-connections.ts'
 import type { ClientFaults } from './client-faults.ts'
+import { cutSocket, wasCut } from './cut-sockets.ts'
 import { endedRequest } from './ended-request.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
 import { Lingering } from './lingering.ts'
@@ -102,6 +104,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     }
     overload.leave()
     if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply)
+    if (notes.cut === 'client' && wasCut(request.socket)) notes.cut = 'gateway'
     const ended = endedRequest({ request, reply, notes, error, startedAt })
     logRequest(log, ended)
     tracing?.ended?.(trace, ended)
@@ -138,11 +141,27 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     // The request before asked for the end of the connection and will have its answer.
     if (busy && error.code === 'HPE_CLOSED_CONNECTION') return
     const left = error.code === 'ECONNRESET' || error.code === 'EPIPE'
-    if (!socket.writable || busy || left) {
-      if (!left && !socket.destroyed)
-        faults.requestRejected(rejectionOf(error), peerAddress(socket))
+    const reason = rejectionOf(error)
+    const request = reading.fail(socket)
+    if (left || socket.destroyed) socket.destroy()
+    else if (request !== undefined) rejectBody(request, socket, reason)
+    else if (!socket.writable || busy) {
+      faults.requestRejected(reason, peerAddress(socket))
       socket.destroy()
-    } else refuse(socket, rejectionOf(error))
+    } else refuse(socket, reason)
+  }
+
+  /** The request has begun, so its own log line says what became of it. */
+  function rejectBody(request: IncomingMessage, socket: Socket, reason: RequestRejection): void {
+    const reply = replyUnderWay(socket)
+    if (reason === 'incomplete') socket.destroy()
+    else if (reply === undefined || reply.headersSent) {
+      faults.closed('broken-body', peerAddress(socket))
+      cutSocket(socket)
+    } else {
+      reply.shouldKeepAlive = false
+      breakBody(request, new Refusal(bodyRefusals[reason] ?? 'bad-request', { reason }))
+    }
   }
 
   /** Answers where there is no reply object, and ends the connection whatever the client does. */
@@ -207,7 +226,14 @@ const parserRejections: Readonly<Record<string, RequestRejection>> = {
   HPE_INVALID_EOF_STATE: 'incomplete',
   HPE_HEADER_OVERFLOW: 'headers-too-large',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'chunk-extensions-too-large',
+  HPE_PAUSED_H2_UPGRADE: 'http2',
   ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
+}
+
+/** What a body is refused as; everything else is a bad request. */
+const bodyRefusals: Readonly<Partial<Record<RequestRejection, RefusalKind>>> = {
+  'chunk-extensions-too-large': 'body-too-large',
+  timeout: 'body-too-slow',
 }
 
 const rejectionStatuses: Readonly<Record<RequestRejection, string>> = {
@@ -217,6 +243,7 @@ const rejectionStatuses: Readonly<Record<RequestRejection, string>> = {
   'chunk-extensions-too-large': '413 Payload Too Large',
   timeout: '408 Request Timeout',
   'client-left': '400 Bad Request',
+  http2: '505 HTTP Version Not Supported',
   method: '405 Method Not Allowed',
   upgrade: '501 Not Implemented',
 }

@@ -1,12 +1,19 @@
 import type { Body } from '../gateway/stages.ts'
 
-/** The whole body; `undefined` when it is larger than `maxBytes` or the client left within it. */
+/**
+ * The whole body; `undefined` when it is larger than `maxBytes` or the client left within it. Throws
+ * the Refusal of a malformed one.
+ */
 export async function readBody(
   request: Body | undefined,
   maxBytes: number,
 ): Promise<Buffer | undefined> {
   if (request === undefined) return Buffer.alloc(0)
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    const cut = () => {
+      if (request.failure === undefined) resolve(undefined)
+      else reject(request.failure)
+    }
     const chunks: Buffer[] = []
     let length = 0
     request.on('data', (chunk: Buffer) => {
@@ -18,8 +25,8 @@ export async function readBody(
       }
     })
     request.on('end', () => resolve(Buffer.concat(chunks)))
-    request.on('error', () => resolve(undefined))
-    request.on('close', () => resolve(undefined))
-    if (request.destroyed) resolve(undefined)
+    request.on('error', cut)
+    request.on('close', cut)
+    if (request.destroyed || request.failure !== undefined) cut()
   })
 }

@@ -14,7 +14,12 @@ export const connectionBounds = ['connections', 'address', 'descriptors'] as con
 export type ConnectionBound = (typeof connectionBounds)[number]
 
 /** Why the gateway closed a connection that was open. */
-export const closeReasons = [...connectionBounds, 'unread-body', 'unread-response'] as const
+export const closeReasons = [
+  ...connectionBounds,
+  'unread-body',
+  'unread-response',
+  'broken-body',
+] as const
 export type CloseReason = (typeof closeReasons)[number]
 
 /** Why bytes were rejected before there was a request to log. */
@@ -25,6 +30,7 @@ export const requestRejections = [
   'chunk-extensions-too-large',
   'timeout',
   'client-left',
+  'http2',
   'method',
   'upgrade',
 ] as const
@@ -45,7 +51,7 @@ export function createConnectionMetrics(figures: Figures): ConnectionMetrics {
     }),
     closed: countByReason(figures, closeReasons, {
       name: 'postern_connections_closed_total',
-      help: 'Open client connections closed by the gateway: idle ones to make room, by limit, and those with an unread body or response.',
+      help: 'Open client connections closed by the gateway: idle ones to make room, by limit, and those with an unread body or response or a body that broke after its response had begun.',
     }),
     requestRejected: countByReason(figures, requestRejections, {
       name: 'postern_requests_rejected_total',

@@ -298,13 +298,13 @@ describe('the share of one client', () => {
     for (let turn = 0; turn < 2; turn++) (await stay(postern, get)).pause()
     await until(() => upstream.requests.length === 2)
     await pause(1000)
-    expect(postern.logText()).not.toContain('cut-by-client')
+    expect(postern.logText()).not.toContain('cut-by-gateway')
 
     upstream.answerWith((socket) => socket.write(ok))
     const other = await postern.call('GET /open/a', { from: '127.0.0.10' })
 
     expect(other.status).toBe(200)
-    expect(postern.logText().match(/cut-by-client/g)).toHaveLength(1)
+    expect(postern.logText().match(/cut-by-gateway/g)).toHaveLength(1)
   })
 
   test('does not grow with responses that the client does not read', async () => {

@@ -29,6 +29,7 @@ describe.each([
     ['timeout', 408, ''],
     ['timeout', 408, 'GET / HTTP/1.1\r\nHost: '],
     ['incomplete', 400, 'GET / HTTP/1.1\r\nHost: \x04'],
+    ['http2', 505, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['method', 405, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
   ])('is counted as %s, logged and answered with %i', async (reason, status, bytes) => {
     const files = { certFile: certificates.certificate, keyFile: certificates.key }

@@ -12,7 +12,7 @@ export class Lingering {
   readonly #sockets = new Set<Socket>()
 
   /** Sends the last bytes, then discards what comes until the client is done or the bounds are met. */
-  end(socket: Socket, text: string): void {
+  end(socket: Socket, text?: string): void {
     let left = lingerBytes
     const timer = setTimeout(() => socket.destroy(), lingerMs)
     this.#sockets.add(socket)
@@ -26,7 +26,8 @@ export class Lingering {
       clearTimeout(timer)
       this.#sockets.delete(socket)
     })
-    socket.end(text)
+    if (text === undefined) socket.end()
+    else socket.end(text)
     socket.resume()
   }
 

@@ -185,7 +185,7 @@ export class PacedParser {
 
   /** The last response has left. A client that is still sending is to find it, so it is not reset yet. */
   #closeSoon(): void {
-    if (this.#failed) this.#parts.lingering.end(this.#socket, '')
+    if (this.#failed) this.#parts.lingering.end(this.#socket)
     else if (this.#request?.complete === false) this.#socket.end()
     else Object.getPrototypeOf(this.#socket).destroySoon.call(this.#socket)
   }

@@ -157,7 +157,9 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     if (reason === 'incomplete') socket.destroy()
     else if (reply === undefined || reply.headersSent) {
       faults.closed('broken-body', peerAddress(socket))
-      cutSocket(socket)
+      // A whole response must still reach its client.
+      if (reply === undefined) lingering.end(socket)
+      else cutSocket(socket)
     } else {
       reply.shouldKeepAlive = false
       breakBody(request, new Refusal(bodyRefusals[reason] ?? 'bad-request', { reason }))

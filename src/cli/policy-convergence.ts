@@ -12,7 +12,7 @@ export interface Convergence {
   readonly replicas: readonly ReplicaReport[]
   /** Those that report and do not decide by the head, or cannot confirm it. */
   readonly behind: readonly ReplicaReport[]
-  /** Those that stopped reporting without saying goodbye. */
+  /** Those that stopped reporting without an orderly shutdown. */
   readonly lost: readonly ReplicaReport[]
   /** Why the replicas could not be listed, so that the rest is not known to be true. */
   readonly problem?: string
@@ -107,7 +107,7 @@ function isSettled({ head, replicas, behind, problem }: Convergence, waitedMs: n
   return behind.every((each) => isPast(each, head))
 }
 
-/** It has gone on to what somebody published after us. */
+/** It already decides by what someone else published after us. */
 function isPast({ sequence, stale }: ReplicaReport, head: Head): boolean {
   return !stale && sequence !== undefined && sequence > head.sequence
 }

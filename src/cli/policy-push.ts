@@ -14,8 +14,8 @@ Checks and tests a policy directory, shows what it changes against what is live,
 to Redis, and waits until every known replica decides by it.
 
 It never replaces a revision that you have not seen. Pull and push note in DIR/.postern/base from
-which revision of this Redis the files were made. When another one is live, push refuses and says who published
-it; files without that note need --over with --yes.
+which revision of this Redis the files were made. When another one is live, push refuses and says
+who published it; files without that note need --over with --yes.
 
   --over REVISION  publish only over this revision (live: whichever it is)
 ${waitHelp}
@@ -46,7 +46,9 @@ export const policyPush = policyCommand(
   async ({ values, positionals: [named], output }, io) => {
     const message = values.message?.trim() ?? ''
     const waiting = waitingOf(values)
-    if (message === '') return badArguments('-m says why', { help, io })
+    if (message === '') {
+      return badArguments('-m is required: give the reason for this change', { help, io })
+    }
     const problem = overProblem(values.over)
     if (problem !== undefined) return badArguments(problem, { help, io })
     if (typeof waiting === 'string') return badArguments(waiting, { help, io })

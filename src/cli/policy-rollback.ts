@@ -38,7 +38,7 @@ export const policyRollback = policyCommand(
   },
   async ({ values, positionals: [revision = ''], output }, io) => {
     const waiting = waitingOf(values)
-    if (!isRevision(revision)) return badArguments(`${revision} is no revision`, { help, io })
+    if (!isRevision(revision)) return badArguments(`not a revision: ${revision}`, { help, io })
     const problem = overProblem(values.over)
     if (problem !== undefined) return badArguments(problem, { help, io })
     if (typeof waiting === 'string') return badArguments(waiting, { help, io })

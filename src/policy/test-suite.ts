@@ -11,7 +11,7 @@ export interface Expectation {
   readonly expect: 'allow' | 'deny'
   /** The step that has to decide, if the author cares. */
   readonly step?: Answer['step']
-  /** For whoever reads a failure. */
+  /** Shown with a failure. */
   readonly reason?: string
   /** The author knows that no rule names the role. */
   readonly withoutRules: boolean

@@ -9,7 +9,7 @@ export interface ReplicaReport {
   readonly ageSeconds: number
   /** It could not confirm its policy when it last tried, or its report is overdue. */
   readonly stale: boolean
-  /** It stopped reporting without saying goodbye: it may still run, and decide by its last policy. */
+  /** It stopped reporting without a shutdown: it may still run, and decide by its last policy. */
   readonly lost: boolean
   readonly version: string
 }

@@ -23,12 +23,12 @@ export function createReporting({ replicas, version, state, log }: ReportingPart
   const own = ownProcess()
   const id = `${own.host}-${own.pid}-${randomBytes(3).toString('hex')}`
   let hasTidied = false
-  let told = ''
+  let reported = ''
   let complaint: string | undefined
 
   async function report(): Promise<void> {
     const { revision, sequence, stale } = state()
-    told = fingerprint(state())
+    reported = fingerprint(state())
     try {
       await replicas.report({ id, revision, sequence, stale, version, process: own })
       if (!hasTidied) await replicas.forgetEnded(own)
@@ -45,7 +45,7 @@ export function createReporting({ replicas, version, state, log }: ReportingPart
   return {
     id,
     changed() {
-      if (fingerprint(state()) !== told) void polling.now()
+      if (fingerprint(state()) !== reported) void polling.now()
     },
     async close() {
       await polling.close()

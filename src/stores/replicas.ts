@@ -16,7 +16,7 @@ export interface OwnReport {
   readonly process?: OwnProcess
 }
 
-/** A day: longer than any outage that nobody notices, and short enough for a list that people read. */
+/** A day: longer than an outage goes unnoticed, and short enough for a list that people read. */
 const KNOWN_MS = 24 * 60 * 60 * 1000
 /** Ten times the largest fleet that we speak of; each takes some 300 bytes of Redis. */
 const MOST_KNOWN = 10_000

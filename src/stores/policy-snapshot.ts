@@ -139,7 +139,8 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
     },
     confirm() {
       if (live === undefined || waiting !== undefined || working !== undefined) return
-      if (Date.now() - confirmedAt < CONFIRM_MS) return
+      // A clock that was set back counts as time passed, or nothing would be renewed for as long.
+      if (Math.abs(Date.now() - confirmedAt) < CONFIRM_MS) return
       confirmedAt = Date.now()
       working = renew().then(writeWaiting)
     },

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Fault, Invalid } from '../../src/errors.ts'
 import { decide } from '../../src/policy/decide.ts'
 import type { CompiledPolicies } from '../../src/policy/decision.ts'
@@ -288,6 +288,22 @@ describe('a large policy', () => {
 
     const { files, checksum, revision } = second
     expect(kept?.offer).toEqual({ files, checksum, revision, sequence: source.state().sequence })
+  })
+
+  test('is kept again when its file is deleted', async () => {
+    const snapshot = join(await newDirectory(), 'policy.snapshot')
+    await publish(first)
+    const source = await openSource({ snapshot, pollSeconds: 1 })
+    await until(() => source.state().snapshot?.current === true)
+    const content = await readFile(snapshot, 'utf8')
+
+    await rm(snapshot)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
+    onTestFinished(() => void vi.useRealTimers())
+
+    await until(async () => (await readFile(snapshot, 'utf8').catch(() => '')) === content)
+    expect(source.state().reloads).toEqual({ ok: 1, failed: 0 })
+    await source.close()
   })
 
   test('is taken from a directory too, and again when a line of it changes', async () => {

@@ -105,6 +105,18 @@ describe('a policy snapshot', () => {
     expect((await published.readyz()).policy.reloads).toMatchObject({ failed: 0 })
   })
 
+  test('is looked after by a gateway whose clock is set back', async () => {
+    const { file, snapshot } = await setUp()
+    snapshot.write(first)
+    await until(() => snapshot.state().current === true)
+    await rm(file)
+
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 })
+    snapshot.confirm()
+
+    await until(() => snapshot.isLost())
+  })
+
   test('whose text could not be made is asked for again, and not retried for ever', async () => {
     const { snapshot } = await setUp()
     snapshot.write(unwritable(second))

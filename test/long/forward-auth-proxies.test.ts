@@ -122,6 +122,24 @@ describe.each(names)('behind a real %s', (name) => {
     }
   })
 
+  proxied('headers of a client that make services act do not pass', async () => {
+    const { backend, call } = await startBehind(name)
+    const acting = [
+      'X-Accel-Mapping',
+      'X-Sendfile-Type',
+      'X-Middleware-Subrequest',
+      'X-Rewrite-URL',
+    ]
+
+    const headers = [...acting.map((header) => `${header}: x`), 'X-Other: y']
+    await call('GET /api/v1/public/acting', { as: 'editor', headers })
+
+    const sent = backend.requests.at(-1)
+    expect(sent?.target).toBe('/api/v1/public/acting')
+    expect(sent?.values('X-Other')).toEqual(['y'])
+    expect(acting.filter((header) => (sent?.values(header) ?? []).join('') !== '')).toEqual([])
+  })
+
   proxied('what is forwarded is what Postern was asked about', async () => {
     const { backend, call } = await startBehind(name)
     const odd = [

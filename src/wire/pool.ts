@@ -1,6 +1,6 @@
 import { type Connector, createConnector, type TargetTls } from './connect.ts'
 import { type Call, type Connection, openConnection } from './connection.ts'
-import { createIdleLimit } from './idle-limit.ts'
+import { createIdleConnections } from './idle-connections.ts'
 import type { OnLookup } from './name-lookup.ts'
 import { type AnswerHandler, requestHead, type WireRequest } from './request-head.ts'
 import { unsent, WireError } from './wire-error.ts'
@@ -44,12 +44,6 @@ export interface Pool {
  */
 const mostOpening = 64
 
-interface Idle {
-  readonly connection: Connection
-  /** The beat at which it is no longer used. */
-  readonly until: number
-}
-
 /** Opens nothing until it is asked. `address`: the one way to go, where the name has several. */
 export function createPool(
   origin: string,
@@ -66,14 +60,11 @@ export function createPool(
     body: beats(settings.bodyTimeoutMs),
   }
   const all = new Set<Connection>()
-  /** The one used last is used next: the others may go. */
-  const idle: Idle[] = []
+  const idle = createIdleConnections(beatMs)
   let waiting: Call[] = []
-  const idleLimit = createIdleLimit()
   let opening = 0
   /** Those that are being opened for one request each. */
   let openingFresh = 0
-  let beatCount = 0
   let clock: NodeJS.Timeout | undefined
   let destroyed = false
 
@@ -83,39 +74,11 @@ export function createPool(
   }
 
   function beat(): void {
-    beatCount++
-    for (let at = idle.length - 1; at >= 0; at--) {
-      const kept = idle[at] as Idle
-      if (isKept(kept)) continue
-      idle.splice(at, 1)
-      kept.connection.destroy()
-    }
+    idle.beat()
     for (const connection of all) connection.beat()
     if (all.size > 0) return
     clearInterval(clock)
     clock = undefined
-  }
-  function isKept({ connection, until }: Idle): boolean {
-    return until > beatCount && connection.isFree()
-  }
-  function takeIdle(): Connection | undefined {
-    for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
-      if (isKept(kept)) return kept.connection
-      kept.connection.destroy()
-    }
-    return undefined
-  }
-  function keep(connection: Connection): void {
-    const ms = idleLimit.of(connection.keptSeconds())
-    if (ms <= 0) connection.destroy()
-    else idle.push({ connection, until: beatCount + Math.max(1, Math.floor(ms / beatMs)) })
-  }
-  /** A connection is gone that we had not taken from the idle ones: the server closed it. */
-  function dropClosed(connection: Connection): void {
-    const at = idle.findIndex((kept) => kept.connection === connection)
-    if (at === -1) return
-    idle.splice(at, 1)
-    if (!destroyed) idleLimit.closedByServer(connection.idleMs())
   }
 
   /** Opens a connection, for this request if one is given, else for the first that waits. */
@@ -146,13 +109,13 @@ export function createPool(
         if (mine !== undefined && !mine.over) free.start(mine)
         // After an upgrade was refused, the bytes are not known to be those of another response.
         else if (forUpgrade) free.destroy()
-        else keep(free)
+        else idle.keep(free)
         if (waiting.length > 0) pump()
       },
       onGone(gone, neverThere) {
         settled(false)
         all.delete(gone)
-        dropClosed(gone)
+        idle.gone(gone)
         if (neverThere !== undefined) failFor(neverThere, call)
         pump()
       },
@@ -181,7 +144,7 @@ export function createPool(
     while (waiting.length > 0 && !destroyed) {
       const first = waiting[0] as Call
       if (mayShare(first)) {
-        const connection = takeIdle()
+        const connection = idle.take()
         if (connection === undefined) break
         waiting.shift()
         connection.start(first)
@@ -198,7 +161,7 @@ export function createPool(
     }
   }
   function dropIdle(): boolean {
-    const connection = takeIdle()
+    const connection = idle.take()
     if (connection === undefined) return false
     all.delete(connection)
     connection.destroy()
@@ -220,7 +183,7 @@ export function createPool(
         queueMicrotask(() => end(call, destroyed ? gone() : unsendable()))
         return call
       }
-      const connection = waiting.length > 0 || call.fresh ? undefined : takeIdle()
+      const connection = waiting.length > 0 || call.fresh ? undefined : idle.take()
       if (connection !== undefined) connection.start(call)
       else {
         waiting.push(call)

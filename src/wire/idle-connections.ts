@@ -1,0 +1,61 @@
+import type { Connection } from './connection.ts'
+import { createIdleLimit } from './idle-limit.ts'
+
+/** Connections to one server that wait for the next request. */
+export interface IdleConnections {
+  /** Keeps one that is free until the server might close it. */
+  readonly keep: (connection: Connection) => void
+  readonly take: () => Connection | undefined
+  /** A connection is gone. If it is one of these, we had not taken it: the server closed it. */
+  readonly gone: (connection: Connection) => void
+  /** The clock of the pool: ends those that have been idle for too long. */
+  readonly beat: () => void
+}
+
+interface Idle {
+  readonly connection: Connection
+  /** The beat at which it is no longer used. */
+  readonly until: number
+}
+
+/** `beatMs`: how long between two beats. */
+export function createIdleConnections(beatMs: number): IdleConnections {
+  /** The one used last is used next: the others may go. */
+  const idle: Idle[] = []
+  const limit = createIdleLimit()
+  let beats = 0
+
+  function isKept({ connection, until }: Idle): boolean {
+    return until > beats && connection.isFree()
+  }
+
+  return {
+    keep(connection) {
+      const ms = limit.of(connection.keptSeconds())
+      if (ms <= 0) connection.destroy()
+      else idle.push({ connection, until: beats + Math.max(1, Math.floor(ms / beatMs)) })
+    },
+    take() {
+      for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
+        if (isKept(kept)) return kept.connection
+        kept.connection.destroy()
+      }
+      return undefined
+    },
+    gone(connection) {
+      const at = idle.findIndex((kept) => kept.connection === connection)
+      if (at === -1) return
+      idle.splice(at, 1)
+      limit.closedByServer(connection.idleMs())
+    },
+    beat() {
+      beats++
+      for (let at = idle.length - 1; at >= 0; at--) {
+        const kept = idle[at] as Idle
+        if (isKept(kept)) continue
+        idle.splice(at, 1)
+        kept.connection.destroy()
+      }
+    },
+  }
+}

@@ -51,24 +51,37 @@ async function beside(
 
 describe('an upstream that closes idle connections', () => {
   test.each([
+    ['all of them every 2 s', { sweepMs: 2000 }, { requests: 6000, pauseMs: [0, 1000] }],
     // All at once, again and again at the moment when the connections of the time before are closed.
-    ['each after 2 s', { timeoutMs: 2000 }, { pauseMs: [1950, 2030], together: true }],
-    ['all of them every 2 s', { sweepMs: 2000 }, { pauseMs: [0, 1000] }],
-  ] as const)('%s fails no GET, and one POST in 3,000 at most', async (_, idle, pace) => {
-    const [own, other] = [await startRestartableService(idle), await startRestartableService(idle)]
-    const ports = [
-      await startGateway([own.origin]),
-      hasNginx ? await startProxy([other.port]) : undefined,
-    ] as const
+    [
+      'each after 2 s',
+      { timeoutMs: 2000 },
+      { requests: 2000, pauseMs: [1950, 2030], together: true },
+    ],
+  ] as const)(
+    '%s fails no GET, and no POST but those that crossed a close',
+    async (_, idle, load) => {
+      const [own, other] = [
+        await startRestartableService(idle),
+        await startRestartableService(idle),
+      ]
+      const ports = [
+        await startGateway([own.origin]),
+        hasNginx ? await startProxy([other.port]) : undefined,
+      ] as const
 
-    const { sent, failed, reasons } = await beside(ports, { callers: 100, requests: 6000, ...pace })
+      const { sent, failed, reasons } = await beside(ports, { callers: 100, ...load })
 
-    expect(sent).toEqual({ GET: 3000, POST: 3000 })
-    expect({ failed: failed['GET'], reasons }).toMatchObject({ failed: 0 })
-    const crossed = await own.crossed()
-    console.log(`crossed: ${crossed}, and ${await other.crossed()} of nginx`)
-    expect((failed['POST'] ?? 0) - crossed, reasons.join()).toBeLessThanOrEqual(1)
-  })
+      expect(sent).toEqual({ GET: load.requests / 2, POST: load.requests / 2 })
+      expect({ failed: failed['GET'], reasons }).toMatchObject({ failed: 0 })
+      const crossed = await own.crossed()
+      console.log(`crossed: ${crossed}, and ${await other.crossed()} of nginx`)
+      // The goal is one at most, as with nginx. A POST that was on the wire when the service closed the
+      // connection may have been executed, so no proxy may send it again; a machine with busy cores
+      // makes more of them. The service counts these: any other failure is the gateway's.
+      expect(failed['POST'], reasons.join()).toBeLessThanOrEqual(Math.max(1, crossed))
+    },
+  )
 })
 
 test('ten restarts of one of two targets fail no request', async () => {
@@ -79,15 +92,15 @@ test('ten restarts of one of two targets fail no request', async () => {
   ] as const
 
   // 80 requests a second.
-  const load = beside(ports, { callers: 40, requests: 2400, pauseMs: [0, 1000] })
+  const load = beside(ports, { callers: 40, requests: 1600, pauseMs: [0, 1000] })
   for (let turn = 0; turn < 10; turn++) {
-    await pause(1000)
+    await pause(800)
     await first.stop()
-    await pause(500)
+    await pause(400)
     await first.start()
   }
   const { sent, failed, reasons } = await load
 
-  expect(sent).toEqual({ GET: 1200, POST: 1200 })
+  expect(sent).toEqual({ GET: 800, POST: 800 })
   expect({ failed, reasons }).toEqual({ failed: { GET: 0, POST: 0 }, reasons: [] })
 })

@@ -20,8 +20,9 @@ export async function startFleet(options: {
   readonly prefix: string
   readonly gateways: number
   readonly processes: number
+  readonly onStarted: (count: number) => void
 }): Promise<Fleet> {
-  const { url, prefix, gateways, processes } = options
+  const { url, prefix, gateways, processes, onStarted } = options
   const children = Array.from({ length: processes }, () =>
     fork(join(import.meta.dirname, 'process.ts'), { stdio: 'inherit' }),
   )
@@ -31,6 +32,14 @@ export async function startFleet(options: {
   process.once('exit', kill)
 
   const share = Math.ceil(gateways / processes)
+  const counts = children.map(() => 0)
+  for (const [at, child] of children.entries()) {
+    child.on('message', (message: FromFleet) => {
+      if (message.kind !== 'progress') return
+      counts[at] = message.started
+      onStarted(counts.reduce((sum, count) => sum + count, 0))
+    })
+  }
   const started = children.map(async (child, at) => {
     const from = at * share
     const answer = answered(child, (message) => message.kind === 'started')

@@ -54,7 +54,11 @@ async function revisionOf(round: number) {
   const files = policyFiles([...lines, `probe, /probe/${round}, GET`])
   const parent = (await store.head())?.revision
   const document = createDocument(files, { author: 'bench', message: '', parent, now: new Date() })
-  return { revision: document.revision, publish: () => store.publish(document, parent, 'push') }
+  return {
+    document,
+    revision: document.revision,
+    publish: () => store.publish(document, parent, 'push'),
+  }
 }
 
 function revoke(ids: readonly string[]): Promise<void> {
@@ -83,6 +87,7 @@ const fleet = await startFleet({
   prefix,
   gateways,
   processes: Number(values.processes),
+  onStarted: (count) => void (count % 100 === 0 && tell(`${count} gateways run`)),
 })
 const startSeconds = Math.round((performance.now() - from) / 100) / 10
 await pause(seconds * 300)
@@ -140,19 +145,39 @@ async function watchRestart(until: Promise<unknown>) {
   return peaks
 }
 
-tell('Redis is killed')
-const watching = fleet.lost()
-await redis.kill()
-const { current } = await watching
-tell('every gateway has noticed')
-await pause(Number(values.outage) * 1000)
-// From the start of its process: it takes connections before it is known to.
-const back = now()
-tell('Redis is started again')
-await redis.start()
-const all = current()
-const peaks = await watchRestart(all)
-const restart = { ...delays(back, await all), ...peaks }
+/** Kills Redis for a while; then how long until every gateway has its policy and the whole list of revoked tokens. */
+async function restart(isEmpty: boolean) {
+  const next = isEmpty ? await revisionOf(rounds + 1) : undefined
+  tell(`Redis is killed${isEmpty ? ', and its data lost' : ''}`)
+  const watching = fleet.lost()
+  if (isEmpty) {
+    await redis.client.config('SET', 'appendfsync', 'always')
+    await redis.client.flushall()
+  }
+  await redis.kill()
+  const { current } = await watching
+  tell('every gateway has noticed')
+  await pause(Number(values.outage) * 1000)
+  // From the start of its process: it takes connections before it is known to.
+  const back = now()
+  tell('Redis is started again')
+  await redis.start()
+  const cpuOf = await measureRedis(redis.client)
+  const all = current()
+  // A policy that is lost with Redis is pushed again by people.
+  if (next !== undefined) {
+    while ((await store.replicas().catch(() => [])).length === 0) await pause(50)
+    await store.publish(next.document, undefined, 'push')
+  }
+  const peaks = await watchRestart(all)
+  const result = { ...delays(back, await all), ...peaks }
+  // Those that went on from where they were compare the whole list within five seconds.
+  await pause(Math.max(0, 6000 - result.last))
+  return { ...result, redis: await cpuOf() }
+}
+
+const restarted = await restart(false)
+const emptied = await restart(true)
 
 console.log(
   JSON.stringify({
@@ -166,7 +191,10 @@ console.log(
     policyMs: policies,
     revocationMs: revoked,
     counting,
-    restart,
+    restart: restarted,
+    emptied,
+    revoked: beginning.length,
+    processes: Number(values.processes),
     cpus: availableParallelism(),
     load: Math.round((loadavg()[0] ?? 0) * 10) / 10,
   }),

@@ -13,6 +13,7 @@ export type ToFleet =
 
 /** What such a process answers. Times are milliseconds since the epoch. */
 export type FromFleet =
+  | { readonly kind: 'progress'; readonly started: number }
   | { readonly kind: 'started'; readonly rssMb: number }
   | { readonly kind: 'counted' }
   /** The gateways of this process that have it, in the order in which they got it. */

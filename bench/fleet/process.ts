@@ -4,6 +4,9 @@ import type { FromFleet, ToFleet } from './messages.ts'
 
 /* A process with many gateways, as far as Redis is concerned. */
 
+/** How many gateways start at once in this process. */
+const TOGETHER = 5
+
 const gateways: FleetGateway[] = []
 const say = (message: FromFleet) => process.send?.(message)
 const now = () => performance.timeOrigin + performance.now()
@@ -26,8 +29,9 @@ const gotRevoked = counting('revoked', () => expected)
 async function start(message: Extract<ToFleet, { kind: 'start' }>): Promise<void> {
   const { url, prefix, from, count } = message
   expected = count
-  for (let at = 0; at < count; at += 10) {
-    const batch = Array.from({ length: Math.min(10, count - at) }, (_, index) =>
+  // A few at a time, as a rollout does: this process has one core for all of them.
+  for (let at = 0; at < count; at += TOGETHER) {
+    const batch = Array.from({ length: Math.min(TOGETHER, count - at) }, (_, index) =>
       startFleetGateway({
         url,
         prefix,
@@ -37,6 +41,13 @@ async function start(message: Extract<ToFleet, { kind: 'start' }>): Promise<void
       }),
     )
     gateways.push(...(await Promise.all(batch)))
+    say({ kind: 'progress', started: gateways.length })
+  }
+  // On a machine without time to spare an answer comes too late now and then: once each is enough.
+  const wanting = new Set(gateways)
+  while (wanting.size > 0) {
+    for (const gateway of wanting) if (gateway.isCurrent()) wanting.delete(gateway)
+    await pause(50)
   }
   say({ kind: 'started', rssMb: Math.round(process.memoryUsage.rss() / 1e6) })
 }

@@ -1,7 +1,14 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { withFaults } from './database-fault.ts'
-import { fromRow, MOST_AHEAD_MS, PAGE, type RevocationStore, toRow } from './revocation-store.ts'
+import {
+  fromRow,
+  MOST_AHEAD_MS,
+  PAGE,
+  type Place,
+  type RevocationStore,
+  toRow,
+} from './revocation-store.ts'
 
 type Column = 'name' | 'user' | 'moment' | 'until' | 'at'
 
@@ -40,6 +47,15 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
       withFaults(async () => {
         await shapes()
         await insert(JSON.stringify(revocations.map(toRow)), made === 'now').execute(db)
+      }),
+    end: () =>
+      withFaults(async () => {
+        await shapes()
+        const { rows } = await sql<Place>`
+          select pg_relation_filenode('postern_revocation')::text as "list",
+                 coalesce(max(sequence), 0)::text as "sequence"
+          from postern_revocation`.execute(db)
+        return rows[0] ?? { list: '', sequence: '0' }
       }),
     watch() {},
     async check() {},

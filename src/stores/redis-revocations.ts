@@ -105,13 +105,19 @@ export function createRedisRevocations(
   const touched = [keys.entries, keys.order, keys.ends, keys.head]
   let subscriber: RedisSubscriber | undefined
 
+  /** The list, its last sequence, and what follows this place in it; nothing else from another list. */
+  async function ask(list: string, sequence: string): Promise<[string, string, ...string[]]> {
+    const answer = await redis.run((commands) =>
+      commands.eval(readScript, touched.length, ...touched, list, sequence, PAGE),
+    )
+    return answer as [string, string, ...string[]]
+  }
+
   return {
     name: 'redis',
     async read(after) {
       const { list: wanted = '', sequence = '0' } = after ?? {}
-      const [list = '', last = '0', ...found] = (await redis.run((commands) =>
-        commands.eval(readScript, touched.length, ...touched, wanted, sequence, PAGE),
-      )) as string[]
+      const [list, last, ...found] = await ask(wanted, sequence)
       if (after !== undefined && (list !== wanted || Number(last) < Number(sequence))) {
         return undefined
       }
@@ -133,8 +139,12 @@ export function createRedisRevocations(
         commands.eval(appendScript, touched.length, ...touched, ...fixed, ...values),
       )
     },
-    watch(onHint) {
-      redis.onReady(onHint)
+    async end() {
+      const [list, sequence] = await ask('', '1')
+      return { list, sequence }
+    },
+    watch({ onHint, onReconnect }) {
+      redis.onReady(onReconnect)
       subscriber = createSubscriber(settings, { channel: keys.channel, onHint })
     },
     check: async () => subscriber?.check(),

@@ -1,43 +1,26 @@
 import { Fault } from '../errors.ts'
 import type { Revocation, Revocations } from '../token/revocations.ts'
+import { createComparisonTimes } from './comparison-times.ts'
 import { createConfirmation } from './confirmation.ts'
 import { createPolling } from './polling.ts'
 import type { RevocationKeep } from './revocation-snapshot.ts'
+import type { RevocationSettings, RevocationState } from './revocation-state.ts'
 import { PAGE, type Place, type RevocationStore, toRow } from './revocation-store.ts'
-import type { SnapshotState } from './write-failures.ts'
+import { createUnsaidRevocations } from './unsaid-revocations.ts'
 
-export interface RevocationSettings {
-  /** For how long the list may go unconfirmed. */
-  readonly maxAgeMs: number
-  /** What then: go on with what is known, or answer 503 to the tokens it can say nothing about. */
-  readonly whenStale: 'serve' | 'refuse'
-}
-
-/** What operators see of the list. */
-export interface RevocationState {
-  readonly source: RevocationStore['name']
-  readonly tokens: number
-  readonly users: number
-  /** Seconds since the store last confirmed the list; absent when it never did. */
-  readonly ageSeconds: number | undefined
-  readonly stale: boolean
-  readonly whenStale: RevocationSettings['whenStale']
-  /** Whether something ended here that the store does not know yet. */
-  readonly unsaid: boolean
-  readonly lastError: string | undefined
-  /** The file that a restart without the store begins with, if there is one. */
-  readonly snapshot: SnapshotState | undefined
-}
+export type { RevocationSettings, RevocationState } from './revocation-state.ts'
 
 /**
  * Keeps the list in memory and the one in a store the same. Nothing is ever taken off the one in
  * memory by the store: what a store lost is written back to it. Its states:
  *
- * - beginning: the whole list is read, and what only this replica knows is added to it. So it is at
- *   the start, after any failure, when the store has a new list, and every few minutes.
+ * - comparing: the whole list is read, and what only this replica knows is added to it. So it is at
+ *   the start, every few minutes, and within seconds, at a random time, after any failure or new
+ *   connection and when the store has another list. Reading on from a place alone is not enough then:
+ *   a store that fell back to an older state may have given out sequences below that place again.
  * - following: at every message, and at the latest at every poll, what is new is read.
  * - failing: the last attempt failed. What is known goes on to be known. Left by an attempt that
- *   succeeds, for `beginning`.
+ *   succeeds: it goes on from where it was, so that a fleet does not read everything at once.
  * - stale: no attempt has succeeded for longer than `maxAgeMs`. Left likewise.
  */
 export interface RevocationFeed {
@@ -64,34 +47,30 @@ export interface RevocationFeedParts extends RevocationSettings {
 
 /** A lost message costs this long at most, and what an answer takes: below a second even so. */
 const POLL_MS = 500
-const BEGIN_AGAIN_MS = 300_000
-/**
- * After a failure the whole list is compared within this time, at random: a thousand gateways that
- * all read it in the moment Redis is back would keep it from answering any of them.
- */
-const COMPARE_WITHIN_MS = 5000
-const MOST_BEGINNINGS = 3
+const MOST_TURNS = 3
 
 export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed {
   const { store, revocations, log, maxAgeMs, whenStale, now, keep } = parts
   const polling = createPolling(attempt, POLL_MS)
+  const comparison = createComparisonTimes()
+  const unsaid = createUnsaidRevocations()
   let place: Place | undefined
-  let unsaid = false
-  /** Whether what was unsaid is being told now. */
-  let telling = false
+  /** Whether everything up to `place` was read; not so in a list that replaced the one we followed. */
+  let isWhole = false
   /** What the store took from us and has not given back yet. */
-  const told = new Set<string>()
+  const told = new Map<string, Revocation>()
   const confirmed = createConfirmation()
-  let beginAgainAt = Number.NEGATIVE_INFINITY
   let failure: string | undefined
   let stale = false
 
   async function attempt(): Promise<void> {
     try {
-      if (place === undefined || unsaid || performance.now() >= beginAgainAt) {
-        await begin()
-      } else if (!(await followUp(place))) await begin()
-      succeeded()
+      // First something small: a store that is away, or overloaded, is not asked for the whole list.
+      await followUp()
+      await tell()
+      if (failure !== undefined) compareSoon()
+      if (comparison.isDue()) await compare()
+      if (isWhole) succeeded()
     } catch (error) {
       failed(error)
     }
@@ -99,56 +78,81 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     await store.check()
   }
 
-  async function begin(): Promise<void> {
-    // What ends here while the store is being told is unsaid again.
-    telling = unsaid
-    unsaid = false
-    const before = place
+  function tell(): Promise<void> {
+    return unsaid.tell((kept) => store.append(kept, 'before'))
+  }
+
+  function compareSoon(): void {
+    const { tokens, users } = revocations.size()
+    comparison.soon(tokens + users)
+  }
+
+  async function compare(): Promise<void> {
+    const said = unsaid.compared()
+    comparison.begun()
     try {
-      await readAndTell()
-    } catch (error) {
-      unsaid ||= telling
-      place = before
-      throw error
-    } finally {
-      telling = false
-    }
-  }
-
-  async function readAndTell(): Promise<void> {
-    place = undefined
-    for (let turn = 0; turn < MOST_BEGINNINGS && place === undefined; turn++) {
-      const stored = new Map<string, number>()
-      if (!(await follow(undefined, stored))) continue
-      const lost = revocations.entries().filter((revocation) => {
-        const { name, moment } = toRow(revocation)
-        return (stored.get(name) ?? -1) < moment
-      })
-      for (let at = 0; at < lost.length; at += PAGE) {
-        await store.append(lost.slice(at, at + PAGE), 'before')
+      for (let turn = 0; !(await compareOnce()); turn++) {
+        if (turn === MOST_TURNS) {
+          throw new Fault('revocations', { reason: 'the list keeps changing' })
+        }
       }
+    } catch (error) {
+      const { tokens, users } = revocations.size()
+      comparison.failed(tokens + users)
+      throw error
     }
-    if (place === undefined) throw new Fault('revocations', { reason: 'the list keeps changing' })
-    beginAgainAt = performance.now() + BEGIN_AGAIN_MS * (0.5 + Math.random() / 2)
+    said()
+    comparison.done()
   }
 
-  /** False also when the store has lost what it took: a failover can leave it without the last of it. */
-  async function followUp(from: Place): Promise<boolean> {
+  /** Reads the whole list and adds what only this replica knows. False when the list was replaced. */
+  async function compareOnce(): Promise<boolean> {
+    const stored = new Map<string, number>()
+    const end = await readOn(undefined, stored)
+    if (end === undefined) return false
+    const lost = revocations.entries().filter((revocation) => {
+      const { name, moment } = toRow(revocation)
+      return (stored.get(name) ?? -1) < moment
+    })
+    for (let at = 0; at < lost.length; at += PAGE) {
+      await store.append(lost.slice(at, at + PAGE), 'before')
+    }
+    // An empty store has no list before something is added to it.
+    if (lost.length > 0 && end.list === '') return false
+    place = end
+    isWhole = true
+    return true
+  }
+
+  /**
+   * Reads what is new. A list that replaced the one we followed is followed from its end, and
+   * compared soon. A store that lost what it took from us, as in a failover, gets it again.
+   */
+  async function followUp(): Promise<void> {
     const expected = [...told]
-    const found = (await follow(from)) && !expected.some((name) => told.has(name))
-    for (const name of expected) told.delete(name)
-    return found
+    const end = place && (await readOn(place))
+    if (end === undefined) {
+      // At the start the comparison is due at once.
+      if (place !== undefined) compareSoon()
+      isWhole = false
+      place = await store.end()
+    } else place = end
+    for (const [name, revocation] of expected) {
+      if (!told.delete(name)) continue
+      unsaid.add(revocation)
+      compareSoon()
+    }
   }
 
-  /** Reads on from a place to the end. False when that place is not in the list. */
-  async function follow(from: Place | undefined, stored?: Map<string, number>): Promise<boolean> {
+  /** Reads on from a place to the end, which it answers; `undefined` when that place is not in the list. */
+  async function readOn(
+    from: Place | undefined,
+    stored?: Map<string, number>,
+  ): Promise<Place | undefined> {
     let at = from
     for (;;) {
       const page = await store.read(at)
-      if (page === undefined) {
-        place = undefined
-        return false
-      }
+      if (page === undefined) return undefined
       for (const revocation of page.revocations) {
         learn(revocation)
         const { name, moment } = toRow(revocation)
@@ -156,10 +160,8 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
         told.delete(name)
       }
       at = page.place
-      if (!page.more) break
+      if (!page.more) return at
     }
-    place = at
-    return true
   }
 
   function learn(revocation: Revocation): void {
@@ -172,8 +174,6 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     confirmed.confirm()
     keep?.confirm()
     if (failure !== undefined) {
-      const soon = performance.now() + Math.random() * COMPARE_WITHIN_MS
-      beginAgainAt = Math.min(beginAgainAt, soon)
       log.info({ ...revocations.size() }, 'the list of ended tokens is up to date again')
     }
     failure = undefined
@@ -219,7 +219,14 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
       const kept = await keep?.read()
       for (const revocation of kept?.revocations ?? []) revocations.add(revocation)
       if (kept?.confirmedAt !== undefined) confirmed.confirm(kept.confirmedAt)
-      store.watch(() => void polling.now())
+      store.watch({
+        onHint: () => void polling.now(),
+        onReconnect() {
+          // It may be another server, or the same one with less in it.
+          compareSoon()
+          void polling.now()
+        },
+      })
       await polling.now()
       if (failure !== undefined) reportStart(kept !== undefined)
     },
@@ -227,11 +234,11 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
       learn(revocation)
       try {
         await store.append([revocation], 'before')
-        told.add(toRow(revocation).name)
+        told.set(toRow(revocation).name, revocation)
         return 'everywhere'
       } catch {
-        // The next attempt finds that the store lacks it. Why it failed shows there too.
-        unsaid = true
+        // Why it failed shows at the next attempt.
+        unsaid.add(revocation)
         await keep?.written()
         return 'here'
       }
@@ -242,13 +249,15 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
       ageSeconds: ageSeconds(),
       stale,
       whenStale,
-      unsaid: unsaid || telling,
+      unsaid: !unsaid.isEmpty(),
       lastError: failure,
       snapshot: keep?.state(),
     }),
     async close() {
       await polling.close()
-      if (unsaid) await begin().catch((error) => failed(error))
+      await tell()
+        .then(() => (unsaid.isEmpty() ? undefined : compare()))
+        .catch(failed)
       await keep?.close()
       await store.close()
     },

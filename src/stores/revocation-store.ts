@@ -27,8 +27,10 @@ export interface RevocationStore {
    * lie at most `MOST_AHEAD_MS` ahead of it.
    */
   append(revocations: readonly Revocation[], made: 'now' | 'before'): Promise<void>
-  /** From now on, calls back when something may be new. */
-  watch(onHint: () => void): void
+  /** The end of the list there is now. */
+  end(): Promise<Place>
+  /** From now on, calls back when something may be new, and at every new connection. */
+  watch(listeners: { readonly onHint: () => void; readonly onReconnect: () => void }): void
   /** To be called about every second, so that hints keep coming. Never throws. */
   check(): Promise<void>
   close(): Promise<void>

@@ -142,7 +142,7 @@ describe('a client that does not read its answer', () => {
     socket.pause()
 
     await until(() => closed)
-    expect(outcomes(postern)).toEqual(['cut-by-client'])
+    expect(outcomes(postern)).toEqual(['cut-by-gateway'])
     await until(() => isGone(socket))
   })
 

@@ -102,7 +102,7 @@ function abort({ call, target }: Running): void {
   if (call !== undefined) target.abort(call)
 }
 
-/** Its client has left. */
+/** Its client has left, or is cut off. */
 export function leave(it: Running, by: 'client' | 'gateway' = 'client'): void {
   it.parts.notes.cut = by
   finish(it, 'untold')

@@ -281,7 +281,7 @@ describe('a gateway of two workers that is told to end', () => {
     expect(await open).toBeUndefined()
     expect(await crew.exit).toBe(1)
     const line = crew.log.find(({ path }) => path === '/hangs')
-    expect(line).toMatchObject({ outcome: 'cut-by-client', worker: expect.any(Number) })
+    expect(line).toMatchObject({ outcome: 'cut-by-gateway', worker: expect.any(Number) })
   })
 
   test('by an error that nobody caught in one worker, goes on with another in its place', async () => {

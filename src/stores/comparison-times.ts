@@ -19,6 +19,11 @@ const SPREAD_FOR_EACH_MS = 5
 const WIDEST_SPREAD_MS = 5000
 /** Fewer are compared at once: a thousand gateways together take a tenth of a second of Redis. */
 const FEW = 50
+/**
+ * A connection that is lost again and again must not cost a comparison each time: one that follows
+ * another within this time may wait twice as long as that.
+ */
+const RECENT_MS = 60_000
 /** An answer that came too late says that Redis is overloaded: each further attempt waits longer. */
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 60_000
@@ -27,6 +32,8 @@ export function createComparisonTimes(): ComparisonTimes {
   let at = Number.NEGATIVE_INFINITY
   let isSet = false
   let failures = 0
+  let repeats = 0
+  let doneAt = Number.NEGATIVE_INFINITY
 
   function spreadMs(entries: number): number {
     return entries < FEW ? 0 : Math.min(entries * SPREAD_FOR_EACH_MS, WIDEST_SPREAD_MS)
@@ -37,13 +44,17 @@ export function createComparisonTimes(): ComparisonTimes {
     soon(entries) {
       if (isSet) return
       isSet = true
-      at = performance.now() + Math.random() * spreadMs(entries)
+      const widest = Math.min(spreadMs(entries) * 2 ** repeats, LONGEST_WAIT_MS)
+      at = performance.now() + Math.random() * widest
     },
     begun() {
       isSet = false
     },
     done() {
       failures = 0
+      const since = performance.now() - doneAt
+      repeats = since < RECENT_MS ? repeats + 1 : 0
+      doneAt = performance.now()
       if (!isSet) at = performance.now() + REGULARLY_MS * (0.5 + Math.random() / 2)
     },
     failed(entries) {

@@ -48,6 +48,13 @@ export function isGone(other: OwnProcess | undefined, own: OwnProcess): boolean 
   return other.pid === own.pid || (other.scope === own.scope && !isRunning(other.pid))
 }
 
+/** What can be said by the id alone, without the report: whether that process may have ended. */
+export function mayBeGone(id: string, own: OwnProcess): boolean {
+  const itsPid = Number(/-(\d+)-[0-9a-f]+$/.exec(id)?.[1])
+  if (!id.startsWith(`${own.host}-`) || !(itsPid > 0)) return false
+  return itsPid === own.pid || !isRunning(itsPid)
+}
+
 function isRunning(processId: number): boolean {
   try {
     // Signal 0 only asks.

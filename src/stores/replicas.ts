@@ -1,6 +1,6 @@
 import { policyKeys } from './policy-keys.ts'
 import type { RedisClient } from './redis.ts'
-import { isGone, type OwnProcess, processIn } from './replica-identity.ts'
+import { isGone, mayBeGone, type OwnProcess, processIn } from './replica-identity.ts'
 import { GONE_MS, type ReplicaReport, readReport } from './replica-report.ts'
 import { reportScript } from './replica-script.ts'
 
@@ -73,7 +73,7 @@ export function createReplicas(redis: RedisClient): Replicas {
     async forgetEnded(own) {
       const known = await timesIn(keys.knownReplicas)
       // A fleet that starts at once must not read a thousand reports a thousand times.
-      const ids = [...known.keys()].filter((id) => id.startsWith(`${own.host}-`))
+      const ids = [...known.keys()].filter((id) => mayBeGone(id, own))
       if (ids.length === 0) return
       const texts = await redis.run((commands) => commands.hmget(keys.replicaReports, ...ids))
       for (const [at, id] of ids.entries()) {

@@ -32,7 +32,8 @@ describe('Redis Cluster of six nodes, over TLS and with an ACL user', () => {
     console.info(
       `cluster: new primary after ${Math.round(moment - killed)} ms, login ${recoveredMs} ms later (usually ${usualMs} ms)`,
     )
-    expect(recoveredMs).toBeLessThan(5000)
+    // By itself, and not by a timeout of minutes; how fast is printed above.
+    expect(recoveredMs).toBeLessThan(30_000)
     await primary.start()
     await site.settled()
 

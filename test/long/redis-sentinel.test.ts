@@ -39,7 +39,8 @@ describe('Redis with Sentinel, over TLS and with ACL users', () => {
       console.info(
         `sentinel: new primary after ${Math.round(moment - from)} ms, login ${recoveredMs} ms later (usually ${usualMs} ms)`,
       )
-      expect(recoveredMs).toBeLessThan(5000)
+      // By itself, and not by a timeout of minutes; how fast is printed above.
+      expect(recoveredMs).toBeLessThan(30_000)
       await primary.start()
       await site.primary()
     }

@@ -60,11 +60,12 @@ export async function sendRaw(
       chunks.push(chunk)
       clearTimeout(timer)
       timer = setTimeout(resolve, quietMs)
-      if (parseAnswers(Buffer.concat(chunks), bodiless).length >= expected) {
-        clearTimeout(timer)
-        // Long enough to see a close or a surplus answer that follows at once.
-        timer = setTimeout(resolve, 15)
-      }
+      const answers = parseAnswers(Buffer.concat(chunks), bodiless)
+      // An announced close comes, however busy the machine is.
+      if (answers.length < expected || answers.at(-1)?.header('connection') === 'close') return
+      clearTimeout(timer)
+      // Long enough to see a close or a surplus answer that follows at once.
+      timer = setTimeout(resolve, 15)
     })
     socket.on('close', () => {
       closed = true

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -92,15 +93,28 @@ async function argumentsFor(
   return [file, '--sentinel', ...plain, ...args]
 }
 
-/** A port that nobody listens on. */
+/**
+ * Below those that Linux gives to outgoing connections: one of these could take the port before its
+ * server listens, or while it is restarted.
+ */
+const lowestPort = 10_000
+const highestPort = 32_000
+
+/** A port without a listener. */
 export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
+  for (;;) {
+    const port = randomInt(lowestPort, highestPort)
+    const server = createServer()
+    const listening = once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    server.listen(port, '127.0.0.1')
+    if (!(await listening)) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
 
 async function answering(port: number, server: ChildProcess, output: () => string) {

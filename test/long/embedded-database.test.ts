@@ -9,8 +9,8 @@ import { createAccounts } from '../../src/stores/accounts.ts'
 import { type Database, openDatabase } from '../../src/stores/database.ts'
 import { takeLock } from '../../src/stores/directory-lock.ts'
 import { onFrames, sendFrame, type WireReply } from '../../src/stores/embedded-wire.ts'
-import { otherProcess } from './other-process.ts'
-import { copiedDirectory, limits } from './test-databases.ts'
+import { otherProcess } from '../stores/other-process.ts'
+import { copiedDirectory, limits } from '../stores/test-databases.ts'
 
 async function directoryOfTest(): Promise<string> {
   const directory = await copiedDirectory()

@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** `npm run test:long`: outages, failovers, floods. One file at a time, because each needs both cores. */
+/** `npm run test:long`: outages, failovers, floods, the chart. One file at a time, because each needs both cores. */
 export default defineConfig({
   test: {
-    include: ['test/chaos/**/*.test.ts', 'test/long/**/*.test.ts'],
+    include: ['test/chaos/**/*.test.ts', 'test/helm/**/*.test.ts', 'test/long/**/*.test.ts'],
     globalSetup: ['test/support/services/setup.ts', 'test/support/database-template.ts'],
     testTimeout: 300_000,
     hookTimeout: 120_000,

@@ -177,9 +177,18 @@ export function createPolicyStore(redis: RedisClient, patienceMs = 0): PolicySto
     }
     return patiently(async () => {
       const published = await attempt()
+      if (!published.moved) return published
       // A primary that dies before it has passed it on is noticed here, and it is published again.
-      return published.moved ? { ...published, ...(await unconfirmed()) } : published
+      const confirmation = await unconfirmed()
+      if (patienceMs > 0 && !(await isRecorded(move))) throw lostInFailover()
+      return { ...published, ...confirmation }
     }, patienceMs)
+  }
+
+  /** Whether Redis knows of a move: the primary that confirmed it may be another than the one that made it. */
+  async function isRecorded({ revision, at }: Pick<Move, 'revision' | 'at'>): Promise<boolean> {
+    const moves = await history(HISTORY)
+    return moves.some((each) => each.revision === revision && each.at === at)
   }
 
   async function unconfirmed(): Promise<{ unconfirmed?: string }> {
@@ -202,6 +211,12 @@ export function createPolicyStore(redis: RedisClient, patienceMs = 0): PolicySto
     forgetReplica: replicas.forget,
     close: redis.close,
   }
+}
+
+/** Worth another try, as everything that a failover causes. */
+function lostInFailover(): Fault {
+  const cause = new Error('the primary failed over before a replica had the policy')
+  return new Fault('redis', { cause, reason: `Redis: ${cause.message}` })
 }
 
 /** What was published under a revision stays in force under it: it has to be what is published now. */

@@ -14,6 +14,8 @@ const exclusions = stringify([
 /** Somebody who pushes, asks and rolls back all the time, with the commands. */
 export interface PolicyAuthor {
   /** The revisions that a command said it had published, oldest first. */
+  readonly published: string[]
+  /** Those of them that a replica of Redis had by then. */
   readonly acknowledged: string[]
   /** Commands that did not do what they are for: which, and what they said. */
   readonly failed: { readonly command: string; readonly at: number; readonly said: string }[]
@@ -43,6 +45,7 @@ export async function createPolicyAuthor(
       policy: { source: 'redis', directory: join(directory, 'policies') },
     }),
   )
+  const allPublished: string[] = []
   const acknowledged: string[] = []
   const failed: PolicyAuthor['failed'][number][] = []
   const counts: Record<string, number> = {}
@@ -58,6 +61,7 @@ export async function createPolicyAuthor(
     else failed.push({ command, at: performance.now(), said: ran.err + ran.out })
     const published = /^published (r-\w+) over/m.exec(ran.err)?.[1]
     const isSafe = !ran.err.includes('a failover of Redis could lose it')
+    if (published !== undefined) allPublished.push(published)
     if (published !== undefined && isSafe) acknowledged.push(published)
     return ran
   }
@@ -99,6 +103,7 @@ export async function createPolicyAuthor(
   }
 
   return {
+    published: allPublished,
     acknowledged,
     failed,
     counts,

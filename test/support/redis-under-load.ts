@@ -17,7 +17,7 @@ export interface UnderLoad {
   /** How long after this moment the first login was answered that began after it, in ms. */
   recovery(moment: number): Promise<number>
   /** Ends the load and expects that what was acknowledged is there. */
-  nothingLost(): Promise<void>
+  nothingLost(expected?: { readonly policies?: boolean }): Promise<void>
 }
 
 export interface LoadedSite {
@@ -54,7 +54,7 @@ export async function startUnderLoad(
     async recovery(moment) {
       return Math.round((await load.loggedInAfter(moment)) - moment)
     },
-    async nothingLost() {
+    async nothingLost({ policies = true } = {}) {
       await load.loggedInAfter(performance.now())
       await load.stop()
       await author.rest()
@@ -65,7 +65,8 @@ export async function startUnderLoad(
         await until(async () => (await verdictOn(newcomer, token)) === 'over')
       }
       expect(load.revoked.length).toBeGreaterThan(20)
-      await expectPolicies(author, [...gateways, newcomer])
+      if (policies) await expectPolicies(author, [...gateways, newcomer])
+      else console.warn('left out: that every acknowledged policy is in the history')
       await expectRows(newcomer, load.attempts)
       expect(load.calls.failed).toEqual([])
       expect(load.calls.total).toBeGreaterThan(100)

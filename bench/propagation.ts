@@ -5,7 +5,11 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createDocument, openPolicyStore, type PolicyDocument } from '../src/stores/policies.ts'
+import {
+  createDocument,
+  openPolicyStore,
+  type PolicyDocument,
+} from '../src/stores/policies/policies.ts'
 import { type GatewayProcess, startGatewayProcess } from '../test/support/gateway-process.ts'
 import { policyFiles } from '../test/support/policy-files.ts'
 import { startRedis } from '../test/support/redis-server.ts'

@@ -7,12 +7,12 @@ import { parseArgs } from 'node:util'
 import { accountCommands, accountUsage } from './cli/account-commands.ts'
 import type { Command, Io } from './cli/io.ts'
 import { keysCommands, keysUsage } from './cli/keys-commands.ts'
-import { later } from './cli/later.ts'
+import { later } from './cli/lazy-command.ts'
 import { policyCommands, policyUsage } from './cli/policy-commands.ts'
 import { reportError } from './cli/report-error.ts'
-import type { Config } from './config/schema.ts'
-import type { RunningPostern, ServeOptions } from './serve.ts'
-import type { supervise } from './supervise.ts'
+import type { Config } from './config/schema/schema.ts'
+import type { RunningPostern, ServeOptions } from './serve/serve.ts'
+import type { supervise } from './serve/supervise.ts'
 import { version } from './version.ts'
 import { StartEnded } from './workers/start-ended.ts'
 
@@ -83,14 +83,14 @@ const serveCommand: Command = async (args, io) => {
 
 /** A gateway in a process that is there for nothing else. */
 async function serveHere(options: ServeOptions): Promise<RunningPostern> {
-  const { serve } = await import('./serve.ts')
+  const { serve } = await import('./serve/serve.ts')
   const { settleProcess } = await import('./serve/settle-process.ts')
   return serve({ ...options, beforeListening: settleProcess })
 }
 
 /** The same for a supervisor, before its workers have anything that they could wait for. */
 async function superviseHere(parts: Parameters<typeof supervise>[0]): ReturnType<typeof supervise> {
-  const { supervise } = await import('./supervise.ts')
+  const { supervise } = await import('./serve/supervise.ts')
   const { settleProcess } = await import('./serve/settle-process.ts')
   settleProcess()
   return supervise(parts)
@@ -114,7 +114,7 @@ const workerCommand: Command = async (_, io) => {
   const signals = watchSignals()
   const told = Promise.withResolvers<void>()
   signals.tell(told.resolve, () => {})
-  const { work } = await import('./workers/work.ts')
+  const { work } = await import('./workers/worker.ts')
   const { drainMs } = await import('./serve/draining.ts')
   let code = 0
   await work({
@@ -153,7 +153,7 @@ const workerCommand: Command = async (_, io) => {
 async function begin(config: Config, { base, isTerminal, longerMs = 0 }: BeginOptions) {
   const [{ openLog }, { createLife }] = await Promise.all([
     import('./serve/open-log.ts'),
-    import('./serve/life.ts'),
+    import('./serve/shutdown.ts'),
   ])
   const { stdout, stderr, env } = process
   const output = { fd: stdout.fd, errorFd: stderr.fd, isTerminal, env }
@@ -230,9 +230,9 @@ function serveOptions(args: readonly string[]) {
 const commands: Readonly<Record<string, Command>> = {
   serve: serveCommand,
   worker: workerCommand,
-  'config check': later(async () => (await import('./cli/config-check.ts')).configCheck),
-  'config print': later(async () => (await import('./cli/config-print.ts')).configPrint),
-  'config schema': later(async () => (await import('./cli/config-schema.ts')).configSchema),
+  'config check': later(async () => (await import('./cli/config/check.ts')).configCheck),
+  'config print': later(async () => (await import('./cli/config/print.ts')).configPrint),
+  'config schema': later(async () => (await import('./cli/config/schema.ts')).configSchema),
   ...policyCommands,
   ...accountCommands,
   ...keysCommands,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createLogDestination } from '../src/log-destination.ts'
+import { createLogDestination } from '../src/log/log-destination.ts'
 
 function temporaryFile(): { path: string; fd: number } {
   const directory = mkdtempSync(join(tmpdir(), 'postern-log-'))
@@ -19,7 +19,7 @@ const lines = (count: number) =>
 /** A process that runs this with a log destination on its stdout, a pipe to the given reader. */
 function writer(body: string, reader: string) {
   const program = `
-    import { createLogDestination } from ${JSON.stringify(resolve('src/log-destination.ts'))}
+    import { createLogDestination } from ${JSON.stringify(resolve('src/log/log-destination.ts'))}
     const destination = createLogDestination(1)
     process.on('exit', destination.flushSync)
     ${body}

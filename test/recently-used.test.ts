@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRecentlyUsed } from '../src/recently-used.ts'
+import { createRecentlyUsed } from '../src/lru.ts'
 
 test('what was used least recently goes first, and its owner is told', () => {
   const dropped: number[] = []

@@ -1,11 +1,11 @@
 import { createLivePolicies } from '../../src/policy/live.ts'
-import { createMemoryCounters } from '../../src/stores/memory-counters.ts'
-import { openPolicySource } from '../../src/stores/open-policy-source.ts'
-import { createRedis } from '../../src/stores/redis.ts'
-import { createRedisCounters } from '../../src/stores/redis-counters.ts'
-import { createRedisRevocations } from '../../src/stores/redis-revocations.ts'
-import { createRedisTallies } from '../../src/stores/redis-tallies.ts'
-import { createRevocationFeed } from '../../src/stores/revocation-feed.ts'
+import { createMemoryCounters } from '../../src/stores/limits/memory-counters.ts'
+import { createRedisCounters } from '../../src/stores/limits/redis-counters.ts'
+import { createRedisTallies } from '../../src/stores/limits/redis-shared-counters.ts'
+import { openPolicySource } from '../../src/stores/policies/open-policy-source.ts'
+import { createRedis } from '../../src/stores/redis/redis.ts'
+import { createRedisRevocations } from '../../src/stores/revocations/redis-revocations.ts'
+import { createRevocationFeed } from '../../src/stores/revocations/revocation-feed.ts'
 import { createRevocations } from '../../src/token/revocations.ts'
 
 /** What one gateway does with Redis, and nothing else of it: no ports, no requests, no database. */

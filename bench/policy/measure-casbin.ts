@@ -1,8 +1,8 @@
 // Casbin on the same policy and the same questions, in a process of its own. Prints JSON.
 import { newEnforcer, newModelFromString, StringAdapter } from 'casbin'
-import { compile } from '../../src/policy/compile.ts'
 import { decide, type Question } from '../../src/policy/decide.ts'
-import { parsePolicySet } from '../../src/policy/policy-set.ts'
+import { compile } from '../../src/policy/engine/compile.ts'
+import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { createSample } from './policy.ts'
 import { time } from './timing.ts'
 

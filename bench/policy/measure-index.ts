@@ -1,10 +1,10 @@
 // One size in a process of its own, so that no other one has shaped its memory. Prints JSON.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
-import { compile } from '../../src/policy/compile.ts'
 import { decide } from '../../src/policy/decide.ts'
-import { parsePolicySet } from '../../src/policy/policy-set.ts'
-import { preparePolicies } from '../../src/policy/prepare.ts'
+import { compile } from '../../src/policy/engine/compile.ts'
+import { preparePolicies } from '../../src/policy/engine/prepare.ts'
+import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { memory, warmUp } from './memory.ts'
 import { createSample } from './policy.ts'
 import { time } from './timing.ts'

@@ -1,5 +1,5 @@
 // What a rule costs when none shares its path with another, in a process of its own. Prints JSON.
-import { preparePolicies } from '../../src/policy/prepare.ts'
+import { preparePolicies } from '../../src/policy/engine/prepare.ts'
 import { memory, warmUp } from './memory.ts'
 import { createSample } from './policy.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { preparePolicies } from '../../src/policy/prepare.ts'
+import { preparePolicies } from '../../src/policy/engine/prepare.ts'
 import { createSample } from './policy.ts'
 
 /** The bytes that live on the heap and in buffers, after what is dead has been collected. */

@@ -1,5 +1,5 @@
 import type { Question } from '../../src/policy/decide.ts'
-import type { PolicyFile } from '../../src/policy/policy-set.ts'
+import type { PolicyFile } from '../../src/policy/set/policy-set.ts'
 
 /** A policy of a given size and questions about it, the same in every run. */
 export interface Sample {

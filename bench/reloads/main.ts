@@ -3,7 +3,11 @@ import { availableParallelism, constants, loadavg, setPriority, tmpdir } from 'n
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { createDocument, openPolicyStore, type PolicyDocument } from '../../src/stores/policies.ts'
+import {
+  createDocument,
+  openPolicyStore,
+  type PolicyDocument,
+} from '../../src/stores/policies/policies.ts'
 import { startGatewayProcess } from '../../test/support/gateway-process.ts'
 import { policyFiles } from '../../test/support/policy-files.ts'
 import { startRedis } from '../../test/support/redis-server.ts'

@@ -1,5 +1,5 @@
 import { readings } from '../endpoints.ts'
-import { type Allowance, canonicalPath, everyAllowance } from '../policy/canonical-path.ts'
+import { type Allowance, canonicalPath, everyAllowance } from '../policy/rule/canonical-path.ts'
 
 /** What a route asks for before a request may pass: both checks, identity only, or neither. */
 export type Access = 'permitted' | 'authenticated' | 'public'

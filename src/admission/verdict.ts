@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { decide } from '../policy/decide.ts'
-import type { CompiledPolicies, Decision, Question } from '../policy/decision.ts'
+import type { CompiledPolicies, Decision, Question } from '../policy/engine/decision.ts'
 import {
   createOwnEndpoints,
   isServerWide,

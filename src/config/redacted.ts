@@ -1,6 +1,6 @@
-import type { Config } from './schema.ts'
-import { MASK } from './secret-strength.ts'
-import { freeEntries, namedSettings, rootSetting, type Setting } from './setting.ts'
+import { MASK } from './checks/secret-strength.ts'
+import type { Config } from './schema/schema.ts'
+import { freeEntries, namedSettings, rootSetting, type Setting } from './schema/setting.ts'
 
 /** The configuration as it may be shown to people, in the order of the schema: no secret is left. */
 export function redacted(config: Config): unknown {

@@ -1,5 +1,5 @@
-import type { Config } from './schema.ts'
-import { freeEntries, namedSettings, rootSetting, type Setting } from './setting.ts'
+import type { Config } from './schema/schema.ts'
+import { freeEntries, namedSettings, rootSetting, type Setting } from './schema/setting.ts'
 
 /** Every secret of a configuration, for what must not show one. Of an address, its password too. */
 export function secretsIn(config: Config): string[] {

@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
-import type { CompiledPolicies } from '../policy/compile.ts'
 import { decide } from '../policy/decide.ts'
+import type { CompiledPolicies } from '../policy/engine/compile.ts'
 import type { Authorized, Identified } from './stages.ts'
 
 /**

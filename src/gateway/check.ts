@@ -1,11 +1,11 @@
 import { Refusal } from '../errors.ts'
-import type { AssertionHeader } from './assertion-header.ts'
-import type { IdentityHeaders } from './identity-headers.ts'
+import type { AssertionHeader } from './headers/assertion-header.ts'
+import type { IdentityHeaders } from './headers/identity-headers.ts'
+import { passesCredentials } from './headers/upstream-headers.ts'
 import type { Contract, ReadOriginal } from './original-request.ts'
 import type { Admit, AdmitParts } from './pipeline.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { Arrival, Authorized, Received } from './stages.ts'
-import { passesCredentials } from './upstream-headers.ts'
 
 export interface CheckParts extends ReceiveParts, AdmitParts {
   readonly admit: Admit

@@ -1,5 +1,5 @@
-import type { ArrivingHeaders } from './arriving-headers.ts'
-import type { ClientOrigin } from './client-origin.ts'
+import type { ArrivingHeaders } from './arrival/arriving-headers.ts'
+import type { ClientOrigin } from './arrival/client-origin.ts'
 
 /** What tells where a request was made, and what it was made to. */
 export interface Sited {

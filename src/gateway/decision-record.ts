@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { Refusal, type RefusalKind } from '../errors.ts'
 import type { Decision } from '../policy/decide.ts'
-import type { Origin } from '../policy/rule.ts'
+import type { Origin } from '../policy/rule/rule.ts'
 import type { Admit } from './pipeline.ts'
 import type { Grounds, Received } from './stages.ts'
 

@@ -1,15 +1,15 @@
 import { Refusal } from '../errors.ts'
 import type { Trace } from '../tracing/trace.ts'
 import type { WireRequest } from '../wire/request-head.ts'
-import type { AssertionHeader } from './assertion-header.ts'
 import { queryWithoutToken } from './carriers.ts'
-import { exchange } from './exchange.ts'
+import { exchange } from './exchange/exchange.ts'
+import { type BodyLimits, type RequestBody, requestBody } from './exchange/request-body.ts'
+import type { Exchange } from './exchange/running-exchange.ts'
+import type { AssertionHeader } from './headers/assertion-header.ts'
+import { passesCredentials, type UpstreamHeaders } from './headers/upstream-headers.ts'
 import type { Reply } from './reply.ts'
-import { type BodyLimits, type RequestBody, requestBody } from './request-body.ts'
-import type { Exchange } from './running-exchange.ts'
 import type { Authorized, Received } from './stages.ts'
-import { passesCredentials, type UpstreamHeaders } from './upstream-headers.ts'
-import type { Upstream, Upstreams } from './upstreams.ts'
+import type { Upstream, Upstreams } from './upstream/upstreams.ts'
 
 export interface ForwardParts
   extends Pick<

@@ -1,4 +1,4 @@
-import type { CompiledPolicies } from '../policy/compile.ts'
+import type { CompiledPolicies } from '../policy/engine/compile.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import { authorize } from './authorize.ts'
 import type { Cors } from './cors.ts'

@@ -1,4 +1,4 @@
-import { createRecentlyUsed } from '../recently-used.ts'
+import { createRecentlyUsed } from '../lru.ts'
 
 /** What this process let through under one name since it last told the others. */
 export interface Tally {

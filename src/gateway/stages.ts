@@ -6,8 +6,8 @@ import type { Decision } from '../policy/decide.ts'
 import type { Caller } from '../token/caller.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import type { Trace } from '../tracing/trace.ts'
-import type { ArrivingHeaders } from './arriving-headers.ts'
-import type { ClientOrigin } from './client-origin.ts'
+import type { ArrivingHeaders } from './arrival/arriving-headers.ts'
+import type { ClientOrigin } from './arrival/client-origin.ts'
 import type { Route } from './routes.ts'
 
 /** A request as it came off the wire: nothing decoded, nothing trusted. */

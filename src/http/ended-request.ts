@@ -1,7 +1,7 @@
 import { Fault, Refusal } from '../errors.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Notes } from '../gateway/stages.ts'
-import type { Asked } from './asked.ts'
+import type { Asked } from './connections/incoming-request.ts'
 import { faultEnvelopes, statusEnvelopes } from './envelope.ts'
 
 /** A request that is over, with the true outcome behind an HTTP 200. */

@@ -1,6 +1,6 @@
 import { Fault, Refusal, type RefusalDetail } from '../errors.ts'
 import type { Reply } from '../gateway/reply.ts'
-import type { Asked } from './asked.ts'
+import type { Asked } from './connections/incoming-request.ts'
 import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'
 import { replyJson } from './json-reply.ts'
 

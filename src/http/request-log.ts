@@ -1,5 +1,5 @@
-import { member, plainMember } from '../json-line.ts'
-import type { Log } from '../log.ts'
+import { member, plainMember } from '../log/json-line.ts'
+import type { Log } from '../log/log.ts'
 import type { EndedRequest } from './ended-request.ts'
 import { loggedPath } from './logged-path.ts'
 

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 import {
   type AttemptOrigin,
   type AttemptOutcome,

@@ -1,6 +1,6 @@
-import type { CompiledPolicies, Decision, Question } from './decision.ts'
+import type { CompiledPolicies, Decision, Question } from './engine/decision.ts'
 
-export type { Decision, Question } from './decision.ts'
+export type { Decision, Question } from './engine/decision.ts'
 
 /** The one role key that passes without a permission check; any other spelling is a plain role. */
 const adminKey = 'admin'

@@ -1,7 +1,7 @@
 import { decide } from './decide.ts'
-import type { CompiledPolicies, Decision, NearMiss, Question } from './decision.ts'
+import type { CompiledPolicies, Decision, NearMiss, Question } from './engine/decision.ts'
 
-export type { NearMiss } from './decision.ts'
+export type { NearMiss } from './engine/decision.ts'
 
 /** A decision and, when it is no, the allow rules that came closest. */
 export interface Explanation {

@@ -1,5 +1,5 @@
 import { Fault } from '../errors.ts'
-import type { CompiledPolicies } from './decision.ts'
+import type { CompiledPolicies } from './engine/decision.ts'
 
 /**
  * The policies in force. Two states:

@@ -1,19 +1,19 @@
-import { createTrust } from '../gateway/trusted-peers.ts'
+import { createTrust } from '../gateway/arrival/trusted-peers.ts'
 import {
   type ClientConnections,
   type ConnectionLimits,
   createClientConnections,
-} from '../http/client-connections.ts'
-import { type ClientFaults, createClientFaults } from '../http/client-faults.ts'
-import { readListenOverflows } from '../http/listen-overflows.ts'
+} from '../http/connections/client-connections.ts'
+import { type ClientFaults, createClientFaults } from '../http/connections/client-faults.ts'
+import { readListenOverflows } from '../http/port/listen-overflows.ts'
 import {
   addConnectionGauge,
   addListenOverflows,
   createConnectionMetrics,
 } from '../metrics/connection-metrics.ts'
 import type { Figures } from '../metrics/registry.ts'
-import type { ServeOptions } from '../serve.ts'
 import { firstReserved } from './descriptors.ts'
+import type { ServeOptions } from './serve.ts'
 
 /** The connections of the ports that take requests, with their limits, log and metrics. */
 export interface ClientPorts {

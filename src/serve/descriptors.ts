@@ -1,6 +1,6 @@
-import type { Config } from '../config/schema.ts'
-import { readDescriptorLimit } from '../http/descriptor-limit.ts'
-import type { Log } from '../log.ts'
+import type { Config } from '../config/schema/schema.ts'
+import { readDescriptorLimit } from '../http/port/descriptor-limit.ts'
+import type { Log } from '../log/log.ts'
 
 /** Log, stores, listeners, the files of policies and keys. */
 const ofGateway = 128

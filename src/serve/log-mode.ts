@@ -1,5 +1,5 @@
 import type { ModeFacts } from '../config/mode.ts'
-import type { Log } from '../log.ts'
+import type { Log } from '../log/log.ts'
 
 /** Logs the mode and what follows from it, in every mode: an operator must not have to guess it. */
 export function logMode(mode: ModeFacts, log: Log): void {

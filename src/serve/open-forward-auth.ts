@@ -1,9 +1,9 @@
 import type { Server } from 'node:http'
-import type { ClientConnections } from '../http/client-connections.ts'
-import { createDoors } from '../http/doors.ts'
-import { createDrain } from '../http/drain.ts'
-import type { ServeOptions } from '../serve.ts'
+import type { ClientConnections } from '../http/connections/client-connections.ts'
+import { createDrain } from '../http/port/drain.ts'
+import { createDoors } from '../http/port/listeners.ts'
 import { doorSettings, drainOptions, drainTimes } from './draining.ts'
+import type { ServeOptions } from './serve.ts'
 
 /** The port for other proxies, if there is to be one. Closing it twice is closing it once. */
 export async function openForwardAuth(

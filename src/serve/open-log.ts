@@ -1,9 +1,9 @@
 import { fstatSync } from 'node:fs'
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/schema/schema.ts'
 import { secretsIn } from '../config/secrets-in.ts'
-import { createLog, type Log } from '../log.ts'
-import { createLogDestination } from '../log-destination.ts'
-import { createTextLines } from '../log-text.ts'
+import { createLog, type Log } from '../log/log.ts'
+import { createLogDestination } from '../log/log-destination.ts'
+import { createTextLines } from '../log/log-text.ts'
 import { createClean, createDescribeError, type DescribeError } from './describe-error.ts'
 
 /** Standard output, and who reads there. */

@@ -1,13 +1,13 @@
 import type { Closing } from '../closing.ts'
-import type { Config } from '../config/schema.ts'
-import { createTrust } from '../gateway/trusted-peers.ts'
-import { openLineFile } from '../line-file.ts'
-import { createDecisionLines, type WriteDecision } from '../log.ts'
+import type { Config } from '../config/schema/schema.ts'
+import { createTrust } from '../gateway/arrival/trusted-peers.ts'
+import { openLineFile } from '../log/line-file.ts'
+import { createDecisionLines, type WriteDecision } from '../log/log.ts'
 import type { Figures } from '../metrics/registry.ts'
-import type { ServeOptions } from '../serve.ts'
 import { findSpans } from '../tracing/spans.ts'
 import { createTracing, type Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
+import type { ServeOptions } from './serve.ts'
 
 /** What is done about traces, with the SDK that is loaded if one is. */
 export function openTracing(

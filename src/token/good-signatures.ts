@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { createRecentlyUsed } from '../recently-used.ts'
+import { createRecentlyUsed } from '../lru.ts'
 
 /** What tokens said whose signature was good. */
 export interface GoodSignatures<Said> {

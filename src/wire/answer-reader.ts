@@ -1,5 +1,5 @@
 import { type AnswerHead, agreesTo, type Framing, readHead } from './answer-head.ts'
-import { type Room, takeRoom } from './blocks.ts'
+import { type Room, takeRoom } from './buffer-pool.ts'
 import { type ChunkReader, createChunkReader } from './chunks.ts'
 import { Malformed } from './wire-error.ts'
 

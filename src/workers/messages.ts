@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/schema/schema.ts'
 import type { Readiness } from '../http/readiness.ts'
 import type { FigureSnapshot } from '../metrics/snapshot.ts'
 

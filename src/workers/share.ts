@@ -1,4 +1,4 @@
-import type { Config } from '../config/schema.ts'
+import type { Config } from '../config/schema/schema.ts'
 
 /**
  * The configuration of one of `count` workers. What limits the whole gateway is divided, rounded

@@ -1,6 +1,6 @@
-import type { Log } from '../log.ts'
-import type { WholeFigures } from '../metrics/whole.ts'
-import type { Place } from './place.ts'
+import type { Log } from '../log/log.ts'
+import type { WholeFigures } from '../metrics/aggregate.ts'
+import type { Place } from './worker-slot.ts'
 
 export interface WatchSettings {
   /** How often workers are asked what they have counted; no more than that is lost with one. */

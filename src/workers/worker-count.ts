@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import type { Config } from '../config/schema.ts'
-import { notShared } from '../config/shared-stores.ts'
+import { notShared } from '../config/checks/shared-stores.ts'
+import type { Config } from '../config/schema/schema.ts'
 
 /** How many workers there are to be, and why there are fewer than there are cores. */
 export interface WorkerCount {

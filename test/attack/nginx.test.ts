@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { canonicalPath } from '../../src/policy/canonical-path.ts'
+import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
 import { asked } from '../support/forward-auth.ts'
 import { mountKeys, newKey, signedBy } from '../support/keys.ts'
 import { startNginx } from '../support/nginx.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalPath, everyAllowance } from '../../src/policy/canonical-path.ts'
+import { canonicalPath, everyAllowance } from '../../src/policy/rule/canonical-path.ts'
 import { corpusLines } from '../support/corpora.ts'
 import { inParallel } from '../support/in-parallel.ts'
 import { expectRejected, expectUnauthenticated } from '../support/outcomes.ts'

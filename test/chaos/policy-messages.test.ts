@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { formatDocument } from '../../src/stores/policy-document.ts'
+import { formatDocument } from '../../src/stores/policies/document/policy-document.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { prefix, startPublished, testStore } from '../support/published-policies.ts'
 import { until } from '../support/until.ts'

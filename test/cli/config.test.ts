@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { configCheck } from '../../src/cli/config-check.ts'
-import { configPrint } from '../../src/cli/config-print.ts'
-import { configSchema } from '../../src/cli/config-schema.ts'
+import { configCheck } from '../../src/cli/config/check.ts'
+import { configPrint } from '../../src/cli/config/print.ts'
+import { configSchema } from '../../src/cli/config/schema.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'postern-cli-'))

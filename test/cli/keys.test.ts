@@ -2,9 +2,9 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { tokenInspect } from '../../src/cli/accounts/token-inspect.ts'
 import { keysCommands } from '../../src/cli/keys-commands.ts'
 import { reportError } from '../../src/cli/report-error.ts'
-import { tokenInspect } from '../../src/cli/token-inspect.ts'
 import { newKey, signedBy } from '../support/keys.ts'
 
 let cwd: string

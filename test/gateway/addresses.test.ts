@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { watchAddresses } from '../../src/gateway/addresses.ts'
+import { watchAddresses } from '../../src/gateway/upstream/addresses.ts'
 import { until } from '../support/until.ts'
 
 /** A name whose answers come from this list, the last one again and again. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createBreaker } from '../../src/gateway/breaker.ts'
+import { createBreaker } from '../../src/gateway/upstream/breaker.ts'
 
 function startBreaker({ isAlone = false } = {}) {
   let time = 0

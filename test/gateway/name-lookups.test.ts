@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createNameLookups } from '../../src/gateway/name-lookups.ts'
+import { createNameLookups } from '../../src/gateway/upstream/name-lookups.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { until } from '../support/until.ts'
 

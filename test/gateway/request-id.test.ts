@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRequestId } from '../../src/gateway/request-id.ts'
+import { createRequestId } from '../../src/gateway/arrival/request-id.ts'
 
 test('every request has a random UUID of its own', () => {
   const ids = Array.from({ length: 1000 }, createRequestId)

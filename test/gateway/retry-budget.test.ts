@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createRetryBudget } from '../../src/gateway/retry-budget.ts'
+import { createRetryBudget } from '../../src/gateway/upstream/retry-budget.ts'
 
 function takeAll({ take }: ReturnType<typeof createRetryBudget>): number {
   let taken = 0

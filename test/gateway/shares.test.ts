@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createShares } from '../../src/gateway/shares.ts'
+import { createShares } from '../../src/gateway/upstream/shares.ts'
 
 describe('a place in a share', () => {
   // An upstream whose circuit opens fails all of them in one turn.

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type ConnectionLimits,
   createClientConnections,
-} from '../../src/http/client-connections.ts'
+} from '../../src/http/connections/client-connections.ts'
 import { type ByteClient, openByteClient } from '../support/byte-client.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
 import { figureOf } from '../support/gateway-figures.ts'

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { plainHead } from '../../src/http/plain-head.ts'
+import { plainHead } from '../../src/http/plain/plain-head.ts'
 import { sendRaw } from '../support/raw-client.ts'
 
 interface Given {

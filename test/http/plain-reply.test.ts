@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { PlainReply } from '../../src/http/plain-reply.ts'
+import { PlainReply } from '../../src/http/plain/plain-reply.ts'
 import { sendRaw } from '../support/raw-client.ts'
 
 /** What a client gets when `answer` answers it. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLogSample } from '../../src/http/sampled-log.ts'
+import { createLogSample } from '../../src/http/connections/sampled-log.ts'
 import { openByteClient } from '../support/byte-client.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
 import { figureOf } from '../support/gateway-figures.ts'

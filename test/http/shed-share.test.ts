@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createShedShare } from '../../src/http/shed-share.ts'
+import { createShedShare } from '../../src/http/port/shed-share.ts'
 
 const limitMs = 500
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/log/log.ts'
 import { createLoginLog, onlyRecorded } from '../../src/login/login-log.ts'
 import type { LoginRecord } from '../../src/login/login-record.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Refusal } from '../../src/errors.ts'
 import { createThrottle, type ThrottleLimits } from '../../src/login/throttle.ts'
-import { createMemoryCounters } from '../../src/stores/memory-counters.ts'
+import { createMemoryCounters } from '../../src/stores/limits/memory-counters.ts'
 
 const day = 86_400
 const defaults: ThrottleLimits = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalPath } from '../../src/policy/canonical-path.ts'
+import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
 import { corpusLines, corpusText } from '../support/corpora.ts'
 
 /** Texts that look like paths: pieces that parsers are known to disagree on, and any characters. */

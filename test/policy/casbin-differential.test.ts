@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { type Enforcer, newEnforcer, newModelFromString, StringAdapter } from 'casbin'
 import { describe, expect, test } from 'vitest'
-import { canonicalPath } from '../../src/policy/canonical-path.ts'
-import type { CasbinModel, Column } from '../../src/policy/casbin-model.ts'
-import { compile } from '../../src/policy/compile.ts'
 import { decide, type Question } from '../../src/policy/decide.ts'
-import { formatModel, formatPolicyFiles } from '../../src/policy/format.ts'
-import type { Model } from '../../src/policy/model.ts'
-import { type PolicySet, parsePolicySet } from '../../src/policy/policy-set.ts'
+import { compile } from '../../src/policy/engine/compile.ts'
+import type { CasbinModel, Column } from '../../src/policy/model/casbin-model.ts'
+import type { Model } from '../../src/policy/model/model.ts'
+import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
+import { formatModel, formatPolicyFiles } from '../../src/policy/set/format.ts'
+import { type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { casbinModels } from './casbin-models.ts'
 import { policyFiles, shippedModel } from './policy-text.ts'
 
@@ -15,7 +15,7 @@ import { policyFiles, shippedModel } from './policy-text.ts'
  * Where we are stricter than casbin on purpose.
  *
  * The index answers no where casbin, which makes regular expressions of patterns, answers yes; these
- * are the marks of such a pattern (`src/policy/pattern.ts`):
+ * are the marks of such a pattern (`src/policy/rule/pattern.ts`):
  * - a dot matches a dot only;
  * - a colon inside a segment is a colon, also behind a parameter;
  * - `text*` under a model with keyMatch2 is a prefix, not a repetition of its last character.
@@ -26,10 +26,10 @@ import { policyFiles, shippedModel } from './policy-text.ts'
  * - lines with too few or too many columns, empty fields, unknown types, methods that no request has;
  * - inheritance in a circle or over more than ten generations;
  * - under a model that casbin answers, the three marks above, and a regexMatch on anything but whole
- *   methods (`src/policy/casbin-values.ts`);
+ *   methods (`src/policy/model/casbin-values.ts`);
  * - models with eval(), with functions or operators that are not on the list, with an effect that
  *   allows by default or by subject, and those that do not look at role, path and method
- *   (`src/policy/casbin-columns.ts`).
+ *   (`src/policy/model/casbin-columns.ts`).
  *
  * Without rules nobody but admin is allowed anything, whatever the matcher says of empty columns.
  */

@@ -1,4 +1,4 @@
-import { formatModel } from '../../src/policy/format.ts'
+import { formatModel } from '../../src/policy/set/format.ts'
 import { shippedModel } from './policy-text.ts'
 
 /** What a model file says, from the pieces in which it differs from the shipped one. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Invalid } from '../../src/errors.ts'
-import { compile } from '../../src/policy/compile.ts'
 import { decide } from '../../src/policy/decide.ts'
-import { formatPolicyFiles } from '../../src/policy/format.ts'
-import { type PolicySet, parsePolicySet } from '../../src/policy/policy-set.ts'
+import { compile } from '../../src/policy/engine/compile.ts'
+import { formatPolicyFiles } from '../../src/policy/set/format.ts'
+import { type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { casbinModels } from './casbin-models.ts'
 import { policyFiles } from './policy-text.ts'
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkPolicySet, type Finding } from '../../src/policy/check.ts'
-import type { MentionedRole } from '../../src/policy/check-roles.ts'
-import { diffPolicies } from '../../src/policy/diff.ts'
-import { formatModel } from '../../src/policy/format.ts'
-import { parsePolicySet } from '../../src/policy/policy-set.ts'
+import { checkPolicySet, type Finding } from '../../src/policy/review/check.ts'
+import type { MentionedRole } from '../../src/policy/review/check-roles.ts'
+import { diffPolicies } from '../../src/policy/review/diff.ts'
+import { formatModel } from '../../src/policy/set/format.ts'
+import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { type PolicyText, policyFiles, policySet, widestModel } from './policy-text.ts'
 
 function check(text: PolicyText, mentioned: readonly MentionedRole[] = []): readonly Finding[] {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalPath } from '../../src/policy/canonical-path.ts'
-import { compile } from '../../src/policy/compile.ts'
 import { decide } from '../../src/policy/decide.ts'
-import { type AccessChange, diffPolicies } from '../../src/policy/diff.ts'
-import { METHODS } from '../../src/policy/rule.ts'
+import { compile } from '../../src/policy/engine/compile.ts'
+import { type AccessChange, diffPolicies } from '../../src/policy/review/diff.ts'
+import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
+import { METHODS } from '../../src/policy/rule/rule.ts'
 import { type PolicyText, policySet, widestModel } from './policy-text.ts'
 
 function diff(before: PolicyText, after: PolicyText) {

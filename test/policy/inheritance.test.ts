@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ancestorsByRole } from '../../src/policy/inheritance.ts'
+import { ancestorsByRole } from '../../src/policy/set/inheritance.ts'
 import { policyFiles, policySet, problemsOf, widestModel } from './policy-text.ts'
 
 const rule = 'p, a, /x, GET'

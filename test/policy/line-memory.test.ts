@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Invalid } from '../../src/errors.ts'
-import { createLineMemory } from '../../src/policy/line-memory.ts'
-import { parseInSteps, parsePolicySet } from '../../src/policy/policy-set.ts'
-import { preparePolicies } from '../../src/policy/prepare.ts'
-import { finish } from '../../src/policy/steps.ts'
+import { preparePolicies } from '../../src/policy/engine/prepare.ts'
+import { finish } from '../../src/policy/rule/steps.ts'
+import { createLineMemory } from '../../src/policy/set/line-memory.ts'
+import { parseInSteps, parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { policyFiles, widestModel } from './policy-text.ts'
 
 const line = fc.oneof(

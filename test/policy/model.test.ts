@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { formatModel } from '../../src/policy/format.ts'
-import type { Model } from '../../src/policy/model.ts'
+import type { Model } from '../../src/policy/model/model.ts'
+import { formatModel } from '../../src/policy/set/format.ts'
 import { policyFiles, policySet, problemsOf, shippedModel, widestModel } from './policy-text.ts'
 
 const shipped = formatModel(shippedModel)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { patternProblem } from '../../src/policy/pattern.ts'
+import { patternProblem } from '../../src/policy/rule/pattern.ts'
 
 const both = { keyMatch: true, keyMatch2: true }
 

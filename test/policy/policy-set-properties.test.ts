@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Invalid } from '../../src/errors.ts'
-import { formatModel, formatPolicyFiles } from '../../src/policy/format.ts'
-import { type PolicyFile, type PolicySet, parsePolicySet } from '../../src/policy/policy-set.ts'
+import { formatModel, formatPolicyFiles } from '../../src/policy/set/format.ts'
+import { type PolicyFile, type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { shippedModel, widestModel } from './policy-text.ts'
 
 function tryToParse(files: readonly PolicyFile[]): PolicySet | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { formatModel } from '../../src/policy/format.ts'
-import { parsePolicySet } from '../../src/policy/policy-set.ts'
+import { formatModel } from '../../src/policy/set/format.ts'
+import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { policyFiles, policySet, problemsOf, widestModel } from './policy-text.ts'
 
 const rules = [

@@ -1,8 +1,8 @@
 import { Invalid, type Problem } from '../../src/errors.ts'
-import { type CompiledSet, compile } from '../../src/policy/compile.ts'
-import { formatModel } from '../../src/policy/format.ts'
-import type { Model } from '../../src/policy/model.ts'
-import { type PolicyFile, type PolicySet, parsePolicySet } from '../../src/policy/policy-set.ts'
+import { type CompiledSet, compile } from '../../src/policy/engine/compile.ts'
+import type { Model } from '../../src/policy/model/model.ts'
+import { formatModel } from '../../src/policy/set/format.ts'
+import { type PolicyFile, type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
 
 /** The model that Postern ships: go-admin's. */
 export const shippedModel: Model = {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { compile } from '../../src/policy/compile.ts'
 import { decide } from '../../src/policy/decide.ts'
-import { parsePolicySet } from '../../src/policy/policy-set.ts'
+import { compile } from '../../src/policy/engine/compile.ts'
+import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { shippedModel } from './policy-text.ts'
 
 const set = parsePolicySet(

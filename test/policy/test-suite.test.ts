@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Problem } from '../../src/errors.ts'
-import { coverageOf } from '../../src/policy/coverage.ts'
 import { decide } from '../../src/policy/decide.ts'
-import { formatJunit } from '../../src/policy/junit.ts'
-import { parseTestFile } from '../../src/policy/test-file.ts'
-import { describeFailure, runExpectations } from '../../src/policy/test-suite.ts'
+import { coverageOf } from '../../src/policy/expectations/coverage.ts'
+import { formatJunit } from '../../src/policy/expectations/junit.ts'
+import { parseTestFile } from '../../src/policy/expectations/test-file.ts'
+import { describeFailure, runExpectations } from '../../src/policy/expectations/test-suite.ts'
 import { policies } from './policy-text.ts'
 
 function parse(text: string) {

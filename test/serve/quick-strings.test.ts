@@ -8,7 +8,7 @@ const run = promisify(execFile)
 /** Says before and after whether V8 finds the methods of strings the quick way. */
 const script = `
 const { quickenStrings } = await import('${resolve('src/serve/quick-strings.ts')}')
-await import('${resolve('src/serve.ts')}')
+await import('${resolve('src/serve/serve.ts')}')
 console.log(%HasFastProperties(String.prototype))
 quickenStrings()
 console.log(%HasFastProperties(String.prototype))

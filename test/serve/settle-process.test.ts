@@ -61,7 +61,7 @@ test('the room that loading took is given back', async () => {
 const { getHeapSpaceStatistics } = await import('node:v8')
 const roomForNew = () =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space').space_size
-await import('${resolve('src/serve.ts')}')
+await import('${resolve('src/serve/serve.ts')}')
 const before = roomForNew()
 ${settle}
 console.log(JSON.stringify({ before, after: roomForNew(), gc: typeof globalThis.gc }))

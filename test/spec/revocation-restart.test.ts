@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { confirmationLine } from '../../src/stores/revocation-lines.ts'
+import { confirmationLine } from '../../src/stores/revocations/revocation-lines.ts'
 import { prefix, testRedis } from '../support/published-policies.ts'
 import {
   liveToken,

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createTarget } from '../../src/gateway/target.ts'
+import { createTarget } from '../../src/gateway/upstream/target.ts'
 import { askTarget } from '../support/ask-target.ts'
 import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAccountChanges } from '../../src/stores/account-changes.ts'
-import { createAccounts } from '../../src/stores/accounts.ts'
-import type { Database } from '../../src/stores/database.ts'
-import { seedAccounts } from '../../src/stores/seed.ts'
+import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
+import { createAccounts } from '../../src/stores/accounts/accounts.ts'
+import { seedAccounts } from '../../src/stores/accounts/seed.ts'
+import type { Database } from '../../src/stores/database/database.ts'
 import { laterEra } from './go-admin-tables.ts'
 import { type RunningDatabase, testDatabases } from './test-databases.ts'
 

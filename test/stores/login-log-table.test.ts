@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LoginRecord } from '../../src/login/login-record.ts'
-import type { Database } from '../../src/stores/database.ts'
-import { createLoginLogTable } from '../../src/stores/login-log-table.ts'
+import type { Database } from '../../src/stores/database/database.ts'
+import { createLoginLogTable } from '../../src/stores/login-log/login-log-table.ts'
 import { type RunningDatabase, testDatabases } from './test-databases.ts'
 
 const at = new Date('2026-03-04T05:06:07.089Z')

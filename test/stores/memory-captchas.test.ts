@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createMemoryCaptchas } from '../../src/stores/memory-captchas.ts'
+import { createMemoryCaptchas } from '../../src/stores/limits/memory-captchas.ts'
 
 describe('captchas in memory', () => {
   function captchas({ maxOutstanding = 100, start = 0 } = {}) {

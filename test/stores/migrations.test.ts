@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '../../src/stores/database.ts'
-import { migrate } from '../../src/stores/migrations.ts'
+import type { Database } from '../../src/stores/database/database.ts'
+import { migrate } from '../../src/stores/database/migrations.ts'
 import { laterEra } from './go-admin-tables.ts'
 import { type RunningDatabase, testDatabases } from './test-databases.ts'
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readPolicyFiles } from '../../src/stores/policy-files.ts'
+import { readPolicyFiles } from '../../src/stores/policies/policy-files.ts'
 import { policyFiles } from '../support/policy-files.ts'
 import { ask, readyz } from '../support/published-policies.ts'
 import { startPostern } from '../support/start-postern.ts'

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { openPolicyStore, type PolicyStore } from '../../src/stores/policies.ts'
-import type { PolicyDocument } from '../../src/stores/policy-document.ts'
-import { createRedis } from '../../src/stores/redis.ts'
-import { createReplicas, type Replicas } from '../../src/stores/replicas.ts'
+import type { PolicyDocument } from '../../src/stores/policies/document/policy-document.ts'
+import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policies.ts'
+import { createReplicas, type Replicas } from '../../src/stores/policies/replicas/replicas.ts'
+import { createRedis } from '../../src/stores/redis/redis.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 

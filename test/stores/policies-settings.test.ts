@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadConfig, readConfig } from '../../src/config/load.ts'
 import { redacted } from '../../src/config/redacted.ts'
-import { parseRedisUrl } from '../../src/stores/redis-address.ts'
+import { parseRedisUrl } from '../../src/stores/redis/redis-address.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'postern-settings-'))
 afterAll(() => rmSync(cwd, { recursive: true }))

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { openPolicyStore, type PolicyStore } from '../../src/stores/policies.ts'
-import { formatDocument, parseDocument } from '../../src/stores/policy-document.ts'
-import { createRedis } from '../../src/stores/redis.ts'
-import { createReplicas } from '../../src/stores/replicas.ts'
+import {
+  formatDocument,
+  parseDocument,
+} from '../../src/stores/policies/document/policy-document.ts'
+import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policies.ts'
+import { createReplicas } from '../../src/stores/policies/replicas/replicas.ts'
+import { createRedis } from '../../src/stores/redis/redis.ts'
 import { startFakeRedis } from '../support/fake-redis.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { documentOf } from '../support/policy-files.ts'

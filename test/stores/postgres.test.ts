@@ -3,9 +3,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Fault, Invalid } from '../../src/errors.ts'
-import { createAccounts } from '../../src/stores/accounts.ts'
-import { type Database, type DatabaseOptions, openDatabase } from '../../src/stores/database.ts'
-import { seedAccounts } from '../../src/stores/seed.ts'
+import { createAccounts } from '../../src/stores/accounts/accounts.ts'
+import { seedAccounts } from '../../src/stores/accounts/seed.ts'
+import {
+  type Database,
+  type DatabaseOptions,
+  openDatabase,
+} from '../../src/stores/database/database.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 
 const limits = { poolSize: 2, connectTimeoutMs: 1500, statementTimeoutMs: 1000, directory: '' }

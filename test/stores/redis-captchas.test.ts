@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { CaptchaStore } from '../../src/login/captcha.ts'
-import { createRedisCaptchas } from '../../src/stores/redis-captchas.ts'
+import { createRedisCaptchas } from '../../src/stores/limits/redis-captchas.ts'
 import { startFakeRedis } from '../support/fake-redis.ts'
 import { connectRedis, testPrefix } from '../support/redis-client.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'

@@ -12,8 +12,8 @@ import {
   onTestFinished,
   test,
 } from 'vitest'
-import { openPolicyStore } from '../../src/stores/policies.ts'
-import { createSubscriber } from '../../src/stores/redis-subscriber.ts'
+import { openPolicyStore } from '../../src/stores/policies/policies.ts'
+import { createSubscriber } from '../../src/stores/redis/redis-subscriber.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { ask } from '../support/published-policies.ts'

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { createRedis, type RedisClient } from '../../src/stores/redis.ts'
-import { type OwnProcess, ownProcess } from '../../src/stores/replica-identity.ts'
-import { createReplicas, type Replicas } from '../../src/stores/replicas.ts'
+import { type OwnProcess, ownProcess } from '../../src/stores/policies/replicas/replica-identity.ts'
+import { createReplicas, type Replicas } from '../../src/stores/policies/replicas/replicas.ts'
+import { createRedis, type RedisClient } from '../../src/stores/redis/redis.ts'
 import { prefix } from '../support/published-policies.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 

@@ -7,8 +7,8 @@ import {
   confirmationLine,
   parseRevocationLines,
   revocationLine,
-} from '../../src/stores/revocation-lines.ts'
-import { createRevocationSnapshot } from '../../src/stores/revocation-snapshot.ts'
+} from '../../src/stores/revocations/revocation-lines.ts'
+import { createRevocationSnapshot } from '../../src/stores/revocations/revocation-snapshot.ts'
 import { createRevocations, type Revocation } from '../../src/token/revocations.ts'
 import { mountSmallDisk, smallDiskProblem } from '../support/full-disk.ts'
 import { until } from '../support/until.ts'

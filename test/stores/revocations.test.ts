@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../src/stores/database.ts'
-import { createDatabaseRevocations } from '../../src/stores/database-revocations.ts'
-import { createRedis } from '../../src/stores/redis.ts'
-import { createRedisRevocations } from '../../src/stores/redis-revocations.ts'
-import { createRevocationFeed } from '../../src/stores/revocation-feed.ts'
-import { PAGE, type Place, type RevocationStore } from '../../src/stores/revocation-store.ts'
+import { openDatabase } from '../../src/stores/database/database.ts'
+import { createRedis } from '../../src/stores/redis/redis.ts'
+import { createDatabaseRevocations } from '../../src/stores/revocations/database-revocations.ts'
+import { createRedisRevocations } from '../../src/stores/revocations/redis-revocations.ts'
+import { createRevocationFeed } from '../../src/stores/revocations/revocation-feed.ts'
+import {
+  PAGE,
+  type Place,
+  type RevocationStore,
+} from '../../src/stores/revocations/revocation-store.ts'
 import { createRevocations, type Revocation } from '../../src/token/revocations.ts'
 import { endingOf } from '../../src/token/tokens.ts'
 import { startPostgres } from '../support/postgres-server.ts'

@@ -1,18 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/log/log.ts'
 import { createLoginLog } from '../../src/login/login-log.ts'
 import type { InsertRecords, LoginRecord } from '../../src/login/login-record.ts'
-import type { Database } from '../../src/stores/database.ts'
-import { openDatabase } from '../../src/stores/database.ts'
+import type { Database } from '../../src/stores/database/database.ts'
+import { openDatabase } from '../../src/stores/database/database.ts'
 import {
   createLoginLogConsumer,
   type LoginLogConsumerParts,
-} from '../../src/stores/login-log-consumer.ts'
-import { createLoginLogStream, type LoginLogStream } from '../../src/stores/login-log-stream.ts'
-import { createLoginLogTable } from '../../src/stores/login-log-table.ts'
-import { createRedis, type RedisClient } from '../../src/stores/redis.ts'
-import { createSharedLoginLog } from '../../src/stores/shared-login-log.ts'
+} from '../../src/stores/login-log/login-log-consumer.ts'
+import {
+  createLoginLogStream,
+  type LoginLogStream,
+} from '../../src/stores/login-log/login-log-stream.ts'
+import { createLoginLogTable } from '../../src/stores/login-log/login-log-table.ts'
+import { createSharedLoginLog } from '../../src/stores/login-log/shared-login-log.ts'
+import { createRedis, type RedisClient } from '../../src/stores/redis/redis.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { exactNumber } from '../../src/stores/exact-number.ts'
-import { randomPassword } from '../../src/stores/random-password.ts'
-import { isStorable, toStorable } from '../../src/stores/storable-text.ts'
+import { exactNumber } from '../../src/stores/accounts/exact-number.ts'
+import { randomPassword } from '../../src/stores/accounts/random-password.ts'
+import { isStorable, toStorable } from '../../src/stores/database/storable-text.ts'
 
 describe('a storable text', () => {
   const anyText = fc.string({ unit: 'binary', maxLength: 300 })

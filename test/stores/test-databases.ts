@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { inject } from 'vitest'
-import { type Database, openDatabase } from '../../src/stores/database.ts'
-import { migrate } from '../../src/stores/migrations.ts'
-import { readTableShapes, type TableShapes } from '../../src/stores/table-shapes.ts'
+import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import { migrate } from '../../src/stores/database/migrations.ts'
+import { readTableShapes, type TableShapes } from '../../src/stores/database/table-shapes.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 
 export const limits = { poolSize: 4, connectTimeoutMs: 5000, statementTimeoutMs: 10_000 }

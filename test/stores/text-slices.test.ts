@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { formatSnapshot, parseSnapshot } from '../../src/stores/snapshot-text.ts'
-import { slicesOf } from '../../src/stores/text-slices.ts'
+import { slicesOf } from '../../src/stores/policies/document/text-slices.ts'
+import { formatSnapshot, parseSnapshot } from '../../src/stores/policies/snapshot-text.ts'
 
 describe('a text in slices', () => {
   test('is whole again, and no pair is cut apart', () => {

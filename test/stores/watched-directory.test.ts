@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { Invalid } from '../../src/errors.ts'
-import { readKeyFiles } from '../../src/stores/key-files.ts'
-import { createWatchedDirectory } from '../../src/stores/watched-directory.ts'
+import { createWatchedDirectory } from '../../src/stores/feed/watched-directory.ts'
+import { readKeyFiles } from '../../src/stores/keys/key-files.ts'
 
 let directory: string
 let afterFirstReading: () => void

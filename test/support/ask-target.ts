@@ -1,4 +1,4 @@
-import type { Target } from '../../src/gateway/target.ts'
+import type { Target } from '../../src/gateway/upstream/target.ts'
 
 /** One request as an exchange sends it; resolves with its status. */
 export function askTarget(target: Target): Promise<number> {

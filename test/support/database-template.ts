@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { createPasswordHash } from '../../src/login/password-hash.ts'
-import { openDatabase } from '../../src/stores/database.ts'
-import { seedAccounts } from '../../src/stores/seed.ts'
+import { seedAccounts } from '../../src/stores/accounts/seed.ts'
+import { openDatabase } from '../../src/stores/database/database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { createRedis, type RedisClient } from '../../src/stores/redis.ts'
+import { createRedis, type RedisClient } from '../../src/stores/redis/redis.ts'
 
 export const testPrefix = '{test}:'
 

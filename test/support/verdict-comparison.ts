@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Access, AccessRoute } from '../../src/admission/routes.ts'
 import { createAdmission, judge, type Verdict } from '../../src/admission/verdict.ts'
-import { type CompiledPolicies, compile } from '../../src/policy/compile.ts'
-import { parsePolicySet } from '../../src/policy/policy-set.ts'
-import { readPolicyFiles } from '../../src/stores/policy-files.ts'
+import { type CompiledPolicies, compile } from '../../src/policy/engine/compile.ts'
+import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
+import { readPolicyFiles } from '../../src/stores/policies/policy-files.ts'
 import { startPostern, type TestPostern } from './start-postern.ts'
 
 const routePaths = ['/', '/a', '/a/b', '/files', '/old', '/api/v1/orders', '/api/v1/user', '/api']

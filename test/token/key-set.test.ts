@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { secretWeakness } from '../../src/config/secret-strength.ts'
+import { secretWeakness } from '../../src/config/checks/secret-strength.ts'
 import { Invalid } from '../../src/errors.ts'
 import { generateKeyFile } from '../../src/token/generate-key.ts'
 import { parseKeySet } from '../../src/token/key-set.ts'

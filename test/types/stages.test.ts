@@ -13,7 +13,7 @@ function complaints(body: string): string {
     import { identify, type IdentifyParts } from '../../../src/gateway/identify.ts'
     import { receive, type ReceiveParts } from '../../../src/gateway/receive.ts'
     import type { Arrival, Authorized, Identified } from '../../../src/gateway/stages.ts'
-    import type { CompiledPolicies } from '../../../src/policy/compile.ts'
+    import type { CompiledPolicies } from '../../../src/policy/engine/compile.ts'
     export async function line(
       arrival: Arrival, reply: ServerResponse, parts: ReceiveParts & IdentifyParts & ForwardParts,
       policies: () => CompiledPolicies,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { takeRoom } from '../../src/wire/blocks.ts'
+import { takeRoom } from '../../src/wire/buffer-pool.ts'
 
 const large = 40_000
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readPlainRequest } from '../../src/wire/plain-request.ts'
+import { readPlainRequest } from '../../src/http/plain/plain-request.ts'
 import { corpusText } from '../support/corpora.ts'
 import { oddRequest, validRequest } from './requests.ts'
 

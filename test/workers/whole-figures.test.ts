@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { createWholeFigures, joinFigures } from '../../src/metrics/aggregate.ts'
 import { createFigures, figuresText } from '../../src/metrics/registry.ts'
 import type { FigureSnapshot, SnapshotValue } from '../../src/metrics/snapshot.ts'
-import { createWholeFigures, joinFigures } from '../../src/metrics/whole.ts'
 
 type Whole = FigureSnapshot['whole']
 

@@ -1,0 +1,66 @@
+import { resolve } from 'node:path'
+import { secretWeakness } from '../../config/checks/secret-strength.ts'
+import { loadConfig } from '../../config/load.ts'
+import { modeFacts } from '../../config/mode.ts'
+import { type Database, openDatabase } from '../../stores/database/database.ts'
+import { readKeyFiles } from '../../stores/keys/key-files.ts'
+import { sharedSecret } from '../../stores/keys/shared-secret.ts'
+import { type Inspection, inspectToken } from '../../token/inspect.ts'
+import { type KeySet, parseKeySet } from '../../token/key-set.ts'
+import type { Io } from '../io.ts'
+
+/** The configuration with the place of its data directory, for a command on tokens. */
+export function tokenConfig(file: string | undefined, io: Io) {
+  const config = loadConfig({ file, env: io.env, cwd: io.cwd })
+  const { dataDirectory } = config.application
+  const { keyDirectory } = config.jwt
+  return {
+    config,
+    directory: resolve(io.cwd, dataDirectory),
+    keyDirectory: keyDirectory === undefined ? undefined : resolve(io.cwd, keyDirectory),
+  }
+}
+
+export type TokenConfig = ReturnType<typeof tokenConfig>
+
+/** Opens the accounts' database for a piece of work. */
+export async function withDatabase<Result>(
+  { config, directory }: TokenConfig,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = await openDatabase({ ...config.database, directory })
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+/**
+ * The token that an argument names: `-` is standard input, so that no token stands in the history
+ * of a shell or in the list of processes.
+ */
+export async function readToken(argument: string, io: Io): Promise<string> {
+  const text = argument === '-' ? await io.readStdin() : argument
+  return text.trim().replace(/^Bearer +/i, '')
+}
+
+/** Takes it apart with the keys of this configuration. */
+export async function inspectOurs(
+  text: string,
+  settings: TokenConfig,
+): Promise<Inspection | undefined> {
+  const keys = await configuredKeys(settings)
+  return inspectToken(text, keys, settings.config.jwt.maxTokenBytes)
+}
+
+async function configuredKeys({
+  config: { application, jwt },
+  directory: dataDirectory,
+  keyDirectory,
+}: TokenConfig): Promise<Pick<KeySet, 'find'>> {
+  const { weakSecretAllowed: weakAllowed } = modeFacts(application.mode, jwt.timeout)
+  const secret = await sharedSecret(jwt, { dataDirectory, weakAllowed })
+  if (keyDirectory === undefined) return { find: (kid) => (kid === undefined ? secret : undefined) }
+  return parseKeySet(keyDirectory, await readKeyFiles(keyDirectory), { secret, secretWeakness })
+}

@@ -1,0 +1,148 @@
+import { longestLifetime, modeFacts } from '../../config/mode.ts'
+import type { Inspection } from '../../token/inspect.ts'
+import { excessiveLifetime } from '../../token/lifetime.ts'
+import { createRevocations, type Revocations } from '../../token/revocations.ts'
+import type { VerifiedToken } from '../../token/tokens.ts'
+import { json, policyCommand } from '../command.ts'
+import { formatTable } from '../table.ts'
+import { withRevocations } from './revoke-tokens.ts'
+import {
+  inspectOurs,
+  readToken,
+  type TokenConfig,
+  tokenConfig,
+  withDatabase,
+} from './token-command.ts'
+
+const help = `usage: postern token inspect TOKEN|- [--output text|json] [--config FILE]
+
+Says whose token it is, which key signed it, until when it lasts, and whether a gateway takes it.
+With - the token is read from standard input and stays out of the shell's history. The signature
+is never shown: what is printed is no token.
+
+  pbpaste | postern token inspect -
+  postern token inspect - < token.txt
+  postern token inspect - --output json < token.txt | jq .claims.rolekey
+
+Exit codes: 0 a gateway takes it, 1 it does not, or that cannot be told, 2 bad arguments.
+`
+
+type Verdict =
+  | 'good'
+  | 'expired'
+  | 'too long-lived'
+  | 'not valid yet'
+  | 'revoked'
+  | 'not ours'
+  | 'unknown'
+
+/** Shows everything about a token but its signature. */
+export const tokenInspect = policyCommand(
+  { help, options: {}, positionals: [1, 1] },
+  async ({ values, positionals: [argument = ''], output }, io) => {
+    const settings = tokenConfig(values.config, io)
+    const inspection = await inspectOurs(await readToken(argument, io), settings)
+    if (inspection === undefined) {
+      io.err('postern: that is no token: three parts of base64url with dots between are expected\n')
+      return 1
+    }
+    const { verdict, reason } = await judge(inspection, settings)
+    const { header, claims, token } = inspection
+    const times = token && {
+      issuedAt: time(token.issuedAt),
+      expiresAt: time(token.expiresAt * 1000),
+    }
+    const key = inspection.key && { kid: inspection.key.kid ?? null, alg: inspection.key.algorithm }
+    if (output === 'json') {
+      const id = token?.id
+      io.out(json({ verdict, reason, key: key ?? null, id, ...times, header, claims }))
+    } else io.out(inWords(inspection, { verdict, reason }))
+    return verdict === 'good' ? 0 : 1
+  },
+)
+
+interface Judged {
+  readonly verdict: Verdict
+  readonly reason: string | undefined
+}
+
+async function judge({ token, problem }: Inspection, settings: TokenConfig): Promise<Judged> {
+  if (token === undefined) return { verdict: 'not ours', reason: problem }
+  const at = Date.now() / 1000
+  if (token.expiresAt <= at) return { verdict: 'expired', reason: undefined }
+  const reason = lifetimeReason(token, settings, at)
+  if (reason !== undefined) return { verdict: 'too long-lived', reason }
+  const earliest = token.issuedAt / 1000 - settings.config.jwt.clockSkewSeconds
+  if (at < Math.max(earliest, token.notBefore ?? 0)) {
+    return { verdict: 'not valid yet', reason: undefined }
+  }
+  try {
+    const known = await readAll(settings)
+    const isRevoked = known.check(token) === 'revoked'
+    return { verdict: isRevoked ? 'revoked' : 'good', reason: undefined }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return { verdict: 'unknown', reason: `whether it was revoked cannot be told: ${why}` }
+  }
+}
+
+function lifetimeReason(
+  token: VerifiedToken,
+  { config: { application, jwt } }: TokenConfig,
+  at: number,
+): string | undefined {
+  const maxLifetimeSeconds = longestLifetime(modeFacts(application.mode, jwt.timeout), jwt)
+  const { clockSkewSeconds } = jwt
+  const lifetime = excessiveLifetime(token, { maxLifetimeSeconds, clockSkewSeconds }, at)
+  if (lifetime === undefined) return undefined
+  const setting = jwt.maxLifetimeSeconds === undefined ? 'jwt.timeout' : 'jwt.maxLifetimeSeconds'
+  const hint =
+    token.expiresAt >= millisecondsFrom
+      ? 'its exp is not in seconds since 1970'
+      : 'issued in mode dev, by another issuer, or with a longer jwt.timeout; jwt.maxLifetimeSeconds can allow it'
+  return `it lives ${lifetime} s, and ${setting} allows ${maxLifetimeSeconds} s: ${hint}`
+}
+
+/** The year 5138 in seconds; as milliseconds, the year 1973. */
+const millisecondsFrom = 1e11
+
+/** The list as a gateway holds it. */
+async function readAll(settings: TokenConfig): Promise<Revocations> {
+  const known = createRevocations(Date.now)
+  await withDatabase(settings, (database) =>
+    withRevocations(settings.config, database, async (store) => {
+      let page = await store.read(undefined)
+      while (page !== undefined) {
+        for (const revocation of page.revocations) known.add(revocation)
+        page = page.more ? await store.read(page.place) : undefined
+      }
+    }),
+  )
+  return known
+}
+
+function inWords({ key, header, token }: Inspection, { verdict, reason }: Judged): string {
+  const signed = key ? `${key.algorithm}, ${key.kid ?? 'without kid'}` : `none (${header['alg']})`
+  const rows = [
+    ['verdict', reason === undefined ? verdict : `${verdict}: ${reason}`],
+    ['key', signed],
+    ...(token === undefined ? [] : about(token)),
+  ]
+  return formatTable(rows)
+}
+
+function about({ caller, id, issuedAt, expiresAt }: VerifiedToken): readonly string[][] {
+  return [
+    ['user', `${caller.userId} ${caller.username}`],
+    ['role', `${caller.roleId} ${caller.roleKey}`],
+    ['data scope', caller.dataScope],
+    ['issued', time(issuedAt)],
+    ['expires', time(expiresAt * 1000)],
+    ['id', id],
+  ]
+}
+
+function time(ms: number): string {
+  const date = new Date(ms)
+  return Number.isNaN(date.getTime()) ? 'never' : date.toISOString()
+}

@@ -1,0 +1,145 @@
+import { access, constants, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { Draft } from '../../config/checks/draft.ts'
+import { secretWeakness } from '../../config/checks/secret-strength.ts'
+import type { Written } from '../../config/load.ts'
+import { Invalid, type Problem } from '../../errors.ts'
+import { preparePolicies } from '../../policy/engine/prepare.ts'
+import { readKeyFiles } from '../../stores/keys/key-files.ts'
+import { checkPair, readClientContext, readPemFile } from '../../stores/keys/pem-files.ts'
+import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
+import { assertionSigner } from '../../token/assertions.ts'
+import { type KeySetOptions, parseKeySet } from '../../token/key-set.ts'
+import { secretKey } from '../../token/keys.ts'
+
+interface FileCheck {
+  /** The setting that names the file. */
+  readonly setting: string
+  readonly run: () => Promise<unknown>
+}
+
+/**
+ * What is wrong with the files and directories that a gateway opens at its start: all of it, at the
+ * setting that names the file, or at the line of the file where there is one.
+ */
+export async function fileProblems(written: Written, cwd: string): Promise<readonly Problem[]> {
+  const found = await Promise.all(
+    fileChecks(written, cwd).map(({ setting, run }) =>
+      run().then(
+        () => [],
+        (error) => problemsOf(error, setting, written.placeOf),
+      ),
+    ),
+  )
+  return found.flat()
+}
+
+function fileChecks({ draft, isBroken }: Written, cwd: string): readonly FileCheck[] {
+  const at = (path: string) => resolve(cwd, path)
+  const { application, database, tls, jwt, policy, logger } = draft
+  const { certFile, keyFile } = tls ?? {}
+  const checks: FileCheck[] = []
+  if (certFile !== undefined && keyFile !== undefined) {
+    checks.push({ setting: 'tls', run: () => checkTls(at(certFile), at(keyFile)) })
+  }
+  for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
+    const files = Object.entries({ ...upstream?.tls }).filter(([key]) => key.endsWith('File'))
+    if (files.length === 0) continue
+    const named = Object.fromEntries(files.map(([key, path]) => [key, at(String(path))]))
+    checks.push({ setting: `upstreams.${name}.tls`, run: () => readClientContext(named) })
+  }
+  if (jwt?.keyDirectory !== undefined) {
+    const directory = at(jwt.keyDirectory)
+    checks.push({ setting: 'jwt.keyDirectory', run: () => checkKeys(draft, directory) })
+  }
+  if (policy?.source === 'files' && policy.directory !== undefined) {
+    const directory = at(policy.directory)
+    const run = async () => preparePolicies(await readPolicyFiles(directory))
+    checks.push({ setting: 'policy.directory', run })
+  }
+  const { enabled, file } = logger?.decisions ?? {}
+  if (enabled && file !== undefined) {
+    checks.push({ setting: 'logger.decisions.file', run: () => checkAppendable(at(file)) })
+  }
+  // Without a database of its own, Postern keeps one there.
+  const directory = application?.dataDirectory
+  if (database?.url === undefined && directory !== undefined && !isBroken('database.url')) {
+    const run = () => checkDirectory(at(directory))
+    checks.push({ setting: 'application.dataDirectory', run })
+  }
+  return checks
+}
+
+async function checkTls(certFile: string, keyFile: string): Promise<void> {
+  const read = await Promise.allSettled([readPemFile(certFile), readPemFile(keyFile)])
+  const [cert, key] = read
+  if (cert.status === 'fulfilled' && key.status === 'fulfilled') {
+    checkPair(cert.value, key.value)
+    return
+  }
+  const reasons = read.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  throw new Invalid(reasons.flatMap((reason) => (reason instanceof Invalid ? reason.problems : [])))
+}
+
+async function checkKeys({ jwt, identity }: Draft, directory: string): Promise<void> {
+  const options: KeySetOptions = {
+    secretWeakness,
+    ...(jwt?.secret !== undefined && { secret: await secretKey(jwt.secret, 1) }),
+  }
+  const set = await parseKeySet(directory, await readKeyFiles(directory), options)
+  if (identity?.assertion?.enabled !== true || assertionSigner(set) !== undefined) return
+  const message = 'identity.assertion needs one private key here, or one named to sign'
+  throw new Invalid([{ file: directory, message }])
+}
+
+/** Whether lines can be appended. What does not exist is created, and is not created here. */
+async function checkAppendable(file: string): Promise<void> {
+  const existing = await kindOf(file)
+  if (existing === 'directory') throw unwritable(file, 'EISDIR')
+  const parent = dirname(file)
+  if (existing === undefined && (await kindOf(parent)) === 'file') throw unwritable(file, 'ENOTDIR')
+  await checkAccess(existing === undefined ? parent : file, file)
+}
+
+/** Whether files can be created there, or the directory itself where it does not exist. */
+async function checkDirectory(directory: string): Promise<void> {
+  let nearest = directory
+  while ((await kindOf(nearest)) === undefined) nearest = dirname(nearest)
+  if ((await kindOf(nearest)) === 'file') throw unwritable(directory, 'ENOTDIR')
+  await checkAccess(nearest, directory)
+}
+
+async function kindOf(path: string): Promise<'file' | 'directory' | undefined> {
+  try {
+    return (await stat(path)).isDirectory() ? 'directory' : 'file'
+  } catch {
+    return undefined
+  }
+}
+
+/** `wanted`: what the problem is about. */
+async function checkAccess(path: string, wanted: string): Promise<void> {
+  try {
+    await access(path, constants.W_OK)
+  } catch (error) {
+    throw unwritable(wanted, (error as NodeJS.ErrnoException).code ?? 'unknown error')
+  }
+}
+
+function unwritable(path: string, reason: string): Invalid {
+  return new Invalid([{ file: path, message: `cannot be written (${reason})` }])
+}
+
+/** A line of a policy or key file says more than the setting; else the setting is the place. */
+function problemsOf(
+  error: unknown,
+  setting: string,
+  placeOf: Written['placeOf'],
+): readonly Problem[] {
+  if (!(error instanceof Invalid)) throw error
+  return error.problems.map((problem) => {
+    if (problem.line !== undefined) return problem
+    const message = `${setting}: ${problem.file} ${problem.message}`
+    return { ...placeOf(setting), message }
+  })
+}

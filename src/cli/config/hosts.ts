@@ -1,0 +1,34 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { type Listener, listenersOf } from '../../config/checks/listeners.ts'
+import type { Written } from '../../config/load.ts'
+import type { Problem } from '../../errors.ts'
+
+/**
+ * Hosts that this machine cannot listen on: an address of another machine, a name without an address.
+ * Tried on a free port, for the configured one may be in use by the gateway that runs.
+ */
+export async function hostProblems({ draft, placeOf }: Written): Promise<readonly Problem[]> {
+  const found = await Promise.all(
+    listenersOf(draft).map(async ({ name, host, complaint }: Listener) => {
+      if (host === undefined || complaint !== undefined) return []
+      const reason = await refusalOf(host)
+      if (reason === undefined) return []
+      const message = `${name}.host: cannot listen on ${host} (${reason}); use an address of this machine, or 0.0.0.0 for all`
+      return [{ ...placeOf(`${name}.host`), message }]
+    }),
+  )
+  return found.flat()
+}
+
+async function refusalOf(host: string): Promise<string | undefined> {
+  const server = createServer().listen({ host, port: 0 })
+  try {
+    await once(server, 'listening')
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown error'
+  } finally {
+    server.close()
+  }
+}

@@ -1,0 +1,73 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { secretWeakness } from '../../config/checks/secret-strength.ts'
+import { configFile, readConfig } from '../../config/load.ts'
+import { Fault, Invalid } from '../../errors.ts'
+import { isOpenToOthers, readKeyFiles } from '../../stores/keys/key-files.ts'
+import { type KeySet, parseKeySet, signerFile } from '../../token/key-set.ts'
+import type { Io } from '../io.ts'
+
+/** The directory that is named, else the one of the configuration. */
+export function keyDirectory(
+  named: string | undefined,
+  config: string | undefined,
+  io: Io,
+): { readonly shown: string; readonly path: string } {
+  if (named !== undefined) return { shown: named, path: resolve(io.cwd, named) }
+  const source = { file: config, env: io.env, cwd: io.cwd }
+  const reading = readConfig(source)
+  if (reading.config === undefined) throw new Invalid(reading.problems)
+  const { keyDirectory: configured } = reading.config.jwt
+  if (configured !== undefined) return { shown: configured, path: resolve(io.cwd, configured) }
+  const message = 'jwt.keyDirectory is missing: name the directory of keys'
+  throw new Invalid([{ file: configFile(source), message }])
+}
+
+export interface KeyDirectory {
+  readonly set: KeySet
+  /** The `kid` in the file `signer`, if there is that file. */
+  readonly named: string | undefined
+  /** Private keys that others than their owner can read. */
+  readonly exposed: readonly string[]
+}
+
+/** Reads a key directory as a gateway without `jwt.secret` would. Throws `Invalid`. */
+export async function readKeyDirectory(path: string): Promise<KeyDirectory> {
+  const files = await readKeyFiles(path)
+  const set = await parseKeySet(path, files, { secretWeakness })
+  const open = new Set(files.filter(isOpenToOthers).map(({ name }) => name))
+  return {
+    set,
+    named: files.find(({ name }) => name === join(path, signerFile))?.text.trim(),
+    exposed: set.entries.flatMap(({ signing, file }) => (signing && open.has(file) ? [file] : [])),
+  }
+}
+
+/** Writes a new file that only its owner can read, in a directory likewise; never over another. */
+export async function writePrivately(path: string, name: string, text: string): Promise<void> {
+  await orRefuse(join(path, name), async () => {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    await writeFile(join(path, name), text, { mode: 0o600, flag: 'wx' })
+  })
+}
+
+/** Puts the name of the signing key in place in one step: no gateway reads half of it. */
+export async function writeSigner(path: string, kid: string): Promise<void> {
+  const draft = join(path, `.${signerFile}.new`)
+  await orRefuse(join(path, signerFile), async () => {
+    await rm(draft, { force: true })
+    await writeFile(draft, `${kid}\n`, { mode: 0o644, flag: 'wx' })
+    await rename(draft, join(path, signerFile))
+  })
+}
+
+async function orRefuse(file: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const reason =
+      code === 'EEXIST' ? 'exists, and no key is ever overwritten' : `cannot be written (${code})`
+    throw new Fault('keys', { reason: `${file} ${reason}` })
+  }
+}

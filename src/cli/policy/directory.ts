@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { Fault, Invalid } from '../../errors.ts'
+import type { PolicyFile } from '../../policy/set/policy-set.ts'
+import { readPolicyFiles, readWrittenText } from '../../stores/policies/policy-files.ts'
+
+/** A policy directory as it was read; files are named as the person who asked would name them. */
+export interface PolicyDirectory {
+  readonly name: string
+  readonly files: readonly PolicyFile[]
+  /** `tests/*_test.yaml`. */
+  readonly tests: readonly PolicyFile[]
+  /** What looks like a part of it and is not read. */
+  readonly strays: readonly Stray[]
+}
+
+/** A file or a directory that is not read, and why. */
+export interface Stray {
+  readonly file: string
+  readonly message: string
+}
+
+/** Reads the policy files and the tests of a directory. Throws `Invalid` when it cannot. */
+export async function readPolicyDirectory(name: string, cwd: string): Promise<PolicyDirectory> {
+  const files = await readPolicyFiles(resolve(cwd, name))
+  const inside = await namesIn(resolve(cwd, name, 'tests'))
+  const tests = inside.filter((test) => test.endsWith('_test.yaml')).sort()
+  const texts = tests.map(async (test) => {
+    const shown = join(name, 'tests', test)
+    return { name: shown, text: await readWrittenText(resolve(cwd, shown), shown) }
+  })
+  return {
+    name,
+    files: files.map((file) => ({ ...file, name: join(name, basename(file.name)) })),
+    tests: await Promise.all(texts),
+    strays: [
+      ...(await straysIn(name, cwd, false)),
+      ...(await straysIn(join(name, 'tests'), cwd, true)),
+    ],
+  }
+}
+
+/** What somebody would miss: YAML files among the tests that are none, and files further below. */
+async function straysIn(name: string, cwd: string, isTests: boolean): Promise<readonly Stray[]> {
+  const strays: Stray[] = []
+  for (const each of (await namesIn(resolve(cwd, name))).toSorted()) {
+    const file = join(name, each)
+    if (each.startsWith('.') || (each === 'tests' && !isTests)) continue
+    const below = await namesIn(resolve(cwd, file)).catch(() => [])
+    if (below.some((found) => partOfPolicy.test(found))) {
+      const message = 'is not read: what counts lies in the directory itself, and in tests'
+      strays.push({ file, message })
+    } else if (isTests && /\.ya?ml$/.test(each) && !each.endsWith('_test.yaml')) {
+      strays.push({ file, message: 'is not read: a test file is named *_test.yaml' })
+    }
+  }
+  return strays
+}
+
+const partOfPolicy = /\.(?:csv|conf|ya?ml)$/
+
+/** Makes a directory with these files, all at once. Refuses one that already has something in it. */
+export async function createPolicyDirectory(
+  name: string,
+  cwd: string,
+  files: readonly PolicyFile[],
+): Promise<void> {
+  const target = resolve(cwd, name)
+  if ((await namesIn(target)).length > 0) {
+    throw new Invalid([{ file: name, message: 'is not empty: name a new directory' }])
+  }
+  const unfinished = `${target}.${randomUUID()}`
+  try {
+    await mkdir(dirname(target), { recursive: true })
+    await mkdir(unfinished)
+    for (const file of files) await writeFile(join(unfinished, file.name), file.text)
+    await rename(unfinished, target)
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true }).catch(() => {})
+    throw notWritten(name, error)
+  }
+}
+
+/**
+ * Replaces the policy files of a directory and leaves the rest of it alone. No file is ever half
+ * written; files that are no longer part of the policy go last.
+ */
+export async function replacePolicyFiles(
+  name: string,
+  cwd: string,
+  files: readonly PolicyFile[],
+): Promise<void> {
+  const target = resolve(cwd, name)
+  const kept = new Set(files.map((file) => file.name))
+  const old = (await readPolicyFiles(target)).map((file) => basename(file.name))
+  try {
+    for (const file of files) {
+      const unfinished = join(target, `.${file.name}.${randomUUID()}`)
+      await writeFile(unfinished, file.text)
+      await rename(unfinished, join(target, file.name))
+    }
+    for (const each of old) {
+      if (!kept.has(each) && !each.endsWith('.md')) await rm(join(target, each))
+    }
+  } catch (error) {
+    throw notWritten(name, error)
+  }
+}
+
+function notWritten(name: string, error: unknown): Fault {
+  const { code = 'unknown error' } = error as NodeJS.ErrnoException
+  return new Fault('policies', { reason: `${name} cannot be written (${code})` })
+}
+
+/** What a directory holds; nothing when it does not exist. Throws `Invalid` when it is none. */
+export async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return []
+    throw new Invalid([{ file: directory, message: `is no directory that can be read (${code})` }])
+  }
+}

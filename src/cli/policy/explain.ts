@@ -1,0 +1,170 @@
+import type { OwnEndpoint } from '../../admission/own-endpoints.ts'
+import { type Admission, type CallRefusal, judge, type Verdict } from '../../admission/verdict.ts'
+import { compile } from '../../policy/engine/compile.ts'
+import type { CompiledPolicies, NearMiss, Question } from '../../policy/engine/decision.ts'
+import { explain } from '../../policy/explain.ts'
+import { placeOf } from '../../policy/review/finding.ts'
+import { type Exclusion, methodProblem, type Rule } from '../../policy/rule/rule.ts'
+import { count, json, policyCommand } from '../command.ts'
+import { policySettings } from '../settings.ts'
+import { formatTable, printable } from '../table.ts'
+import { readVersion } from './versions.ts'
+
+const help = `usage: postern policy explain ROLE METHOD PATH [--policies DIR|REVISION|live] [--output text|json] [--config FILE]
+
+Answers as the gateway would for a caller with this role and a valid token, with the code that
+decides there: which route or endpoint the call belongs to, by which step and by which rule in which
+line it is decided, and when the answer is no, which rules came close. A path is read as the gateway
+reads it; a query is left out. Routes come from the configuration. Needs no network unless a revision
+or live is named.
+
+  postern policy explain viewer DELETE /api/v1/orders/7
+  postern policy explain viewer GET '/api/v1/orders/a%20b?page=2'
+  postern policy explain clerk POST /api/v1/orders --policies ../new-policies
+  postern policy explain clerk POST /api/v1/orders --policies live --config production.yaml
+
+Exit codes: 0 allowed, 1 denied or refused, 2 bad arguments, 3 policy or configuration not usable.
+`
+
+/** Says whether a role may make a call, and why. */
+export const policyExplain = policyCommand(
+  { help, options: { policies: { type: 'string' } }, positionals: [3, 3] },
+  async ({ values, positionals: [roleKey = '', method = '', target = ''], output }, io) => {
+    const settings = policySettings(values.config, io)
+    const { admission, note } = settings.admission()
+    const version = await readVersion(values.policies ?? settings.directory, settings, io)
+    const policies = compile(version.set)
+    const [raw = ''] = target.split('?', 1)
+    const verdict = judge({ roleKey, method, path: raw }, admission, policies)
+    const question = { roleKey, method, path: verdict.path ?? raw }
+    const nearMisses = verdict.decision === undefined ? [] : explain(question, policies).nearMisses
+    const notes = [methodProblem(method), note].filter((each) => each !== undefined)
+
+    if (output === 'json') {
+      io.out(json(asJson(verdict, { question, nearMisses, notes, revision: policies.revision })))
+    } else {
+      io.out(inWords(verdict, { question, raw, nearMisses, admission, policies }))
+      for (const each of notes) io.err(`note: ${printable(each)}\n`)
+    }
+    return verdict.allowed ? 0 : 1
+  },
+)
+
+function asJson(
+  { decision, refusal, route, endpoint, ...verdict }: Verdict,
+  {
+    question,
+    ...more
+  }: {
+    readonly question: Question
+    readonly nearMisses: readonly NearMiss[]
+    readonly notes: readonly string[]
+    readonly revision: string
+  },
+) {
+  return {
+    ...decision,
+    ...verdict,
+    ...question,
+    ...(refusal !== undefined && { refusal, refused: refusalOf(refusal, endpoint) }),
+    route: route?.path ?? null,
+    access: route?.access ?? null,
+    upstream: endpoint?.upstream ?? route?.upstream ?? null,
+    endpoint: endpoint?.name ?? null,
+    ...more,
+  }
+}
+
+const steps = {
+  admin: 'admin: this role passes without a permission check',
+  exclusion: 'exclusion: every logged-in caller may make this call',
+  rule: 'rule',
+  none: 'none: no rule allows it',
+  endpoint: 'endpoint: the gateway answers this path itself, before it asks the policy',
+  refused: 'refused: before the policy is asked',
+} as const
+
+const refusals = {
+  'unknown-method': 'the gateway refuses this method with 400: its parser does not know it',
+  'ambiguous-path': 'the gateway refuses this path with 400: two parsers could read it differently',
+  'no-such-endpoint': 'the gateway answers 404 to everyone: this endpoint must not be reached',
+  'method-not-allowed': 'the gateway answers 405: this method is not served here',
+} as const
+
+interface Explanation {
+  readonly question: Question
+  /** The path as the person wrote it. */
+  readonly raw: string
+  readonly nearMisses: readonly NearMiss[]
+  readonly admission: Admission
+  readonly policies: CompiledPolicies
+}
+
+function inWords(verdict: Verdict, explanation: Explanation): string {
+  const { allowed, refusal, endpoint } = verdict
+  const { question, raw, nearMisses } = explanation
+  const { roleKey, method, path } = question
+  const title =
+    refusal === undefined
+      ? `${allowed ? 'allowed' : 'denied'}: ${roleKey} ${allowed ? 'may' : 'may not'} ${method} ${path}`
+      : `refused: ${refusalOf(refusal, endpoint)}`
+  const rows = [
+    ...(path === raw ? [] : [['path', `${path} (asked: ${raw})`]]),
+    ...(refusal === undefined ? decisionRows(verdict, explanation) : []),
+  ]
+  const misses = nearMisses.map(({ differs, rule }) => [
+    lineOf(rule),
+    differs === 'method' ? 'for another method' : 'for another role',
+  ])
+  return [
+    `${printable(title)}\n`,
+    formatTable(rows, '  '),
+    misses.length === 0 ? '' : `${count(misses.length, 'rule')} came close:\n`,
+    formatTable(misses, '  '),
+  ].join('')
+}
+
+function decisionRows(verdict: Verdict, { admission, policies }: Explanation): string[][] {
+  const { rule, exclusion } = verdict.decision ?? {}
+  return [
+    ...(admission.areRoutesKnown ? [['route', routeOf(verdict)]] : []),
+    ['step', stepOf(verdict)],
+    ...(rule === undefined ? [] : [['rule', lineOf(rule)]]),
+    ...(exclusion === undefined ? [] : [['entry', lineOf(exclusion)]]),
+    ...(exclusion === undefined ? [] : [['reason', exclusion.reason]]),
+    ['revision', policies.revision],
+  ]
+}
+
+function refusalOf(refusal: CallRefusal, endpoint: OwnEndpoint | undefined): string {
+  if (refusal !== 'method-not-allowed' || endpoint === undefined) return refusals[refusal]
+  return `the gateway answers 405: this path is its own and serves ${endpoint.allow} only`
+}
+
+function routeOf({ allowed, route, endpoint, isUnserved }: Verdict): string {
+  const then = allowed ? 'the answer is' : 'with permission, the answer is'
+  if (isUnserved) return `none: no route serves this path; ${then} 404`
+  if (endpoint?.name === 'wrong-method') {
+    return `endpoint of the gateway, which serves ${endpoint.allow} only; ${then} 405`
+  }
+  if (endpoint !== undefined) {
+    return `endpoint ${endpoint.name}, answered by ${endpoint.upstream === undefined ? 'the gateway' : `upstream ${endpoint.upstream}`}`
+  }
+  const to = route?.upstream === undefined ? '' : `, upstream ${route.upstream}`
+  return `${route?.path} (access ${route?.access}${to})`
+}
+
+function stepOf({ step, need }: Verdict): string {
+  if (step !== 'route') return steps[step]
+  const who = need === 'nothing' ? 'everyone' : 'every logged-in caller'
+  return `route: it lets ${who} pass, and the policy is not asked`
+}
+
+function lineOf(granted: Rule | Exclusion): string {
+  const { method, path, origin } = granted
+  const place = placeOf(origin)
+  if (!('roleKey' in granted)) return `${place}: ${method} ${path}`
+  if (granted.fields !== undefined) return `${place}: p, ${granted.fields.join(', ')}`
+  const effect = granted.effect === 'deny' ? ', deny' : ''
+  return `${place}: p, ${granted.roleKey}, ${path}, ${method}${effect}`
+}

@@ -1,0 +1,76 @@
+import { formatProblem, Invalid, type Problem } from '../../errors.ts'
+import { parseTestFile } from '../../policy/expectations/test-file.ts'
+import type { Expectation } from '../../policy/expectations/test-suite.ts'
+import { checkPolicySet, type Finding } from '../../policy/review/check.ts'
+import { type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
+import type { Io } from '../io.ts'
+import { printable } from '../table.ts'
+import { type PolicyDirectory, readPolicyDirectory } from './directory.ts'
+import { createProgress, percentOf } from './progress.ts'
+
+/** A policy directory, read and checked. Without errors there is a set. */
+export interface Review {
+  readonly directory: PolicyDirectory
+  readonly set: PolicySet | undefined
+  readonly errors: readonly Problem[]
+  readonly warnings: readonly Finding[]
+  readonly expectations: readonly Expectation[]
+}
+
+/** Reads and checks a policy directory, its tests included. Throws `Invalid` when it cannot be read. */
+export async function reviewDirectory(name: string, io: Io): Promise<Review> {
+  const directory = await readPolicyDirectory(name, io.cwd)
+  const errors: Problem[] = []
+  const expectations = directory.tests.flatMap((file) =>
+    parseTestFile(file, (problem) => errors.push(problem)),
+  )
+  const set = parse(directory, errors)
+  const warnings = set === undefined ? [] : warningsOf(set, directory, { expectations, io })
+  return {
+    directory,
+    set: errors.length === 0 ? set : undefined,
+    errors,
+    warnings,
+    expectations,
+  }
+}
+
+function parse({ files }: PolicyDirectory, errors: Problem[]): PolicySet | undefined {
+  try {
+    return parsePolicySet(files)
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    errors.unshift(...error.problems)
+    return undefined
+  }
+}
+
+function warningsOf(
+  set: PolicySet,
+  { files, strays }: PolicyDirectory,
+  { expectations, io }: { readonly expectations: readonly Expectation[]; readonly io: Io },
+): readonly Finding[] {
+  const progress = createProgress(io)
+  const words = percentOf('checking rules')
+  const mentioned = expectations.map(({ role: roleKey, at, withoutRules }) => {
+    return { roleKey, at, withoutRules }
+  })
+  const findings = checkPolicySet(set, files, {
+    mentioned,
+    tick: (done, total) => progress.show(() => words(done, total)),
+  })
+  progress.end()
+  return [...findings, ...strays.map((stray) => ({ ...stray, code: 'not-read' as const }))]
+}
+
+/** The problems a line each, `file:line:column: error: …`, and no more than a person reads. */
+export function formatFindings(kind: 'error' | 'warning', problems: readonly Problem[]): string {
+  const lines = problems.slice(0, mostShown).map((problem) => {
+    const message = `${kind}: ${problem.message}`
+    return `${printable(formatProblem({ ...problem, message }))}\n`
+  })
+  const more = problems.length - mostShown
+  return `${lines.join('')}${more > 0 ? `… and ${more} more ${kind}s: --output json has all\n` : ''}`
+}
+
+const mostShown = 100

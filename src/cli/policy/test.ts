@@ -1,0 +1,169 @@
+import type { Admission } from '../../admission/verdict.ts'
+import { compile } from '../../policy/engine/compile.ts'
+import { type Coverage, coverageOf } from '../../policy/expectations/coverage.ts'
+import { formatJunit } from '../../policy/expectations/junit.ts'
+import {
+  describeFailure,
+  type Outcome,
+  runExpectations,
+} from '../../policy/expectations/test-suite.ts'
+import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
+import { badArguments, count, decimal, json, policyCommand } from '../command.ts'
+import type { Io } from '../io.ts'
+import { policySettings } from '../settings.ts'
+import { printable } from '../table.ts'
+import { createAsk } from './answer.ts'
+import { createProgress, percentOf } from './progress.ts'
+import { formatFindings, type Review, reviewDirectory } from './review.ts'
+
+const help = `usage: postern policy test [DIR] [--coverage PERCENT] [--output text|json|junit] [--config FILE]
+
+Checks a policy directory and asks it every question of its tests/*_test.yaml. Each is an entry like
+
+  - role: viewer
+    method: PUT
+    path: /api/v1/orders/7          canonical, as the policy is asked
+    expect: deny                    or allow
+    reason: A viewer changes nothing.
+    step: none                      optional: admin, exclusion, rule, none, route, endpoint or refused
+    withoutRules: true              optional: no rule is meant to name this role
+
+The answer is the gateway's, to a caller with this role and a valid token: routes and their access
+come from the configuration. Says which rules and exclusions no test decides by. Needs no network.
+
+  postern policy test
+  postern policy test ../new-policies --config production.yaml
+  postern policy test --coverage 100                    fail when a rule has no test
+  postern policy test --output junit > policy-tests.xml
+
+Exit codes: 0 passed, 4 a test failed, there is none, or too little is covered, 3 policy or tests
+cannot be used, 2 bad arguments.
+`
+
+/** Runs the tests of a policy directory against it, with the code that decides in the gateway. */
+export const policyTest = policyCommand(
+  {
+    help,
+    options: { coverage: { type: 'string' } },
+    positionals: [0, 1],
+    outputs: ['text', 'json', 'junit'],
+  },
+  async ({ values, positionals: [named], output }, io) => {
+    const least = decimal(values.coverage ?? '0')
+    if (least === undefined || least > 100) {
+      return badArguments('--coverage is a number from 0 to 100', { help, io })
+    }
+    const settings = policySettings(values.config, io)
+    const { admission, note } = settings.admission()
+    const name = named ?? settings.directory
+    const review = await reviewDirectory(name, io)
+    const report = runTests(review, admission, io)
+    if (report === undefined) {
+      if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
+      else io.err(formatFindings('error', review.errors))
+      if (output === 'junit') io.out(formatJunit([], review.errors))
+      return 3
+    }
+
+    const ok = report.failures.length === 0 && report.outcomes.length > 0
+    const covered = report.coverage.percent >= least
+    if (output === 'json') io.out(json({ ok: ok && covered, ...reportAsJson(review, report) }))
+    else io.err(formatFindings('warning', review.warnings) + formatNotes(report, note))
+    if (output === 'junit') io.out(formatJunit(report.outcomes))
+    if (output === 'text') io.out(formatReport(name, report))
+    if (!covered) io.err(`coverage is below the ${least} % that were asked for\n`)
+    return ok && covered ? 0 : 4
+  },
+)
+
+/** What came of the tests of a policy. */
+export interface TestReport {
+  readonly outcomes: readonly Outcome[]
+  readonly failures: readonly Outcome[]
+  readonly coverage: Coverage
+}
+
+/** Runs all tests; `undefined` when policy or tests cannot be used. */
+export function runTests(
+  { set, expectations }: Review,
+  admission: Admission,
+  io: Io,
+): TestReport | undefined {
+  if (set === undefined) return undefined
+  const progress = createProgress(io)
+  const words = percentOf('testing')
+  const outcomes = runExpectations(
+    expectations,
+    createAsk(admission, compile(set)),
+    (done, total) => progress.show(() => words(done, total)),
+  )
+  progress.end()
+  const failures = outcomes.filter(({ passed }) => !passed)
+  return { outcomes, failures, coverage: coverageOf(set, outcomes) }
+}
+
+/** What the answers do not say: that routes are unknown, or that no route serves a tested path. */
+export function formatNotes({ outcomes }: TestReport, note: string | undefined): string {
+  const unserved = new Set(
+    outcomes
+      .filter(({ decision }) => decision.allowed && decision.isUnserved === true)
+      .map(({ expectation }) => expectation.path),
+  )
+  const [first] = unserved
+  return [
+    note === undefined ? '' : `note: ${printable(note)}\n`,
+    first === undefined
+      ? ''
+      : `note: no route of the configuration serves ${count(unserved.size, 'tested path')}, such as ${printable(first)}: callers with permission get 404\n`,
+  ].join('')
+}
+
+/** Failures, a line each, then what was tested and what was not. */
+export function formatReport(name: string, { outcomes, failures, coverage }: TestReport): string {
+  if (outcomes.length === 0) return `${name}: no tests in ${name}/tests/*_test.yaml\n`
+  const { rules, exclusions, percent } = coverage
+  const failed = failures.map((outcome) => {
+    const { file, line, column } = outcome.expectation.at
+    return `${printable(`${file}:${line}:${column}: failed: ${describeFailure(outcome)}`)}\n`
+  })
+  const untested = [...rules.undecided, ...exclusions.undecided]
+  const passed = outcomes.length - failures.length
+  return [
+    ...failed,
+    `${name}: ${count(outcomes.length, 'test')}, ${passed} passed, ${failures.length} failed\n`,
+    `coverage: ${percent} % (${rules.decided}/${rules.total} rules, ${exclusions.decided}/${exclusions.total} exclusions)\n`,
+    ...untested
+      .slice(0, mostShown)
+      .map((each) => `  no test decides by ${printable(inOneLine(each))}\n`),
+    untested.length > mostShown ? `  … and ${untested.length - mostShown} more\n` : '',
+  ].join('')
+}
+
+const mostShown = 20
+
+function inOneLine(granted: Rule | Exclusion): string {
+  const { method, path, origin } = granted
+  const place = `${origin.file}:${origin.line}`
+  if (!('roleKey' in granted)) return `${place}: everybody ${method} ${path}`
+  return `${place}: ${granted.fields?.join(' ') ?? `${granted.roleKey} ${method} ${path}`}`
+}
+
+/** The same for machines. */
+export function reportAsJson(
+  { directory, set, warnings }: Review,
+  { outcomes, failures, coverage }: TestReport,
+) {
+  return {
+    directory: directory.name,
+    revision: set?.revision,
+    tests: outcomes.length,
+    failed: failures.length,
+    failures: failures.map((outcome) => {
+      const { at, ...expectation } = outcome.expectation
+      const { decision } = outcome
+      return { ...at, expectation, decision, message: describeFailure(outcome) }
+    }),
+    coverage,
+    warnings,
+  }
+}

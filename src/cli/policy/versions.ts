@@ -1,0 +1,48 @@
+import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
+import { isRevision } from '../../stores/policies/document/policy-document.ts'
+import type { PolicyStore } from '../../stores/policies/policies.ts'
+import type { Io } from '../io.ts'
+import { type PolicySettings, refuse, withPolicyStore } from '../settings.ts'
+import { readPolicyDirectory } from './directory.ts'
+
+/** A policy that somebody named, wherever it was kept. */
+export interface PolicyVersion {
+  /** As it was named: a directory, a revision, or `live`. */
+  readonly name: string
+  readonly set: PolicySet
+  readonly files: readonly PolicyFile[]
+}
+
+/**
+ * Reads `live` or a revision from Redis, and anything else from a directory: `./live` is one.
+ */
+export async function readVersion(
+  name: string,
+  settings: PolicySettings,
+  io: Io,
+): Promise<PolicyVersion> {
+  if (name !== 'live' && !isRevision(name)) {
+    const { files } = await readPolicyDirectory(name, io.cwd)
+    return { name, files, set: parsePolicySet(files) }
+  }
+  return withPolicyStore(settings, (store) => readPublished(name, store))
+}
+
+/** The same, of what is published. Says no when there is none. */
+export async function readPublished(name: string, store: PolicyStore): Promise<PolicyVersion> {
+  const revision = name === 'live' ? (await store.head())?.revision : await inFull(name, store)
+  if (revision === undefined) return refuse('nothing is published yet')
+  const document = await store.read(revision)
+  if (document === undefined) return refuse(`no such revision: ${revision}`)
+  return { name, files: document.files, set: parsePolicySet(document.files) }
+}
+
+/** The revision of the history that begins like this, if one only does; else the name as it is. */
+async function inFull(name: string, store: PolicyStore): Promise<string> {
+  const moves = await store.history()
+  const found = new Set(moves.map(({ revision }) => revision).filter((it) => it.startsWith(name)))
+  if (found.size > 1 && !found.has(name)) {
+    return refuse(`${name} is the beginning of ${found.size} revisions: write more of it`)
+  }
+  return found.size === 1 ? ([...found][0] ?? name) : name
+}

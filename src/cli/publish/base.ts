@@ -1,0 +1,77 @@
+import { hash, randomUUID } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { Invalid } from '../../errors.ts'
+import { isRevision } from '../../stores/policies/document/policy-document.ts'
+import type { RedisSettings } from '../../stores/redis/redis.ts'
+
+/** Policy directories have a directory of ours in them, which is no part of the policy. */
+const ownDirectory = '.postern'
+
+/** Where a policy directory says from which published revisions its files were made. */
+function baseFile(directory: string): string {
+  return join(directory, ownDirectory, 'base')
+}
+
+/** A copy of the files, and the Redis that it is published to or pulled from. */
+export interface BasePlace {
+  readonly directory: string
+  readonly cwd: string
+  readonly redis: RedisSettings
+}
+
+/** The revision of that Redis that the files were made from, if the directory says so. */
+export async function readBase(place: BasePlace): Promise<string | undefined> {
+  return (await readBases(place)).get(targetOf(place.redis))
+}
+
+/**
+ * Notes what the files of a directory were made from. The note is about this copy of them, so git
+ * ignores it. Returns whether it could be written: a mounted directory is often read-only.
+ */
+export async function writeBase(place: BasePlace, revision: string): Promise<boolean> {
+  const { directory, cwd, redis } = place
+  const own = resolve(cwd, directory, ownDirectory)
+  const unfinished = join(own, `.base.${randomUUID()}`)
+  try {
+    const bases = new Map(await readBases(place)).set(targetOf(redis), revision)
+    await mkdir(own, { recursive: true })
+    await writeFile(join(own, '.gitignore'), '*\n')
+    await writeFile(unfinished, [...bases].map((each) => `${each.join(' ')}\n`).join(''))
+    await rename(unfinished, resolve(cwd, baseFile(directory)))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What that means for the user. */
+export function baseNotWritten(directory: string): string {
+  return `note: ${baseFile(directory)} cannot be written: the next push needs --over\n`
+}
+
+/** A line for each Redis: what is pushed to a staging system first is not made from its revision. */
+async function readBases({ directory, cwd }: BasePlace): Promise<ReadonlyMap<string, string>> {
+  const file = baseFile(directory)
+  const text = await readFile(resolve(cwd, file), 'utf8').catch((error: unknown) => {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ENOTDIR') return ''
+    throw new Invalid([{ file, message: `cannot be read (${code})` }])
+  })
+  const bases = new Map<string, string>()
+  for (const line of text.split('\n').filter((each) => each !== '')) {
+    const [target = '', revision] = line.split(' ')
+    if (!isRevision(revision)) {
+      const message = 'does not name a revision: delete the file, and push with --over REVISION'
+      throw new Invalid([{ file, message }])
+    }
+    bases.set(target, revision)
+  }
+  return bases
+}
+
+/** Tells one Redis and prefix from another. A hash, so that no address and no password is written. */
+function targetOf({ url, prefix }: RedisSettings): string {
+  const address = url.slice(url.lastIndexOf('@') + 1).replace(/^[\w+]+:\/\//, '')
+  return hash('sha256', `${address} ${prefix}`).slice(0, 12)
+}

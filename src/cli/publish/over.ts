@@ -1,0 +1,66 @@
+import { isRevision } from '../../stores/policies/document/policy-document.ts'
+import type { Head, PolicyStore } from '../../stores/policies/policies.ts'
+import { printable } from '../table.ts'
+
+/** Which revision a publication may replace, and how that is known. */
+export interface Over {
+  /** What `--over` says: a revision, or `live` for whichever it is. */
+  readonly option: string | undefined
+  /** The directory of the files, and the revision that they were made from, if it says so. */
+  readonly directory?: { readonly name: string; readonly base: string | undefined }
+}
+
+/** What is wrong with the value of `--over`, if anything. */
+export function overProblem(option: string | undefined): string | undefined {
+  const isSound = option === undefined || option === 'live' || isRevision(option)
+  return isSound ? undefined : `--over is a revision or live, not ${option}`
+}
+
+/** What is to be published, and whether a person looks at the difference and is asked. */
+export interface Candidate {
+  readonly revision: string
+  readonly over: Over
+  readonly isAsked: boolean
+}
+
+/**
+ * Why a publication must not replace what is live, if so: it would undo what someone else published
+ * after its author last looked. Publishing the live revision again undoes nothing.
+ */
+export async function whyNotOver(
+  live: Head | undefined,
+  { revision, over, isAsked }: Candidate,
+  store: PolicyStore,
+): Promise<string | undefined> {
+  const { option, directory } = over
+  if (option === 'live' || live?.revision === revision) return undefined
+  if (live === undefined) {
+    if (option === undefined) return undefined
+    return `refused: --over names ${option}, but nothing is published; run again without --over`
+  }
+
+  if (option !== undefined) {
+    if (live.revision.startsWith(option)) return undefined
+    return `refused: --over names ${option}, but ${await described(live, store)}; nothing was published. ${advice(option, live)}`
+  }
+  if (directory === undefined || directory.base === live.revision) return undefined
+  const { name, base } = directory
+  if (base !== undefined) {
+    return `refused: ${name} was made from ${base}, but ${await described(live, store)}; publishing would undo that. ${advice(base, live)}`
+  }
+  if (isAsked) return undefined
+  return `refused: ${name} does not say which revision it was made from, and ${await described(live, store)}; review the diff above, then run again with --yes --over ${live.revision} (or --over live, to replace whatever is live)`
+}
+
+function advice(from: string, { revision }: Head): string {
+  return `See what changed: postern policy diff ${from} ${revision}; bring that into your files, then run again with --over ${revision}`
+}
+
+/** `r-3f2a9c81d604 is live (push by ann at 2026-…: why)`. */
+export async function described({ revision, sequence }: Head, store: PolicyStore): Promise<string> {
+  const moves = await store.history(20)
+  const move = moves.find((each) => each.sequence === sequence)
+  const by =
+    move === undefined ? '' : ` (${move.kind} by ${move.author} at ${move.at}: ${move.message})`
+  return printable(`${revision} is live${by}`)
+}

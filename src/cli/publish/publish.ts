@@ -1,0 +1,157 @@
+import { Fault } from '../../errors.ts'
+import type { AccessDiff } from '../../policy/review/diff.ts'
+import { isSamePolicy } from '../../policy/review/same-policy.ts'
+import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
+import {
+  createDocument,
+  type Head,
+  type Move,
+  type PolicyStore,
+  policyOf,
+} from '../../stores/policies/policies.ts'
+import { json, type PolicyOutput } from '../command.ts'
+import type { Io } from '../io.ts'
+import { compareAccess, formatAccess } from '../policy/access.ts'
+import { refuse } from '../settings.ts'
+import {
+  awaitConvergence,
+  type Convergence,
+  formatBehind,
+  inShort,
+  isConverged,
+} from './convergence.ts'
+import { described, type Over, whyNotOver } from './over.ts'
+
+/** What is to be put in force, by whom and why. */
+export interface Publication {
+  readonly files: readonly PolicyFile[]
+  readonly set: PolicySet
+  readonly kind: Move['kind']
+  readonly author: string
+  readonly message: string
+  /** Publish without asking. */
+  readonly yes: boolean
+  /** Which revision it may replace. */
+  readonly over: Over
+  /** `undefined`: publish and do not ask the replicas. */
+  readonly waitSeconds: number | undefined
+}
+
+/** What came of it. */
+export interface PublicationReport {
+  readonly head: Head
+  /** What was in force before; the same revision when there was nothing to publish. */
+  readonly parent: string | undefined
+  /** `undefined` when nothing could be compared with. */
+  readonly diff: AccessDiff | undefined
+  /** `undefined` when the replicas were not asked. */
+  readonly convergence: Convergence | undefined
+}
+
+/**
+ * Shows what a policy changes against what is live, asks, publishes it over the revision that was
+ * seen, and waits for the replicas. `undefined`: the person said no. Throws a Fault that says what
+ * happened when somebody else published in between.
+ */
+export async function publishPolicy(
+  publication: Publication,
+  { store, io }: { readonly store: PolicyStore; readonly io: Io },
+): Promise<PublicationReport | undefined> {
+  const { set, yes, kind, over, waitSeconds } = publication
+  const convergenceWith = async (head: Head) =>
+    waitSeconds === undefined ? undefined : awaitConvergence(head, waitSeconds, { store, io })
+  const seen = await store.head()
+  const live = await readLive(seen, store)
+  // A document that was lost or is broken is mended by publishing it again.
+  if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set)) {
+    io.err(`${set.revision} is live already: nothing to publish\n`)
+    const convergence = await convergenceWith(seen)
+    return { head: seen, parent: seen.revision, diff: undefined, convergence }
+  }
+
+  const diff = compareWithLive(set, live, io)
+  const isAsked = !yes && io.isTerminal === true
+  const reason = await whyNotOver(seen, { revision: set.revision, over, isAsked }, store)
+  if (reason !== undefined) return refuse(reason)
+  if (!yes && !(await confirm(set, io))) return undefined
+
+  const document = createDocument(publication.files, {
+    author: publication.author,
+    message: publication.message,
+    parent: seen?.revision,
+    now: new Date(),
+  })
+  const published = await store.publish(document, seen?.revision, kind)
+  if (!published.moved) return refuse(await whatHappened(seen, published.head, store))
+
+  io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)
+  if (published.unconfirmed !== undefined) {
+    io.err(`note: a failover of Redis could lose it: ${published.unconfirmed}\n`)
+  }
+  const convergence = await convergenceWith(published.head)
+  return { head: published.head, parent: seen?.revision, diff, convergence }
+}
+
+function compareWithLive(set: PolicySet, live: PolicySet | string, io: Io): AccessDiff | undefined {
+  if (typeof live === 'string') {
+    io.err(
+      `${live}: all ${set.rules.length} rules and ${set.exclusions.length} exclusions are new\n`,
+    )
+    return undefined
+  }
+  const diff = compareAccess(live, set, io)
+  io.err(formatAccess(diff))
+  return diff
+}
+
+/** What is live, or why there is nothing to compare with: then a push is how to mend it. */
+async function readLive(seen: Head | undefined, store: PolicyStore): Promise<PolicySet | string> {
+  if (seen === undefined) return 'nothing is published yet'
+  try {
+    const document = await store.read(seen.revision)
+    if (document === undefined) return `${seen.revision} is live, but its document is lost`
+    return policyOf(document)
+  } catch (error) {
+    // With a cause it is Redis that fails, and not what it holds.
+    if (error instanceof Fault && error.cause === undefined) return error.message
+    throw error
+  }
+}
+
+async function confirm({ revision }: PolicySet, io: Io): Promise<boolean> {
+  if (io.isTerminal !== true || io.ask === undefined) {
+    return refuse(
+      'stdin or stderr is not a terminal: review the diff above, then run again with --yes',
+    )
+  }
+  const answer = await io.ask(`Publish ${revision} to every replica? Type yes: `)
+  return /^y(?:es)?$/i.test(answer.trim())
+}
+
+async function whatHappened(
+  seen: Head | undefined,
+  found: Head | undefined,
+  store: PolicyStore,
+): Promise<string> {
+  const saw = seen?.revision ?? 'nothing'
+  if (found === undefined) return `refused: ${saw} was live, and now nothing is; look again`
+  return `refused: ${saw} was live when you looked, now ${await described(found, store)}; nothing was published. See: postern policy diff`
+}
+
+/** Says who decides by it now; exit code 1 when some do not, none has reported, or Redis fails. */
+export function reportPublication(
+  report: PublicationReport,
+  { output, allowLost }: { readonly output: PolicyOutput; readonly allowLost: boolean },
+  io: Io,
+): number {
+  const { convergence, head } = report
+  if (output === 'json') io.out(json(report))
+  else if (convergence === undefined) io.out(`${head.revision} is live; replicas not checked\n`)
+  else if (convergence.problem !== undefined) {
+    io.err(`published, but the replicas cannot be listed: ${convergence.problem}\n`)
+  } else {
+    io.err(formatBehind(convergence))
+    io.out(`${inShort(convergence)}\n`)
+  }
+  return convergence === undefined || isConverged(convergence, { allowLost }) ? 0 : 1
+}

@@ -1,0 +1,108 @@
+import { isIPv4, isIPv6 } from 'node:net'
+import { hostname, networkInterfaces } from 'node:os'
+import type { Report } from '../reading/report.ts'
+import type { Draft } from './draft.ts'
+
+/** Hosts to listen on are addresses or names, and no target leads back to one of them. */
+export function checkListeners(draft: Draft, report: Report): void {
+  const listeners = listenersOf(draft)
+  for (const { name, complaint } of listeners) {
+    const at = `${name}.host`
+    if (complaint !== undefined) report.problem(at, `${at}: ${complaint}`)
+  }
+  for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
+    upstream?.targets?.forEach((target, index) => {
+      const at = `upstreams.${name}.targets[${index}]`
+      if (target === undefined || report.isBroken(at)) return
+      const own = listeners.find((listener) => leadsTo(target, listener))
+      if (own === undefined) return
+      report.problem(
+        at,
+        `${at}: ${target} is this gateway itself (${own.name}.port): requests would go round in a loop; name the service`,
+      )
+    })
+  }
+}
+
+export interface Listener {
+  readonly name: 'application' | 'ops' | 'forwardAuth'
+  readonly host: string | undefined
+  readonly port: number | undefined
+  /** Why the host cannot be one to listen on, whatever the machine. */
+  readonly complaint: string | undefined
+}
+
+/** The listeners of a gateway, those that are switched off left out. */
+export function listenersOf({ application, ops, forwardAuth }: Draft): readonly Listener[] {
+  return [
+    listener('application', application),
+    listener('ops', ops),
+    ...(forwardAuth?.enabled ? [listener('forwardAuth', forwardAuth)] : []),
+  ]
+}
+
+function listener(
+  name: Listener['name'],
+  section: { readonly host?: string; readonly port?: number } | undefined,
+): Listener {
+  const { host, port } = section ?? {}
+  return { name, host, port, complaint: host === undefined ? undefined : hostComplaint(host, name) }
+}
+
+function hostComplaint(host: string, name: string): string | undefined {
+  const shown = JSON.stringify(host)
+  const [, alone, port] = /^([^:]+):(\d+)$/.exec(host) ?? []
+  if (port !== undefined) {
+    return `${shown} is not an address or a host name: set ${name}.host to ${alone} and ${name}.port to ${port}`
+  }
+  if (host.includes(':')) return isIPv6(host) ? undefined : `${shown} is not an IPv6 address`
+  // A name that ends in a number would be read as an address.
+  return /(?:^|\.)\d+\.?$/.test(host) && !isIPv4(host)
+    ? `${shown} is not an IPv4 address`
+    : undefined
+}
+
+/** Whether a connection to the target arrives at the listener, as far as that can be told here. */
+function leadsTo(target: string, { host, port }: Listener): boolean {
+  const url = URL.parse(target)
+  if (url === null || host === undefined || port === undefined || port === 0) return false
+  if (Number(url.port || (url.protocol === 'https:' ? 443 : 80)) !== port) return false
+  const [there, own] = [canonical(url.hostname), canonical(host)]
+  if (there === own) return true
+  if (there === canonical(hostname())) return isAny(own)
+  return addressesOf(there).some((address) => accepts(own, address))
+}
+
+/** One spelling for each address and name. */
+function canonical(host: string): string {
+  const bare = host.toLowerCase().replace(/^\[|\]$/g, '')
+  if (!isIPv6(bare)) return bare.replace(/\.$/, '')
+  const short = URL.parse(`http://[${bare}]`)?.hostname.slice(1, -1) ?? bare
+  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(short) ?? []
+  if (high === undefined || low === undefined) return short
+  const bytes = [high, low].flatMap((half) => [Number(`0x${half}`) >> 8, Number(`0x${half}`) & 255])
+  return bytes.join('.')
+}
+
+function isAny(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
+}
+
+/** Where a connection to this host goes. The system connects to loopback for "any address". */
+function addressesOf(host: string): readonly string[] {
+  if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1']
+  if (host === '0.0.0.0') return ['127.0.0.1']
+  return [host === '::' ? '::1' : host]
+}
+
+function accepts(own: string, address: string): boolean {
+  if (own === '::') return isOfThisMachine(address)
+  if (own === '0.0.0.0') return isIPv4(address) && isOfThisMachine(address)
+  return addressesOf(own).includes(address)
+}
+
+function isOfThisMachine(address: string): boolean {
+  if (address === '::1' || (isIPv4(address) && address.startsWith('127.'))) return true
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return all.some((one) => one.address === address)
+}

@@ -1,0 +1,119 @@
+import { didYouMean } from '../../suggest.ts'
+import {
+  freeEntries,
+  namedSettings,
+  rootSetting,
+  type Setting,
+  settingPaths,
+} from '../schema/setting.ts'
+import type { Report } from './report.ts'
+import { type Tree, withValue } from './tree.ts'
+import { parseYaml } from './yaml-tree.ts'
+
+const PREFIX = /^POSTERN_/i
+const FILE_SUFFIX = /_FILE$/i
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The content of a file that holds a secret, or why there is none. */
+export type ReadSecretFile = (path: string) => { readonly text: string } | { readonly why: string }
+
+interface Variable {
+  readonly name: string
+  readonly text: string
+  readonly path: readonly string[]
+  readonly setting: Setting
+  readonly isFile: boolean
+}
+
+/**
+ * Lays `POSTERN_A__B` variables over what the file says; `POSTERN_A__B_FILE` names a file that
+ * holds a secret. Reports variables that name no setting, and two that name the same one.
+ */
+export function overlayEnvironment(
+  file: Tree,
+  env: Environment,
+  { readSecretFile, report }: { readSecretFile: ReadSecretFile; report: Report },
+): Tree {
+  const byPath = new Map<string, Variable>()
+
+  for (const [name, text] of Object.entries(env).sort(byName)) {
+    if (text === undefined || !PREFIX.test(name) || isNotOurs(name, text)) continue
+    const variable = resolve(name, text)
+    const key = variable?.path.join('.') ?? ''
+    const other = byPath.get(key)
+    if (variable === undefined) report.problemAt({ file: name }, unknownVariable(name))
+    else if (other === undefined) byPath.set(key, variable)
+    else report.problemAt({ file: name }, `${other.name} gives ${key} already: keep one`)
+  }
+
+  // A variable for a whole section must not undo one for a setting in it.
+  const shallowFirst = [...byPath.values()].sort((a, b) => a.path.length - b.path.length)
+  return shallowFirst.reduce((tree, variable) => {
+    const key = variable.path.join('.')
+    report.remember(key, { file: variable.name })
+    const { tree: value, complaints } = meaning(variable, readSecretFile)
+    for (const complaint of complaints) report.problem(key, `${key}: ${complaint}`)
+    return value === undefined ? tree : withValue(tree, variable.path, value)
+  }, file)
+}
+
+function meaning(
+  { name, text, setting, isFile }: Variable,
+  readSecretFile: ReadSecretFile,
+): { readonly tree?: Tree; readonly complaints: readonly string[] } {
+  if (isFile) {
+    const content = readSecretFile(text)
+    if ('why' in content) return { complaints: [`${text} ${content.why}`] }
+    return { tree: scalar(content.text, name), complaints: [] }
+  }
+  // Text is taken as it stands: a secret may look like a number, or begin with a YAML sign.
+  if (setting.type === 'string') return { tree: scalar(text, name), complaints: [] }
+
+  const { tree, problems } = parseYaml(text, name, false)
+  return tree ? { tree, complaints: [] } : { complaints: problems.map(({ message }) => message) }
+}
+
+function scalar(value: string, name: string): Tree {
+  return { kind: 'scalar', value, place: { file: name } }
+}
+
+function resolve(name: string, text: string): Variable | undefined {
+  const path: string[] = []
+  let setting = rootSetting
+
+  for (const part of name.replace(PREFIX, '').toLowerCase().split('__')) {
+    const named = namedSettings(setting)
+    const match = named.find(([key]) => key.toLowerCase() === part)
+    const secret = named.find(
+      ([key, child]) => child.writeOnly && `${key}_file`.toLowerCase() === part,
+    )
+    const free = freeEntries(setting)
+    if (match) [setting] = [match[1], path.push(match[0])]
+    else if (secret) [setting] = [secret[1], path.push(secret[0])]
+    else if (free?.form.test(part)) [setting] = [free.each, path.push(part)]
+    else return undefined
+  }
+  return { name, text, path, setting, isFile: setting.writeOnly === true && FILE_SUFFIX.test(name) }
+}
+
+function unknownVariable(name: string): string {
+  const names = settingPaths().map((path) => `POSTERN_${path.replaceAll('.', '__').toUpperCase()}`)
+  return `no setting has this name${didYouMean(name, names)}`
+}
+
+/**
+ * `POSTERN_CONFIG`, which names the file; and what Kubernetes puts into every pod beside a Service
+ * named postern or postern-something, for instance `POSTERN_PORT=tcp://10.0.0.7:8000`.
+ */
+function isNotOurs(name: string, text: string): boolean {
+  if (name.toUpperCase() === 'POSTERN_CONFIG') return true
+  if (name.includes('__')) return false
+  if (/_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$/.test(name)) return true
+  if (/_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/.test(name)) return true
+  return /_PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(text)
+}
+
+function byName([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,48 @@
+import type { Problem } from '../../errors.ts'
+
+/** Where something was written: a file with line and column, or an environment variable. */
+export type Place = Omit<Problem, 'message'>
+
+/** One key of a mapping. The place is that of the key, not of the value. */
+export interface Entry {
+  readonly place: Place
+  readonly tree: Tree
+}
+
+export type Scalar = string | number | boolean | null
+
+/** What a person wrote, before any schema has seen it, with the place of every value. */
+export type Tree =
+  | { readonly kind: 'scalar'; readonly value: Scalar; readonly place: Place }
+  | { readonly kind: 'list'; readonly items: readonly Tree[]; readonly place: Place }
+  | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, Entry>; readonly place: Place }
+
+/** True for a key with nothing behind it, as is left when all its lines are commented out. */
+export function isEmpty(tree: Tree): boolean {
+  return tree.kind === 'scalar' && tree.value === null
+}
+
+/**
+ * The tree with one value put in or replaced. Where the way there leads through something that is
+ * not a mapping, the tree comes back as it was: the schema will complain about that place.
+ */
+export function withValue(tree: Tree, path: readonly string[], value: Tree): Tree {
+  const [key, ...rest] = path
+  if (key === undefined) return value
+
+  const base = isEmpty(tree) ? emptyMap(tree.place) : tree
+  if (base.kind !== 'map') return tree
+
+  const entry = base.entries.get(key)
+  const child = withValue(entry?.tree ?? emptyMap(value.place), rest, value)
+  const entries = new Map(base.entries).set(key, {
+    place: entry?.place ?? value.place,
+    tree: child,
+  })
+  return { ...base, entries }
+}
+
+/** A mapping without a key. */
+export function emptyMap(place: Place): Tree & { readonly kind: 'map' } {
+  return { kind: 'map', entries: new Map(), place }
+}

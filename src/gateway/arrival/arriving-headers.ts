@@ -1,0 +1,228 @@
+import { Refusal } from '../../errors.ts'
+import { createTreatments, type Treatment } from './header-treatments.ts'
+
+/**
+ * The headers of a request after the one pass over them. `passable` may travel on as it stands:
+ * reserved names, hop-by-hop names and credentials are not in it, on any path.
+ */
+export interface ArrivingHeaders {
+  /** Name, value, name, value … in the order and spelling of the client. */
+  readonly passable: readonly string[]
+  /** Like `passable`, of headers that make servers act: for a route that passes one by its name. */
+  readonly acting: readonly string[] | undefined
+  readonly host: string | undefined
+  readonly authorization: string | undefined
+  readonly cookies: readonly string[]
+  readonly origin: string | undefined
+  readonly fetchSite: string | undefined
+  readonly userAgent: string
+  readonly contentType: string | undefined
+  /** What the peer says about where the request came from: to be believed of trusted proxies only. */
+  readonly forwardedFor: string | undefined
+  readonly forwardedProto: string | undefined
+  readonly forwardedHost: string | undefined
+  readonly requestId: string | undefined
+  readonly contentLength: string | undefined
+  readonly chunked: boolean
+  readonly expectsContinue: boolean
+  /** Whether the client reads trailers. */
+  readonly takesTrailers: boolean
+}
+
+export type ReadHeaders = (rawHeaders: readonly string[], httpVersion: string) => ArrivingHeaders
+
+/** Makes the reader for a set of injected names; those are reserved besides the constant ones. */
+export function createHeaderReader(
+  injectedNames: readonly string[],
+  requestIdName: string,
+): ReadHeaders {
+  const treatmentOf = createTreatments(injectedNames, requestIdName)
+
+  return (rawHeaders, httpVersion) => {
+    const seen: Seen = { passable: [], cookies: [] }
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = rawHeaders[at] as string
+      const value = rawHeaders[at + 1] as string
+      take(seen, treatmentOf(name), name, value)
+    }
+    return settle(seen, httpVersion)
+  }
+}
+
+interface Seen {
+  readonly passable: string[]
+  acting?: string[]
+  readonly cookies: string[]
+  host?: string
+  authorization?: string
+  connection?: string
+  contentLength?: string
+  transferEncoding?: string
+  expect?: string
+  te?: string
+  origin?: string
+  fetchSite?: string
+  userAgent?: string
+  contentType?: string
+  forwardedFor?: string
+  forwardedProto?: string
+  forwardedHost?: string
+  requestId?: string
+}
+
+function take(seen: Seen, treatment: Treatment, name: string, value: string): void {
+  switch (treatment) {
+    case 'pass':
+      seen.passable.push(name, value)
+      return
+    case 'drop':
+      return
+    case 'acting':
+      seen.acting ??= []
+      seen.acting.push(name, value)
+      return
+    case 'host':
+      seen.host = only(seen.host, value, 'two Host headers')
+      return
+    case 'authorization':
+      seen.authorization = only(seen.authorization, value, 'two Authorization headers')
+      return
+    case 'cookie':
+      seen.cookies.push(value)
+      return
+    case 'connection':
+      seen.connection = listed(seen.connection, value)
+      return
+    case 'forwarded-for':
+      seen.forwardedFor = listed(seen.forwardedFor, value)
+      return
+    case 'forwarded-proto':
+      seen.forwardedProto = listed(seen.forwardedProto, value)
+      return
+    case 'forwarded-host':
+      seen.forwardedHost = listed(seen.forwardedHost, value)
+      return
+    case 'request-id':
+      seen.requestId = value
+      return
+    case 'content-length':
+      seen.contentLength = only(seen.contentLength, value, 'two Content-Length headers')
+      return
+    case 'transfer-encoding':
+      seen.transferEncoding = only(seen.transferEncoding, value, 'two Transfer-Encoding headers')
+      return
+    case 'expect':
+      seen.expect = only(seen.expect, value, 'two Expect headers')
+      return
+    case 'te':
+      seen.te = listed(seen.te, value)
+      return
+    case 'referer':
+      seen.passable.push(name, withoutTokenQuery(value))
+      return
+    case 'origin':
+      seen.origin = only(seen.origin, value, 'two Origin headers')
+      seen.passable.push(name, value)
+      return
+    case 'fetch-site':
+      seen.fetchSite = only(seen.fetchSite, value, 'two Sec-Fetch-Site headers')
+      seen.passable.push(name, value)
+      return
+    case 'user-agent':
+      seen.userAgent = value
+      seen.passable.push(name, value)
+      return
+    case 'content-type':
+      seen.contentType = only(seen.contentType, value, 'two Content-Type headers')
+      seen.passable.push(name, value)
+      return
+  }
+}
+
+/** RFC 9110 5.3: several lines of a list are one list. */
+function listed(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before},${value}`
+}
+
+/** A check that saw one value and an upstream that takes the other is how smuggling starts. */
+function only(before: string | undefined, value: string, reason: string): string {
+  if (before !== undefined) throw new Refusal('bad-request', { reason })
+  return value
+}
+
+function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
+  const chunked = isChunked(seen.transferEncoding, httpVersion)
+  if (seen.contentLength !== undefined && !/^\d{1,15}$/.test(seen.contentLength)) {
+    throw new Refusal('bad-request', { reason: 'Content-Length is not a number' })
+  }
+  if (chunked && seen.contentLength !== undefined) {
+    throw new Refusal('bad-request', { reason: 'both Content-Length and Transfer-Encoding' })
+  }
+
+  return {
+    passable: withoutListed(seen.passable, seen.connection),
+    acting: seen.acting && withoutListed(seen.acting, seen.connection),
+    host: checkedHost(seen.host, httpVersion),
+    authorization: seen.authorization,
+    cookies: seen.cookies,
+    origin: seen.origin,
+    fetchSite: seen.fetchSite,
+    userAgent: seen.userAgent ?? '',
+    contentType: seen.contentType,
+    forwardedFor: seen.forwardedFor,
+    forwardedProto: seen.forwardedProto,
+    forwardedHost: seen.forwardedHost,
+    requestId: seen.requestId,
+    contentLength: seen.contentLength,
+    chunked,
+    expectsContinue: expectsContinue(seen.expect, httpVersion),
+    takesTrailers: seen.te !== undefined && takesTrailers(seen.te, httpVersion),
+  }
+}
+
+/** Only `chunked` by itself: with any other coding the next hop could see another body end. */
+function isChunked(transferEncoding: string | undefined, httpVersion: string): boolean {
+  if (transferEncoding === undefined) return false
+  if (httpVersion === '1.0' || transferEncoding.trim().toLowerCase() !== 'chunked') {
+    throw new Refusal('bad-request', { reason: 'a transfer coding other than chunked' })
+  }
+  return true
+}
+
+/** RFC 9110 10.1.1: to be ignored in an HTTP/1.0 request. */
+function expectsContinue(expect: string | undefined, httpVersion: string): boolean {
+  if (expect === undefined || httpVersion === '1.0') return false
+  if (expect.toLowerCase() !== '100-continue') throw new Refusal('expectation-failed')
+  return true
+}
+
+/** Trailers need chunks, which HTTP/1.0 does not have. */
+function takesTrailers(te: string, httpVersion: string): boolean {
+  return httpVersion !== '1.0' && /(?:^|,)[ \t]*trailers[ \t]*(?:,|$)/i.test(te)
+}
+
+const hostForm = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
+
+/** RFC 9112 3.2: one Host, with the grammar of a host; userinfo, paths and lists are attacks. */
+function checkedHost(host: string | undefined, httpVersion: string): string | undefined {
+  if (host === undefined && httpVersion === '1.0') return undefined
+  if (host === undefined || !hostForm.test(host)) {
+    throw new Refusal('bad-request', { reason: 'the Host header is missing or malformed' })
+  }
+  return host
+}
+
+/** RFC 9110 7.6.1. What we inject is added later, so naming it here does not remove it. */
+function withoutListed(passable: string[], connection: string | undefined): string[] {
+  if (connection === undefined || /^(?:keep-alive|close)$/i.test(connection)) return passable
+
+  const listed = new Set(connection.split(',').map((name) => name.trim().toLowerCase()))
+  return passable.filter((_, at) => !listed.has((passable[at - (at % 2)] as string).toLowerCase()))
+}
+
+/** A page opened with `?token=` names that address in the Referer of everything it loads. */
+function withoutTokenQuery(referer: string): string {
+  const query = referer.indexOf('?')
+  if (query === -1 || !/token|%/i.test(referer.slice(query))) return referer
+  return referer.slice(0, query)
+}

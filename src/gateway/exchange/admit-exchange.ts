@@ -1,0 +1,60 @@
+import { type Share, waitForShare } from '../upstream/shares.ts'
+import { finish, type Running } from './running-exchange.ts'
+import { send } from './send-exchange.ts'
+
+/** A client that has sent nothing yet takes nothing from others. */
+export function begin(it: Running): void {
+  const { body, upstream } = it.parts
+  if (body === undefined || upstream.requestBufferBytes === 0 || body.isWhole())
+    takeShare(it, false)
+  else {
+    body.gather(upstream.requestBufferBytes, {
+      ready() {
+        if (!it.over) takeShare(it, true)
+      },
+      failed: (error) => finish(it, 'untold', error),
+    })
+  }
+}
+
+/** `hasWaited`: whether its target was chosen some time ago. */
+function takeShare(it: Running, hasWaited: boolean): void {
+  const { upstream, who } = it.parts
+  const share = upstream.shares.of(who)
+  if (upstream.shares.hold(share)) {
+    if (hasWaited) {
+      if (!sendNow(it, share)) upstream.shares.release(share)
+    } else {
+      it.share = share
+      send(it, false)
+    }
+    return
+  }
+  it.stopWaiting = waitForShare(upstream.shares, share, {
+    withinMs: upstream.queueTimeoutMs,
+    begin() {
+      it.stopWaiting = undefined
+      return sendNow(it, share)
+    },
+    giveUp: (fault) => finish(it, 'untold', fault),
+  })
+  // It may have been refused at once.
+  if (it.over) it.stopWaiting()
+}
+
+/**
+ * After a wait, the target that was chosen before it may no longer be the one to ask. Gives `false`
+ * when there is none: then the share is not used.
+ */
+function sendNow(it: Running, share: Share): boolean {
+  const { upstream, upgrade } = it.parts
+  try {
+    it.target = upstream.choose(upgrade !== undefined)
+  } catch (error) {
+    finish(it, 'untold', error as Error)
+    return false
+  }
+  it.share = share
+  send(it, false)
+  return true
+}

@@ -1,0 +1,121 @@
+import { nextTick } from 'node:process'
+import type { Duplex } from 'node:stream'
+import type { AnswerHead } from '../../wire/answer-head.ts'
+import { atEndOfTurn } from '../../wire/end-of-turn.ts'
+import { switchProtocols } from './answering.ts'
+import { finish, leave, type Running, tell } from './running-exchange.ts'
+import { cutUnlessRead } from './unread-response.ts'
+
+/**
+ * What a client may leave unread before the upstream is asked to wait. Less would stop and start a
+ * client that reads as fast as it is sent to, with every write.
+ */
+const mostUnread = 131_072
+
+/* What an exchange does with the answer of its target. `this` is the exchange. */
+
+export function whole(this: Running, head: AnswerHead, body: string): void {
+  const { reply } = this.parts
+  const headers = beginAnswer(this, head)
+  // Before the answer leaves: a request that is read in this very turn may have the place.
+  tell(this, 'answered')
+  atEndOfTurn(() => {
+    if (this.over) return
+    try {
+      reply.writeHead(head.status, headers)
+      // As text, it leaves in one piece with the headers.
+      reply.end(body, 'latin1')
+      finish(this, 'answered')
+    } catch (error) {
+      finish(this, 'answered', error as Error)
+    }
+  })
+}
+
+export function head(this: Running, head: AnswerHead): void {
+  const { reply, takesTrailers, relayTrailers, eventStreams } = this.parts
+  const out = beginAnswer(this, head)
+  eventStreams.began(head, reply)
+  // Node refuses to announce trailers where there are no chunks that could carry them.
+  if (takesTrailers && head.framing === 'chunked') {
+    const names = relayTrailers.announced(head.headers)
+    if (names !== undefined) out.push('Trailer', names)
+  }
+  reply.writeHead(head.status, out)
+  reply.on('drain', () => goOn(this))
+  // Node keeps headers until something follows; events may follow minutes later.
+  nextTick(flush, this)
+}
+
+export function data(this: Running, chunk: Buffer, release: () => void): boolean {
+  const { reply, unread } = this.parts
+  this.streaming = true
+  // What could not be sent may lie in a queue still: then it is not for others to write over.
+  const left = (error?: Error | null) => {
+    if (!error) release()
+  }
+  if (reply.write(chunk, left) || reply.writableLength < mostUnread) return true
+  this.stopWaiting?.()
+  this.stopWaiting = cutUnlessRead(unread, {
+    isWanted: () => isWanted(this),
+    cut: () => stall(this),
+  })
+  return false
+}
+
+export function end(this: Running, trailers: readonly string[]): void {
+  const { reply, takesTrailers, relayTrailers } = this.parts
+  if (takesTrailers) reply.addTrailers(relayTrailers.relayed(trailers))
+  reply.end()
+  finish(this, 'answered')
+}
+
+export function upgraded(this: Running, head: AnswerHead, socket: Duplex): void {
+  const { reply, upgrade, tunnels } = this.parts
+  const client = reply.socket
+  if (this.over || client === null || upgrade === undefined) {
+    socket.destroy()
+    return
+  }
+  const { target } = this
+  const { protocol, head: first } = upgrade
+  const headers = beginAnswer(this, head)
+  reply.off('close', this.onClose)
+  reply.statusCode = head.status
+  switchProtocols(reply, client, [protocol, headers])
+  this.tunnel = tunnels.open({ protocol, client, upstream: socket, head: first })
+  target.tunnelled()
+  tell(this, 'answered')
+  void this.tunnel.ended.then(() => {
+    target.tunnelEnded()
+    finish(this, 'answered')
+  })
+}
+
+function beginAnswer(it: Running, head: AnswerHead): string[] {
+  it.answering = true
+  it.target.answered(it.attempt)
+  return it.parts.relayHeaders(head, it.parts.carrier)
+}
+
+function flush({ over, streaming, parts: { reply } }: Running): void {
+  if (!over && !streaming) reply.flushHeaders()
+}
+
+function goOn(it: Running): void {
+  if (it.over) return
+  it.stopWaiting?.()
+  it.stopWaiting = undefined
+  if (it.call !== undefined) it.target.resume(it.call)
+}
+
+/** Whether others wait for what it holds: of its own client, or of all. */
+function isWanted({ share, target, parts: { upstream } }: Running): boolean {
+  if (share !== undefined && share.line.length > 0) return true
+  return target.waiting() > upstream.connections
+}
+
+function stall(it: Running): void {
+  leave(it, 'gateway')
+  it.parts.reply.destroy()
+}

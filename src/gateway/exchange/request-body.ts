@@ -1,0 +1,164 @@
+import { Refusal } from '../../errors.ts'
+import type { Upload, UploadSink } from '../../wire/request-head.ts'
+import type { Body } from '../stages.ts'
+import type { BodyMemory } from './body-memory.ts'
+import type { Transfer, TransferRates } from './transfer-rates.ts'
+
+/** The client's body on its way to an upstream. */
+export interface RequestBody extends Upload {
+  /** Whether the client has sent all of it. */
+  readonly isWhole: () => boolean
+  /** Reads its beginning. Comes before `start`, if at all. */
+  readonly gather: (most: number, events: GatherEvents) => void
+}
+
+/** One of the two is called, once, unless the body is stopped before. */
+export interface GatherEvents {
+  /** The beginning is there, or all of it: there is something to send. */
+  readonly ready: () => void
+  /** It will never be whole. */
+  readonly failed: (error: Error) => void
+}
+
+export interface BodyLimits {
+  readonly maxBytes: number
+  readonly rates: TransferRates
+  readonly memory: BodyMemory
+}
+
+/** What a piece takes besides its bytes, so that a body of many short ones is not kept for long. */
+const pieceBytes = 256
+
+/**
+ * The client's body, with backpressure, a limit and a minimum rate. What the upstream no longer wants
+ * is read and thrown away, so that the client can finish sending and find our answer. Without a
+ * length it goes out in chunks. `invite` asks a client to send that waits to be asked.
+ *
+ *   gathering  its beginning is kept here; no connection is taken for it yet
+ *   held       that is there; nothing more is read until there is a connection
+ *   sending    each piece goes to the upstream as it comes
+ */
+export function requestBody(
+  request: Body,
+  { maxBytes, rates, memory }: BodyLimits,
+  { length, invite }: { readonly length: number | undefined; readonly invite?: () => void },
+): RequestBody {
+  let received = 0
+  let ahead: Buffer[] = []
+  let aheadBytes = 0
+  let ended = false
+  let isListening = false
+  let failure: Error | undefined
+  let gathering: { readonly most: number; readonly events: GatherEvents } | undefined
+  let sink: UploadSink | undefined
+  const transfer: Transfer = {
+    bytes: 0,
+    since: 0,
+    place: -1,
+    waitsForClient: () => !request.isPaused(),
+    tooSlow: () => fail(new Refusal('body-too-slow')),
+  }
+
+  function take(chunk: Buffer): void {
+    received += chunk.length
+    transfer.bytes += chunk.length
+    if (received > maxBytes) fail(new Refusal('body-too-large'))
+    else if (gathering !== undefined) keep(chunk, gathering.most)
+    else if (sink?.data(chunk) === false) request.pause()
+  }
+  function keep(chunk: Buffer, most: number): void {
+    const bytes = chunk.length + pieceBytes
+    ahead.push(chunk)
+    aheadBytes += bytes
+    memory.take(bytes)
+    if (aheadBytes < most && !memory.isFull()) return
+    request.pause()
+    endGathering()?.ready()
+  }
+  function endGathering(): GatherEvents | undefined {
+    const events = gathering?.events
+    gathering = undefined
+    return events
+  }
+  function finish(): void {
+    ended = true
+    rates.leave(transfer)
+    if (gathering !== undefined) endGathering()?.ready()
+    else sink?.end()
+  }
+  // A client that leaves in the middle must not look like one that finished.
+  function cut(): void {
+    if (request.complete) return
+    fail(request.failure ?? new Error('the client ended its body early'))
+  }
+  function fail(error: Error): void {
+    const told = sink
+    const events = endGathering()
+    failure = error
+    stop()
+    told?.fail(error)
+    events?.failed(error)
+  }
+  function listen(): void {
+    if (isListening) return
+    isListening = true
+    request.on('data', take)
+    request.on('end', finish)
+    request.on('close', cut)
+    request.on('error', cut)
+    if (!request.complete) rates.enter(transfer)
+    // The client may have left while its token was being checked.
+    if (request.destroyed || request.failure !== undefined) cut()
+    else invite?.()
+  }
+  function dropAhead(): void {
+    memory.give(aheadBytes)
+    ahead = []
+    aheadBytes = 0
+  }
+  function stop(): void {
+    sink = undefined
+    gathering = undefined
+    rates.leave(transfer)
+    dropAhead()
+    if (isListening) {
+      isListening = false
+      request.off('data', take)
+      request.off('end', finish)
+      request.off('close', cut)
+      request.off('error', cut)
+      // Without a listener it would end the process.
+      request.on('error', () => {})
+    }
+    request.resume()
+  }
+  function resume(): void {
+    rates.restart(transfer)
+    request.resume()
+  }
+
+  return {
+    length,
+    isWhole: () => request.complete,
+    gather(most, events) {
+      gathering = { most, events }
+      listen()
+    },
+    start(to) {
+      sink = to
+      if (failure !== undefined) {
+        fail(failure)
+        return
+      }
+      listen()
+      let isRoomy = true
+      for (const chunk of ahead) isRoomy = to.data(chunk)
+      dropAhead()
+      if (sink !== to) return
+      if (ended) to.end()
+      else if (isRoomy) resume()
+    },
+    resume,
+    stop,
+  }
+}

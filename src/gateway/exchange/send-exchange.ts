@@ -1,0 +1,55 @@
+import { Fault, Refusal } from '../../errors.ts'
+import type { Ending } from '../upstream/target.ts'
+import { isStale, isUnreached } from '../upstream/upstream-errors.ts'
+import { retryTarget } from './retry-target.ts'
+import { finish, giveUp, type Running } from './running-exchange.ts'
+
+/** Gives its request to its target. `fresh`: for a new connection. */
+export function send(it: Running, fresh: boolean): void {
+  const { target } = it
+  const { notes, upstream, request } = it.parts
+  it.told = false
+  it.attempt = target.began()
+  notes.target = target.name
+  notes.sentAt ??= performance.now()
+  if (target.waiting() > upstream.connections) {
+    it.timer = setTimeout(giveUpWaiting, upstream.queueTimeoutMs, it)
+  }
+  it.call = target.send(request, it, fresh)
+}
+
+function giveUpWaiting(it: Running): void {
+  giveUp(it, new Fault('upstream-busy', { reason: 'no connection came free in time' }))
+}
+
+/** It has a connection. */
+export function sent(this: Running): void {
+  if (this.timer === undefined) return
+  clearTimeout(this.timer)
+  this.timer = undefined
+}
+
+export function failed(this: Running, error: Error): void {
+  if (this.over || sendElsewhere(this, error)) return
+  finish(this, blame(error), error)
+}
+
+/** Gives `false` if it may not be sent again. */
+function sendElsewhere(it: Running, error: Error): boolean {
+  const other = retryTarget(it, error)
+  if (other === undefined) return false
+  const { notes } = it.parts
+  clearTimeout(it.timer)
+  it.timer = undefined
+  it.target.ended(isStale(error) ? 'untold' : blame(error), it.attempt, error)
+  it.target = other
+  notes.retries = (notes.retries ?? 0) + 1
+  send(it, true)
+  return true
+}
+
+/** What is the client's doing, such as too long a body, is not held against the target. */
+function blame(error: Error): Ending {
+  if (error instanceof Refusal) return 'untold'
+  return isUnreached(error) ? 'unreached' : 'failed'
+}

@@ -1,0 +1,78 @@
+import type { AnswerHead } from '../../wire/answer-head.ts'
+import { rememberNames } from '../../wire/remembered-names.ts'
+import type { Carrier } from '../stages.ts'
+
+/** Name, value, name, value … of what reaches the client. */
+export type RelayHeaders = (head: AnswerHead, carrier: Carrier | undefined) => string[]
+
+/** What becomes of a response header, by its name. */
+type Relay = 'pass' | 'withhold' | 'length' | 'about-address' | 'vary'
+
+/**
+ * What of an upstream's headers reaches the client. Hop-by-hop names end here (RFC 9110 7.6.1,
+ * CVE-2026-71849), and so do the identity names: what we tell upstreams is not for clients. With
+ * `ownCors`, what an upstream says about other origins does too: with two answers, browsers take
+ * neither, and only ours is in the configuration.
+ */
+export function createRelayHeaders(
+  injectedNames: readonly string[],
+  { ownCors = false }: { readonly ownCors?: boolean } = {},
+): RelayHeaders {
+  const withheld = new Set([...hopByHop, ...injectedNames.map((name) => name.toLowerCase())])
+  const relayOf = rememberNames(judge)
+
+  function judge(name: string): Relay {
+    const lower = name.toLowerCase()
+    if (withheld.has(lower)) return 'withhold'
+    if (ownCors && lower.startsWith('access-control-')) return 'withhold'
+    if (ownCors && lower === 'vary') return 'vary'
+    if (lower === 'content-length') return 'length'
+    return lower === 'cache-control' || lower === 'referrer-policy' ? 'about-address' : 'pass'
+  }
+
+  return ({ headers, status, listed }, carrier) => {
+    const hop = listed === undefined ? undefined : namesIn(listed)
+    const out: string[] = []
+    let vary: string | undefined
+    for (let at = 0; at < headers.length; at += 2) {
+      const name = headers[at] as string
+      const value = headers[at + 1] as string
+      const relay = relayOf(name)
+      if (relay === 'withhold' || hop?.has(name.toLowerCase())) continue
+      // RFC 9110 8.6: no Content-Length with 204, and Node would not send it either.
+      if (relay === 'length' && status === 204) continue
+      // Spec, carriers: an address with a token in it must not be stored or passed on.
+      if (relay === 'about-address' && carrier === 'query') continue
+      if (relay === 'vary') vary = vary === undefined ? value : `${vary}, ${value}`
+      else out.push(name, value)
+    }
+    if (vary !== undefined) out.push('Vary', withOrigin(vary))
+    if (carrier === 'query') out.push(...tokenInAddress)
+    return out
+  }
+}
+
+/** For every answer to a request whose token stood in its address. */
+const tokenInAddress = ['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'] as const
+
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]
+
+function namesIn(listed: string): Set<string> {
+  return new Set(listed.split(',').map((name) => name.trim().toLowerCase()))
+}
+
+/** What is written here takes the place of our own Vary. */
+function withOrigin(vary: string): string {
+  const names = vary.split(',').map((name) => name.trim().toLowerCase())
+  return names.includes('*') || names.includes('origin') ? vary : `${vary}, Origin`
+}

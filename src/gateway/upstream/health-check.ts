@@ -1,0 +1,105 @@
+import type { Pool } from '../../wire/pool.ts'
+
+export interface HealthCheckSettings {
+  /** What is asked for, with GET; any status below 400 is a good answer. */
+  readonly path: string
+  readonly intervalMs: number
+  readonly timeoutMs: number
+  /** How many answers in a row change the verdict. */
+  readonly healthyAfter: number
+  readonly unhealthyAfter: number
+}
+
+/** What is read of an answer to a check; the rest of a page is of no interest. */
+const mostBytes = 65_536
+
+/** Asks a target whether it is well, again and again. Without settings it is always well. */
+export interface HealthCheck {
+  readonly isHealthy: () => boolean
+  readonly close: () => void
+}
+
+/**
+ * Begins at once. `host`: a name for the Host header, if not the target's. A target counts as healthy
+ * until it has failed often enough.
+ */
+export function createHealthCheck(
+  createOwnPool: () => Pool,
+  settings: HealthCheckSettings | undefined,
+  host?: string,
+): HealthCheck {
+  if (settings === undefined) return { isHealthy: () => true, close() {} }
+  const { path, intervalMs, timeoutMs, healthyAfter, unhealthyAfter } = settings
+  const pool = createOwnPool()
+  // Never on a connection that was idle: the target may be closing it, which says nothing about it.
+  const request = {
+    method: 'GET',
+    path,
+    host,
+    headers: [],
+    upload: undefined,
+    upgrade: undefined,
+    closes: true,
+  }
+  let closed = false
+  let giveUp = () => {}
+  let healthy = true
+  let against = 0
+  let timer: NodeJS.Timeout | undefined
+
+  function answersWell(): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    let status = 0
+    let bytes = 0
+    const limit = setTimeout(() => giveUp(), timeoutMs)
+    const call = pool.send(request, {
+      sent() {},
+      whole: (head) => settle(head.status < 400),
+      head(head) {
+        status = head.status
+      },
+      data(chunk) {
+        bytes += chunk.length
+        if (bytes > mostBytes) {
+          pool.abort(call)
+          settle(status < 400)
+        }
+        return true
+      },
+      end: () => settle(status < 400),
+      upgraded: () => settle(false),
+      failed: () => settle(false),
+    })
+    giveUp = () => {
+      pool.abort(call)
+      settle(false)
+    }
+    function settle(well: boolean): void {
+      clearTimeout(limit)
+      resolve(well)
+    }
+    return promise
+  }
+  async function check(): Promise<void> {
+    const well = await answersWell()
+    if (closed) return
+    against = well === healthy ? 0 : against + 1
+    if (against >= (healthy ? unhealthyAfter : healthyAfter)) {
+      healthy = well
+      against = 0
+    }
+    // Never in step with the other replicas.
+    timer = setTimeout(check, intervalMs * (0.8 + Math.random() * 0.4)).unref()
+  }
+
+  void check()
+  return {
+    isHealthy: () => healthy,
+    close() {
+      closed = true
+      clearTimeout(timer)
+      giveUp()
+      pool.destroy()
+    },
+  }
+}

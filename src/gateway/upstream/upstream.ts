@@ -1,0 +1,205 @@
+import { Fault } from '../../errors.ts'
+import { type Resolve, watchAddresses } from './addresses.ts'
+import { createNameLookups, type LookupReports, type NameLookups } from './name-lookups.ts'
+import { createRetryBudget, type RetryBudget } from './retry-budget.ts'
+import { createShares, type Shares } from './shares.ts'
+import { createTarget, type Target, type TargetSettings } from './target.ts'
+
+export interface UpstreamSettings extends TargetSettings {
+  readonly targets: readonly string[]
+  /** The Host header that goes out: `target`, `client` or a name. */
+  readonly host: string
+  /** Whether a connection may have more than one request. */
+  readonly keepAlive: boolean
+  /** How much of a body is read before a connection is taken for it. */
+  readonly requestBufferBytes: number
+  /** The most of the connections that one client may use, in percent. */
+  readonly maxShare: number
+  readonly balance: 'round-robin' | 'least-outstanding'
+  readonly queueTimeoutMs: number
+  /** The most upgraded connections to one target. */
+  readonly tunnels: number
+  /** How often a request may be tried again on another target. */
+  readonly retries: number
+  /** How often the addresses behind a name are asked for; 0 leaves it to each connection. */
+  readonly dnsSeconds: number
+}
+
+/** A business service: one or several targets. */
+export interface Upstream {
+  readonly name: string
+  readonly host: string
+  readonly keepAlive: boolean
+  readonly requestBufferBytes: number
+  readonly shares: Shares
+  /** How long a request may wait for a connection. */
+  readonly queueTimeoutMs: number
+  readonly connections: number
+  readonly retries: number
+  readonly budget: RetryBudget
+  /**
+   * The target for a request, which may want to become a tunnel. Throws a Fault when every one is
+   * taken or failing; the request has then cost nothing.
+   */
+  readonly choose: (asTunnel: boolean) => Target
+  /** One other than those that were tried, if there is one. */
+  readonly chooseAnother: (asTunnel: boolean, tried: ReadonlySet<Target>) => Target | undefined
+  readonly targets: () => readonly Target[]
+  /** How many lookups of the names of its targets have failed. */
+  readonly lookupFailures: () => number
+  readonly close: () => void
+}
+
+export interface UpstreamOptions {
+  /** Another way to find the addresses of a name. */
+  readonly resolve?: Resolve | undefined
+  readonly lookupReports?: LookupReports | undefined
+}
+
+/** Opens nothing until it is asked. */
+export function createUpstream(
+  name: string,
+  settings: UpstreamSettings,
+  { resolve, lookupReports }: UpstreamOptions = {},
+): Upstream {
+  const lookups = createNameLookups(name, lookupReports)
+  const createOne = (origin: string, address?: string) =>
+    createTarget(origin, address, { ...settings, onLookup: lookups.ended }, isAlone)
+  const places = settings.targets.map((origin) =>
+    createPlace(origin, settings, { createOne, onLookup: lookups.ended, resolve }),
+  )
+  let all = places.flatMap(({ targets }) => targets())
+  let turn = 0
+  for (const place of places) {
+    place.onChange(() => {
+      all = places.flatMap(({ targets }) => targets())
+    })
+  }
+
+  const most = settings.connections * 2
+
+  /** How many connections one client may use. */
+  function mostShared(): number {
+    if (settings.maxShare === 100) return Number.POSITIVE_INFINITY
+    return Math.ceil((settings.connections * all.length * settings.maxShare) / 100)
+  }
+  function isAlone(target: Target): boolean {
+    return all.every((other) => other === target || other.breaker.state() !== 'closed')
+  }
+
+  function find(asTunnel: boolean, tried?: ReadonlySet<Target>): Target | undefined {
+    // Checks that leave nothing to ask are more likely wrong than right.
+    const heed = all.some((target) => target.isHealthy() && target.breaker.allows())
+    let best: Target | undefined
+    turn = (turn + 1) % all.length
+    for (let index = 0; index < all.length; index++) {
+      const target = all[(turn + index) % all.length] as Target
+      if (tried?.has(target) || (heed && !target.isHealthy()) || !target.breaker.allows()) continue
+      if (target.waiting() >= most) continue
+      if (asTunnel && target.tunnels() >= settings.tunnels) continue
+      if (settings.balance === 'round-robin') return target
+      if (best === undefined || target.outstanding() < best.outstanding()) best = target
+    }
+    return best
+  }
+  function choose(asTunnel: boolean): Target {
+    const found = find(asTunnel)
+    if (found !== undefined) return found
+    if (all.some(({ breaker }) => breaker.allows())) throw new Fault('upstream-busy')
+    throw new Fault('upstream-failing', { reason: whyFailing(all) })
+  }
+
+  return {
+    name,
+    host: settings.host,
+    keepAlive: settings.keepAlive,
+    requestBufferBytes: settings.requestBufferBytes,
+    shares: createShares(mostShared, () => most * all.length - mostShared()),
+    queueTimeoutMs: settings.queueTimeoutMs,
+    connections: settings.connections,
+    retries: settings.retries,
+    budget: createRetryBudget(),
+    choose,
+    chooseAnother: find,
+    targets: () => all,
+    lookupFailures: lookups.failures,
+    close() {
+      for (const place of places) place.close()
+    },
+  }
+}
+
+/** How many targets a reason names: an upstream may have hundreds. */
+const mostNamed = 3
+
+/** Why the circuit of each target opened. */
+function whyFailing(targets: readonly Target[]): string {
+  const named = targets
+    .slice(0, mostNamed)
+    .map((target) => `${target.name}: ${target.lastFailure() ?? 'unknown'}`)
+  const more = targets.length - named.length
+  return `every circuit is open: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+interface PlaceParts {
+  readonly createOne: (origin: string, address?: string) => Target
+  readonly onLookup: NameLookups['ended']
+  readonly resolve: Resolve | undefined
+}
+
+/** One of the configured targets: a single server, or as many as its name has addresses. */
+function createPlace(
+  origin: string,
+  settings: UpstreamSettings,
+  { createOne, onLookup, resolve }: PlaceParts,
+) {
+  let targets = new Map([[anyAddress, createOne(origin)]])
+  let only: string | undefined
+  const retired = new Set<Target>()
+  let changed = () => {}
+
+  function retire(target: Target): void {
+    retired.add(target)
+    void target.retire().then(() => retired.delete(target))
+  }
+  function follow(found: readonly string[]): void {
+    const before = targets
+    const wanted = found.length === 1 ? [anyAddress] : found
+    // Else its kept connections would lead to the address that is gone.
+    const moved = found.length === 1 && only !== undefined && only !== found[0]
+    only = found.length === 1 ? found[0] : undefined
+    targets = new Map(
+      wanted.map((address) => {
+        const known = moved ? undefined : before.get(address)
+        return [address, known ?? createOne(origin, address || undefined)]
+      }),
+    )
+    for (const [address, target] of before) if (targets.get(address) !== target) retire(target)
+    changed()
+  }
+
+  const addresses =
+    settings.dnsSeconds === 0
+      ? undefined
+      : watchAddresses({
+          host: new URL(origin).hostname,
+          refreshMs: settings.dnsSeconds * 1000,
+          onChange: follow,
+          onLookup,
+          ...(resolve !== undefined && { resolve }),
+        })
+
+  return {
+    targets: () => [...targets.values()],
+    onChange(listener: () => void) {
+      changed = listener
+    },
+    close() {
+      addresses?.close()
+      for (const target of [...targets.values(), ...retired]) target.destroy()
+    },
+  }
+}
+
+/** A single address is what every connection finds by itself. */
+const anyAddress = ''

@@ -1,0 +1,36 @@
+import type { Log } from '../../log/log.ts'
+import type {
+  CloseReason,
+  ConnectionBound,
+  ConnectionMetrics,
+  RequestRejection,
+} from '../../metrics/connection-metrics.ts'
+import { createLogSample } from './sampled-log.ts'
+
+/** Counts, and samples in the log, what has no request line of its own. */
+export interface ClientFaults {
+  /** A new connection was refused: a limit is reached and no idle connection could make room. */
+  readonly rejected: (bound: ConnectionBound, client: string | undefined) => void
+  /** An open connection was closed. */
+  readonly closed: (reason: CloseReason, client: string | undefined) => void
+  /** Bytes were rejected before there was a request. */
+  readonly requestRejected: (reason: RequestRejection, client: string | undefined) => void
+}
+
+export function createClientFaults(log: Log, metrics: ConnectionMetrics): ClientFaults {
+  const sample = createLogSample(log)
+  return {
+    rejected(reason, client) {
+      metrics.rejected(reason)
+      sample('warn', { reason, client }, 'connection rejected')
+    },
+    closed(reason, client) {
+      metrics.closed(reason)
+      sample('warn', { reason, client }, 'connection closed')
+    },
+    requestRejected(reason, client) {
+      metrics.requestRejected(reason)
+      sample('info', { reason, client }, 'request rejected')
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import type { Log } from '../../log/log.ts'
+
+/** Writes at most one line a second for each message and reason. */
+export type LogSample = (
+  level: 'info' | 'warn',
+  fields: { readonly reason: string; readonly client: string | undefined },
+  message: string,
+) => void
+
+const everyMs = 1000
+
+/**
+ * For what any client can cause as often as it likes: a line for each would be part of the attack.
+ * `suppressed` is how many of the kind went without a line since the one before.
+ */
+export function createLogSample(log: Pick<Log, 'info' | 'warn'>): LogSample {
+  const kinds = new Map<string, { writtenAt: number; suppressed: number }>()
+
+  return (level, fields, message) => {
+    const key = `${message} ${fields.reason}`
+    const kind = kinds.get(key) ?? { writtenAt: Number.NEGATIVE_INFINITY, suppressed: 0 }
+    kinds.set(key, kind)
+    const now = performance.now()
+    if (now - kind.writtenAt < everyMs) {
+      kind.suppressed++
+      return
+    }
+    const { suppressed } = kind
+    kind.writtenAt = now
+    kind.suppressed = 0
+    log[level]({ ...fields, ...(suppressed > 0 && { suppressed }) }, message)
+  }
+}

@@ -1,0 +1,97 @@
+import { STATUS_CODES } from 'node:http'
+import { flatText } from '../../wire/flat-text.ts'
+import { fieldStart, isFieldValue } from '../../wire/header-fields.ts'
+import { rememberNames } from '../../wire/remembered-names.ts'
+
+/** The head of an answer as text, and the length of the body that it announces. */
+export interface PlainHead {
+  readonly text: string
+  readonly bodyBytes: string
+}
+
+/** Names that frame an answer or end a connection: what they mean is left to Node. */
+const special = new Set(['transfer-encoding', 'connection', 'keep-alive', 'trailer', 'upgrade'])
+
+type Meaning = 'none' | 'length' | 'date' | 'special'
+
+function meaningOf(lower: string): Meaning {
+  if (special.has(lower)) return 'special'
+  if (lower === 'content-length') return 'length'
+  return lower === 'date' ? 'date' : 'none'
+}
+
+/** What stands before the value, and what the header means; `undefined` for what is no name. */
+const readName = rememberNames((name) => {
+  const start = fieldStart(name)
+  return start === undefined ? undefined : { start, meaning: meaningOf(name.toLowerCase()) }
+})
+
+/**
+ * The head of an answer whose length is known, byte for byte as Node would write it; `keepAlive` is
+ * absent where the connection ends with it. Gives `undefined` for every other answer, and for what
+ * Node would refuse to write.
+ */
+export function plainHead(
+  status: number,
+  headers: readonly string[],
+  keepAlive: string | undefined,
+): PlainHead | undefined {
+  // RFC 9110 15.3.5, 15.4.5: no body, whatever is announced.
+  if (status < 200 || status === 204 || status === 304) return undefined
+  let text = statusLines[status] ?? statusLine(status)
+  let bodyBytes: string | undefined
+  let hasDate = false
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] as string
+    const value = headers[at + 1] as string
+    const field = readName(name)
+    if (field === undefined || !isFieldValue(value)) return undefined
+    switch (field.meaning) {
+      case 'length':
+        if (bodyBytes !== undefined) return undefined
+        bodyBytes = value
+        break
+      case 'date':
+        hasDate = true
+        break
+      case 'special':
+        return undefined
+    }
+    text = text + field.start + value
+  }
+  if (bodyBytes === undefined) return undefined
+  if (!hasDate) text += dateLine()
+  return { text: text + lastLines(keepAlive), bodyBytes }
+}
+
+let keptFor: string | undefined
+let keptLines = ''
+
+/** All connections of a server are told the same: to put it together each time is dearer than to compare. */
+function lastLines(keepAlive: string | undefined): string {
+  if (keepAlive === undefined) return '\r\nConnection: close\r\n\r\n'
+  if (keepAlive !== keptFor) {
+    keptLines = flatText(`\r\nConnection: keep-alive\r\nKeep-Alive: ${keepAlive}\r\n\r\n`)
+    keptFor = keepAlive
+  }
+  return keptLines
+}
+
+function statusLine(status: number): string {
+  return flatText(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'unknown'}`)
+}
+
+const statusLines = Array.from({ length: 600 }, (_, status) => statusLine(status))
+
+let date = ''
+let dateSecond = 0
+
+function dateLine(): string {
+  const now = Date.now()
+  const second = Math.floor(now / 1000)
+  if (second !== dateSecond) {
+    dateSecond = second
+    date = flatText(`\r\nDate: ${new Date(now).toUTCString()}`)
+  }
+  return date
+}

@@ -1,0 +1,103 @@
+import { Enforcer, newModel } from 'casbin'
+import type { CasbinModel } from '../model/casbin-model.ts'
+import type { Inheritance, Rule } from '../rule/rule.ts'
+import { rowsPerStep, type Steps } from '../rule/steps.ts'
+import { effectTexts } from '../set/format.ts'
+import { ancestorsInSteps, scopeOf, scopesInSteps } from '../set/inheritance.ts'
+import type { PolicySet } from '../set/policy-set.ts'
+import type { Decision, Engine, Question } from './decision.ts'
+
+/**
+ * The engine for models outside the covered grammar: casbin, on an enforcer of its own that is never
+ * loaded again. Rules go into its model as rows, not as text. A question costs time with every rule,
+ * and throws when casbin does; without any rule the answer is none.
+ */
+export function* createCasbinEngine(
+  { rules, inheritances, revision }: PolicySet,
+  definition: CasbinModel,
+  reason: string,
+): Steps<Engine> {
+  const { enforcer, rows } = createEnforcer(definition)
+  const inherits = yield* createRelations(inheritances)
+  for (const { name } of definition.relations) {
+    // Instead of casbin's own, which tries every way up to a common ancestor: 10 parents each over
+    // ten generations would be 10 to the tenth steps. Whatever it adds, it adds before it returns.
+    void enforcer.addFunction(name, (role: string, parent: string, domain?: string) =>
+      inherits(name, role, parent, domain),
+    )
+  }
+
+  const ruleOf = new Map<readonly string[], Rule>()
+  for (const [index, rule] of inOrder(rules, definition).entries()) {
+    if (index % rowsPerStep === 0) yield
+    const row = [...(rule.fields ?? [])]
+    rows.push(row)
+    ruleOf.set(row, rule)
+    // A matcher that casbin cannot read shows with the first rule, not with the first request.
+    if (index === 0) enforcer.enforceExSync('', '/', 'GET')
+  }
+  const decisions = new Map<Rule, Decision>()
+
+  return Object.freeze({
+    name: 'casbin',
+    reason,
+
+    decide({ roleKey, method, path }: Question) {
+      if (rows.length === 0) return undefined
+      // Casbin's == takes the array ["editor"] for the text "editor".
+      if (typeof roleKey !== 'string' || typeof path !== 'string' || typeof method !== 'string') {
+        throw new TypeError('a question consists of texts')
+      }
+      const [allowed, row] = enforcer.enforceExSync(roleKey, path, method)
+      const rule = ruleOf.get(row)
+      if (rule === undefined) {
+        if (allowed) throw new Error('casbin allows, and names no rule for it')
+        return undefined
+      }
+      const known = decisions.get(rule)
+      if (known?.allowed === allowed) return known
+      const decision: Decision = Object.freeze({ allowed, step: 'rule', rule, revision })
+      decisions.set(rule, decision)
+      return decision
+    },
+
+    nearMisses: () => [],
+  } as const)
+}
+
+function createEnforcer({ request, columns, effect, matcher }: CasbinModel) {
+  const model = newModel()
+  model.addDef('r', 'r', request.join(', '))
+  model.addDef('p', 'p', columns.map(({ name }) => name).join(', '))
+  model.addDef('e', 'e', effectTexts[effect])
+  model.addDef('m', 'm', matcher)
+  const enforcer = new Enforcer()
+  enforcer.setModel(model)
+  const rows: string[][] = []
+  const assertion = model.model.get('p')?.get('p')
+  if (assertion === undefined) throw new Error('casbin has not taken the policy definition')
+  assertion.policy = rows
+  return { enforcer, rows }
+}
+
+/** As casbin sorts them when it loads rules: by their column `priority`, if there is one. */
+function inOrder(rules: readonly Rule[], { columns }: CasbinModel): readonly Rule[] {
+  const at = columns.findIndex(({ name }) => name === 'priority')
+  if (at === -1) return rules
+  const priority = ({ fields }: Rule) => Number(fields?.[at])
+  return rules.toSorted((a, b) => priority(a) - priority(b))
+}
+
+type Inherits = (relation: string, role: string, parent: string, domain?: string) => boolean
+
+/** Answers for each relation and domain whether one name is another or inherits from it. */
+function* createRelations(inheritances: readonly Inheritance[]): Steps<Inherits> {
+  const scopes = new Map<string, ReadonlyMap<string, ReadonlySet<string>>>()
+  for (const [scope, group] of yield* scopesInSteps(inheritances)) {
+    const ancestors = new Map<string, ReadonlySet<string>>()
+    for (const [role, list] of yield* ancestorsInSteps(group)) ancestors.set(role, new Set(list))
+    scopes.set(scope, ancestors)
+  }
+  return (relation, role, parent, domain) =>
+    role === parent || scopes.get(scopeOf(relation, domain))?.get(role)?.has(parent) === true
+}

@@ -1,0 +1,91 @@
+import { Fault } from '../../errors.ts'
+import { engineFor } from '../model/engine-for.ts'
+import type { Exclusion, Rule } from '../rule/rule.ts'
+import { finish, type Steps } from '../rule/steps.ts'
+import { builtInExclusions } from '../set/built-in-exclusions.ts'
+import type { PolicySet } from '../set/policy-set.ts'
+import { createCasbinEngine } from './casbin-engine.ts'
+import type { CompiledPolicies, CompiledSet, Decision, Engine, Question } from './decision.ts'
+import { createExclusionList } from './exclusion-list.ts'
+import type { FlatPolicies } from './flat-policies.ts'
+import { ruleAt } from './flat-rules.ts'
+import { createIndexEngine } from './index-engine.ts'
+import { indexRules } from './rule-index.ts'
+
+export { engineFor } from '../model/engine-for.ts'
+export type { CompiledPolicies, CompiledSet } from './decision.ts'
+
+/**
+ * Makes a policy set ready to answer. The result shares nothing with an earlier one, so questions
+ * under way keep their answers while the next revision is compiled.
+ */
+export function compile(set: PolicySet): CompiledSet {
+  return finish(compileInSteps(set))
+}
+
+/** What `compile` does, in steps. */
+export function* compileInSteps(set: PolicySet): Steps<CompiledSet> {
+  const { rules, exclusions, revision } = set
+  const engine = yield* createEngine(set)
+  const compiled = assemble(engine, { ruleCount: rules.length, exclusions, revision })
+  return Object.freeze({ ...compiled, set })
+}
+
+/** Makes flat policies ready to answer, as `compile` makes the set that they were made from. */
+export function compileFlat(flat: FlatPolicies): CompiledPolicies {
+  const { index, rules, reason, revision } = flat
+  const ruleCount = rules.roles.length
+  const engine = createIndexEngine(index, {
+    ruleAt: (position) => ruleAt(rules, position),
+    ruleCount,
+    revision,
+    reason,
+  })
+  const exclusions = flat.exclusions.map((exclusion) =>
+    Object.freeze({ ...exclusion, origin: Object.freeze(exclusion.origin) }),
+  )
+  return Object.freeze(assemble(engine, { ruleCount, exclusions, revision }))
+}
+
+interface Assembled {
+  readonly ruleCount: number
+  readonly exclusions: readonly Exclusion[]
+  readonly revision: string
+}
+
+function assemble(engine: Engine, { ruleCount, exclusions, revision }: Assembled) {
+  return {
+    revision,
+    ruleCount,
+    engine: Object.freeze({ ...engine, decide: withFault(engine.decide) }),
+    // What the policy lists itself comes first: its own entry and reason are shown then.
+    excluded: withFault(createExclusionList([...exclusions, ...builtInExclusions], revision)),
+    admin: Object.freeze({ allowed: true, step: 'admin', revision }),
+    none: Object.freeze({ allowed: false, step: 'none', revision }),
+  } as const
+}
+
+function* createEngine(set: PolicySet): Steps<Engine> {
+  const { rules, revision, model } = set
+  const { reason } = engineFor(model)
+  if (model.casbin !== undefined) return yield* createCasbinEngine(set, model.casbin, reason)
+  return createIndexEngine(yield* indexRules(set), {
+    ruleAt: (position) => rules[position] as Rule,
+    ruleCount: rules.length,
+    revision,
+    reason,
+  })
+}
+
+type Answer = (question: Question) => Decision | undefined
+
+/** What breaks on a request is a fault of ours: neither a yes nor a reason to log in again. */
+function withFault(answer: Answer): Answer {
+  return (question) => {
+    try {
+      return answer(question)
+    } catch (cause) {
+      throw new Fault('policies', { cause, reason: 'the policy engine failed on this request' })
+    }
+  }
+}

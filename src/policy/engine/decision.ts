@@ -1,0 +1,51 @@
+import type { Exclusion, Rule } from '../rule/rule.ts'
+import type { PolicySet } from '../set/policy-set.ts'
+
+/** What is asked: may this role call this canonical path with this method? */
+export interface Question {
+  readonly roleKey: string
+  readonly method: string
+  readonly path: string
+}
+
+/** What is answered, by which step of the specification's order, and by which revision. */
+export interface Decision {
+  readonly allowed: boolean
+  readonly step: 'admin' | 'exclusion' | 'rule' | 'none'
+  readonly rule?: Rule
+  readonly exclusion?: Exclusion
+  readonly revision: string
+}
+
+/** An allow rule that would have applied to another method, or to another role. */
+export interface NearMiss {
+  readonly differs: 'method' | 'role'
+  readonly rule: Rule
+}
+
+/** Answers by the rules alone; `admin` and the exclusion list come before it is asked. */
+export interface Engine {
+  readonly name: 'index' | 'casbin'
+  /** Why this engine answers for the model. */
+  readonly reason: string
+  /** The rule that decides, as a decision; `undefined` when no rule matches. */
+  readonly decide: (question: Question) => Decision | undefined
+  /** At most `most` near misses, found by a walk over all rules: for people who ask, not per request. */
+  readonly nearMisses: (question: Question, most: number) => readonly NearMiss[]
+}
+
+/** A policy set made ready to answer. Immutable: a new revision is a new one of these. */
+export interface CompiledPolicies {
+  readonly revision: string
+  readonly ruleCount: number
+  readonly engine: Engine
+  /** The decision by which the exclusion list lets this call pass, if it does. */
+  readonly excluded: (question: Question) => Decision | undefined
+  readonly admin: Decision
+  readonly none: Decision
+}
+
+/** The same with the set it was made from. */
+export interface CompiledSet extends CompiledPolicies {
+  readonly set: PolicySet
+}

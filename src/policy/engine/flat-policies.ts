@@ -1,0 +1,53 @@
+import { engineFor } from '../model/engine-for.ts'
+import type { Exclusion } from '../rule/rule.ts'
+import type { Steps } from '../rule/steps.ts'
+import type { PolicySet } from '../set/policy-set.ts'
+import { type FlatRules, flattenRules } from './flat-rules.ts'
+import { indexRules, type RuleIndex } from './rule-index.ts'
+
+/**
+ * A compiled policy as it moves from the thread that made it to the one that decides by it: flat
+ * memory, which changes hands, and the few exclusions.
+ */
+export interface FlatPolicies {
+  readonly revision: string
+  readonly reason: string
+  readonly index: RuleIndex
+  readonly rules: FlatRules
+  readonly exclusions: readonly Exclusion[]
+}
+
+/** Compiles a policy set to flat memory, in steps; `undefined` when casbin has to answer for it. */
+export function* flattenPolicies(set: PolicySet): Steps<FlatPolicies | undefined> {
+  const { model, rules, exclusions, revision } = set
+  if (model.casbin !== undefined) return undefined
+  const { reason } = engineFor(model)
+  const index = yield* indexRules(set)
+  return {
+    revision,
+    reason,
+    index,
+    rules: yield* flattenRules(rules, index.table.kinds),
+    exclusions,
+  }
+}
+
+/** The memory that changes hands when flat policies move to another thread. */
+export function memoryOf({ index, rules }: FlatPolicies): ArrayBuffer[] {
+  const { trie, table, roles, lineages } = index
+  const arrays = [
+    trie.words,
+    trie.edges,
+    ...[table.entries, table.kinds, table.next],
+    ...textMemory(roles),
+    ...[lineages.starts, lineages.ancestors],
+    ...[rules.roles, rules.paths, rules.fileNumbers, rules.lines],
+    ...textMemory(rules.roleTexts),
+    ...textMemory(rules.pathTexts),
+  ]
+  return arrays.map(({ buffer }) => buffer as ArrayBuffer)
+}
+
+function textMemory({ units, starts, slots }: FlatRules['roleTexts']) {
+  return [units, starts, slots]
+}

@@ -1,0 +1,62 @@
+import type { Effect, Origin, Rule } from '../rule/rule.ts'
+import { rowsPerStep, type Steps } from '../rule/steps.ts'
+import { createNumbers } from './rule-index.ts'
+import { readKind } from './rule-table.ts'
+import { type TextTable, tableOf, textAt } from './text-table.ts'
+
+/** Rules of the covered grammar by columns, in flat memory; what else a rule says, its index has. */
+export interface FlatRules {
+  readonly roles: Int32Array
+  readonly roleTexts: TextTable
+  readonly paths: Int32Array
+  readonly pathTexts: TextTable
+  /** Method and effect, as `readKind` has them. */
+  readonly kinds: Int32Array
+  readonly files: readonly string[]
+  readonly fileNumbers: Int32Array
+  readonly lines: Int32Array
+}
+
+/** Puts rules into columns, in steps. `kinds` are those of their table. */
+export function* flattenRules(rules: readonly Rule[], kinds: Int32Array): Steps<FlatRules> {
+  const texts = { role: createNumbers(), path: createNumbers(), file: createNumbers() }
+  const roles = new Int32Array(rules.length)
+  const paths = new Int32Array(rules.length)
+  const fileNumbers = new Int32Array(rules.length)
+  const lines = new Int32Array(rules.length)
+  for (let position = 0; position < rules.length; position++) {
+    if (position % rowsPerStep === 0) yield
+    const { roleKey, path, origin } = rules[position] as Rule
+    roles[position] = texts.role.of(roleKey)
+    paths[position] = texts.path.of(path)
+    fileNumbers[position] = texts.file.of(origin.file)
+    lines[position] = origin.line
+  }
+  return {
+    roles,
+    roleTexts: yield* tableOf(texts.role.texts),
+    paths,
+    pathTexts: yield* tableOf(texts.path.texts),
+    kinds,
+    files: texts.file.texts,
+    fileNumbers,
+    lines,
+  }
+}
+
+/** The rule at this place, made anew and frozen. */
+export function ruleAt(flat: FlatRules, position: number): Rule {
+  const number = (column: Int32Array) => column[position] as number
+  const { method, effect }: { method: string; effect: Effect } = readKind(number(flat.kinds))
+  const origin: Origin = Object.freeze({
+    file: flat.files[number(flat.fileNumbers)] ?? '',
+    line: number(flat.lines),
+  })
+  return Object.freeze({
+    roleKey: textAt(flat.roleTexts, number(flat.roles)),
+    path: textAt(flat.pathTexts, number(flat.paths)),
+    method,
+    effect,
+    origin,
+  })
+}

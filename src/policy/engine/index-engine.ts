@@ -1,0 +1,93 @@
+import { ANY_METHOD, type Rule } from '../rule/rule.ts'
+import type { Decision, Engine, NearMiss, Question } from './decision.ts'
+import { createPathTrie } from './path-trie.ts'
+import type { RuleIndex } from './rule-index.ts'
+import { createRuleTable, kindsFor } from './rule-table.ts'
+import { numberOf } from './text-table.ts'
+
+/** Where the rules of an index are, and what is said about decisions by them. */
+export interface IndexedRules {
+  readonly ruleAt: (position: number) => Rule
+  readonly ruleCount: number
+  readonly revision: string
+  readonly reason: string
+}
+
+/**
+ * The engine for models of the covered grammar: one trie of all path patterns, and a table from
+ * role, pattern and method to the rule. A question costs one walk along the path and a look-up for
+ * each pattern that matched, however many rules there are.
+ */
+export function createIndexEngine(
+  index: RuleIndex,
+  { ruleAt, ruleCount, revision, reason }: IndexedRules,
+): Engine {
+  const { roles, anyDeny } = index
+  const { starts, ancestors } = index.lineages
+  const trie = createPathTrie(index.trie)
+  const table = createRuleTable(index.table)
+  // Made when a rule first decides and kept: most rules of a large policy never do.
+  const decisions = new Array<Decision | undefined>(ruleCount)
+  const found: number[] = []
+
+  function find(role: number, count: number, kinds: number): number {
+    const end = starts[role + 1] as number
+    for (let match = 0; match < count; match++) {
+      const pattern = found[match] as number
+      let position = table.find(role, pattern, kinds)
+      for (let up = starts[role] as number; position === -1 && up < end; up++) {
+        position = table.find(ancestors[up] as number, pattern, kinds)
+      }
+      if (position !== -1) return position
+    }
+    return -1
+  }
+
+  function decisionOf(position: number): Decision {
+    const known = decisions[position]
+    if (known !== undefined) return known
+    const rule = ruleAt(position)
+    const decision: Decision = Object.freeze({
+      allowed: rule.effect === 'allow',
+      step: 'rule',
+      rule,
+      revision,
+    })
+    decisions[position] = decision
+    return decision
+  }
+
+  return Object.freeze({
+    name: 'index',
+    reason,
+
+    decide({ roleKey, method, path }: Question) {
+      const role = numberOf(roles, roleKey)
+      if (role === -1) return undefined
+      const count = trie.match(path, found)
+      if (count === 0) return undefined
+      if (anyDeny) {
+        const denying = find(role, count, kindsFor(method, 'deny'))
+        if (denying !== -1) return decisionOf(denying)
+      }
+      const allowing = find(role, count, kindsFor(method, 'allow'))
+      return allowing === -1 ? undefined : decisionOf(allowing)
+    },
+
+    nearMisses({ roleKey, method, path }: Question, most: number) {
+      const matched = new Set(found.slice(0, trie.match(path, found)))
+      const role = numberOf(roles, roleKey)
+      const own = role === -1 ? [] : [role, ...ancestors.subarray(starts[role], starts[role + 1])]
+      const misses: NearMiss[] = []
+      for (const position of table.positionsFor(matched)) {
+        if (misses.length === most) break
+        const rule = ruleAt(position)
+        if (rule.effect !== 'allow') continue
+        const isOwn = own.includes(numberOf(roles, rule.roleKey))
+        const sameMethod = rule.method === method || rule.method === ANY_METHOD
+        if (isOwn !== sameMethod) misses.push({ differs: isOwn ? 'method' : 'role', rule })
+      }
+      return misses
+    },
+  } as const)
+}

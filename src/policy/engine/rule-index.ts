@@ -1,0 +1,98 @@
+import type { Inheritance, Rule } from '../rule/rule.ts'
+import { rowsPerStep, type Steps } from '../rule/steps.ts'
+import { ancestorsInSteps } from '../set/inheritance.ts'
+import type { PolicySet } from '../set/policy-set.ts'
+import { createTextMap } from '../set/text-map.ts'
+import { createPathTrieBuilder } from './path-trie.ts'
+import { createRuleTableBuilder, type RuleEntries } from './rule-table.ts'
+import { type TextTable, tableOf } from './text-table.ts'
+import type { TrieNodes } from './trie-nodes.ts'
+
+/** Everything that decisions by rules need, in flat memory: it moves between threads at no cost. */
+export interface RuleIndex {
+  readonly trie: TrieNodes
+  readonly table: RuleEntries
+  /** The role keys by number. */
+  readonly roles: TextTable
+  readonly lineages: Lineages
+  readonly anyDeny: boolean
+}
+
+/** For each role by number those it inherits from, nearest first, one list after the other. */
+export interface Lineages {
+  /** Where the list of each role begins, and where the last one ends. */
+  readonly starts: Int32Array
+  readonly ancestors: Int32Array
+}
+
+/** Makes the index of a policy set, in steps. Its rules are known by their place in the set. */
+export function* indexRules({ rules, inheritances }: PolicySet): Steps<RuleIndex> {
+  const roles = createNumbers()
+  const trieBuilder = createPathTrieBuilder()
+  // Roles share their paths: most rules name one that another rule has named before.
+  const patterns = createTextMap<number>()
+  const tableBuilder = createRuleTableBuilder(rules)
+  let anyDeny = false
+  for (let position = 0; position < rules.length; position++) {
+    if (position % rowsPerStep === 0) {
+      yield
+      yield* trieBuilder.makeRoom()
+    }
+    const { roleKey, path, effect } = rules[position] as Rule
+    let pattern = patterns.get(path)
+    if (pattern === undefined) {
+      pattern = trieBuilder.add(path)
+      patterns.set(path, pattern)
+    }
+    tableBuilder.place(position, roles.of(roleKey), pattern)
+    anyDeny ||= effect === 'deny'
+  }
+  const lineages = yield* lineagesOf(inheritances, roles)
+  return {
+    trie: trieBuilder.nodes(),
+    table: tableBuilder.entries,
+    roles: yield* tableOf(roles.texts),
+    lineages,
+    anyDeny,
+  }
+}
+
+function* lineagesOf(inheritances: readonly Inheritance[], roles: Numbers): Steps<Lineages> {
+  const lists = new Map<number, readonly number[]>()
+  let total = 0
+  for (const [roleKey, ancestors] of yield* ancestorsInSteps(inheritances)) {
+    lists.set(roles.of(roleKey), ancestors.map(roles.of))
+    total += ancestors.length
+    if (lists.size % rowsPerStep === 0) yield
+  }
+  const starts = new Int32Array(roles.texts.length + 1)
+  const ancestors = new Int32Array(total)
+  let end = 0
+  for (let role = 0; role < roles.texts.length; role++) {
+    if (role % rowsPerStep === 0) yield
+    for (const ancestor of lists.get(role) ?? []) ancestors[end++] = ancestor
+    starts[role + 1] = end
+  }
+  return { starts, ancestors }
+}
+
+/** Texts numbered in the order in which they first come. */
+export interface Numbers {
+  readonly texts: readonly string[]
+  readonly of: (text: string) => number
+}
+
+/** No text has a number yet. */
+export function createNumbers(): Numbers {
+  const known = createTextMap<number>()
+  const texts: string[] = []
+  return {
+    texts,
+    of(text) {
+      const number = known.get(text)
+      if (number !== undefined) return number
+      known.set(text, texts.length)
+      return texts.push(text) - 1
+    },
+  }
+}

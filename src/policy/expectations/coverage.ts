@@ -1,0 +1,39 @@
+import type { Exclusion, Rule } from '../rule/rule.ts'
+import type { PolicySet } from '../set/policy-set.ts'
+import type { Outcome } from './test-suite.ts'
+
+/** How much of a policy its tests would notice changing. */
+export interface Coverage {
+  readonly rules: Covered<Rule>
+  readonly exclusions: Covered<Exclusion>
+  /** Of rules and exclusions together, rounded down: 100 only when nothing is left. */
+  readonly percent: number
+}
+
+/** Those by which a test was decided are counted, the others listed. */
+export interface Covered<Granted> {
+  readonly total: number
+  readonly decided: number
+  readonly undecided: readonly Granted[]
+}
+
+/** Which rules and exclusions decided a test that passed. A rule beside a wider one decides nothing. */
+export function coverageOf(
+  { rules, exclusions }: PolicySet,
+  outcomes: readonly Outcome[],
+): Coverage {
+  const deciding = new Set<unknown>()
+  for (const { decision, passed } of outcomes) {
+    if (passed) deciding.add(decision.rule ?? decision.exclusion)
+  }
+  const covered = <Granted>(all: readonly Granted[]): Covered<Granted> => {
+    const undecided = all.filter((each) => !deciding.has(each))
+    return { total: all.length, decided: all.length - undecided.length, undecided }
+  }
+
+  const [ofRules, ofExclusions] = [covered(rules), covered(exclusions)]
+  const total = ofRules.total + ofExclusions.total
+  const decided = ofRules.decided + ofExclusions.decided
+  const percent = total === 0 ? 100 : Math.floor((decided * 100) / total)
+  return { rules: ofRules, exclusions: ofExclusions, percent }
+}

@@ -1,0 +1,124 @@
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import type { Problem } from '../../errors.ts'
+import { canonicalPath, everyAllowance } from '../rule/canonical-path.ts'
+import { methodProblem, quote } from '../rule/rule.ts'
+import { reportByteOrderMarks } from '../set/byte-order-mark.ts'
+import { type Answer, answerSteps, type Expectation } from './test-suite.ts'
+
+const keys = ['role', 'method', 'path', 'expect', 'step', 'reason', 'withoutRules'] as const
+type Key = (typeof keys)[number]
+type Entry = { readonly [key in Key]?: string }
+
+/**
+ * Reads a test file: a YAML list of `role`, `method`, `path` and `expect`, with `step`, `reason` and
+ * `withoutRules` if wanted. Reports everything that would make a test pass without testing anything:
+ * paths and methods that no request can have, unknown keys, a file without expectations.
+ */
+export function parseTestFile(
+  file: { readonly name: string; readonly text: string },
+  report: (problem: Problem) => void,
+): readonly Expectation[] {
+  reportByteOrderMarks(file, report)
+  const lineCounter = new LineCounter()
+  // The failsafe schema knows only text: no role `no` that is a boolean.
+  const document = parseDocument(file.text, {
+    lineCounter,
+    schema: 'failsafe',
+    prettyErrors: false,
+  })
+  const placeOf = (node: unknown) => {
+    const { line, col } = lineCounter.linePos((node as Partial<Node> | null)?.range?.[0] ?? 0)
+    return { file: file.name, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const complain = (node: unknown, message: string) => report({ ...placeOf(node), message })
+
+  for (const { pos, message } of [...document.errors, ...document.warnings]) {
+    complain({ range: pos }, message)
+  }
+  if (document.errors.length > 0) return []
+  if (!isSeq(document.contents) || document.contents.items.length === 0) {
+    complain(undefined, `no expectations: a test file is a YAML list, ${form}`)
+    return []
+  }
+  return document.contents.items.flatMap((item) => {
+    const entry = readEntry(item, complain)
+    const problems = entry === undefined ? [] : entryProblems(entry)
+    for (const [key, message] of problems) complain(placeNode(item, key), message)
+    return entry === undefined || problems.length > 0 ? [] : [expectationOf(entry, placeOf(item))]
+  })
+}
+
+const form = 'each entry with role, method, path and "expect: allow" or "expect: deny"'
+
+function readEntry(
+  item: unknown,
+  complain: (node: unknown, message: string) => void,
+): Entry | undefined {
+  if (!isMap(item)) {
+    complain(item, `not an expectation: ${form}`)
+    return undefined
+  }
+  const entry: { [key in Key]?: string } = {}
+  let sound = true
+  for (const { key, value } of item.items) {
+    const name = keys.find((each) => isScalar(key) && each === key.value)
+    if (name !== undefined && isScalar(value)) {
+      entry[name] = String(value.value)
+      continue
+    }
+    sound = false
+    complain(key, name === undefined ? `unknown key: known are ${keys.join(', ')}` : 'not a text')
+  }
+  return sound ? entry : undefined
+}
+
+function entryProblems({ role, method, path, expect, step, withoutRules }: Entry) {
+  const problems: readonly (readonly [Key, string | undefined])[] = [
+    ['role', role ? undefined : 'an expectation names a role'],
+    ['method', methodProblem(method ?? '')],
+    ['path', pathProblem(path ?? '')],
+    ['expect', expect === 'allow' || expect === 'deny' ? undefined : 'expect is allow or deny'],
+    [
+      'step',
+      step === undefined || isStep(step) ? undefined : `step is one of ${answerSteps.join(', ')}`,
+    ],
+    ['withoutRules', /^(?:true|false)?$/.test(withoutRules ?? '') ? undefined : 'true or false'],
+  ]
+  return problems.flatMap(([key, message]) =>
+    message === undefined ? [] : [[key, message] as const],
+  )
+}
+
+function pathProblem(path: string): string | undefined {
+  const canonical = canonicalPath(path, everyAllowance)
+  if (canonical === path) return undefined
+  if (canonical !== undefined) {
+    return `path ${quote(path)} is not canonical: the policy is asked about ${quote(canonical)}`
+  }
+  const why = path.includes('?') ? 'leave the query out' : 'the gateway refuses it with 400'
+  return `path ${quote(path)} is none that the policy is asked about: ${why}`
+}
+
+function isStep(text: string): text is Answer['step'] {
+  return (answerSteps as readonly string[]).includes(text)
+}
+
+/** The value of a key, for its place; the entry itself when it has none. */
+function placeNode(item: unknown, name: Key): unknown {
+  if (!isMap(item)) return item
+  return item.items.find(({ key }) => isScalar(key) && key.value === name)?.value ?? item
+}
+
+function expectationOf(entry: Entry, at: Expectation['at']): Expectation {
+  const { role = '', method = '', path = '', expect, step, reason, withoutRules } = entry
+  return {
+    role,
+    method,
+    path,
+    expect: expect === 'allow' ? 'allow' : 'deny',
+    withoutRules: withoutRules === 'true',
+    at,
+    ...(step !== undefined && isStep(step) && { step }),
+    ...(reason !== undefined && { reason }),
+  }
+}

@@ -1,0 +1,82 @@
+import type { Decision, Question } from '../engine/decision.ts'
+import { placeOf } from '../review/finding.ts'
+import type { Tick } from '../rule/tick.ts'
+
+/** One line of a test file: what must be answered to one question. */
+export interface Expectation {
+  readonly role: string
+  readonly method: string
+  /** Canonical. */
+  readonly path: string
+  readonly expect: 'allow' | 'deny'
+  /** The step that has to decide, if the author cares. */
+  readonly step?: Answer['step']
+  /** Shown with a failure. */
+  readonly reason?: string
+  /** The author knows that no rule names the role. */
+  readonly withoutRules: boolean
+  readonly at: { readonly file: string; readonly line: number; readonly column: number }
+}
+
+/** What the gateway answers: by the policy, or before the policy is asked. */
+export interface Answer extends Pick<Decision, 'allowed' | 'rule' | 'exclusion' | 'revision'> {
+  readonly step: (typeof answerSteps)[number]
+  /** No route serves the path: a caller with permission gets 404. */
+  readonly isUnserved?: boolean
+}
+
+/** What can decide. The last three come before the policy is asked. */
+export const answerSteps = [
+  'admin',
+  'exclusion',
+  'rule',
+  'none',
+  'route',
+  'endpoint',
+  'refused',
+] as const
+
+/** What came of an expectation. */
+export interface Outcome {
+  readonly expectation: Expectation
+  readonly decision: Answer
+  readonly passed: boolean
+}
+
+/** Asks one expectation after the other. `ask` is the code that decides in the gateway. */
+export function runExpectations(
+  expectations: readonly Expectation[],
+  ask: (question: Question) => Answer,
+  tick: Tick = () => {},
+): readonly Outcome[] {
+  return expectations.map((expectation, index) => {
+    if (index % 1000 === 0) tick(index, expectations.length)
+    const { role: roleKey, method, path, expect, step } = expectation
+    const decision = ask({ roleKey, method, path })
+    const asExpected = (decision.allowed ? 'allow' : 'deny') === expect
+    return {
+      expectation,
+      decision,
+      passed: asExpected && (step ?? decision.step) === decision.step,
+    }
+  })
+}
+
+/** `deny viewer PUT /api/v1/orders/7`. */
+export function describeExpectation({ expectation }: Outcome): string {
+  const { expect, role, method, path } = expectation
+  return `${expect} ${role} ${method} ${path}`
+}
+
+/** What was expected, what was decided instead, and by what. */
+export function describeFailure({ expectation, decision }: Outcome): string {
+  const { expect, role, method, path, step, reason } = expectation
+  const wanted = step === undefined ? expect : `${expect} by ${step}`
+  const { rule, exclusion } = decision
+  const by = rule ?? exclusion
+  const said = rule?.fields?.join(', ') ?? `${by?.method} ${by?.path}`
+  const place = by === undefined ? '' : ` (${placeOf(by.origin)}: ${said})`
+  const verdict = `${decision.allowed ? 'allow' : 'deny'} by ${decision.step}${place}`
+  const why = reason === undefined ? '' : `; ${reason}`
+  return `${role} ${method} ${path}: expected ${wanted}, got ${verdict}${why}`
+}

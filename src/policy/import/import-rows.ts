@@ -1,0 +1,94 @@
+import type { Problem } from '../../errors.ts'
+import type { Model } from '../model/model.ts'
+import { createCsvParser } from '../set/csv.ts'
+import { formatField } from '../set/csv-line.ts'
+import { formatModel } from '../set/format.ts'
+import type { PolicyFile } from '../set/policy-set.ts'
+
+/** A row of somebody else's policy table. */
+export interface ForeignRow {
+  readonly ptype: string
+  readonly values: readonly string[]
+  readonly place: string
+}
+
+/** A row that is not taken over, and why. */
+export interface LeftOut {
+  readonly row: ForeignRow
+  readonly reason: string
+  /** Whether the row took access away: then leaving it out would give access. */
+  readonly denies: boolean
+}
+
+/** What rows become as files of a policy directory. */
+export interface Imported {
+  readonly model: PolicyFile
+  readonly table: PolicyFile
+  readonly taken: number
+  readonly leftOut: readonly LeftOut[]
+  /** Rows that deny less as lines of ours than they did. */
+  readonly narrowed: readonly ForeignRow[]
+}
+
+/**
+ * Turns rows of casbin's adapters into a model and a table of ours, in the order of roles and
+ * paths. The model is go-admin's; for rows of others (`anyModel`) with inheritance and effects as
+ * far as they have them. Rows that no line of ours can say are listed with the reason.
+ */
+export function importRows(
+  rows: readonly ForeignRow[],
+  { anyModel }: { readonly anyModel: boolean },
+): Imported {
+  const hasEffects =
+    anyModel && rows.some(({ ptype, values }) => ptype === 'p' && values.length > 3)
+  const model: Model = {
+    // go-admin ignores g rows: heeding them would give access that nobody has today.
+    inheritance: anyModel && rows.some(({ ptype }) => ptype === 'g'),
+    path: { keyMatch: true, keyMatch2: true },
+    anyMethod: true,
+    effectColumn: hasEffects,
+    denyOverrides: hasEffects,
+  }
+  const problemWith = createRowReader(model)
+  const leftOut: LeftOut[] = []
+  const narrowed: ForeignRow[] = []
+  const lines = new Set<string>()
+  for (const row of rows) {
+    const line = [row.ptype, ...row.values].map(formatField).join(', ')
+    const reason = problemWith(row, line)
+    const denies = row.ptype === 'p' && row.values.length > 3 && row.values[3] !== 'allow'
+    if (reason === undefined) {
+      lines.add(line)
+      if (denies && readOtherwise.test(row.values[1] ?? '')) narrowed.push(row)
+    } else leftOut.push({ row, reason, denies })
+  }
+
+  const isEmpty = ![...lines].some((line) => line.startsWith('p,'))
+  const text = [...(isEmpty ? ['# postern: empty'] : []), ...[...lines].sort(), '']
+  return {
+    model: { name: 'model.conf', text: formatModel(model) },
+    table: { name: 'policy.csv', text: text.join('\n') },
+    taken: rows.length - leftOut.length,
+    leftOut,
+    narrowed,
+  }
+}
+
+/** What casbin makes a regular expression of that matches more than the text: `.`, `a:b`, `text*`. */
+const readOtherwise = /\.|[^/]:|[^/]\*$/
+
+function createRowReader(model: Model) {
+  let problems: Problem[] = []
+  const parse = createCsvParser(model, (problem) => problems.push(problem))
+
+  return (row: ForeignRow, text: string): string | undefined => {
+    // One row must stay one line, and each value one column.
+    const odd = [row.ptype, ...row.values].find((each) => /["\r\n]|^\s|\s$/.test(each))
+    if (odd !== undefined)
+      return `${JSON.stringify(odd)} has quotes, line ends, or blanks at its ends`
+    problems = []
+    const { rules, inheritances } = parse({ name: row.place, text })
+    if (problems.length > 0) return problems.map(({ message }) => message).join('; ')
+    return rules.length + inheritances.length === 1 ? undefined : 'it is no policy line'
+  }
+}

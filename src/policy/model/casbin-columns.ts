@@ -1,0 +1,133 @@
+import { methodProblem, quote } from '../rule/rule.ts'
+import type { CasbinModel, Column, ColumnUse, Relation } from './casbin-model.ts'
+import { patternColumnProblem } from './casbin-values.ts'
+import { type Call, type Comparison, type Expression, leavesOf } from './expression.ts'
+
+/** What the parts of a matcher may refer to. */
+interface Definitions {
+  readonly request: CasbinModel['request']
+  readonly names: readonly string[]
+  readonly relations: readonly Relation[]
+}
+
+/** Casbin's functions that are not called, and why. */
+const refused: ReadonlyMap<string, string> = new Map([
+  ['keyMatch4', 'compares the wrong segments when two names are repeated: use keyMatch3'],
+  ['keyGet', 'answers with a text of the client: compare the path itself'],
+  ['keyGet2', 'answers with a text of the client: compare the path itself'],
+  ['ipMatch', 'throws for whatever is no address, and a request has none here'],
+  ['globMatch', 'turns rules into regular expressions that can run for minutes: use keyMatch'],
+])
+
+/**
+ * Finds out what a matcher does with each column of the rules. Complains about fields and functions
+ * that do not exist or are not called, about patterns that come from a request, and when the role,
+ * the path or the method of a request are not looked at.
+ */
+export function columnsOf(
+  expression: Expression,
+  definitions: Definitions,
+  complain: (message: string) => void,
+): readonly Column[] {
+  const columns = new Map(
+    definitions.names.map((name) => [
+      `p.${name}`,
+      { name, uses: new Set<ColumnUse>(), literals: new Set<string>() },
+    ]),
+  )
+  const fields = definitions.request.map((name) => `r.${name}`)
+  const seen = new Set<string>()
+
+  function check(operand: string): boolean {
+    seen.add(operand)
+    if (columns.has(operand) || fields.includes(operand)) return true
+    if (isText(operand)) {
+      if (plainText.test(operand)) return true
+      complain(`${operand}: a text in a matcher has letters, digits and any of _-./:*{}@`)
+    } else complain(`${quote(operand)} is no field of the request and no column of the policy`)
+    return false
+  }
+
+  function comparisonProblem({ operands: [left, right] }: Comparison): string | undefined {
+    const column = columns.get(left) ?? columns.get(right)
+    if (isText(left)) return `${left} and ${right} are both texts: nothing to compare`
+    if (left === fields[1]) column?.uses.add('path')
+    if (left === fields[2]) column?.uses.add('method')
+    if (!isText(right)) return undefined
+    const text = right.slice(1, -1)
+    column?.literals.add(text)
+    if (left === fields[1]) return patternColumnProblem(['path'], text)
+    return left === fields[2] ? methodProblem(text) : undefined
+  }
+
+  function callProblem({ name, operands }: Call): string | undefined {
+    const relation = definitions.relations.find((each) => each.name === name)
+    if (relation !== undefined) {
+      return operands.length === relation.places
+        ? undefined
+        : `${name}() has ${relation.places} places, but is called with ${operands.length}`
+    }
+    const why = refused.get(name)
+    if (why !== undefined) return `${name}() is refused: it ${why}`
+    const [field = '', pattern = '', ...more] = operands
+    const use = useOf(name, fields.indexOf(field))
+    if (use === undefined || more.length > 0) {
+      return `${name}(${operands.join(', ')}) is refused: ${callable}`
+    }
+    if (isText(pattern)) return patternColumnProblem([use], pattern.slice(1, -1))
+    const column = columns.get(pattern)
+    column?.uses.add(use)
+    return column === undefined
+      ? `${name}(): ${quote(pattern)} comes from the request and is no pattern`
+      : undefined
+  }
+
+  for (const leaf of leavesOf(expression)) {
+    if (!leaf.operands.map(check).every(Boolean)) continue
+    const problem = leaf.kind === 'call' ? callProblem(leaf) : comparisonProblem(leaf)
+    if (problem !== undefined) complain(problem)
+  }
+  for (const [index, part] of ['role', 'path', 'method'].entries()) {
+    if (!seen.has(fields[index] ?? '')) complain(`the matcher does not compare the ${part}`)
+  }
+  if (![...columns.keys()].some((column) => seen.has(column))) {
+    complain('the matcher looks at no column of the policy: no rule would have an effect')
+  }
+  for (const [column, { uses }] of columns) {
+    if (uses.has('keyMatch2') && uses.has('keyMatch3')) {
+      complain(`${column} is compared by keyMatch2 and keyMatch3: write parameters in one way`)
+    }
+  }
+  return [...columns.values()].map(({ name, uses, literals }) => ({
+    name,
+    uses: [...uses].sort(),
+    literals: [...literals].sort(),
+  }))
+}
+
+const callable =
+  'keyMatch() compares a field of the request with a column or a text, keyMatch2(), keyMatch3() and keyMatch5() the path, regexMatch() the method, and g() what [role_definition] says'
+
+function useOf(name: string, field: number): ColumnUse | undefined {
+  switch (name) {
+    case 'keyMatch':
+      return field === -1 ? undefined : field === 1 ? 'keyMatch' : 'prefix'
+    case 'keyMatch2':
+      return field === 1 ? 'keyMatch2' : undefined
+    // The fifth differs from the third only in what it does with a query, which no path has here.
+    case 'keyMatch3':
+    case 'keyMatch5':
+      return field === 1 ? 'keyMatch3' : undefined
+    case 'regexMatch':
+      return field === 2 ? 'regexMatch' : undefined
+    default:
+      return undefined
+  }
+}
+
+function isText(operand: string): boolean {
+  return operand.startsWith('"')
+}
+
+/** Nothing that casbin's rewriting of matchers, or its evaluator, would take for something else. */
+const plainText = /^"[\p{L}\p{N}_\-./:*{}@]+"$/u

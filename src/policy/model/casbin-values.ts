@@ -1,0 +1,80 @@
+import { patternProblem } from '../rule/pattern.ts'
+import { METHODS, methodProblem, nameProblem, quote } from '../rule/rule.ts'
+import type { Column, ColumnUse } from './casbin-model.ts'
+
+/**
+ * What is wrong with a value in a column of the rules, or `undefined`. What casbin would make a
+ * regular expression of has to mean the same without being one, and to match in linear time.
+ */
+export function valueProblem({ name, uses, literals }: Column, text: string): string | undefined {
+  const problem = nameProblem(`column ${quote(name)}`, text)
+  if (problem !== undefined) return problem
+  if (name === 'eft' && text !== 'allow' && text !== 'deny') {
+    return `effect ${quote(text)}: write allow or deny`
+  }
+  if (name === 'priority' && !/^(?:0|[1-9]\d{0,8})$/.test(text)) {
+    return `priority ${quote(text)}: write a whole number, the lower the earlier`
+  }
+  // The matcher itself says what this text means, and no function chokes on it.
+  if (literals.includes(text) && isHarmless(text, uses)) return undefined
+  return (
+    patternColumnProblem(uses, text) ?? (uses.includes('method') ? methodProblem(text) : undefined)
+  )
+}
+
+function isHarmless(text: string, uses: readonly ColumnUse[]): boolean {
+  if (uses.includes('keyMatch3') || uses.includes('regexMatch')) return false
+  return text === '*' || !uses.includes('keyMatch2')
+}
+
+/** What is wrong with a text that a matcher uses as a path or as a pattern, or `undefined`. */
+export function patternColumnProblem(uses: readonly ColumnUse[], text: string): string | undefined {
+  if (uses.includes('regexMatch') && !methodList.test(text)) {
+    return `${quote(text)} is no list of methods: write them as "^(GET|POST)$", or ".*" for all`
+  }
+  // The one method that is part of another.
+  if (uses.includes('regexMatch') && text.includes('PATCH') && !anchored.test(text)) {
+    return `${quote(text)} also allows PROPPATCH: write "^(PATCH)$", with any others between the brackets`
+  }
+  if (uses.includes('prefix') && /\*./.test(text)) {
+    return `"*" may stand only at the end: casbin ignores what follows the first one`
+  }
+  if (!uses.some((use) => pathUses.has(use))) return undefined
+  const regex = uses.includes('keyMatch2') || uses.includes('keyMatch3')
+  if (regex && /\.|[^/]:/.test(text)) {
+    return `path ${quote(text)}: under this model "." would match any character, and ":" is only for parameters; the covered grammar takes both literally`
+  }
+  const match = { keyMatch: uses.includes('keyMatch') && !regex, keyMatch2: regex }
+  if (!uses.includes('keyMatch3')) return patternProblem(text, match)
+  return bracesProblem(text) ?? patternProblem(withColons(text), match)
+}
+
+const anchored = /^\^(?:[A-Z]+|\([A-Z|]+\))\$$/
+
+/** Only whole methods, and nothing that repeats and could backtrack. */
+const methodList = (() => {
+  const method = `(?:${METHODS.join('|')})`
+  const group = `(?:${method}|\\(${method}(?:\\|${method})*\\))`
+  return new RegExp(`^(?:\\.\\*|\\^?${group}(?:\\|${group})*\\$?)$`)
+})()
+
+const pathUses: ReadonlySet<ColumnUse> = new Set(['path', 'keyMatch', 'keyMatch2', 'keyMatch3'])
+
+/** An unclosed brace would keep keyMatch3 busy for ever. */
+function bracesProblem(text: string): string | undefined {
+  for (const segment of text.split('/')) {
+    if (/[{}:]/.test(segment) && !braces.test(segment)) {
+      return `${quote(segment)} is no parameter: write "{name}", and nothing else in that segment`
+    }
+  }
+  return undefined
+}
+
+const braces = /^\{([A-Za-z0-9_-]+)\}$/
+
+function withColons(text: string): string {
+  return text
+    .split('/')
+    .map((segment) => segment.replace(braces, ':$1'))
+    .join('/')
+}

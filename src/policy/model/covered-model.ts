@@ -1,0 +1,94 @@
+import { quote } from '../rule/rule.ts'
+import { type FieldNames, type Matcher, recogniseMatcher } from './matcher.ts'
+import type { Model } from './model.ts'
+import { type ModelConf, splitNames, threeNames } from './model-conf.ts'
+
+/** Tells where a model leaves the covered grammar, and in what. */
+export type Complain = (line: number, message: string) => undefined
+
+/**
+ * What a model of the covered grammar means. Of any other model it tells every piece that is not
+ * covered, and answers `undefined`.
+ */
+export function readCoveredModel(conf: ModelConf, complain: Complain): Model | undefined {
+  let sound = true
+  const note: Complain = (line, message) => {
+    sound = false
+    return complain(line, message)
+  }
+  const fields = readFields(conf, note)
+  const denyOverrides = readEffect(conf, note)
+  if (denyOverrides && fields?.effectColumn === false) {
+    note(
+      conf.entries.get('policy_definition.p')?.line ?? 1,
+      'the effect speaks of deny, but the policy has no column for it: write "p = sub, obj, act, eft"',
+    )
+  }
+  const matcher = fields && readMatcher(conf, fields, note)
+  if (matcher !== undefined) checkRoleDefinition(conf, matcher.inheritance, note)
+  if (!sound || fields === undefined || denyOverrides === undefined || matcher === undefined) {
+    return undefined
+  }
+  const { inheritance, keyMatch, keyMatch2, anyMethod } = matcher
+  const path = Object.freeze({ keyMatch, keyMatch2 })
+  const { effectColumn } = fields
+  return Object.freeze({ inheritance, path, anyMethod, effectColumn, denyOverrides })
+}
+
+function readMatcher(
+  { entries }: ModelConf,
+  fields: FieldNames,
+  complain: Complain,
+): Matcher | undefined {
+  const { value = '', line = 1 } = entries.get('matchers.m') ?? {}
+  const matcher = recogniseMatcher(value, fields)
+  if ('inheritance' in matcher) return matcher
+  for (const problem of matcher) complain(line, problem)
+  return undefined
+}
+
+function readFields(
+  { entries }: ModelConf,
+  complain: Complain,
+): (FieldNames & { effectColumn: boolean }) | undefined {
+  const request = entries.get('request_definition.r')
+  const policy = entries.get('policy_definition.p')
+  const policyNames = splitNames(policy?.value ?? '')
+  const effectColumn = policyNames[3] === 'eft'
+
+  const requestFields = threeNames(splitNames(request?.value ?? ''))
+  const policyFields = threeNames(effectColumn ? policyNames.slice(0, 3) : policyNames)
+  if (requestFields === undefined || policyFields === undefined || policyNames.length > 4) {
+    return complain(
+      policy?.line ?? 1,
+      `the columns ${quote(policyNames.join(', '))} are not covered: "sub, obj, act" and "sub, obj, act, eft" are`,
+    )
+  }
+  return { request: requestFields, policy: policyFields, effectColumn }
+}
+
+/** Whether a deny outweighs an allow, or `undefined` for an effect that is not covered. */
+function readEffect({ entries }: ModelConf, complain: Complain): boolean | undefined {
+  const { value = '', line = 1 } = entries.get('policy_effect.e') ?? {}
+  const text = value.replace(/\s+/g, '')
+  if (text === 'some(where(p.eft==allow))') return false
+  if (text === 'some(where(p.eft==allow))&&!some(where(p.eft==deny))') return true
+  return complain(line, `the effect ${quote(value)} is not covered`)
+}
+
+function checkRoleDefinition(
+  { entries, sections }: ModelConf,
+  inheritance: boolean,
+  complain: Complain,
+) {
+  const definitions = [...entries.keys()].filter((name) => name.startsWith('role_definition.'))
+  const line = sections.get('role_definition') ?? 1
+  if (definitions.join() !== (inheritance ? 'role_definition.g' : '')) {
+    complain(line, 'the roles are not covered: only "g = _, _", when the matcher calls g()')
+  } else if (
+    inheritance &&
+    splitNames(entries.get('role_definition.g')?.value ?? '').length !== 2
+  ) {
+    complain(line, 'roles with domains are not covered')
+  }
+}

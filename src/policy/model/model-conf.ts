@@ -1,0 +1,102 @@
+import type { Problem } from '../../errors.ts'
+import { quote } from '../rule/rule.ts'
+
+/** One `key = value` of a model file, continuation lines joined. */
+export interface ModelEntry {
+  readonly value: string
+  readonly line: number
+}
+
+/** The entries of a model file as `section.key`, and where each section begins. */
+export interface ModelConf {
+  readonly entries: ReadonlyMap<string, ModelEntry>
+  readonly sections: ReadonlyMap<string, number>
+}
+
+/** The keys that casbin gives a meaning; a second request, policy or matcher it never asks. */
+const keysOfSection: ReadonlyMap<string, RegExp> = new Map([
+  ['request_definition', /^r$/],
+  ['policy_definition', /^p$/],
+  ['role_definition', /^g(?:[2-9]|[1-9]\d)?$/],
+  ['policy_effect', /^e$/],
+  ['matchers', /^m$/],
+])
+
+/**
+ * Reads the lines of a casbin model file: `[section]`, `key = value`, `#` and `;` comments, `\` at
+ * the end of a line that goes on. Reports whatever casbin would overwrite or pass over in silence.
+ */
+export function readModelConf(
+  file: { readonly name: string; readonly text: string },
+  report: (problem: Problem) => void,
+): ModelConf {
+  const entries = new Map<string, ModelEntry>()
+  const sections = new Map<string, number>()
+  let section: string | undefined
+  let pending = ''
+
+  const complain = (line: number, message: string) => report({ file: file.name, line, message })
+
+  const take = (text: string, line: number) => {
+    const equals = text.indexOf('=')
+    const key = text.slice(0, equals).trim()
+    const value = text.slice(equals + 1).trim()
+    if (equals === -1 || key === '' || value === '') {
+      return complain(line, `${quote(text)} is neither "[section]" nor "key = value"`)
+    }
+    if (section === undefined) return complain(line, `${quote(key)} stands before any [section]`)
+
+    if (keysOfSection.get(section)?.test(key) === false) {
+      return complain(line, `${quote(key)} has no meaning in [${section}]`)
+    }
+    const name = `${section}.${key}`
+    if (entries.has(name)) return complain(line, `${quote(key)} is defined twice in [${section}]`)
+    entries.set(name, { value, line })
+  }
+
+  const lines = file.text.replace(/^\uFEFF/, '').split('\n')
+  for (const [index, raw] of lines.entries()) {
+    const line = index + 1
+    const text = raw.replace(/[#;].*$/s, '').trim()
+
+    if (text.startsWith('[') && text.endsWith(']')) {
+      if (pending !== '') take(pending, line - 1)
+      pending = ''
+      section = text.slice(1, -1).trim()
+      if (!keysOfSection.has(section))
+        complain(
+          line,
+          `unknown section ${quote(section)}: known are ${[...keysOfSection.keys()].join(', ')}`,
+        )
+      if (sections.has(section)) complain(line, `section [${section}] appears twice`)
+      sections.set(section, line)
+    } else if (text.endsWith('\\')) {
+      pending += `${text.slice(0, -1).trim()} `
+    } else if (text !== '') {
+      take(pending + text, line)
+      pending = ''
+    }
+  }
+  if (pending !== '') take(pending.trim(), lines.length)
+  return { entries, sections }
+}
+
+/** The names of a definition, which are separated by commas. */
+export function splitNames(text: string): string[] {
+  return text.split(',').map((name) => name.trim())
+}
+
+/** Three names that casbin's evaluator can tell apart, and none that it gives a meaning. */
+export function threeNames(
+  names: readonly string[],
+): readonly [string, string, string] | undefined {
+  const [role, path, method, ...more] = names
+  if (role === undefined || path === undefined || method === undefined) return undefined
+  if (more.length > 0 || names.includes('eft')) return undefined
+  return areNames(names) ? [role, path, method] : undefined
+}
+
+/** Whether these are names, and all different. */
+export function areNames(names: readonly string[]): boolean {
+  return new Set(names).size === names.length && names.every((name) => /^[A-Za-z]\w*$/.test(name))
+}

@@ -1,0 +1,102 @@
+import { type Origin, quote } from '../rule/rule.ts'
+import type { PolicySet } from '../set/policy-set.ts'
+import { type Finding, type Locate, placeOf } from './finding.ts'
+import { createGrants } from './grants.ts'
+
+/** A role that the policy's tests speak of. */
+export interface MentionedRole {
+  readonly roleKey: string
+  /** Where, with the column. */
+  readonly at: { readonly file: string; readonly line: number; readonly column: number }
+  /** Whether the test says that no rule is meant to name the role. */
+  readonly withoutRules: boolean
+}
+
+/**
+ * Finds roles that nothing grants anything to although a `g` line or a test names them, which is
+ * how a mistyped role key looks, roles that look like another one (case, composed or wide letters,
+ * another kind of blank), and roles in which letters of several alphabets look like one word.
+ */
+export function checkRoles(
+  set: PolicySet,
+  mentioned: readonly MentionedRole[],
+  locate: Locate,
+): Finding[] {
+  const { lineage, rulesOf } = createGrants(set)
+  const isGranted = (roleKey: string) => lineage(roleKey).some((each) => rulesOf(each).length > 0)
+  const findings: Finding[] = []
+  const seen = new Set<string>()
+  const isNew = (roleKey: string) => !seen.has(roleKey) && seen.add(roleKey).size > 0
+
+  for (const { roleKey, parentKey, origin } of set.inheritances) {
+    for (const [each, field] of [
+      [roleKey, 'role'],
+      [parentKey, 'path'],
+    ] as const) {
+      if (isGranted(each) || !isNew(each)) continue
+      findings.push({ ...locate(origin, field), code: 'role-without-rules', message: empty(each) })
+    }
+  }
+  for (const { roleKey, at, withoutRules } of mentioned) {
+    if (roleKey === 'admin' || withoutRules === !isGranted(roleKey) || !isNew(roleKey)) continue
+    const message = withoutRules
+      ? `role ${quote(roleKey)} has rules, so "withoutRules: true" is not so`
+      : `${empty(roleKey)}; if that is meant, write "withoutRules: true"`
+    findings.push({ ...at, code: 'role-without-rules', message })
+  }
+  return [...findings, ...twins(set, locate), ...wildcards(set, locate)]
+}
+
+/** `*` matches every method and every path, so people expect it to match every role. */
+function wildcards({ rules, inheritances }: PolicySet, locate: Locate): Finding[] {
+  const known = new Set<string>()
+  return [...rules, ...inheritances].flatMap((line): Finding[] => {
+    const { roleKey, origin } = line
+    if (!roleKey.includes('*') || known.has(roleKey)) return []
+    known.add(roleKey)
+    const denies = 'effect' in line && line.effect === 'deny'
+    const effect = denies ? 'the rule denies nothing' : 'the rule allows nothing'
+    const message = `role ${quote(roleKey)} is compared literally: "*" does not match every role, so ${effect} unless a token has exactly this role key; ${denies ? 'write one rule for each role' : everyCaller}`
+    return [{ ...locate(origin, 'role'), code: 'role-wildcard', message }]
+  })
+}
+
+const everyCaller =
+  'to allow a call to every logged-in caller, add it to exclusions.yaml or set "access: authenticated" on its route'
+
+function empty(roleKey: string): string {
+  return `nothing is granted to role ${quote(roleKey)}: no rule names it, nor a role it inherits from`
+}
+
+function twins({ rules, inheritances }: PolicySet, locate: Locate): Finding[] {
+  const firsts = new Map<string, { roleKey: string; origin: Origin }>()
+  const known = new Set<string>()
+  return [...rules, ...inheritances].flatMap(({ roleKey, origin }): Finding[] => {
+    if (known.has(roleKey)) return []
+    known.add(roleKey)
+    const mixed = mixedLetters(roleKey)
+    if (mixed !== undefined) {
+      const message = `role ${quote(roleKey)} has ${mixed} letters among Latin ones, which can look the same: is it the role that the tokens name?`
+      return [{ ...locate(origin, 'role'), code: 'role-spelling', message }]
+    }
+    const folded = roleKey.normalize('NFKC').toLowerCase()
+    if (folded === 'admin' && roleKey !== 'admin') {
+      const message = `role ${quote(roleKey)} is a plain role: only "admin", spelled so, passes without a permission check`
+      return [{ ...locate(origin, 'role'), code: 'role-spelling', message }]
+    }
+    const first = firsts.get(folded)
+    if (first === undefined) {
+      firsts.set(folded, { roleKey, origin })
+      return []
+    }
+    const message = `role ${quote(roleKey)} is another role than ${quote(first.roleKey)} (${placeOf(first.origin)}): role keys are case-sensitive, and compared character by character`
+    return [{ ...locate(origin, 'role'), code: 'role-spelling', message }]
+  })
+}
+
+/** Alphabets with letters that cannot be told from Latin ones. */
+function mixedLetters(roleKey: string): string | undefined {
+  if (!/\p{Script=Latin}/u.test(roleKey)) return undefined
+  if (/\p{Script=Cyrillic}/u.test(roleKey)) return 'Cyrillic'
+  return /\p{Script=Greek}/u.test(roleKey) ? 'Greek' : undefined
+}

@@ -1,0 +1,122 @@
+import { isOpen, isRemoved } from '../../endpoints.ts'
+import { type Exclusion, quote, type Rule } from '../rule/rule.ts'
+import type { Tick } from '../rule/tick.ts'
+import { builtInExclusions } from '../set/built-in-exclusions.ts'
+import type { PolicySet } from '../set/policy-set.ts'
+import { type Finding, type Locate, placeOf } from './finding.ts'
+import { createGrants, methodBits } from './grants.ts'
+import { createNode, type PatternNode, place, shapeOf, visitCovering } from './pattern-tree.ts'
+
+/**
+ * Finds rules that change nothing: for admin, for calls that the gateway answers or refuses before
+ * it asks, and rules that one other rule of the role or of a role it inherits from, or one
+ * exclusion, makes useless. Taking all useless ones out leaves every decision as it is. What only
+ * several rules make useless together is not found.
+ */
+export function checkRules(set: PolicySet, locate: Locate, tick: Tick): Finding[] {
+  const uselessBecause = createUselessness(set)
+  const isInherited = set.inheritances.some(({ parentKey }) => parentKey === adminKey)
+  return set.rules.flatMap((rule, index): Finding[] => {
+    if (index % 1000 === 0) tick(index, set.rules.length)
+    const idle = idleBecause(rule, isInherited)
+    if (idle !== undefined) {
+      return [{ ...locate(rule.origin, idle.field), code: 'never-applies', message: idle.message }]
+    }
+    const useless = uselessBecause(rule)
+    if (useless === undefined) return []
+    return [{ ...locate(rule.origin, 'line'), code: 'useless-rule', message: useless }]
+  })
+}
+
+const adminKey = 'admin'
+
+function idleBecause({ roleKey, path, method }: Rule, adminIsInherited: boolean) {
+  if (roleKey === adminKey && !adminIsInherited) {
+    const message = 'admin passes without a permission check: the line has no effect'
+    return { field: 'role', message } as const
+  }
+  if (isRemoved(path)) {
+    const message = 'no request gets this far: the endpoint is removed for good and answers 404'
+    return { field: 'path', message } as const
+  }
+  if (isOpen(path)) {
+    const message = 'the gateway answers this path itself, before it asks the policy'
+    return { field: 'path', message } as const
+  }
+  if (builtInExclusions.some((own) => own.path === path && own.method === method)) {
+    const message = 'the line has no effect: every logged-in caller may call this endpoint'
+    return { field: 'path', message } as const
+  }
+  if (method === 'TRACE' || method === 'CONNECT') {
+    const message = `no request gets this far: the gateway refuses ${method}`
+    return { field: 'method', message } as const
+  }
+  return undefined
+}
+
+function createUselessness({ rules, inheritances, exclusions, ...rest }: PolicySet) {
+  const { lineage, rulesOf } = createGrants({ rules, inheritances, exclusions, ...rest })
+  const order = new Map(rules.map((rule, index) => [rule, index]))
+  const trees = new Map<string, PatternNode<readonly Rule[]>>()
+  const treeOf = (roleKey: string) => {
+    const known = trees.get(roleKey) ?? treeOfAll(rulesOf(roleKey))
+    trees.set(roleKey, known)
+    return known
+  }
+  const excluded = treeOfAll(exclusions)
+
+  /** Whether `other` alone already does what `rule` does, or undoes it. */
+  function outweighs(other: Rule, rule: Rule, isSamePattern: boolean): boolean {
+    if (other === rule || (methodBits(rule.method) & ~methodBits(other.method)) !== 0) return false
+    if (other.effect !== rule.effect) return other.effect === 'deny'
+    const isSame = isSamePattern && other.method === rule.method && other.roleKey === rule.roleKey
+    // Of two that say the same the first one stays.
+    return !isSame || (order.get(other) ?? 0) < (order.get(rule) ?? 0)
+  }
+
+  return (rule: Rule): string | undefined => {
+    const shape = shapeOf(rule.path)
+    let exclusion: Exclusion | undefined
+    visitCovering(excluded, shape, (found) => {
+      exclusion ??= found.find(({ method }) => method === rule.method)
+    })
+    if (exclusion !== undefined) return excludedMessage(exclusion)
+
+    let strongest: Rule | undefined
+    for (const roleKey of lineage(rule.roleKey)) {
+      visitCovering(treeOf(roleKey), shape, (found) => {
+        const isSamePattern = found.includes(rule)
+        for (const other of found) {
+          if (strongest?.effect === 'deny' || !outweighs(other, rule, isSamePattern)) continue
+          if (strongest === undefined || other.effect === 'deny') strongest = other
+        }
+      })
+    }
+    return strongest && outweighedMessage(strongest, rule)
+  }
+}
+
+function treeOfAll<Granted extends Rule | Exclusion>(
+  all: readonly Granted[],
+): PatternNode<Granted[]> {
+  const root = createNode<Granted[]>()
+  for (const each of all) {
+    place(root, shapeOf(each.path), (known = []) => {
+      known.push(each)
+      return known
+    })
+  }
+  return root
+}
+
+function excludedMessage({ method, path, origin }: Exclusion): string {
+  return `has no effect: ${placeOf(origin)} excludes ${method} ${path} from the permission check`
+}
+
+function outweighedMessage(other: Rule, rule: Rule): string {
+  const whose =
+    other.roleKey === rule.roleKey ? '' : ` for ${quote(other.roleKey)}, which it inherits from,`
+  const does = other.effect === 'allow' ? 'already allows' : 'denies'
+  const effect = other.effect === rule.effect ? 'useless' : 'has no effect'
+  return `${effect}: ${placeOf(other.origin)}${whose} ${does} ${other.method} ${other.path}`
+}

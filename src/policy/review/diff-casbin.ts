@@ -1,0 +1,47 @@
+import { ANY_METHOD, type Origin, type Rule } from '../rule/rule.ts'
+import { formatModel } from '../set/format.ts'
+import type { PolicySet } from '../set/policy-set.ts'
+import { inheritanceKey, ruleKey } from '../set/revision.ts'
+import type { AccessChange } from './access-change.ts'
+import { isSamePolicy } from './same-policy.ts'
+
+/**
+ * What somebody may have gained when casbin answers for one of two policies. With the same model
+ * and the same roles, a line weighs alone: only an allow rule that came or a deny rule that went can
+ * give anything. With anything else different, everything may be.
+ */
+export function possibleGains(from: PolicySet, to: PolicySet): readonly AccessChange[] {
+  if (isSamePolicy(from, to)) return []
+  if (!weighAlike(from, to)) return [somethingAt({ file: 'model.conf', line: 1 })]
+  const before = new Set(from.rules.map(ruleKey))
+  const after = new Set(to.rules.map(ruleKey))
+  const came = to.rules.filter((rule) => !isDeny(rule) && !before.has(ruleKey(rule)))
+  const went = from.rules.filter((rule) => isDeny(rule) && !after.has(ruleKey(rule)))
+  return [...came, ...went].map(({ origin }) => somethingAt(origin))
+}
+
+function weighAlike(from: PolicySet, to: PolicySet): boolean {
+  const rolesOf = ({ inheritances }: PolicySet) => inheritances.map(inheritanceKey).sort().join()
+  return (
+    formatModel(from.model) === formatModel(to.model) &&
+    from.model.casbin?.effect !== 'priority' &&
+    rolesOf(from) === rolesOf(to)
+  )
+}
+
+function isDeny({ effect }: Rule): boolean {
+  return effect === 'deny'
+}
+
+function somethingAt(origin: Origin): AccessChange {
+  return {
+    roleKey: undefined,
+    by: 'casbin',
+    methods: [ANY_METHOD],
+    path: '/*',
+    example: undefined,
+    certain: false,
+    inheritedFrom: undefined,
+    origin,
+  }
+}

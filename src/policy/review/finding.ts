@@ -1,0 +1,48 @@
+import type { Problem } from '../../errors.ts'
+import type { Origin } from '../rule/rule.ts'
+import { columnOf } from '../set/csv-line.ts'
+import type { PolicyFile } from '../set/policy-set.ts'
+
+/** What a check can hold against a policy that can be used. */
+export type FindingCode =
+  | 'duplicate'
+  | 'useless-rule'
+  | 'never-applies'
+  | 'role-without-rules'
+  | 'role-spelling'
+  | 'role-wildcard'
+  | 'deny-without-effect'
+  | 'exclusion-business'
+  | 'exclusion-changes'
+  | 'exclusion-wide'
+  | 'not-read'
+
+/** A warning: the policy can be used, but somebody probably meant something else. */
+export interface Finding extends Problem {
+  readonly code: FindingCode
+}
+
+/** Which column of a policy line a finding is about. */
+export type Field = 'line' | 'role' | 'path' | 'method'
+
+/** Makes findings out of origins, with the column of the field they are about. */
+export type Locate = (origin: Origin, field: Field) => Problem
+
+const fieldNumbers: Readonly<Record<Field, number>> = { line: 0, role: 1, path: 2, method: 3 }
+
+/** Looks columns up in the files that a policy set was read from. */
+export function createLocate(files: readonly PolicyFile[]): Locate {
+  const texts = new Map(files.map(({ name, text }) => [name, text]))
+  const linesOf = new Map<string, readonly string[]>()
+  return ({ file, line }, field) => {
+    const known = linesOf.get(file) ?? (texts.get(file) ?? '').split('\n')
+    linesOf.set(file, known)
+    const column = columnOf(known[line - 1] ?? '', fieldNumbers[field])
+    return { file, line, column, message: '' }
+  }
+}
+
+/** `file:line`, as one finding refers to another place. What is built in has no line. */
+export function placeOf({ file, line }: Origin): string {
+  return line === 0 ? file : `${file}:${line}`
+}

@@ -1,0 +1,88 @@
+import type { CasbinModel } from '../model/casbin-model.ts'
+import { valueProblem } from '../model/casbin-values.ts'
+import { type Effect, nameProblem, quote } from '../rule/rule.ts'
+import { badFields, badLine, type LineReader } from './line-reader.ts'
+import { createTexts } from './texts.ts'
+
+/**
+ * Reads the lines of a model that casbin answers: `p` and the columns that the model names, and
+ * `g`, `g2` and so on with their places.
+ */
+export function createCasbinLineReader({
+  request,
+  columns,
+  relations,
+  effect: weighing,
+}: CasbinModel): LineReader {
+  const texts = columns.map((column) =>
+    createTexts((text) => valueProblem(column, text) === undefined),
+  )
+  const names = createTexts((text) => nameProblem('name', text) === undefined)
+  const at = (name: string) => columns.findIndex((column) => column.name === name)
+  const [roleAt, pathAt, methodAt] = [at(request[0]), at(request[1]), at(request[2])]
+  const effectAt = at('eft')
+  const form = ['p', ...columns.map(({ name }) => name)].join(', ')
+
+  return {
+    forms: `a line is "${form}"${relations.map(({ name, places }) => ` or "${name}" and ${places} names`).join('')}`,
+
+    readRule([, ...given], origin) {
+      // Casbin takes a rule without its effect for one that allows.
+      const short = effectAt === columns.length - 1 && given.length === effectAt
+      const values = short ? [...given, 'allow'] : given
+      if (values.length !== columns.length) {
+        return badLine(`${given.length + 1} columns: a rule is "${form}"`, columns.length + 1)
+      }
+      const effect = values[effectAt] ?? 'allow'
+      const ignored =
+        effect === 'deny' && weighing === 'allow'
+          ? 'the effect of the model ignores deny: end it with "&& !some(where (p.eft == deny))"'
+          : undefined
+      const fields = values.flatMap((value, index) => texts[index]?.take(value) ?? [])
+      if (fields.length < columns.length || ignored !== undefined) {
+        return badFields(
+          columns.map((column, index) =>
+            index === effectAt && ignored !== undefined
+              ? ignored
+              : valueProblem(column, values[index] ?? ''),
+          ),
+        )
+      }
+      return Object.freeze({
+        roleKey: fields[roleAt] ?? '',
+        path: fields[pathAt] ?? '',
+        method: fields[methodAt] ?? '',
+        effect: effect as Effect,
+        origin,
+        fields: Object.freeze(fields),
+      })
+    },
+
+    readInheritance([type = '', ...given], origin) {
+      const relation = relations.find(({ name }) => name === type)
+      if (relation === undefined) {
+        return badLine(
+          `the model has no ${quote(type)}: it needs [role_definition] "${type} = _, _"`,
+        )
+      }
+      if (given.length !== relation.places) {
+        return badLine(
+          `${given.length + 1} columns: ${quote(type)} has ${relation.places} places`,
+          relation.places + 1,
+        )
+      }
+      const places = given.flatMap((name) => names.take(name) ?? [])
+      if (places.length < given.length) {
+        return badFields(given.map((name) => nameProblem('name', name)))
+      }
+      const [roleKey = '', parentKey = '', domain] = places
+      return Object.freeze({
+        roleKey,
+        parentKey,
+        origin,
+        ...(type === 'g' ? {} : { relation: type }),
+        ...(domain === undefined ? {} : { domain }),
+      })
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import type { Model } from '../model/model.ts'
+import { patternProblem } from '../rule/pattern.ts'
+import { ANY_METHOD, type Effect, methodProblem, nameProblem, quote } from '../rule/rule.ts'
+import { badFields, badLine, type LineReader } from './line-reader.ts'
+import { createTexts } from './texts.ts'
+
+/**
+ * Reads the lines of a model of the covered grammar: `p, role, path, method[, effect]` and
+ * `g, role, parent`.
+ */
+export function createCoveredLineReader(model: Model): LineReader {
+  const pathProblem = (path: string) => patternProblem(path, model.path)
+  const roles = createTexts((text) => roleProblem(text) === undefined)
+  const paths = createTexts((text) => pathProblem(text) === undefined)
+  const methods = createTexts((text) => ruleMethodProblem(text, model) === undefined)
+
+  return {
+    forms: 'a line is "p, role, path, method" or "g, role, parent"',
+
+    readRule(fields, origin) {
+      const most = model.effectColumn ? 5 : 4
+      if (fields.length < 4 || fields.length > most) {
+        const form = `p, role, path, method${model.effectColumn ? ', allow|deny' : ''}`
+        return badLine(`${fields.length} columns: a rule is "${form}"`, most)
+      }
+      const [, roleText = '', pathText = '', methodText = '', effect = 'allow'] = fields
+      const roleKey = roles.take(roleText)
+      const path = paths.take(pathText)
+      const method = methods.take(methodText)
+      const misused = effectProblem(effect, model)
+      if (roleKey !== undefined && path !== undefined && method !== undefined && !misused) {
+        return Object.freeze({ roleKey, path, method, effect: effect as Effect, origin })
+      }
+      const problems = [roleProblem(roleText), pathProblem(pathText)]
+      return badFields([...problems, ruleMethodProblem(methodText, model), misused])
+    },
+
+    readInheritance(fields, origin) {
+      const [type = '', roleText = '', parentText = ''] = fields
+      if (!model.inheritance) return badLine(noInheritance)
+      if (type !== 'g') return badLine(`the model has no ${quote(type)}: only "g, role, parent"`)
+      if (fields.length !== 3) {
+        return badLine(`${fields.length} columns: an inheritance is "g, role, parent"`, 3)
+      }
+      const roleKey = roles.take(roleText)
+      const parentKey = roles.take(parentText)
+      if (roleKey !== undefined && parentKey !== undefined) {
+        return Object.freeze({ roleKey, parentKey, origin })
+      }
+      return badFields([roleProblem(roleText), roleProblem(parentText)])
+    },
+  }
+}
+
+const noInheritance =
+  'the model knows no inheritance: it needs [role_definition] "g = _, _" and g(r.sub, p.sub) in the matcher'
+
+function roleProblem(roleKey: string): string | undefined {
+  return nameProblem('role key', roleKey)
+}
+
+function ruleMethodProblem(method: string, model: Model): string | undefined {
+  if (method !== ANY_METHOD) return methodProblem(method)
+  return model.anyMethod ? undefined : 'the model gives "*" no meaning: name the method'
+}
+
+function effectProblem(effect: string, model: Model): string | undefined {
+  if (effect === 'allow') return undefined
+  if (effect !== 'deny') return `effect ${quote(effect)}: write allow or deny`
+  if (model.denyOverrides) return undefined
+  return 'the effect of the model ignores deny: end it with "&& !some(where (p.eft == deny))"'
+}

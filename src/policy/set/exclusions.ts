@@ -1,0 +1,107 @@
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import type { Problem } from '../../errors.ts'
+import { patternProblem } from '../rule/pattern.ts'
+import { ANY_METHOD, type Exclusion, methodProblem } from '../rule/rule.ts'
+
+/**
+ * Reads the permission exclusion list: a YAML list of `method`, `path` and `reason`, all three in
+ * each entry. Reports entries without a reason, without one explicit method, and with a path wide
+ * enough to cover business endpoints, which then any logged-in caller could reach.
+ */
+export function parseExclusions(
+  file: { readonly name: string; readonly text: string },
+  report: (problem: Problem) => void,
+): readonly Exclusion[] {
+  const lineCounter = new LineCounter()
+  // The failsafe schema knows only text: no `no` that is a boolean, no tag that builds something.
+  const document = parseDocument(file.text, {
+    lineCounter,
+    schema: 'failsafe',
+    prettyErrors: false,
+  })
+  const placeOf = (offset: number) => {
+    const { line, col } = lineCounter.linePos(offset)
+    return { line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const complain = (offset: number, message: string) => {
+    report({ file: file.name, ...placeOf(offset), message })
+  }
+
+  for (const { pos, message } of [...document.errors, ...document.warnings])
+    complain(pos[0], message)
+  if (document.errors.length > 0 || document.contents === null) return []
+  if (!isSeq(document.contents)) {
+    complain(0, 'the exclusion list is a YAML list of entries with method, path and reason')
+    return []
+  }
+
+  const exclusions: Exclusion[] = []
+  for (const item of document.contents.items) {
+    const offset = offsetOf(item)
+    const entry = readEntry(item, complain)
+    if (entry === undefined) continue
+    const problems = entryProblems(entry)
+    for (const problem of problems) complain(offset, problem)
+    if (problems.length > 0) continue
+    const origin = Object.freeze({ file: file.name, line: placeOf(offset).line })
+    exclusions.push(Object.freeze({ ...entry, origin }))
+  }
+  return exclusions
+}
+
+type Entry = Omit<Exclusion, 'origin'>
+
+function readEntry(
+  item: unknown,
+  complain: (offset: number, message: string) => void,
+): Entry | undefined {
+  if (!isMap(item)) {
+    complain(offsetOf(item), 'an entry of the exclusion list has method, path and reason')
+    return undefined
+  }
+  const entry = { method: '', path: '', reason: '' }
+  let sound = true
+  for (const { key, value } of item.items) {
+    const name = isScalar(key) ? String(key.value) : ''
+    if (name !== 'method' && name !== 'path' && name !== 'reason') {
+      complain(offsetOf(key), 'unknown key: an entry has method, path and reason')
+      sound = false
+    } else if (!isScalar(value)) {
+      complain(offsetOf(value ?? key), `${name} is a text`)
+      sound = false
+    } else {
+      entry[name] = String(value.value).trim()
+    }
+  }
+  return sound ? entry : undefined
+}
+
+function entryProblems({ method, path, reason }: Entry): readonly string[] {
+  return [
+    method === ANY_METHOD || method === ''
+      ? 'an exclusion names one method: write for example "method: GET"'
+      : methodProblem(method),
+    path === '' ? 'an exclusion names its path' : exclusionPathProblem(path),
+    reason === ''
+      ? 'an exclusion has a reason: say why every logged-in caller may do this'
+      : undefined,
+  ].filter((problem) => problem !== undefined)
+}
+
+function exclusionPathProblem(path: string): string | undefined {
+  if (path.includes('*')) {
+    return 'an exclusion has no "*": every logged-in caller could reach whatever lies below'
+  }
+  const problem = patternProblem(path, { keyMatch: false, keyMatch2: true })
+  if (problem !== undefined) return problem
+
+  // Spec, Authentication 6: a parameter in place of the resource would exempt business endpoints.
+  const [resource = ''] = path.replace(/^(\/api)?(\/v\d+)?\//, '').split('/')
+  return resource.startsWith(':')
+    ? `"${resource}" stands for every resource: name the one that is excluded`
+    : undefined
+}
+
+function offsetOf(node: unknown): number {
+  return (node as Partial<Node> | null)?.range?.[0] ?? 0
+}

@@ -1,0 +1,128 @@
+import type { Problem } from '../../errors.ts'
+import { type Inheritance, quote } from '../rule/rule.ts'
+import { finish, rowsPerStep, type Steps } from '../rule/steps.ts'
+
+/** Casbin follows this many links and ignores the rest in silence; longer chains are refused. */
+const longestChain = 10
+
+/** Reports roles that inherit from themselves, directly or around a circle, and too long chains. */
+export function* checkInheritances(
+  inheritances: readonly Inheritance[],
+  report: (problem: Problem) => void,
+): Steps<void> {
+  for (const group of (yield* scopesInSteps(inheritances)).values()) {
+    yield* checkScope(group, report)
+  }
+}
+
+/** What `g` and `g2`, or two domains, say has nothing to do with each other. */
+export function scopeOf(relation = 'g', domain?: string): string {
+  return domain === undefined ? relation : `${relation}\0${domain}`
+}
+
+/** The inheritances by the scope that they hold in, in steps. */
+export function scopesInSteps(
+  inheritances: readonly Inheritance[],
+): Steps<ReadonlyMap<string, readonly Inheritance[]>> {
+  return groupInSteps(inheritances, ({ relation, domain }) => scopeOf(relation, domain))
+}
+
+function* checkScope(
+  inheritances: readonly Inheritance[],
+  report: (problem: Problem) => void,
+): Steps<void> {
+  const linksOf = yield* groupInSteps(inheritances, ({ roleKey }) => roleKey)
+  const heights = new Map<string, number>()
+  const open = new Set<string>()
+
+  // An explicit stack: a chain as long as a policy file must not exhaust ours.
+  const stack = [...linksOf.keys()].map((roleKey) => ({ roleKey, next: 0 }))
+  const top = () => stack[stack.length - 1]
+  let visited = 0
+  for (let frame = top(); frame !== undefined; frame = top()) {
+    if (++visited % rowsPerStep === 0) yield
+    const links = linksOf.get(frame.roleKey) ?? []
+    if (frame.next === 0 && heights.has(frame.roleKey)) {
+      stack.pop()
+      continue
+    }
+    open.add(frame.roleKey)
+    const link = links[frame.next++]
+    if (link === undefined) {
+      heights.set(frame.roleKey, heightOf(links, heights, report))
+      open.delete(frame.roleKey)
+      stack.pop()
+    } else if (open.has(link.parentKey)) {
+      report({ ...link.origin, message: circleMessage(link) })
+    } else if (!heights.has(link.parentKey)) {
+      stack.push({ roleKey: link.parentKey, next: 0 })
+    }
+  }
+}
+
+function circleMessage({ roleKey, parentKey }: Inheritance): string {
+  return roleKey === parentKey
+    ? `role ${quote(roleKey)} inherits from itself: take the line out`
+    : `role ${quote(roleKey)} inherits from ${quote(parentKey)}, which already inherits from it: take one of the lines out`
+}
+
+function heightOf(
+  links: readonly Inheritance[],
+  heights: ReadonlyMap<string, number>,
+  report: (problem: Problem) => void,
+): number {
+  let height = 0
+  for (const link of links) {
+    const above = 1 + (heights.get(link.parentKey) ?? 0)
+    if (above === longestChain + 1) {
+      const message = `role ${quote(link.roleKey)} has more than ${longestChain} generations above it: shorten the chain`
+      report({ ...link.origin, message })
+    }
+    height = Math.max(height, above)
+  }
+  return height
+}
+
+/** Every role that inherits, with all the roles it inherits from, nearest first. */
+export function ancestorsByRole(
+  inheritances: readonly Inheritance[],
+): ReadonlyMap<string, readonly string[]> {
+  return finish(ancestorsInSteps(inheritances))
+}
+
+/** What `ancestorsByRole` answers, in steps. */
+export function* ancestorsInSteps(
+  inheritances: readonly Inheritance[],
+): Steps<ReadonlyMap<string, readonly string[]>> {
+  const linksOf = yield* groupInSteps(inheritances, ({ roleKey }) => roleKey)
+  const ancestors = new Map<string, readonly string[]>()
+  let followed = 0
+  for (const roleKey of linksOf.keys()) {
+    const reached = new Set([roleKey])
+    // A set is walked in the order of insertion, and what is added on the way is walked as well.
+    for (const each of reached) {
+      for (const { parentKey } of linksOf.get(each) ?? []) {
+        reached.add(parentKey)
+        if (++followed % rowsPerStep === 0) yield
+      }
+    }
+    reached.delete(roleKey)
+    ancestors.set(roleKey, [...reached])
+  }
+  return ancestors
+}
+
+function* groupInSteps(
+  inheritances: readonly Inheritance[],
+  keyOf: (inheritance: Inheritance) => string,
+): Steps<ReadonlyMap<string, readonly Inheritance[]>> {
+  const groups = new Map<string, Inheritance[]>()
+  for (const [index, inheritance] of inheritances.entries()) {
+    if (index % rowsPerStep === 0) yield
+    const key = keyOf(inheritance)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [inheritance])
+    else group.push(inheritance)
+  }
+  return groups
+}

@@ -1,0 +1,159 @@
+import { Invalid, type Problem } from '../../errors.ts'
+import { type Model, parseModel } from '../model/model.ts'
+import { quote } from '../rule/rule.ts'
+import { finish, mapInSteps, type Steps } from '../rule/steps.ts'
+import { reportByteOrderMarks } from './byte-order-mark.ts'
+import { createSteppedCsvParser, type PolicyLines } from './csv.ts'
+import { distinct } from './distinct.ts'
+import { distinctRules } from './distinct-rules.ts'
+import { parseExclusions } from './exclusions.ts'
+import { checkInheritances } from './inheritance.ts'
+import type { LineMemory } from './line-memory.ts'
+import {
+  exclusionKey,
+  inheritanceKey,
+  type PolicyContent,
+  revisionInSteps,
+  ruleKey,
+} from './revision.ts'
+
+/** Everything the security team decides, read and checked. Never changes; `revision` names it. */
+export interface PolicySet extends PolicyContent {
+  readonly revision: string
+}
+
+/** A file of a policy directory, already read. */
+export interface PolicyFile {
+  readonly name: string
+  readonly text: string
+}
+
+/**
+ * Turns the files of a policy directory (`model.conf`, `*.csv` in the order of their names,
+ * `exclusions.yaml`) into a policy set, all or nothing. Throws `Invalid` with every problem found.
+ * A directory without rules is refused unless a line `# postern: empty` declares it.
+ */
+export function parsePolicySet(files: readonly PolicyFile[]): PolicySet {
+  return finish(parseInSteps(files))
+}
+
+/** What `parsePolicySet` does, in steps. What `memory` has is not read again. */
+export function* parseInSteps(files: readonly PolicyFile[], memory?: LineMemory): Steps<PolicySet> {
+  const problems: Problem[] = []
+  const report = (problem: Problem) => problems.push(problem)
+
+  const { models, tables, exclusionLists } = sortOut(files, report)
+  for (const file of [...models, ...tables, ...exclusionLists]) reportByteOrderMarks(file, report)
+  const [modelFile] = models
+  const model = modelFile === undefined ? undefined : parseModel(modelFile, report)
+  const parseCsv = createSteppedCsvParser(model ?? widestModel, report)
+  const lines: PolicyLines[] = []
+  for (const table of tables) {
+    lines.push(yield* parseCsv(table, memory?.recall(table.name, modelFile?.text ?? '')))
+  }
+  const ruleLists = lines.map((each) => each.rules)
+  const rules = yield* model?.casbin === undefined
+    ? distinctRules(ruleLists)
+    : distinct(ruleLists, ruleKey)
+  const inheritances = yield* distinct(
+    lines.map((each) => each.inheritances),
+    inheritanceKey,
+  )
+  const exclusions = yield* distinct(
+    exclusionLists.map((file) => parseExclusions(file, report)),
+    exclusionKey,
+  )
+
+  yield* checkInheritances(inheritances.list, report)
+  // A table whose every line is bad is not empty.
+  if (problems.length === 0) checkEmptiness(tables, lines, report)
+  if (problems.length > 0 || model === undefined) throw new Invalid(inOrder(problems))
+  if (lines.every(({ declaredEmpty }) => declaredEmpty === undefined)) {
+    const known = tables.map(({ name, text }, at) => {
+      return [name, { text, lines: lines[at]?.lines ?? [] }] as const
+    })
+    memory?.remember(modelFile?.text ?? '', new Map(known))
+  }
+
+  const ordered = model.casbin?.effect === 'priority'
+  const revision = yield* revisionInSteps(model, {
+    rules: ordered ? yield* mapInSteps(rules.list, ruleKey) : rules.keys,
+    inheritances: inheritances.keys,
+    exclusions: exclusions.keys,
+  })
+  return Object.freeze({
+    model,
+    rules: rules.list,
+    inheritances: inheritances.list,
+    exclusions: exclusions.list,
+    revision,
+  })
+}
+
+/** Stands in for a model that could not be read, so that the lines are still checked. */
+const widestModel: Model = {
+  inheritance: true,
+  path: { keyMatch: true, keyMatch2: true },
+  anyMethod: true,
+  effectColumn: true,
+  denyOverrides: true,
+}
+
+function sortOut(files: readonly PolicyFile[], report: (problem: Problem) => void) {
+  const kinds = Map.groupBy(
+    files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ({ name }) => kindOf(name),
+  )
+  const of = (kind: ReturnType<typeof kindOf>) => kinds.get(kind) ?? []
+
+  for (const { name } of of('unknown')) {
+    // A mistyped name must not take its deny rules out of force.
+    report({
+      file: name,
+      message: 'not part of a policy: files are model.conf, *.csv and exclusions.yaml',
+    })
+  }
+  for (const kind of ['model.conf', 'exclusions.yaml'] as const) {
+    for (const { name } of of(kind).slice(1)) report({ file: name, message: `a second ${kind}` })
+  }
+  if (of('model.conf').length === 0)
+    report({ file: 'model.conf', message: 'missing: every policy needs a model' })
+  return { models: of('model.conf'), tables: of('csv'), exclusionLists: of('exclusions.yaml') }
+}
+
+function kindOf(name: string): 'model.conf' | 'csv' | 'exclusions.yaml' | 'note' | 'unknown' {
+  const base = name.slice(name.lastIndexOf('/') + 1)
+  if (base === 'model.conf' || base === 'exclusions.yaml') return base
+  if (base.endsWith('.csv')) return 'csv'
+  return base.endsWith('.md') ? 'note' : 'unknown'
+}
+
+function checkEmptiness(
+  tables: readonly PolicyFile[],
+  lines: readonly PolicyLines[],
+  report: (problem: Problem) => void,
+): void {
+  const hasRules = lines.some(({ rules }) => rules.length > 0)
+  const declared = lines.findIndex(({ declaredEmpty }) => declaredEmpty !== undefined)
+  const file = tables[declared]?.name
+  if (hasRules && file !== undefined) {
+    report({
+      file,
+      line: lines[declared]?.declaredEmpty ?? 1,
+      message: 'declares the policy empty, but there are rules: take this line or the rules out',
+    })
+  }
+  if (!hasRules && file === undefined) {
+    report({
+      file: tables[0]?.name ?? 'policy.csv',
+      message: `no rules: nobody but admin could do anything; if that is meant, write ${quote('# postern: empty')} in a *.csv file`,
+    })
+  }
+}
+
+function inOrder(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted((a, b) => {
+    if (a.file !== b.file) return a.file < b.file ? -1 : 1
+    return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+  })
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import type { Model } from '../model/model.ts'
+import type { Exclusion, Inheritance, Rule } from '../rule/rule.ts'
+import { rowsPerStep, type Steps } from '../rule/steps.ts'
+
+/** What a revision is made of: the meaning of a policy, not the files it was written in. */
+export interface PolicyContent {
+  readonly model: Model
+  readonly rules: readonly Rule[]
+  readonly inheritances: readonly Inheritance[]
+  readonly exclusions: readonly Exclusion[]
+}
+
+/** The keys of what a policy consists of, each once and in the order that names the content. */
+export interface ContentKeys {
+  readonly rules: Iterable<string>
+  readonly inheritances: Iterable<string>
+  readonly exclusions: Iterable<string>
+}
+
+/**
+ * The name of a policy's content: `r-` and 32 hex digits. Equal for equal content: with sorted keys
+ * however the lines are ordered, commented, spread over files or repeated. So long because people
+ * approve revisions by name: a twin of a 12-digit one was found within minutes.
+ */
+export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string> {
+  const hash = createHash('sha256')
+  hash.update(`model\n${modelKey(model)}\n`)
+  for (const part of ['rules', 'inheritances', 'exclusions'] as const) {
+    hash.update(`${part}\n`)
+    let lines = ''
+    let count = 0
+    for (const key of keys[part]) {
+      lines += `${key}\n`
+      if (++count % rowsPerStep !== 0) continue
+      hash.update(lines)
+      lines = ''
+      yield
+    }
+    hash.update(lines)
+  }
+  return `r-${hash.digest('hex').slice(0, 32)}`
+}
+
+/** Equal for rules that say the same. No field holds a control character, so fields cannot mix. */
+export function ruleKey(rule: Omit<Rule, 'origin'>): string {
+  const { roleKey, path, method, effect, fields } = rule
+  if (fields !== undefined) return fields.join('\0')
+  return `${roleKey}\0${path}\0${method}\0${effect}`
+}
+
+/** Equal for inheritances that say the same. */
+export function inheritanceKey({ roleKey, parentKey, relation, domain }: Inheritance): string {
+  if (relation === undefined && domain === undefined) return `${roleKey}\0${parentKey}`
+  return [relation ?? 'g', roleKey, parentKey, ...(domain === undefined ? [] : [domain])].join('\0')
+}
+
+/** Equal for exclusions that say the same, their reason included. */
+export function exclusionKey({ method, path, reason }: Exclusion): string {
+  return `${method}\0${path}\0${JSON.stringify(reason)}`
+}
+
+function modelKey(model: Model): string {
+  const { inheritance, path, anyMethod, effectColumn, denyOverrides, casbin } = model
+  if (casbin !== undefined) {
+    const { request, columns, relations, effect, matcher } = casbin
+    const names = columns.map(({ name }) => name)
+    return JSON.stringify({ request, names, relations, effect, matcher })
+  }
+  const { keyMatch, keyMatch2 } = path
+  return JSON.stringify({
+    inheritance,
+    keyMatch,
+    keyMatch2,
+    anyMethod,
+    effectColumn,
+    denyOverrides,
+  })
+}

@@ -1,0 +1,152 @@
+import cluster from 'node:cluster'
+import { randomBytes } from 'node:crypto'
+import { createClosing } from '../closing.ts'
+import { modeFacts } from '../config/mode.ts'
+import type { Config } from '../config/schema/schema.ts'
+import { readListenOverflows } from '../http/port/listen-overflows.ts'
+import type { Log } from '../log/log.ts'
+import { createWholeFigures } from '../metrics/aggregate.ts'
+import { addListenOverflows } from '../metrics/connection-metrics.ts'
+import { addLogMetrics } from '../metrics/log-metrics.ts'
+import { createFigures, figuresText } from '../metrics/registry.ts'
+import { addWorkerMetrics } from '../metrics/worker-metrics.ts'
+import { version } from '../version.ts'
+import { wholeReadiness } from '../workers/aggregate-readiness.ts'
+import { createRelay } from '../workers/relay.ts'
+import { shareOf } from '../workers/share.ts'
+import { StartEnded } from '../workers/start-ended.ts'
+import { createWatch } from '../workers/watch.ts'
+import { type Crew, createCrew } from '../workers/worker-pool.ts'
+import { warnOfDescriptors } from './descriptors.ts'
+import { logMode } from './log-mode.ts'
+import { openOps } from './open-ops.ts'
+import type { RunningPostern } from './serve.ts'
+import type { Life } from './shutdown.ts'
+
+export interface SuperviseOptions {
+  readonly config: Config
+  readonly log: Log
+  readonly count: number
+  /** Where the lines of all processes go, and whether people read there. */
+  readonly output: {
+    readonly isTerminal: boolean
+    /** A file takes every write as a whole, whoever else writes to it. */
+    readonly isFile: boolean
+    readonly passOn: (lines: string) => void
+    /** What a worker says besides, as when it dies. */
+    readonly passOnErrors: (lines: string) => void
+  }
+  /** How the process ends. */
+  readonly life: Pick<Life, 'told' | 'hurry' | 'exitCode' | 'leftMs'>
+  /** How much of what is left is not the workers'. */
+  readonly crewMs: number
+}
+
+/** What a worker may need besides, to end by itself at its deadline. */
+const storesMs = 5000
+
+/**
+ * Runs `count` workers of this program as one gateway. This process has the ops port, hands
+ * connections out and writes the log of all where lines could get mixed; it reads no request. Throws
+ * as `serve` does, or `StartEnded` when a worker has said already why there is no start.
+ */
+export async function supervise(options: SuperviseOptions): Promise<Omit<RunningPostern, 'ops'>> {
+  const { config, log, count, output, life, crewMs } = options
+  const { told, hurry, exitCode } = life
+  const mode = modeFacts(config.application.mode, config.jwt.timeout)
+  logMode(mode, log)
+  const share = shareOf(config, count)
+  warnOfDescriptors(share, log)
+  // Without it, all connections of one balancer have been seen to end up with one worker of four.
+  cluster.schedulingPolicy = cluster.SCHED_RR
+  // Where lines could get mixed, they come to us. Standard error too: with both outputs on one socket,
+  // as under systemd, a worker that has it and ends makes every write of ours wait for the reader.
+  const stdio = output.isFile ? 'inherit' : 'pipe'
+  cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', stdio, stdio, 'ipc'] })
+
+  const relay = createRelay()
+  const whole = createWholeFigures()
+  const crew = createCrew({
+    count,
+    fork() {
+      const worker = cluster.fork()
+      // Neither is there, not even as null, when there are no descriptors left for them.
+      const { stdout, stderr } = worker.process
+      if (stdout) relay.take(stdout, output.passOn)
+      if (stderr) relay.take(stderr, output.passOnErrors)
+      return worker
+    },
+    start: {
+      config: share,
+      isTerminal: output.isTerminal,
+      ticketKeys: randomBytes(48).toString('base64'),
+    },
+    figures: whole,
+    log,
+    told,
+    exitCode,
+  })
+  hurry.addEventListener('abort', () => {
+    for (const place of crew.places) place.hurry()
+  })
+  const watch = createWatch(crew.places, whole, log)
+  const own = createFigures()
+  addWorkerMetrics(own, () => ({
+    states: crew.places.map((place) => (watch.isSilent(place) ? 'silent' : place.state())),
+    restarts: crew.restarts(),
+  }))
+  addLogMetrics(own, log.dropped)
+  addListenOverflows(own, readListenOverflows)
+
+  let hasStarted = false
+  const closing = createClosing()
+  const opsPort = await openOps(
+    config,
+    {
+      version,
+      mode: mode.name,
+      readiness: (verbose) =>
+        wholeReadiness(crew.places, { hasStarted, isClosing: crew.isClosing() }, verbose),
+      metrics: {
+        contentType: own.contentType,
+        async text() {
+          await watch.collect()
+          return figuresText(whole.joined(await own.snapshot()))
+        },
+      },
+      publicKeys: () => publicKeysOf(crew),
+    },
+    closing,
+  )
+
+  async function close(): Promise<void> {
+    try {
+      await crew.close(Math.max(0, life.leftMs() - crewMs), storesMs)
+    } finally {
+      watch.close()
+      await closing.close().finally(relay.drained)
+    }
+  }
+
+  if (hurry.aborted) {
+    await close()
+    throw new StartEnded(exitCode())
+  }
+  try {
+    const { publicPort, forwardAuthPort, revision } = await crew.start()
+    hasStarted = true
+    return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, close }
+  } finally {
+    // What a worker said before it failed is not to be lost with this process.
+    if (!hasStarted) await relay.drained()
+  }
+}
+
+/** All workers have the same keys; the first one that answers will do. */
+async function publicKeysOf({ places }: Crew): Promise<readonly object[] | undefined> {
+  for (const place of places) {
+    const keys = await place.ask('publicKeys')
+    if (keys !== undefined) return keys
+  }
+  return undefined
+}

@@ -1,0 +1,129 @@
+import { sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { withFaults } from '../database/database-fault.ts'
+import { live } from '../database/soft-delete.ts'
+import { isStorable } from '../database/storable-text.ts'
+import { insertAccount, liveRoleId, type NewAccount } from './account-insert.ts'
+import { accountOf, liveAccounts, status } from './account-queries.ts'
+
+/** One line of the list of accounts. The role key is empty when the role is missing. */
+export interface AccountSummary {
+  readonly userId: string
+  readonly username: string
+  readonly roleKey: string
+  readonly enabled: boolean
+}
+
+/** The ids of the accounts that were changed: none when no live account has the name. */
+export type Changed = readonly string[]
+
+/** What operators do to accounts. Whatever the driver throws arrives as a Fault. */
+export interface AccountChanges {
+  /** Adds an enabled account, unless its name is taken or its role does not exist. */
+  add(account: NewAccount): Promise<'added' | 'name-taken' | 'no-such-role'>
+  /** Sets the password of the account that login would choose. */
+  setPassword(username: string, passwordHash: string): Promise<Changed>
+  /** Gives every live account of this name another role, if that exists. */
+  setRole(username: string, roleKey: string): Promise<Changed | 'no-such-role'>
+  /** Closes or opens every live account of this name. */
+  setEnabled(username: string, enabled: boolean): Promise<Changed>
+  /** The ids of every live account of this name. */
+  idsOf(username: string): Promise<readonly string[]>
+  list(): Promise<readonly AccountSummary[]>
+  /** The keys of the live roles. */
+  roleKeys(): Promise<readonly string[]>
+}
+
+/** Changes go-admin's `sys_user`. */
+export function createAccountChanges({ db, shapes }: Database): AccountChanges {
+  async function add(account: NewAccount) {
+    const shape = await shapes()
+    return db.transaction().execute((inside) => insertAccount(inside, shape, account))
+  }
+
+  async function setPassword(username: string, passwordHash: string): Promise<Changed> {
+    const chosen = accountOf(db, await shapes(), username).select('u.user_id')
+    const rows = await db
+      .updateTable('sys_user')
+      .set({ password: passwordHash, updated_at: sql`now()` })
+      .where('user_id', '=', chosen)
+      .returning(sql<string>`user_id::text`.as('id'))
+      .execute()
+    return rows.map(({ id }) => id)
+  }
+
+  async function change(
+    username: string,
+    values: { readonly status: string } | { readonly role_id: string },
+  ): Promise<Changed> {
+    const { users } = await shapes()
+    const rows = await db
+      .updateTable('sys_user')
+      .set({ ...values, updated_at: sql`now()` })
+      .where('username', '=', username)
+      .where(live('sys_user', users))
+      .returning(sql<string>`user_id::text`.as('id'))
+      .execute()
+    return rows.map(({ id }) => id)
+  }
+
+  async function setRole(username: string, roleKey: string): Promise<Changed | 'no-such-role'> {
+    const { roles } = await shapes()
+    const roleId = await liveRoleId(db, roles, roleKey)
+    return roleId === undefined ? 'no-such-role' : change(username, { role_id: roleId })
+  }
+
+  async function idsOf(username: string): Promise<readonly string[]> {
+    const rows = await liveAccounts(db, await shapes())
+      .select(sql<string>`u.user_id::text`.as('id'))
+      .where('u.username', '=', username)
+      .orderBy('u.user_id')
+      .execute()
+    return rows.map(({ id }) => id)
+  }
+
+  async function list(): Promise<readonly AccountSummary[]> {
+    const rows = await liveAccounts(db, await shapes())
+      .select(['u.username', 'u.status', 'r.role_key'])
+      .select(sql<string>`u.user_id::text`.as('user_id'))
+      .orderBy('u.user_id')
+      .execute()
+    return rows.map((row) => ({
+      userId: row.user_id,
+      username: row.username ?? '',
+      roleKey: row.role_key ?? '',
+      enabled: row.status === status.enabled,
+    }))
+  }
+
+  async function roleKeys(): Promise<readonly string[]> {
+    const { roles } = await shapes()
+    const rows = await db
+      .selectFrom('sys_role as r')
+      .select('r.role_key')
+      .where(live('r', roles))
+      .orderBy('r.role_id')
+      .execute()
+    return rows.flatMap(({ role_key: key }) => key || [])
+  }
+
+  /** A text that no column can hold is nobody's name; the server would call it an error. */
+  async function ofName<Result>(
+    username: string,
+    work: () => Promise<Result>,
+  ): Promise<Result | readonly []> {
+    return isStorable(username) ? withFaults(work) : []
+  }
+
+  const { enabled: open, disabled: closed } = status
+  return {
+    add: (account) => withFaults(() => add(account)),
+    setPassword: (username, hash) => ofName(username, () => setPassword(username, hash)),
+    setRole: (username, roleKey) => ofName(username, () => setRole(username, roleKey)),
+    setEnabled: (username, enabled) =>
+      ofName(username, () => change(username, { status: enabled ? open : closed })),
+    idsOf: (username) => ofName(username, () => idsOf(username)),
+    list: () => withFaults(list),
+    roleKeys: () => withFaults(roleKeys),
+  }
+}

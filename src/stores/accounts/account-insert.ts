@@ -1,0 +1,90 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Schema } from '../database/schema.ts'
+import { live, liveMark, type SoftDelete } from '../database/soft-delete.ts'
+import type { TableShapes } from '../database/table-shapes.ts'
+import { status } from './account-queries.ts'
+
+export interface NewAccount {
+  readonly username: string
+  readonly roleKey: string
+  readonly passwordHash: string
+}
+
+export interface NewRole {
+  readonly roleKey: string
+  readonly roleName: string
+  readonly dataScope: string
+  readonly admin: boolean
+}
+
+/**
+ * Keeps two of ours from adding the same account at once until the transaction ends: databases
+ * before go-admin's unique index would take both.
+ */
+export async function lockAccounts(inside: Transaction<Schema>): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended('postern_accounts', 0))`.execute(inside)
+}
+
+/** Adds an enabled account, unless its name is taken or its role does not exist. */
+export async function insertAccount(
+  inside: Transaction<Schema>,
+  { users, roles }: TableShapes,
+  { username, roleKey, passwordHash }: NewAccount,
+): Promise<'added' | 'name-taken' | 'no-such-role'> {
+  await lockAccounts(inside)
+  const roleId = await liveRoleId(inside, roles, roleKey)
+  if (roleId === undefined) return 'no-such-role'
+
+  const taken = await inside
+    .selectFrom('sys_user as u')
+    .select('u.user_id')
+    .where('u.username', '=', username)
+    .where(live('u', users))
+    .executeTakeFirst()
+  if (taken !== undefined) return 'name-taken'
+
+  const described = { phone: '', avatar: '', sex: '', email: '', remark: '' }
+  const placed = { role_id: roleId, dept_id: '0', post_id: '0', status: status.enabled }
+  const named = { username, nick_name: username, password: passwordHash }
+  await inside
+    .insertInto('sys_user')
+    .values({ ...named, ...placed, ...described, ...fresh(users) })
+    .execute()
+  return 'added'
+}
+
+/** Adds a role, unless a live one has its key. */
+export async function insertRole(
+  inside: Transaction<Schema>,
+  { roles }: TableShapes,
+  { roleKey, roleName, dataScope, admin }: NewRole,
+): Promise<void> {
+  if ((await liveRoleId(inside, roles, roleKey)) !== undefined) return
+  const named = { role_key: roleKey, role_name: roleName, flag: '', remark: '', role_sort: '0' }
+  await inside
+    .insertInto('sys_role')
+    .values({ ...named, data_scope: dataScope, admin, status: status.enabled, ...fresh(roles) })
+    .execute()
+}
+
+/** The id of the live role with this key, the lowest if there are several. */
+export async function liveRoleId(db: Kysely<Schema>, roles: SoftDelete, roleKey: string) {
+  const role = await db
+    .selectFrom('sys_role as r')
+    .select('r.role_id')
+    .where('r.role_key', '=', roleKey)
+    .where(live('r', roles))
+    .orderBy('r.role_id')
+    .executeTakeFirst()
+  return role?.role_id
+}
+
+function fresh(softDelete: SoftDelete) {
+  return {
+    create_by: '0',
+    update_by: '0',
+    created_at: sql<Date>`now()`,
+    updated_at: sql<Date>`now()`,
+    deleted_at: liveMark(softDelete),
+  }
+}

@@ -1,0 +1,29 @@
+import { type Kysely, sql } from 'kysely'
+import type { Schema } from '../database/schema.ts'
+import { live } from '../database/soft-delete.ts'
+import type { TableShapes } from '../database/table-shapes.ts'
+
+/** The status of an account that may log in, and of one that may not. */
+export const status = { enabled: '2', disabled: '1' } as const
+
+/** Every live account `u` with its role `r`, whose columns are NULL when no live role is there. */
+export function liveAccounts(db: Kysely<Schema>, { users, roles }: TableShapes) {
+  return db
+    .selectFrom('sys_user as u')
+    .leftJoin('sys_role as r', (join) =>
+      join.onRef('r.role_id', '=', 'u.role_id').on(live('r', roles)),
+    )
+    .where(live('u', users))
+}
+
+/**
+ * The one account that logging in under this name means. Old databases can hold a name twice;
+ * go-admin takes the lowest key among those who may log in.
+ */
+export function accountOf(db: Kysely<Schema>, shapes: TableShapes, username: string) {
+  return liveAccounts(db, shapes)
+    .where('u.username', '=', username)
+    .orderBy(sql`coalesce(u.status, '') = ${status.enabled}`, 'desc')
+    .orderBy('u.user_id')
+    .limit(1)
+}

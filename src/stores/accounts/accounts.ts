@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import { Fault, type Invalid } from '../../errors.ts'
+import type { Account } from '../../login/password-credentials.ts'
+import type { Database } from '../database/database.ts'
+import { withFaults } from '../database/database-fault.ts'
+import { live } from '../database/soft-delete.ts'
+import { isStorable } from '../database/storable-text.ts'
+import { within } from '../within.ts'
+import { accountOf, status } from './account-queries.ts'
+import { toProfile } from './profile.ts'
+
+/** What login and the profile ask. Whatever the driver throws arrives as a Fault. */
+export interface Accounts {
+  /** The live account of this name with its live role, or `undefined` when either is missing. */
+  findByUsername(username: string): Promise<Account | undefined>
+  /** The account's own data for its own eyes, without password and salt. */
+  profile(userId: string): Promise<Readonly<Record<string, unknown>> | undefined>
+  /** The bcrypt costs of the passwords of all live accounts, each once. */
+  passwordCosts(): Promise<number[]>
+}
+
+const highestId = 2n ** 63n - 1n
+
+/**
+ * Reads go-admin's `sys_user` and `sys_role`. Nothing takes longer than `longestMs`: waiting for a
+ * connection and waiting for its answer add up, and somebody waits for both.
+ */
+export function createAccounts({ db, shapes }: Database, longestMs = 10_000): Accounts {
+  const bounded = <T>(work: () => Promise<T>) =>
+    withFaults(() => within(longestMs, work())).catch(refuseTables)
+
+  async function find(username: string): Promise<Account | undefined> {
+    const row = await accountOf(db, await shapes(), username)
+      .select(['u.username', 'u.password', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
+      .select(sql<string>`u.user_id::text`.as('user_id'))
+      .select(sql<string>`r.role_id::text`.as('role_id'))
+      .executeTakeFirst()
+
+    // The policy judges by role key: without one there is nothing to judge.
+    if (!row?.role_key) return undefined
+    return {
+      caller: {
+        userId: row.user_id,
+        roleId: row.role_id,
+        roleKey: row.role_key,
+        roleName: row.role_name ?? '',
+        username: row.username ?? '',
+        dataScope: row.data_scope ?? '',
+      },
+      passwordHash: row.password ?? '',
+      enabled: row.status === status.enabled,
+    }
+  }
+
+  async function readProfile(userId: string) {
+    const { users, roles } = await shapes()
+    const user = await db
+      .selectFrom('sys_user as u')
+      .selectAll()
+      .where('u.user_id', '=', userId)
+      .where(live('u', users))
+      .executeTakeFirst()
+    if (user === undefined) return undefined
+
+    const role = await db
+      .selectFrom('sys_role as r')
+      .selectAll()
+      .where('r.role_id', '=', user.role_id)
+      .where(live('r', roles))
+      .executeTakeFirst()
+    return toProfile(user, role)
+  }
+
+  async function passwordCosts(): Promise<number[]> {
+    const { users } = await shapes()
+    const rows = await db
+      .selectFrom('sys_user as u')
+      .select(
+        sql<string | null>`substring(u.password from '^\\$2[aby]\\$([0-9]{2})\\$')`.as('cost'),
+      )
+      .where(live('u', users))
+      .distinct()
+      .execute()
+    return rows.flatMap(({ cost }) => (cost === null ? [] : [Number(cost)]))
+  }
+
+  return {
+    passwordCosts: () => withFaults(passwordCosts),
+    // A text that no column can hold is nobody's name; the server would call it an error.
+    findByUsername: async (username) =>
+      isStorable(username) ? bounded(() => find(username)) : undefined,
+    profile: async (userId) => (isId(userId) ? bounded(() => readProfile(userId)) : undefined),
+  }
+}
+
+/** A server that was away at the start can come back with other tables: a fault, and no bug. */
+function refuseTables(error: Fault | Invalid): never {
+  if (error instanceof Fault) throw error
+  const reason = `the tables do not fit: ${error.problems[0]?.message}`
+  throw new Fault('database', { reason })
+}
+
+function isId(text: string): boolean {
+  return /^\d{1,19}$/.test(text) && BigInt(text) <= highestId
+}

@@ -1,0 +1,60 @@
+import type { Selectable } from 'kysely'
+import type { Schema } from '../database/schema.ts'
+import { exactNumber } from './exact-number.ts'
+
+type User = Selectable<Schema['sys_user']>
+type Role = Selectable<Schema['sys_role']>
+
+/**
+ * The answer of go-admin's own-profile endpoint: `user`, `roles` and `posts`, under its names.
+ * Every member is named here, so that no password, salt or later column slips out.
+ */
+export function toProfile(user: User, role: Role | undefined): Readonly<Record<string, unknown>> {
+  return {
+    user: {
+      userId: exactNumber(user.user_id),
+      username: user.username ?? '',
+      nickName: user.nick_name ?? '',
+      phone: user.phone ?? '',
+      roleId: exactNumber(user.role_id),
+      avatar: user.avatar ?? '',
+      sex: user.sex ?? '',
+      email: user.email ?? '',
+      deptId: exactNumber(user.dept_id),
+      postId: exactNumber(user.post_id),
+      remark: user.remark ?? '',
+      status: user.status ?? '',
+      deptIds: [exactNumber(user.dept_id)],
+      postIds: [exactNumber(user.post_id)],
+      roleIds: [exactNumber(user.role_id)],
+      dept: {},
+      ...history(user),
+    },
+    roles: role === undefined ? [] : [toRole(role)],
+    posts: [],
+  }
+}
+
+function toRole(role: Role) {
+  return {
+    roleId: exactNumber(role.role_id),
+    roleName: role.role_name ?? '',
+    status: role.status ?? '',
+    roleKey: role.role_key ?? '',
+    roleSort: exactNumber(role.role_sort),
+    flag: role.flag ?? '',
+    remark: role.remark ?? '',
+    admin: role.admin ?? false,
+    dataScope: role.data_scope ?? '',
+    ...history(role),
+  }
+}
+
+function history(row: User | Role) {
+  return {
+    createBy: exactNumber(row.create_by),
+    updateBy: exactNumber(row.update_by),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,80 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { withFaults } from '../database/database-fault.ts'
+import type { Schema } from '../database/schema.ts'
+import { insertAccount, insertRole, lockAccounts } from './account-insert.ts'
+import { randomPassword } from './random-password.ts'
+
+/** An account that was just made. Its password is known here and nowhere else. */
+export interface SeededAccount {
+  readonly username: string
+  readonly roleKey: string
+  readonly password: string
+}
+
+/** `1` is all data, `5` one's own: who is given more is a decision of the operator. */
+const roles = [
+  { roleKey: 'admin', roleName: 'Administrator', dataScope: '1', admin: true },
+  { roleKey: 'editor', roleName: 'Editor', dataScope: '5', admin: false },
+  { roleKey: 'viewer', roleName: 'Viewer', dataScope: '5', admin: false },
+] as const
+
+const users = [
+  { username: 'admin', roleKey: 'admin' },
+  { username: 'editor', roleKey: 'editor' },
+] as const
+
+/**
+ * Makes the first roles and accounts in a database that has never had an account, deleted ones
+ * included, and returns the passwords, once. In any other database it does nothing.
+ */
+export async function seedAccounts(
+  { db, shapes }: Database,
+  hashPassword: (password: string) => Promise<string>,
+  makePassword: () => string = randomPassword,
+): Promise<readonly SeededAccount[]> {
+  return withFaults(async () => {
+    const shape = await shapes()
+    if (await hasUsers(db)) return []
+
+    // Hashed before the transaction, which keeps everybody else waiting.
+    const accounts: (SeededAccount & { passwordHash: string })[] = []
+    for (const user of users) {
+      const password = makePassword()
+      accounts.push({ ...user, password, passwordHash: await hashPassword(password) })
+    }
+
+    return db.transaction().execute(async (inside) => {
+      await lockAccounts(inside)
+      if (await hasUsers(inside)) return []
+      for (const role of roles) await insertRole(inside, shape, role)
+      for (const account of accounts) await insertAccount(inside, shape, account)
+      return accounts.map(({ username, roleKey, password }) => ({ username, roleKey, password }))
+    })
+  })
+}
+
+/**
+ * Makes the first roles in a database that has never had one, and returns their keys. Whoever adds
+ * the first account would else have no role to give it.
+ */
+export async function seedRoles({ db, shapes }: Database): Promise<readonly string[]> {
+  return withFaults(async () => {
+    const shape = await shapes()
+    if (await hasRoles(db)) return []
+    return db.transaction().execute(async (inside) => {
+      await lockAccounts(inside)
+      if (await hasRoles(inside)) return []
+      for (const role of roles) await insertRole(inside, shape, role)
+      return roles.map(({ roleKey }) => roleKey)
+    })
+  })
+}
+
+async function hasRoles(db: Kysely<Schema>): Promise<boolean> {
+  return (await db.selectFrom('sys_role').select('role_id').limit(1).execute()).length > 0
+}
+
+async function hasUsers(db: Kysely<Schema>): Promise<boolean> {
+  return (await db.selectFrom('sys_user').select('user_id').limit(1).execute()).length > 0
+}

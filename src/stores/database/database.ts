@@ -1,0 +1,89 @@
+import { Kysely, PGliteDialect, PostgresDialect } from 'kysely'
+import type { Fault, Invalid } from '../../errors.ts'
+import { openEmbedded } from '../embedded/embedded-database.ts'
+import { databaseFault, isAway, withFaults } from './database-fault.ts'
+import { migrate } from './migrations.ts'
+import { oneAtATime } from './one-at-a-time.ts'
+import { createPool } from './postgres-pool.ts'
+import type { Schema } from './schema.ts'
+import { readTableShapes, type TableShapes } from './table-shapes.ts'
+
+export interface DatabaseOptions {
+  /** A `postgres://` address; without one the embedded database is used. */
+  readonly url?: string
+  /** Where the embedded database lives. */
+  readonly directory: string
+  /** Whether the embedded database may be created in a directory of another user. */
+  readonly mayCreate?: boolean
+  readonly poolSize: number
+  readonly connectTimeoutMs: number
+  readonly statementTimeoutMs: number
+  /** Whether absent tables are made. Without it, they are. */
+  readonly migrate?: 'auto' | 'never'
+  /** `later`: nothing is made or checked before `shapes` is asked. */
+  readonly prepare?: 'later'
+  /**
+   * Told whenever the server turns out to be away. With it, a server that is away at the start is
+   * no reason not to start: the first query that finds it does what is left to do.
+   */
+  readonly onAway?: (fault: Fault | Invalid) => void
+}
+
+export interface Database {
+  readonly kind: 'embedded' | 'postgres'
+  readonly db: Kysely<Schema>
+  /** Makes absent tables, if allowed, and reads how they are made; asked of the database once. */
+  shapes(): Promise<TableShapes>
+  close(): Promise<void>
+}
+
+/**
+ * Opens the accounts' database, makes what is absent and checks what is there. Throws `Invalid`
+ * with every difference when its tables are not ones that Postern can use, and a Fault when it
+ * cannot be opened.
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const db = new Kysely<Schema>({ dialect: await withFaults(() => dialectFor(options)) })
+
+  let preparing: Promise<TableShapes> | undefined
+  function shapes(): Promise<TableShapes> {
+    preparing ??= withFaults(() => prepare(db, options.migrate)).catch((error) => {
+      preparing = undefined
+      throw error
+    })
+    return preparing
+  }
+
+  try {
+    if (options.prepare !== 'later') await shapes()
+  } catch (error) {
+    if (options.onAway === undefined || !isAway(error)) {
+      await db.destroy()
+      throw error
+    }
+    options.onAway(databaseFault(error))
+  }
+
+  return {
+    kind: options.url === undefined ? 'embedded' : 'postgres',
+    db,
+    shapes,
+    close: () => withFaults(() => db.destroy()),
+  }
+}
+
+async function prepare(
+  db: Kysely<Schema>,
+  allowed: DatabaseOptions['migrate'],
+): Promise<TableShapes> {
+  if (allowed !== 'never') await migrate(db)
+  return readTableShapes(db)
+}
+
+async function dialectFor(options: DatabaseOptions) {
+  const { url, onAway = () => {} } = options
+  if (url === undefined) {
+    return oneAtATime(new PGliteDialect({ pglite: await openEmbedded(options) }))
+  }
+  return new PostgresDialect({ pool: await createPool({ ...options, url, onBroken: onAway }) })
+}

@@ -1,0 +1,96 @@
+import { type Kysely, sql } from 'kysely'
+import { Invalid, type Problem } from '../../errors.ts'
+import type { Schema } from './schema.ts'
+import type { SoftDelete } from './soft-delete.ts'
+
+/** What differs between the databases of one product family. */
+export interface TableShapes {
+  readonly users: SoftDelete
+  readonly roles: SoftDelete
+}
+
+const kinds = {
+  number: ['bigint', 'integer', 'smallint'],
+  text: ['character varying', 'text', 'character', 'citext'],
+  flag: ['boolean'],
+  time: ['timestamp with time zone', 'timestamp without time zone'],
+  mark: ['timestamp with time zone', 'timestamp without time zone', 'bigint'],
+  id: ['uuid'],
+} as const
+
+const times = { number: 'create_by update_by', time: 'created_at updated_at' }
+
+/** Table, then kind, then the columns of that kind. */
+const needed: Readonly<Record<string, Readonly<Partial<Record<keyof typeof kinds, string>>>>> = {
+  sys_user: {
+    number: `user_id role_id dept_id post_id ${times.number}`,
+    text: 'username password nick_name phone avatar sex email remark status',
+    time: times.time,
+    mark: 'deleted_at',
+  },
+  sys_role: {
+    number: `role_id role_sort ${times.number}`,
+    text: 'role_name role_key status flag remark data_scope',
+    flag: 'admin',
+    time: times.time,
+    mark: 'deleted_at',
+  },
+  sys_login_log: {
+    number: times.number,
+    text: 'username status ipaddr login_location browser os platform remark msg',
+    time: `login_time ${times.time}`,
+  },
+  postern_login_attempt: { id: 'attempt_id', time: 'recorded_at' },
+  postern_revocation: { text: 'name user_id', number: 'moment_ms until_ms sequence' },
+}
+
+/**
+ * Reads from the catalogue how the tables are made, found along the search path as our queries
+ * find them. Throws `Invalid` with every difference that would break a query.
+ */
+export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> {
+  const { rows } = await sql<{ table: string; column: string; type: string }>`
+    select wanted.name as "table", a.attname::text as "column",
+           format_type(a.atttypid, null) as "type"
+    from (select json_array_elements_text(${JSON.stringify(Object.keys(needed))}::json)) wanted(name)
+    join pg_attribute a on a.attrelid = to_regclass(wanted.name)
+    where a.attnum > 0 and not a.attisdropped`.execute(db)
+  const types = new Map(rows.map(({ table, column, type }) => [`${table}.${column}`, type]))
+
+  const problems = Object.entries(needed).flatMap(([table, columns]) =>
+    rows.some((row) => row.table === table)
+      ? Object.entries(columns).flatMap(([kind, names]) =>
+          names.split(' ').flatMap((name) => difference(types, table, name, kind)),
+        )
+      : [problem(`there is no table ${table}: "postern db migrate" makes it`)],
+  )
+  if (problems.length > 0) throw new Invalid(problems)
+
+  return {
+    users: softDelete(types.get('sys_user.deleted_at')),
+    roles: softDelete(types.get('sys_role.deleted_at')),
+  }
+}
+
+function difference(
+  types: ReadonlyMap<string, string>,
+  table: string,
+  column: string,
+  kind: string,
+): readonly Problem[] {
+  const type = types.get(`${table}.${column}`)
+  const fitting: readonly string[] = kinds[kind as keyof typeof kinds]
+  if (type === undefined) {
+    return [problem(`table ${table} has no column ${column} (${fitting.join(', ')})`)]
+  }
+  if (fitting.includes(type)) return []
+  return [problem(`column ${column} of table ${table} is ${type}, not ${fitting.join(', ')}`)]
+}
+
+function problem(message: string): Problem {
+  return { file: 'database', message }
+}
+
+function softDelete(type: string | undefined): SoftDelete {
+  return type === 'bigint' ? 'zero-is-live' : 'null-is-live'
+}

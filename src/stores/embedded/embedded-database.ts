@@ -1,0 +1,112 @@
+import { mkdir } from 'node:fs/promises'
+import { join, relative, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { PGlite } from 'kysely'
+import { Fault, Invalid } from '../../errors.ts'
+import { takeLock } from '../files/directory-lock.ts'
+import { ownerProblem } from '../files/directory-owner.ts'
+import { connectEmbedded } from './embedded-client.ts'
+import { hostEmbedded } from './embedded-host.ts'
+import type { EmbeddedSession } from './embedded-session.ts'
+
+const longestSocketPath = 103
+const attempts = 1200
+const pauseMs = 50
+
+export interface EmbeddedOptions {
+  readonly directory: string
+  readonly statementTimeoutMs: number
+  /** Whether it may be created in a directory of another user. Without it, it may not. */
+  readonly mayCreate?: boolean
+}
+
+/**
+ * The embedded database under `directory`, as kysely's PGlite dialect wants it, for any number of
+ * processes of one user:
+ *
+ *   host      this process holds the lock, has the database open and answers the others
+ *   client    another process is the host, and this one asks it over its socket
+ *   lost      the host has gone; the next query makes this process host, or client of a new one
+ *
+ * Refuses a directory whose socket would have a longer name than the system allows, and to be host
+ * of a database that belongs to another user.
+ */
+export async function openEmbedded(options: EmbeddedOptions): Promise<PGlite> {
+  const place = places(options.directory)
+  let session = await attach()
+  let attaching: Promise<EmbeddedSession> | undefined
+  let closed = false
+
+  async function attach(): Promise<EmbeddedSession> {
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const client = await connectEmbedded(place.socketPath, options.statementTimeoutMs)
+      if (client !== undefined) return client
+      await prepareDirectory(options)
+      const lock = await takeLock(place.lockFile)
+      if (lock !== undefined) return hostEmbedded(place, lock)
+      // Somebody holds the lock and does not listen: it is just starting, or just closing.
+      await pause(pauseMs)
+    }
+    throw new Fault('database', {
+      reason: `the embedded database in ${options.directory} is held by a process that does not answer`,
+    })
+  }
+
+  async function current(): Promise<EmbeddedSession> {
+    if (closed) throw new Fault('database', { reason: 'the embedded database is closed' })
+    if (!session.lost()) return session
+    attaching ??= attach().finally(() => {
+      attaching = undefined
+    })
+    session = await attaching
+    return session
+  }
+
+  return {
+    ready: true,
+    waitReady: Promise.resolve(),
+    get closed() {
+      return closed
+    },
+    query: async (sql, params) => (await current()).query(sql, params),
+    async transaction(work) {
+      let begun = false
+      try {
+        return await (await current()).transaction((inside) => {
+          begun = true
+          return work(inside)
+        })
+      } catch (error) {
+        if (begun) throw error
+        // kysely waits for ever for a transaction that does not begin: let its first query fail.
+        return work({ query: () => Promise.reject(error), rollback: async () => {} })
+      }
+    },
+    async close() {
+      closed = true
+      await attaching?.catch(() => {})
+      await session.close()
+    },
+  }
+}
+
+async function prepareDirectory({ directory, mayCreate = false }: EmbeddedOptions): Promise<void> {
+  const reason = await ownerProblem(directory, { mayCreate })
+  if (reason !== undefined) throw new Fault('database', { reason })
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+}
+
+function places(directory: string) {
+  const absolute = join(resolve(directory), 'database.sock')
+  const near = relative('', absolute)
+  const socketPath = near.length < absolute.length ? near : absolute
+  if (Buffer.byteLength(socketPath) > longestSocketPath) {
+    const message = `the name of this directory is too long for the socket in it: ${socketPath} has more than ${longestSocketPath} bytes; choose a directory nearer to the root, or configure database.url`
+    throw new Invalid([{ file: directory, message }])
+  }
+  return {
+    socketPath,
+    dataDirectory: join(directory, 'database'),
+    lockFile: join(directory, 'database.lock'),
+  }
+}

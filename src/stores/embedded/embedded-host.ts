@@ -1,0 +1,104 @@
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { createServer, type Server, type Socket } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { PGlite } from '@electric-sql/pglite'
+import { Fault } from '../../errors.ts'
+import type { DirectoryLock } from '../files/directory-lock.ts'
+import { answerConnection } from './embedded-connection.ts'
+import type { EmbeddedSession } from './embedded-session.ts'
+
+/** A first start takes a few seconds on a slow machine; this is for one that never ends. */
+const longestStartMs = 60_000
+
+/**
+ * Opens the embedded database in this process, which holds the lock, and answers other processes
+ * of the same user on the socket. Closing it answers what was asked, then gives the lock back.
+ */
+export async function hostEmbedded(
+  place: { readonly dataDirectory: string; readonly socketPath: string },
+  lock: DirectoryLock,
+): Promise<EmbeddedSession> {
+  const starting = startPGlite(resolve(place.dataDirectory))
+  // A start that never ends keeps the lock: it may still be writing.
+  starting.catch(() => lock.release())
+  const database = await inTime(starting, place.dataDirectory)
+
+  const server = await answerOn(place.socketPath, database).catch(async (error) => {
+    await database.close()
+    lock.release()
+    throw error
+  })
+  return {
+    query: (sql, params) => database.query(sql, params),
+    transaction: (work) =>
+      database.transaction(({ query, rollback }) =>
+        work({ query: (sql, params) => query(sql, params), rollback }),
+      ),
+    lost: () => false,
+    async close() {
+      await server.close()
+      await database.close()
+      lock.release()
+    },
+  }
+}
+
+async function startPGlite(directory: string): Promise<PGlite> {
+  // PGlite's own files are readable by everybody; this directory is what keeps them private.
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await chmod(directory, 0o700)
+  const { PGlite, types } = await import('@electric-sql/pglite')
+  // By default they become numbers, or bigints beyond 2^53; from pg they come as text.
+  return PGlite.create(directory, { parsers: { [types.INT8]: (text) => text } })
+}
+
+async function inTime(starting: Promise<PGlite>, directory: string): Promise<PGlite> {
+  const place = `the embedded database in ${directory}`
+  try {
+    const started = await Promise.race([starting, pause(longestStartMs, undefined, { ref: false })])
+    if (started !== undefined) return started
+  } catch (cause) {
+    throw new Fault('database', { cause, reason: `${place} cannot be opened` })
+  }
+  throw new Fault('database', { reason: `${place} did not start within a minute` })
+}
+
+async function answerOn(socketPath: string, database: PGlite) {
+  const endings = new Map<Socket, () => Promise<void>>()
+  const server = createServer((socket) => {
+    endings.set(socket, answerConnection(socket, database))
+    socket.on('close', () => endings.delete(socket))
+  })
+  await listenPrivately(server, socketPath)
+  // Whoever waits for an answer keeps its own process alive, not this one.
+  server.unref()
+
+  return {
+    async close() {
+      await rm(socketPath, { force: true })
+      const closed = new Promise((done) => server.close(done))
+      await Promise.all([...endings.values()].map((end) => end()))
+      await closed
+    },
+  }
+}
+
+/**
+ * The socket appears under its name only when nobody but its owner can use it, whatever the umask
+ * is, and replaces one that a dead process left behind.
+ */
+async function listenPrivately(server: Server, socketPath: string): Promise<void> {
+  const cradle = await mkdtemp(join(dirname(socketPath), '.s-'))
+  const born = join(cradle, 's')
+  try {
+    await new Promise<void>((listening, failed) => {
+      server.once('error', failed)
+      server.listen(born, listening)
+    })
+    await chmod(born, 0o600)
+    await rename(born, socketPath)
+  } finally {
+    await rm(cradle, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto'
+import { type FSWatcher, watch } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fault, type FaultPart, Invalid } from '../../errors.ts'
+
+/** How long files must have stayed the same before they are taken for what was meant. */
+const SETTLE_MS = 100
+const MOST_READINGS = 20
+
+/** Files of a directory as they stood together at one moment. */
+export interface Reading<File> {
+  readonly files: readonly File[]
+  /** Equal for equal files. */
+  readonly checksum: string
+}
+
+export interface WatchedDirectory<File> {
+  /** What is there, or `undefined` when its checksum is the known one. Throws when it cannot tell. */
+  read(known: string | undefined): Promise<Reading<File> | undefined>
+  /** From now on, calls back when something may be new. A hint too many does no harm. */
+  watch(onHint: () => void): void
+  /** To be called every few seconds, so that hints keep coming. Never throws. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface WatchedDirectoryParts<File> {
+  readonly directory: string
+  /** Reads every file that counts, in name order, or throws `Invalid`. */
+  readonly readFiles: (directory: string) => Promise<readonly File[]>
+  /** Equal for equal files; by default that of their JSON text. */
+  readonly checksumOf?: (files: readonly File[]) => Promise<string>
+  /** What is broken when the files never come to rest. */
+  readonly part: FaultPart
+}
+
+/**
+ * A directory that people and Kubernetes change while we run. A change is seen at once where the
+ * system tells of it, and at the next poll where it does not: Kubernetes replaces a link inside the
+ * directory, others the directory itself. Files are compared by content, and taken only when nobody
+ * wrote to them for a moment, so that no half-saved work comes into force.
+ */
+export function createWatchedDirectory<File extends object>({
+  directory,
+  readFiles,
+  checksumOf = checksumOfJson,
+  part,
+}: WatchedDirectoryParts<File>): WatchedDirectory<File> {
+  let onHint: (() => void) | undefined
+  let watched: { readonly watcher: FSWatcher; readonly inode: number } | undefined
+
+  async function rewatch(): Promise<void> {
+    if (onHint === undefined) return
+    try {
+      const { ino: inode } = await stat(directory)
+      // Meanwhile it may have been closed.
+      if (watched?.inode === inode || onHint === undefined) return
+      watched?.watcher.close()
+      watched = undefined
+      const watcher = watch(directory, onHint)
+      watcher.on('error', () => {
+        watcher.close()
+        if (watched?.watcher === watcher) watched = undefined
+      })
+      watched = { watcher, inode }
+    } catch {
+      // Away, or no watches left: polling goes on, and tells what is wrong with the directory.
+    }
+  }
+
+  async function readOnce(): Promise<Reading<File> | Invalid> {
+    try {
+      const files = await readFiles(directory)
+      return { files, checksum: await checksumOf(files) }
+    } catch (error) {
+      if (error instanceof Invalid) return error
+      throw error
+    }
+  }
+
+  return {
+    async read(known) {
+      for (let reading = 0; reading < MOST_READINGS; reading++) {
+        const before = await fingerprint(directory)
+        const found = await readOnce()
+        if (!(found instanceof Invalid) && found.checksum === known) return undefined
+        // At the start there is nothing to wait for: whoever edits now causes a hint later.
+        if (known !== undefined) await pause(SETTLE_MS)
+        // Of a link whose file is gone as well: Kubernetes takes it away a moment later.
+        if ((await fingerprint(directory)) !== before) continue
+        if (found instanceof Invalid) throw found
+        return found
+      }
+      throw new Fault(part, { reason: `the files in ${directory} keep changing` })
+    },
+    watch(hint) {
+      onHint = hint
+    },
+    check: rewatch,
+    async close() {
+      onHint = undefined
+      watched?.watcher.close()
+    },
+  }
+}
+
+async function checksumOfJson(files: readonly object[]): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(JSON.stringify(file))
+  return hash.digest('hex')
+}
+
+/** Changes with whatever is written in the directory, also when it ends as it was. */
+async function fingerprint(directory: string): Promise<string> {
+  try {
+    const names = (await readdir(directory)).sort()
+    const parts = await Promise.all(names.map((name) => fingerprintOf(join(directory, name))))
+    return parts.map((part, at) => `${names[at]}:${part}`).join()
+  } catch (error) {
+    return String(error)
+  }
+}
+
+async function fingerprintOf(file: string): Promise<string> {
+  try {
+    const { ino, mtimeNs, size } = await stat(file, { bigint: true })
+    return `${ino}:${mtimeNs}:${size}`
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unreadable'
+  }
+}

@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto'
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Invalid } from '../../errors.ts'
+import { ownerForNewFile } from '../files/directory-owner.ts'
+
+/**
+ * A signing secret for a machine where nobody configured one: made at the first start, kept for
+ * the next ones, readable by its owner only. Where the mode allows no generated secret, the
+ * configuration check has already refused.
+ */
+export async function generatedSecret(directory: string): Promise<string> {
+  const file = join(directory, 'jwt-secret')
+  try {
+    const kept = (await readFile(file, 'utf8')).trim()
+    if (kept.length >= 32) return kept
+    throw new Invalid([{ file, message: 'holds no secret; delete it, and a new one is made' }])
+  } catch (error) {
+    if (error instanceof Invalid) throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT') throw new Invalid([{ file, message: `cannot be read (${code})` }])
+  }
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const secret = randomBytes(32).toString('hex')
+  await writeFile(file, `${secret}\n`, { mode: 0o600, flag: 'wx' })
+  // A command that root runs before the first start must not lock the gateway's user out.
+  const owner = await ownerForNewFile(directory)
+  if (owner !== undefined) await chown(file, owner.uid, owner.gid)
+  return secret
+}

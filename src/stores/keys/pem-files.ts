@@ -1,0 +1,101 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { createSecureContext, type SecureContext } from 'node:tls'
+import { Invalid, type Problem } from '../../errors.ts'
+
+/** A certificate with its chain, and its private key, as PEM text. */
+export interface CertificatePair {
+  readonly cert: string
+  readonly key: string
+}
+
+/** A file that was read, with its name for whoever is told about it. */
+export interface PemFile {
+  readonly name: string
+  readonly text: string
+}
+
+/** The certificates of every public authority take a quarter of this. */
+const mostBytes = 1_048_576
+
+/** The text of a file. Throws `Invalid` when it cannot be read, or is too large for what it is. */
+export async function readPemFile(name: string): Promise<PemFile> {
+  try {
+    const stats = await stat(name)
+    if (!stats.isFile()) throw new Invalid([{ file: name, message: 'is not a regular file' }])
+    if (stats.size > mostBytes) {
+      throw new Invalid([{ file: name, message: 'is larger than 1 MiB, too large for PEM' }])
+    }
+    return { name, text: await readFile(name, 'utf8') }
+  } catch (error) {
+    if (error instanceof Invalid) throw error
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable'
+    throw new Invalid([{ file: name, message: `cannot be read (${reason})` }])
+  }
+}
+
+/** The first certificate of a pair. Throws `Invalid` unless both are PEM and belong together. */
+export function checkPair(cert: PemFile, key: PemFile): X509Certificate {
+  const problems = [certificateProblem(cert), keyProblem(key)].filter((one) => one !== undefined)
+  if (problems.length > 0) throw new Invalid(problems)
+
+  const first = new X509Certificate(cert.text)
+  if (!first.checkPrivateKey(createPrivateKey(key.text))) {
+    throw new Invalid([{ file: key.name, message: `is not the key of ${cert.name}` }])
+  }
+  contextOf({ cert: cert.text, key: key.text }, cert.name)
+  return first
+}
+
+/** What TLS to a server is to use. Throws `Invalid` when one of the files is no good. */
+export async function readClientContext(files: {
+  readonly caFile?: string | undefined
+  readonly certFile?: string | undefined
+  readonly keyFile?: string | undefined
+}): Promise<SecureContext> {
+  const [ca, cert, key] = await Promise.all(
+    [files.caFile, files.certFile, files.keyFile].map((name) => name && readPemFile(name)),
+  )
+  const problem = ca ? certificateProblem(ca) : undefined
+  if (problem !== undefined) throw new Invalid([problem])
+  if (cert && key) checkPair(cert, key)
+  return contextOf(
+    { ...(ca && { ca: ca.text }), ...(cert && key && { cert: cert.text, key: key.text }) },
+    (ca || cert || undefined)?.name ?? 'tls',
+  )
+}
+
+function contextOf(options: { ca?: string; cert?: string; key?: string }, file: string) {
+  try {
+    return createSecureContext({ ...options, minVersion: 'TLSv1.2' })
+  } catch (error) {
+    // The code only: nothing of a key may stand in a message.
+    const reason = (error as NodeJS.ErrnoException).code ?? 'OpenSSL refuses it'
+    throw new Invalid([{ file, message: `cannot be used for TLS (${reason})` }])
+  }
+}
+
+const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+function certificateProblem({ name, text }: PemFile): Problem | undefined {
+  const blocks = text.match(certificateBlock) ?? []
+  if (blocks.length === 0) return { file: name, message: 'holds no PEM certificate' }
+  try {
+    for (const block of blocks) new X509Certificate(block)
+    return undefined
+  } catch {
+    return { file: name, message: 'holds a certificate that cannot be read' }
+  }
+}
+
+function keyProblem({ name, text }: PemFile): Problem | undefined {
+  if (/ENCRYPTED/.test(text)) {
+    return { file: name, message: 'is an encrypted key: it has to be one without a passphrase' }
+  }
+  try {
+    createPrivateKey(text)
+    return undefined
+  } catch {
+    return { file: name, message: 'holds no PEM private key' }
+  }
+}

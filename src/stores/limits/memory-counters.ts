@@ -1,0 +1,66 @@
+import type { AlsoDone, Counted, Counters, Hit } from '../../login/throttle.ts'
+import { createRecentlyUsed } from '../../lru.ts'
+import { type CounterState, countHit } from './counter-state.ts'
+
+export interface MemoryCounterOptions {
+  /** How many keys are kept, and how many marks. */
+  readonly maxKeys?: number
+  /** Milliseconds of a clock that is never set back. */
+  readonly now?: () => number
+}
+
+export interface MemoryCounters extends Counters {
+  isMarked(key: string): boolean
+  mark(key: string, seconds: number): void
+}
+
+/**
+ * Counters of one process. At most `maxKeys` are kept whatever clients do, and the one that was
+ * hit least recently goes first, so that a key under attack stays counted.
+ */
+export function createMemoryCounters(options: MemoryCounterOptions = {}): MemoryCounters {
+  const { maxKeys = 50_000, now = () => performance.now() } = options
+  const counters = createRecentlyUsed<CounterState>(maxKeys)
+  /** Until when each mark stands. */
+  const marks = createRecentlyUsed<number>(maxKeys)
+
+  function isMarked(key: string): boolean {
+    return now() < (marks.get(key) ?? 0)
+  }
+
+  function mark(key: string, seconds: number): void {
+    marks.set(key, now() + seconds * 1000)
+  }
+
+  function takeBack(hits: readonly Hit[], also: AlsoDone | undefined): void {
+    for (const { key } of hits) {
+      const state = counters.get(key)
+      if (state !== undefined) counters.set(key, { ...state, hits: Math.max(0, state.hits - 1) })
+    }
+    if (also === undefined) return
+    counters.delete(also.clear)
+    if (also.mark.seconds > 0) mark(also.mark.key, also.mark.seconds)
+  }
+
+  return {
+    isMarked,
+    mark,
+    async hit(hits): Promise<Counted> {
+      const at = now()
+      const asked = hits.filter(({ unless }) => unless === undefined || !isMarked(unless))
+      const found = asked.map(({ key, limit }) => ({
+        key,
+        ...countHit(counters.get(key), limit, at),
+      }))
+      const waitMs = Math.max(0, ...found.map((one) => one.waitMs))
+      for (const { key, state, waitMs: own } of found) {
+        if (waitMs === 0 || own > 0) counters.set(key, state)
+      }
+      const counted = waitMs === 0 ? asked : []
+      return {
+        waitSeconds: Math.ceil(waitMs / 1000),
+        takeBack: async (also) => takeBack(counted, also),
+      }
+    },
+  }
+}

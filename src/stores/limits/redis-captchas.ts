@@ -1,0 +1,75 @@
+import { Fault } from '../../errors.ts'
+import type { CaptchaStore } from '../../login/captcha.ts'
+import type { RedisClient } from '../redis/redis.ts'
+
+/**
+ * Both keys belong together: the sorted set has every outstanding id with the moment its time is
+ * over, the hash its digest. Should one of them get lost, so does what the other one has.
+ *
+ * KEYS: the sorted set, the hash. ARGV: id, digest, life in ms, the most that are kept.
+ */
+const putScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local function forget(ids)
+  for _, id in ipairs(ids) do
+    redis.call('ZREM', KEYS[1], id)
+    redis.call('HDEL', KEYS[2], id)
+  end
+end
+
+if redis.call('ZCARD', KEYS[1]) == 0 then redis.call('DEL', KEYS[2]) end
+-- A few at a time: one client is not to wait for what a thousand others left behind.
+forget(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, 100))
+redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[3] * 1000), ARGV[1])
+redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+local surplus = redis.call('ZCARD', KEYS[1]) - ARGV[4]
+if surplus > 0 then
+  forget(redis.call('ZRANGE', KEYS[1], 0, math.min(surplus, 100) - 1))
+end
+for index = 1, 2 do
+  local left = math.max(redis.call('PTTL', KEYS[index]), ARGV[3])
+  redis.call('PEXPIRE', KEYS[index], string.format('%.0f', left))
+end
+return 1
+`
+
+/** KEYS as above. ARGV: id. Whoever comes second finds nothing, at whichever replica. */
+const takeScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local ends = redis.call('ZSCORE', KEYS[1], ARGV[1])
+local digest = redis.call('HGET', KEYS[2], ARGV[1])
+redis.call('ZREM', KEYS[1], ARGV[1])
+redis.call('HDEL', KEYS[2], ARGV[1])
+return ends and now < tonumber(ends) and digest or false
+`
+
+/**
+ * Captchas that all replicas share: each can be taken once, by one of them, and not after its
+ * time. There are never more than `maxOutstanding` of them; the oldest makes room. A Redis that is
+ * away is a Fault: without it nobody can tell whether a captcha was answered.
+ */
+export function createRedisCaptchas(
+  redis: RedisClient,
+  { maxOutstanding }: { readonly maxOutstanding: number },
+): CaptchaStore {
+  const keys = [`${redis.prefix}captchas`, `${redis.prefix}captchas:digests`] as const
+
+  return {
+    async put(id, answerDigest, ttlSeconds) {
+      const life = Math.ceil(ttlSeconds * 1000)
+      await redis.run((commands) =>
+        commands.eval(putScript, keys.length, ...keys, id, answerDigest, life, maxOutstanding),
+      )
+    },
+    async take(id) {
+      const digest = await redis.run((commands) =>
+        commands.eval(takeScript, keys.length, ...keys, id),
+      )
+      if (digest === null) return undefined
+      if (typeof digest === 'string') return digest
+      throw new Fault('redis', { reason: 'Redis: no usable answer' })
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import type { AlsoDone, Counted, Counters, Hit } from '../../login/throttle.ts'
+import type { RedisClient } from '../redis/redis.ts'
+import { hitScript, takeBackScript } from './counter-scripts.ts'
+import type { MemoryCounters } from './memory-counters.ts'
+
+export interface RedisCounterParts {
+  readonly redis: RedisClient
+  /** Counts while Redis is away, and remembers the marks that this process set. */
+  readonly local: MemoryCounters
+  /** Called when counting changes hands: with the reason, or without one when Redis is back. */
+  readonly onAway: (reason: string | undefined) => void
+  /** Milliseconds of a clock that is never set back. */
+  readonly now?: () => number
+}
+
+/** An answer that took longer than this cost somebody a wait. */
+const slowMs = 50
+/** For so long nobody else pays that price. */
+const restMs = 1000
+
+/**
+ * Counters that all replicas share. When Redis is away, or answers anything but an answer, this
+ * process counts alone, with the same limits: never slower than one command may take, never
+ * without a limit.
+ */
+export function createRedisCounters(parts: RedisCounterParts): Counters {
+  const { redis, local, onAway, now = () => performance.now() } = parts
+  let isAway = false
+  let restsUntil = 0
+
+  /** The answer of Redis; `undefined` when there is none. */
+  async function ask(script: string, keys: readonly string[], args: readonly (string | number)[]) {
+    if (now() < restsUntil) return undefined
+    const askedAt = now()
+    try {
+      const names = keys.map((key) => `${redis.prefix}${key}`)
+      const answer = await redis.run((commands) =>
+        commands.eval(script, keys.length, ...names, ...args),
+      )
+      if (isAway) onAway(undefined)
+      isAway = false
+      return answer
+    } catch (error) {
+      if (now() - askedAt > slowMs) restsUntil = now() + restMs
+      if (!isAway) onAway(error instanceof Error ? error.message : String(error))
+      isAway = true
+      return undefined
+    }
+  }
+
+  async function takeBack(hits: readonly Hit[], also: AlsoDone | undefined): Promise<void> {
+    const { clear, mark } = also ?? {}
+    const cleared = clear === undefined ? [] : [clear]
+    const keys = hits.map(({ key }) => key).filter((key) => key !== clear)
+    const markMs = (mark?.seconds ?? 0) * 1000
+    if (mark !== undefined && markMs > 0) local.mark(mark.key, mark.seconds)
+    // A right password stays right when Redis cannot be told about it.
+    await ask(
+      takeBackScript,
+      [...keys, ...cleared, ...(markMs > 0 && mark !== undefined ? [mark.key] : [])],
+      [keys.length, cleared.length, markMs],
+    )
+  }
+
+  return {
+    async hit(hits): Promise<Counted> {
+      // A Redis that lost its data has lost the marks too; what this process knows still holds.
+      const asked = hits.filter(({ unless }) => unless === undefined || !local.isMarked(unless))
+      const answer = await ask(
+        hitScript,
+        asked.flatMap(({ key, unless }) => [key, unless ?? key]),
+        asked.flatMap(({ limit }) => [
+          limit.hits,
+          limit.windowSeconds * 1000,
+          limit.waitSeconds * 1000,
+          limit.longestWaitSeconds * 1000,
+        ]),
+      )
+      if (!isAnswer(answer, asked.length)) return local.hit(hits)
+
+      const [waitMs, ...flags] = answer
+      const counted = waitMs === 0 ? asked.filter((_, index) => flags[index] === 1) : []
+      return {
+        waitSeconds: Math.ceil(waitMs / 1000),
+        takeBack: (also) => takeBack(counted, also),
+      }
+    },
+  }
+}
+
+function isAnswer(value: unknown, hits: number): value is [number, ...number[]] {
+  return (
+    Array.isArray(value) && value.length === hits + 1 && value.every((one) => Number.isInteger(one))
+  )
+}

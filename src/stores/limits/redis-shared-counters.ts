@@ -1,0 +1,44 @@
+import { hash } from 'node:crypto'
+import type { RedisClient } from '../redis/redis.ts'
+
+/** One name in one window, and by how much its sum grows. */
+export interface TallyToAdd {
+  readonly name: string
+  readonly window: number
+  readonly seconds: number
+  readonly count: number
+}
+
+/** KEYS: sums. ARGV: for each how much to add, and its life in ms. Returns the sums. */
+const addScript = `
+local sums = {}
+for index = 1, #KEYS do
+  sums[index] = redis.call('INCRBY', KEYS[index], ARGV[2 * index - 1])
+  if redis.call('PTTL', KEYS[index]) < 0 then
+    redis.call('PEXPIRE', KEYS[index], ARGV[2 * index])
+  end
+end
+return sums
+`
+
+/**
+ * Adds up what replicas let through, by name and window; every sum has an expiry. When Redis is
+ * away the answer is `undefined`, and what was to be added is lost: each replica goes on with its
+ * own counts.
+ */
+export function createRedisTallies({ prefix, run }: RedisClient) {
+  return async (tallies: readonly TallyToAdd[]): Promise<readonly number[] | undefined> => {
+    const keys = tallies.map(({ name, window }) => {
+      const digest = hash('sha256', JSON.stringify([name, window]), 'base64url')
+      return `${prefix}limit:${digest.slice(0, 22)}`
+    })
+    // Clocks differ: a replica may still be in a window that is over elsewhere.
+    const args = tallies.flatMap(({ count, seconds }) => [count, seconds * 2000])
+    try {
+      const sums = await run((commands) => commands.eval(addScript, keys.length, ...keys, ...args))
+      return Array.isArray(sums) ? sums.map(Number) : undefined
+    } catch {
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,132 @@
+import type { InsertRecords } from '../../login/login-record.ts'
+import { createPolling } from '../feed/polling.ts'
+import type { StreamEntry } from './login-log-entry.ts'
+import type { LoginLogStream } from './login-log-stream.ts'
+
+/** Takes records from the stream to the table. Every replica has one, and they share the work. */
+export interface LoginLogConsumer {
+  /** Says that there is something to take. */
+  wake(): void
+  /** Takes what is there, for at most `deadlineMs`; the rest stays for the other replicas. */
+  close(deadlineMs: number): Promise<void>
+  state(): { readonly written: number; readonly refused: number; readonly retried: number }
+}
+
+/** The lines that are written about the stream. */
+export interface StreamLog {
+  info(fields: object, text: string): void
+  warn(fields: object, text: string): void
+  error(fields: object, text: string): void
+}
+
+export interface LoginLogConsumerParts {
+  readonly stream: LoginLogStream
+  readonly insert: InsertRecords
+  readonly log: StreamLog
+  /** How often it looks without being told. */
+  readonly pollMs?: number
+  /** After how long an entry that somebody took is taken from him. Early costs work, not truth. */
+  readonly idleMs?: number
+  /** After how long without a sign a replica with nothing in hand is forgotten. */
+  readonly goneMs?: number
+}
+
+/** A batch stays in hand until it is in the table and off the stream, whatever fails in between. */
+interface Batch {
+  readonly entries: readonly StreamEntry[]
+  /** Once the rest is in the table: what still has to be set aside. */
+  poison?: { readonly entry: StreamEntry; readonly reason: string }[]
+}
+
+/**
+ * Takes a batch in hand, inserts it, takes it off the stream, and goes on until there is nothing:
+ * first what others took and left, every now and then, then what nobody took. A failure leaves the
+ * batch in hand for the next turn; if this process dies, another one claims it.
+ */
+export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogConsumer {
+  const { stream, insert, log, pollMs = 1000, idleMs = 5000, goneMs = 60_000 } = parts
+  const counts = { written: 0, refused: 0, retried: 0 }
+  let batch: Batch | undefined
+  let nextClaim = Number.NEGATIVE_INFINITY
+  let complaint: string | undefined
+  let gaveUp = false
+
+  async function next(): Promise<Batch | undefined> {
+    if (performance.now() >= nextClaim) {
+      const entries = await stream.claim(idleMs, goneMs)
+      if (entries.length > 0) return { entries }
+      nextClaim = performance.now() + idleMs / 2
+    }
+    const entries = await stream.read()
+    return entries.length === 0 ? undefined : { entries }
+  }
+
+  async function put({ entries }: Batch): Promise<NonNullable<Batch['poison']>> {
+    const { written, refused } = await insert(entries.flatMap(({ record }) => record ?? []))
+    counts.written += written
+    const reasons = new Map(refused.map(({ record, reason }) => [record, reason]))
+    return entries.flatMap((entry) => {
+      const reason = entry.record === undefined ? 'unreadable' : reasons.get(entry.record)
+      return reason === undefined ? [] : [{ entry, reason }]
+    })
+  }
+
+  async function setAside(poison: NonNullable<Batch['poison']>): Promise<void> {
+    for (let [first] = poison; first !== undefined; [first] = poison) {
+      await stream.setAside(first.entry, first.reason)
+      poison.shift()
+      counts.refused++
+      const { entry, reason } = first
+      log.error({ entry: entry.id, reason }, 'login log: an entry was set aside')
+    }
+  }
+
+  /** Whether there may be more. */
+  async function turn(): Promise<boolean> {
+    batch ??= await next()
+    if (batch === undefined) return false
+    batch.poison ??= await put(batch)
+    await setAside(batch.poison)
+    await stream.done(batch.entries.map(({ id }) => id))
+    batch = undefined
+    return true
+  }
+
+  async function takeAll(): Promise<void> {
+    try {
+      while (!gaveUp && (await turn()));
+      if (complaint !== undefined) log.info({}, 'login log: records are written again')
+      complaint = undefined
+    } catch (error) {
+      counts.retried++
+      const reason = error instanceof Error ? error.message : String(error)
+      if (reason !== complaint) log.warn({ reason }, 'login log: records stay in the stream')
+      complaint = reason
+    }
+  }
+
+  const polling = createPolling(takeAll, pollMs)
+  void polling.now()
+
+  async function finish(): Promise<void> {
+    await polling.now()
+    await polling.close()
+    // What is left in hand is claimed by another one, and so is found with its owner.
+    await stream.leave().catch(() => {})
+  }
+
+  return {
+    wake() {
+      // While a store is away, its own pace is enough.
+      if (complaint === undefined) void polling.now()
+    },
+    async close(deadlineMs) {
+      const { promise: deadline, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, deadlineMs)
+      await Promise.race([finish(), deadline])
+      clearTimeout(timer)
+      gaveUp = true
+    },
+    state: () => counts,
+  }
+}

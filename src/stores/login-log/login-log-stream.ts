@@ -1,0 +1,134 @@
+import { Fault } from '../../errors.ts'
+import type { LoginRecord } from '../../login/login-record.ts'
+import type { RedisClient } from '../redis/redis.ts'
+import { recordField, type StreamEntry, toEntry } from './login-log-entry.ts'
+
+/** The login records of every replica that are not in the table yet, in Redis. */
+export interface LoginLogStream {
+  /** Adds records; returns how many old ones had to go for that. Refuses instead, when told so. */
+  append(records: readonly LoginRecord[]): Promise<number>
+  /** Entries that nobody has taken yet, now ours. */
+  read(): Promise<readonly StreamEntry[]>
+  /** Entries that somebody took so long ago that he is gone, now ours. Forgets who is gone. */
+  claim(idleMs: number, goneMs: number): Promise<readonly StreamEntry[]>
+  /** Takes entries off the stream: they are in the table. */
+  done(ids: readonly string[]): Promise<void>
+  /** Takes an entry off the stream and keeps it apart, for a person to look at. */
+  setAside(entry: StreamEntry, reason: string): Promise<void>
+  /** Forgets us, unless something of ours is left for others to claim. */
+  leave(): Promise<void>
+}
+
+export interface LoginLogStreamOptions {
+  /** Unique among the replicas. */
+  readonly consumer: string
+  readonly mostEntries: number
+  /** Whether a full stream takes nothing more, instead of losing its oldest entries. */
+  readonly refuseWhenFull: boolean
+}
+
+const group = 'writers'
+const batchSize = 100
+const mostSetAside = 10_000
+const mostSetAsideChars = 16_384
+
+/** In one step, so that how many entries went is known. KEYS: stream. */
+const appendScript = `
+local most = tonumber(ARGV[1])
+if ARGV[2] == 'refuse' and redis.call('XLEN', KEYS[1]) + #ARGV - 2 > most then return -1 end
+for at = 3, #ARGV do redis.call('XADD', KEYS[1], '*', '${recordField}', ARGV[at]) end
+return redis.call('XTRIM', KEYS[1], 'MAXLEN', most)
+`
+
+/** In one step: an entry that is acknowledged and not deleted would stay for ever. KEYS: stream. */
+const doneScript = `
+redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 2))
+redis.call('XDEL', KEYS[1], unpack(ARGV, 2))
+`
+
+/** KEYS: stream, those set aside. */
+const setAsideScript = `
+redis.call('XADD', KEYS[2], 'MAXLEN', ARGV[5], '*', 'entry', ARGV[2], 'reason', ARGV[3], 'fields', ARGV[4])
+redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
+redis.call('XDEL', KEYS[1], ARGV[2])
+`
+
+/**
+ * Forgets consumers that have nothing and have not asked for so long; in one step, since forgetting
+ * one that has something loses it. KEYS: stream. ARGV: group, time, the only one meant or nothing.
+ */
+const forgetScript = `
+for _, fields in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+  local consumer = {}
+  for at = 1, #fields, 2 do consumer[fields[at]] = fields[at + 1] end
+  local meant = ARGV[3] == '' or ARGV[3] == consumer.name
+  if meant and consumer.pending == 0 and consumer.idle >= tonumber(ARGV[2]) then
+    redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], consumer.name)
+  end
+end
+`
+
+type RawEntries = readonly (readonly [string, readonly string[] | null])[]
+
+export function createLoginLogStream(
+  redis: RedisClient,
+  { consumer, mostEntries, refuseWhenFull }: LoginLogStreamOptions,
+): LoginLogStream {
+  const stream = `${redis.prefix}login:log`
+  const aside = `${redis.prefix}login:log:aside`
+
+  /** A Redis that lost its data, or never had any, has no group: it is made and asked again. */
+  async function withGroup<T>(command: Parameters<typeof redis.run<T>>[0]): Promise<T> {
+    try {
+      return await redis.run(command)
+    } catch (error) {
+      if (!(error instanceof Fault) || !error.message.includes('NOGROUP')) throw error
+    }
+    // From the first entry on: what was added before there was a group counts as well.
+    await redis
+      .run((commands) => commands.xgroup('CREATE', stream, group, '0', 'MKSTREAM'))
+      .catch((error: unknown) => {
+        if (!(error instanceof Fault) || !error.message.includes('BUSYGROUP')) throw error
+      })
+    return redis.run(command)
+  }
+
+  return {
+    async append(records) {
+      const texts = records.map((record) => JSON.stringify(record))
+      const mode = refuseWhenFull ? 'refuse' : 'trim'
+      const gone = await redis.run((commands) =>
+        commands.eval(appendScript, 1, stream, mostEntries, mode, ...texts),
+      )
+      if (gone === -1) throw new Fault('redis', { reason: `${stream} is full` })
+      return Number(gone)
+    },
+    async read() {
+      const answer = (await withGroup((commands) =>
+        commands.xreadgroup('GROUP', group, consumer, 'COUNT', batchSize, 'STREAMS', stream, '>'),
+      )) as readonly (readonly [string, RawEntries])[] | null
+      return (answer?.[0]?.[1] ?? []).map(toEntry)
+    },
+    async claim(idleMs, goneMs) {
+      const [, entries] = (await withGroup((commands) =>
+        commands.xautoclaim(stream, group, consumer, idleMs, '0-0', 'COUNT', batchSize),
+      )) as unknown as readonly [string, RawEntries]
+      await redis.run((commands) => commands.eval(forgetScript, 1, stream, group, goneMs, ''))
+      // Redis 6 gives nothing at all for entries that were trimmed meanwhile.
+      return entries.filter((entry) => entry !== null).map(toEntry)
+    },
+    async done(ids) {
+      if (ids.length === 0) return
+      await redis.run((commands) => commands.eval(doneScript, 1, stream, group, ...ids))
+    },
+    async setAside({ id, fields }, reason) {
+      const content = JSON.stringify(fields).slice(0, mostSetAsideChars)
+      await redis.run((commands) =>
+        commands.eval(setAsideScript, 2, stream, aside, group, id, reason, content, mostSetAside),
+      )
+    },
+    async leave() {
+      await redis.run((commands) => commands.eval(forgetScript, 1, stream, group, 0, consumer))
+    },
+  }
+}

@@ -1,0 +1,148 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Fault, Invalid } from '../../errors.ts'
+import { withFaults } from '../database/database-fault.ts'
+import { createPool, type PoolOptions } from '../database/postgres-pool.ts'
+import { createRedis, type RedisSettings } from '../redis/redis.ts'
+
+/** One row as casbin's adapters keep it: a type, and values without a name. */
+export interface CasbinRow {
+  readonly ptype: string
+  /** `v0`, `v1` and so on, empty ones at the end left out. */
+  readonly values: readonly string[]
+  /** Where it stands, for messages. */
+  readonly place: string
+}
+
+/** The tables of go-admin, the newer one first. */
+export const casbinTables = ['casbin_rule', 'sys_casbin_rule'] as const
+
+const valueColumns = ['v0', 'v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7'] as const
+
+/** Opens a PostgreSQL database that belongs to somebody else: reads, and makes nothing in it. */
+export async function withForeignDatabase<Result>(
+  options: Omit<PoolOptions, 'onBroken'>,
+  work: (db: Kysely<unknown>) => Promise<Result>,
+): Promise<Result> {
+  const pool = await createPool({ ...options, onBroken: () => {} })
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  try {
+    return await work(db)
+  } finally {
+    await db.destroy()
+  }
+}
+
+/**
+ * The policy rows of a go-admin database, in the order of their texts. Throws `Invalid` when there
+ * is no such table, or both have rows and nobody said which one is in use.
+ */
+export async function readCasbinTable<Schema>(
+  db: Kysely<Schema>,
+  named?: string,
+): Promise<readonly CasbinRow[]> {
+  return withFaults(async () => {
+    const columns = await columnsOf(db)
+    const present = casbinTables.filter((table) => columns.has(table))
+    const wanted = named === undefined ? present : present.filter((table) => table === named)
+    if (wanted.length === 0) {
+      const message = `the database has no table ${named ?? casbinTables.join(' and no table ')}`
+      throw new Invalid([{ file: 'database.url', message }])
+    }
+    const found = []
+    for (const table of wanted) {
+      found.push({ table, rows: await rowsOf(db, table, columns.get(table) ?? new Set()) })
+    }
+    const filled = found.filter(({ rows }) => rows.length > 0)
+    if (filled.length > 1) {
+      const message = `both ${casbinTables.join(' and ')} have rows, and only one is in use: name it with --table`
+      throw new Invalid([{ file: 'database.url', message }])
+    }
+    return filled[0]?.rows ?? []
+  })
+}
+
+async function columnsOf<Schema>(db: Kysely<Schema>): Promise<Map<string, ReadonlySet<string>>> {
+  const { rows } = await sql<{ table_name: string; column_name: string }>`
+    select table_name, column_name from information_schema.columns
+    where table_schema = any (current_schemas(false))
+    and table_name in (${sql.join([...casbinTables])})`.execute(db)
+  const byTable = Map.groupBy(rows, ({ table_name }) => table_name)
+  return new Map(
+    Array.from(byTable, ([table, some]) => [
+      table,
+      new Set(some.map(({ column_name }) => column_name)),
+    ]),
+  )
+}
+
+async function rowsOf<Schema>(
+  db: Kysely<Schema>,
+  table: string,
+  columns: ReadonlySet<string>,
+): Promise<readonly CasbinRow[]> {
+  const missing = ['ptype', 'v0', 'v1', 'v2'].filter((column) => !columns.has(column))
+  if (missing.length > 0) {
+    const message = `the table ${table} has no column ${missing.join(', ')}`
+    throw new Invalid([{ file: 'database.url', message }])
+  }
+  const names = ['ptype', ...valueColumns.filter((column) => columns.has(column))]
+  const refs = sql.join(names.map((name) => sql.ref(name)))
+  const { rows } = await sql<Record<string, string | null>>`
+    select ${refs} from ${sql.table(table)} order by ${refs}`.execute(db)
+  return rows.map((row, index) => casbinRow(row, `${table} row ${index + 1}`))
+}
+
+/**
+ * The rows that casbin-redis-adapter keeps: one JSON array under one key. Throws `Invalid` when
+ * the key holds anything else, and a Fault when there is no such key.
+ */
+export async function readAdapterRows(
+  settings: RedisSettings,
+  key: string,
+): Promise<readonly CasbinRow[]> {
+  const redis = createRedis(settings)
+  try {
+    await redis.connect()
+    const text = await redis.runBulk((commands) => commands.get(key))
+    if (text === null)
+      throw new Fault('redis', { reason: `Redis has no key ${JSON.stringify(key)}` })
+    return parseAdapterRows(text, key)
+  } finally {
+    await redis.close()
+  }
+}
+
+function parseAdapterRows(text: string, key: string): readonly CasbinRow[] {
+  const rows = readArray(text)
+  // An object or a list as a value would become a text that nobody wrote.
+  const isValue = (value: unknown) => value === null || /^(?:string|number)$/.test(typeof value)
+  const isRow = (row: unknown): row is Record<string, unknown> =>
+    typeof row === 'object' &&
+    row !== null &&
+    !Array.isArray(row) &&
+    Object.values(row).every(isValue)
+  if (rows === undefined || !rows.every(isRow)) {
+    const message = 'is not the JSON array of {ptype, v0, v1, …} that casbin-redis-adapter writes'
+    throw new Invalid([{ file: `the Redis key ${JSON.stringify(key)}`, message }])
+  }
+  return rows.map((row, index) => casbinRow(row, `${key}[${index}]`))
+}
+
+function readArray(text: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function casbinRow(row: Readonly<Record<string, unknown>>, place: string): CasbinRow {
+  const texts = ['ptype', ...valueColumns].map((column) => {
+    const value = row[column]
+    return value === null || value === undefined ? '' : String(value)
+  })
+  const [ptype = '', ...values] = texts
+  const last = values.findLastIndex((value) => value !== '')
+  return { ptype, values: values.slice(0, last + 1), place }
+}

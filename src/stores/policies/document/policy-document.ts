@@ -1,0 +1,137 @@
+import { createHash, hash } from 'node:crypto'
+import { basename } from 'node:path'
+import { Fault, formatProblem, Invalid } from '../../../errors.ts'
+import { finish, type Steps } from '../../../policy/rule/steps.ts'
+import { type PolicyFile, type PolicySet, parsePolicySet } from '../../../policy/set/policy-set.ts'
+import { slicesOf } from './text-slices.ts'
+
+/** One revision of the policies as it is kept: whole, signed off by its checksum, never changed. */
+export interface PolicyDocument {
+  readonly revision: string
+  /** `model.conf`, `*.csv` and `exclusions.yaml`, by base name. */
+  readonly files: readonly PolicyFile[]
+  readonly author: string
+  readonly message: string
+  /** RFC 3339. */
+  readonly at: string
+  /** The revision that was in force when this one was made. */
+  readonly parent: string | undefined
+  /** SHA-256, in hexadecimal, over the JSON text of the rest. */
+  readonly checksum: string
+}
+
+/** Who publishes, why, after what and when. */
+export interface Authorship {
+  readonly author: string
+  readonly message: string
+  readonly parent: string | undefined
+  readonly now: Date
+}
+
+/** Makes a document of policy files. Throws `Invalid` when they are no usable policy. */
+export function createDocument(
+  files: readonly PolicyFile[],
+  { author, message, parent, now }: Authorship,
+): PolicyDocument {
+  const { revision } = parsePolicySet(files)
+  const content = {
+    revision,
+    files: files
+      .filter(({ name }) => /(?:\.conf|\.csv|\.yaml)$/.test(name))
+      .map(({ name, text }) => ({ name: basename(name), text })),
+    author,
+    message,
+    at: now.toISOString(),
+    parent,
+  }
+  return { ...content, checksum: checksumOf(JSON.stringify(content)) }
+}
+
+/** The text under which a document is stored; its checksum, over all that precedes, comes last. */
+export function formatDocument({ checksum, ...content }: PolicyDocument): string {
+  return JSON.stringify({ ...content, checksum })
+}
+
+/**
+ * Reads a stored document and verifies it. Throws a Fault on anything that is cut short, altered,
+ * or filed under the wrong revision.
+ */
+export function parseDocument(text: string, revision: string): PolicyDocument {
+  return finish(parseDocumentInSteps(text, revision))
+}
+
+/** What `parseDocument` does, in steps. */
+export function* parseDocumentInSteps(text: string, revision: string): Steps<PolicyDocument> {
+  const document = readJson(text)
+  if (!isDocument(document)) throw broken(revision, 'it does not have the form of a document')
+  yield
+  const ending = `,"checksum":"${document.checksum}"}`
+  const sum = createHash('sha256')
+  for (const slice of slicesOf(text.slice(0, -ending.length))) {
+    sum.update(slice)
+    yield
+  }
+  if (!text.endsWith(ending) || sum.update('}').digest('hex') !== document.checksum) {
+    throw broken(revision, 'its checksum is wrong')
+  }
+  if (document.revision !== revision) throw broken(revision, `it is that of ${document.revision}`)
+  return document
+}
+
+/**
+ * The policy of a document. Throws a Fault when it is none that can be used, which a checksum does
+ * not tell, or none that has this revision.
+ */
+export function policyOf({ revision, files }: PolicyDocument): PolicySet {
+  const set = parsed(files, revision)
+  if (set.revision !== revision) throw broken(revision, `it is in truth ${set.revision}`)
+  return set
+}
+
+function parsed(files: readonly PolicyFile[], revision: string): PolicySet {
+  try {
+    return parsePolicySet(files)
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    const [first] = error.problems
+    throw broken(revision, first === undefined ? error.message : formatProblem(first))
+  }
+}
+
+/** Whether this is the name of a revision, as `policy-set.ts` gives them. */
+export function isRevision(value: unknown): value is string {
+  return typeof value === 'string' && /^r-[0-9a-f]{12,64}$/.test(value)
+}
+
+/** The value of a JSON text, or `undefined` when it is none. */
+export function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function checksumOf(content: string): string {
+  return hash('sha256', content)
+}
+
+function isDocument(value: unknown): value is PolicyDocument {
+  if (!hasTexts(value, ['author', 'message', 'at', 'checksum'])) return false
+  const { revision, parent, files } = value
+  if (!isRevision(revision) || !(parent === undefined || typeof parent === 'string')) return false
+  return Array.isArray(files) && files.every((file) => hasTexts(file, ['name', 'text']))
+}
+
+/** Whether this is an object that has text under each of these names. */
+export function hasTexts(
+  value: unknown,
+  names: readonly string[],
+): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'string')
+}
+
+function broken(revision: string, why: string): Fault {
+  return new Fault('redis', { reason: `the document of ${revision} cannot be used: ${why}` })
+}

@@ -1,0 +1,62 @@
+import { Fault } from '../../../errors.ts'
+import { hasTexts, isRevision, readJson } from './policy-document.ts'
+
+/** Which revision is in force, and the how-manieth move made it so. */
+export interface Head {
+  readonly revision: string
+  /** Grows with every move, also across a flushed Redis: it is never below the time in ms. */
+  readonly sequence: number
+}
+
+/** One entry of the history: who moved the head, to what, and why. */
+export interface Move extends Head {
+  readonly author: string
+  readonly message: string
+  readonly at: string
+  readonly kind: 'push' | 'rollback' | 'import'
+}
+
+/** Where things stand in Redis. The prefix has a hash tag, so that a script may touch them all. */
+export function policyKeys(prefix: string) {
+  return {
+    head: `${prefix}policy:head`,
+    history: `${prefix}policy:history`,
+    /** The highest sequence that any replica said it had in force. */
+    highest: `${prefix}policy:highest`,
+    channel: `${prefix}policy`,
+    document: (revision: string) => `${prefix}policy:rev:${revision}`,
+    /** Which replicas have reported in the last day, by the time of their last report. */
+    knownReplicas: `${prefix}replicas:known`,
+    /** What each of them said last, by id. */
+    replicaReports: `${prefix}replicas:reports`,
+    /** The same for those of the last ten seconds, as version 0.1.0 writes and reads them. */
+    replicas: `${prefix}replicas`,
+    replica: (id: string) => `${prefix}replica:${id}`,
+  } as const
+}
+
+/** Reads what stands under `policy:head`. Throws a Fault that says how to mend anything else. */
+export function parseHead(text: string, key: string): Head {
+  const value = readJson(text)
+  if (!isHead(value)) {
+    const reason = `${key} holds no head: delete that key and push the policy again`
+    throw new Fault('redis', { reason })
+  }
+  return { revision: value.revision, sequence: value.sequence }
+}
+
+/** Reads one entry of the history; `undefined` when it is none. */
+export function parseMove(text: string): Move | undefined {
+  const value = readJson(text)
+  return isHead(value) && isSigned(value) ? value : undefined
+}
+
+function isHead(value: unknown): value is Head {
+  if (!hasTexts(value, ['revision'])) return false
+  const { revision, sequence } = value
+  return isRevision(revision) && Number.isSafeInteger(sequence) && Number(sequence) > 0
+}
+
+function isSigned(value: Head): value is Move {
+  return hasTexts(value, ['author', 'message', 'at', 'kind'])
+}

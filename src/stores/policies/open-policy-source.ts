@@ -1,0 +1,90 @@
+import type { LivePolicies } from '../../policy/live.ts'
+import { createRedis, type RedisSettings } from '../redis/redis.ts'
+import { createPolicyFeed, type PolicyFeed } from './policy-feed.ts'
+import { createPolicySnapshot } from './policy-snapshot.ts'
+import type { PolicyLog, PolicyState } from './policy-source.ts'
+import { createPolicyDirectory } from './policy-watch.ts'
+import { createPublishedPolicies } from './published-policies.ts'
+import { createReporting, type Reporting } from './replica-reporting.ts'
+import { createReplicas } from './replicas/replicas.ts'
+
+export interface PolicySourceSettings {
+  readonly source: 'files' | 'redis'
+  readonly directory: string
+  readonly pollSeconds: number
+  readonly snapshot?: string
+  readonly maxAge?: number
+}
+
+export interface OpenPolicySource extends Pick<PolicyFeed, 'current' | 'problem' | 'close'> {
+  readonly revision: () => string | undefined
+  /** What `/readyz?verbose` shows. */
+  readonly state: () => PolicyState & { readonly replica?: string }
+}
+
+export interface PolicySourceParts {
+  readonly policy: PolicySourceSettings
+  readonly redis: Omit<RedisSettings, 'url'> & { readonly url?: string }
+  readonly live: LivePolicies
+  readonly log: PolicyLog
+  readonly version: string
+  readonly onPropagated?: (seconds: number) => void
+}
+
+/**
+ * Brings the configured policies into force and keeps them up to date. A directory that cannot be
+ * used is thrown: there is nobody else to mend it. A Redis that has nothing usable is waited for.
+ */
+export async function openPolicySource(parts: PolicySourceParts): Promise<OpenPolicySource> {
+  const { policy, live, log } = parts
+  if (policy.source === 'redis') return openRedis(parts)
+
+  const source = createPolicyDirectory(policy.directory)
+  const feed = createPolicyFeed({ source, live, log, ...times(policy) })
+  await feed.start()
+  if (live.revision() === undefined) {
+    await feed.close()
+    throw feed.failure()
+  }
+  return { ...feed, revision: live.revision }
+}
+
+async function openRedis(parts: PolicySourceParts) {
+  const { policy, redis: settings, live, log, version, onPropagated } = parts
+  const { snapshot } = policy
+  const reachable = { ...settings, url: settings.url ?? '' }
+  const redis = createRedis(reachable)
+  let reporting: Reporting | undefined
+
+  const feed = createPolicyFeed({
+    source: createPublishedPolicies(redis, reachable, { snapshot: snapshot !== undefined }),
+    live,
+    log,
+    ...times(policy),
+    keep: snapshot === undefined ? undefined : createPolicySnapshot(snapshot, log),
+    onChange: () => reporting?.changed(),
+    onPropagated,
+  })
+  // Whether it succeeds shows in the first attempt to read.
+  await redis.connect().catch(() => {})
+  await feed.start()
+  const replicas = createReplicas(redis)
+  reporting = createReporting({ replicas, version, state: feed.state, log })
+  const { id } = reporting
+  reporting.changed()
+
+  return {
+    ...feed,
+    revision: live.revision,
+    state: () => ({ ...feed.state(), replica: id }),
+    async close() {
+      await feed.close()
+      await reporting.close()
+      await redis.close()
+    },
+  }
+}
+
+function times({ pollSeconds, maxAge }: PolicySourceSettings) {
+  return { pollMs: pollSeconds * 1000, maxAgeMs: maxAge === undefined ? undefined : maxAge * 1000 }
+}

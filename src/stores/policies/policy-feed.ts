@@ -1,0 +1,244 @@
+import { Fault } from '../../errors.ts'
+import type { CompiledPolicies } from '../../policy/engine/decision.ts'
+import { preparePolicies } from '../../policy/engine/prepare.ts'
+import type { LivePolicies } from '../../policy/live.ts'
+import { createLineMemory } from '../../policy/set/line-memory.ts'
+import { createAttempts } from '../feed/attempts.ts'
+import { createConfirmation } from '../feed/confirmation.ts'
+import { failureText } from '../feed/failure-text.ts'
+import { createPolling } from '../feed/polling.ts'
+import type {
+  Keep,
+  Known,
+  LargeOffer,
+  Offer,
+  PolicyLog,
+  PolicySource,
+  PolicyState,
+} from './policy-source.ts'
+import { largeBytes } from './policy-threads.ts'
+
+/**
+ * Brings what a source has into force. Its states:
+ *
+ * - waiting: nothing is in force. `current` throws, `problem` says why. Left by the first policy
+ *   that can be used, from the source or, when that does not answer, from what was kept on disk.
+ * - confirmed: the source said at the last attempt that what is in force is the newest.
+ * - stale: the last attempt failed, for whatever reason: the source is away, has nothing, has
+ *   something older, or something that cannot be used. What is in force stays in force. Left by an
+ *   attempt that succeeds.
+ * - expired: stale for longer than `maxAgeMs`, when that is set. `current` throws. Left likewise.
+ */
+export interface PolicyFeed {
+  /** The policies to decide by, or a Fault. */
+  readonly current: () => CompiledPolicies
+  readonly state: () => PolicyState
+  /** Why no traffic should come here, if so. */
+  readonly problem: () => string | undefined
+  /** The first attempt; then goes on by itself. Does not throw: `failure` has what went wrong. */
+  readonly start: () => Promise<void>
+  readonly failure: () => unknown
+  readonly close: () => Promise<void>
+}
+
+export interface FeedParts {
+  readonly source: PolicySource
+  readonly live: LivePolicies
+  readonly log: PolicyLog
+  readonly pollMs: number
+  readonly maxAgeMs?: number | undefined
+  readonly keep?: Keep | undefined
+  /** Called when what `state` says may have changed. */
+  readonly onChange?: () => void
+  /** A new policy is in force, so many seconds after it was published. */
+  readonly onPropagated?: ((seconds: number) => void) | undefined
+}
+
+export function createPolicyFeed(parts: FeedParts): PolicyFeed {
+  const { source, live, log, maxAgeMs, keep, onChange = () => {} } = parts
+  const closing = new AbortController()
+  const prepare = createPrepare(closing.signal)
+  const polling = createPolling(attempt, parts.pollMs)
+  const attempts = createAttempts((reason) => {
+    const fields = { reason, revision: live.revision(), ageSeconds: ageSeconds() }
+    log.warn(fields, 'no new policy was taken in; the last good one stays')
+  })
+  let known: Known | undefined
+  let kept: Offer | undefined
+  let inForce: CompiledPolicies | undefined
+  const confirmed = createConfirmation()
+
+  async function attempt(): Promise<'unanswered' | undefined> {
+    let outcome: 'unanswered' | undefined
+    try {
+      const offer = await source.read(wanted(), closing.signal)
+      if (offer !== undefined && isKnown(offer)) keep?.write(offer)
+      else if (offer !== undefined) {
+        const isFirst = live.revision() === undefined
+        await take(offer)
+        if (!isFirst) tellDelay(offer)
+        keep?.write(offer)
+      } else if (kept !== undefined) await take(kept)
+      succeeded()
+    } catch (error) {
+      if (closing.signal.aborted) return undefined
+      attempts.failed(error)
+      if (error instanceof Fault && error.part === 'redis') outcome = 'unanswered'
+    }
+    onChange()
+    await source.check()
+    return outcome
+  }
+
+  /** Without its sequence, what is known counts as old: the source gives all of it again. */
+  function wanted(): Known | undefined {
+    return known !== undefined && keep?.isLost() ? { checksum: known.checksum } : known
+  }
+
+  function isKnown({ checksum, revision, sequence }: Known): boolean {
+    return (
+      known?.checksum === checksum && known.revision === revision && known.sequence === sequence
+    )
+  }
+
+  async function take(offer: Offer | LargeOffer): Promise<void> {
+    const compiled = await prepare(offer)
+    const { checksum, sequence } = offer
+    const { revision } = compiled
+    const previous = live.revision()
+    if (!live.swap(compiled, sequence)) {
+      throw new Fault('policies', { reason: `${revision} is older than what is in force` })
+    }
+    inForce = compiled
+    known = { checksum, revision, ...(sequence !== undefined && { sequence }) }
+    kept = undefined
+    attempts.tookIn()
+    const rules = compiled.ruleCount
+    // A slip in the model can move a policy to the engine that is slower by orders of magnitude.
+    const engine = compiled.engine.name
+    log.info(
+      { revision, previous, sequence, rules, engine, source: source.name },
+      'policy in force',
+    )
+  }
+
+  /** A sequence is when the head moved, by the clock of Redis, which need not be ours. */
+  function tellDelay({ sequence }: Known): void {
+    if (sequence !== undefined) parts.onPropagated?.(Math.max(0, Date.now() - sequence) / 1000)
+  }
+
+  function succeeded(): void {
+    confirmed.confirm()
+    keep?.confirm()
+    if (attempts.wentWell()) {
+      log.info({ revision: live.revision() }, 'the policy source is well again')
+    }
+  }
+
+  /** Serves on what was kept, and stays stale: the source has not confirmed it. */
+  async function fallBack(offer: Offer): Promise<void> {
+    try {
+      await take(offer)
+      log.warn({ ageSeconds: ageSeconds() }, 'started on the policy snapshot')
+    } catch (error) {
+      log.warn({ reason: failureText(error) }, 'the policy snapshot cannot be used')
+    }
+    onChange()
+  }
+
+  function ageSeconds(): number | undefined {
+    const age = confirmed.ageMs()
+    return age === undefined ? undefined : Math.round(age / 1000)
+  }
+
+  function expired(): string | undefined {
+    if (maxAgeMs === undefined || (confirmed.ageMs() ?? 0) <= maxAgeMs) return undefined
+    return `the policy was last confirmed ${ageSeconds()} s ago, which is more than policy.maxAge`
+  }
+
+  return {
+    current() {
+      const reason = expired()
+      if (reason !== undefined) throw new Fault('policies', { reason })
+      return live.current()
+    },
+    state: () => ({
+      source: source.name,
+      revision: live.revision(),
+      sequence: live.revision() === undefined ? undefined : known?.sequence,
+      since: timeText(live.since()),
+      stale: attempts.failure() !== undefined,
+      confirmedAt: timeText(confirmed.at()),
+      lastError: attempts.failure()?.text,
+      rules: inForce?.ruleCount,
+      engine: inForce?.engine.name,
+      reloads: attempts.reloads(),
+      snapshot: keep?.state(),
+    }),
+    problem() {
+      if (live.revision() !== undefined) return expired()
+      return `no policy is loaded: ${attempts.failure()?.text ?? 'not read yet'}`
+    },
+    async start() {
+      const found = await keep?.read()
+      if (found !== undefined) {
+        kept = found.offer
+        const { files: _, ...rest } = found.offer
+        known = rest
+        confirmed.confirm(found.confirmedAt)
+      }
+      source.watch(() => void polling.now())
+      await polling.now()
+      if (kept !== undefined) await fallBack(kept)
+    },
+    failure: () => attempts.failure()?.error,
+    async close() {
+      closing.abort()
+      await polling.close()
+      await source.close()
+      await keep?.close()
+    },
+  }
+}
+
+/**
+ * Compiles aside. What was found bad is not parsed again at every poll, and what was found good and
+ * has not changed is not parsed again at the next revision.
+ */
+function createPrepare(signal: AbortSignal) {
+  // Larger ones are read by threads, which have no memory.
+  const memory = createLineMemory(largeBytes)
+  let refused: { readonly checksum: string; readonly error: Error } | undefined
+
+  async function resultOf(offer: Offer | LargeOffer): Promise<CompiledPolicies | Error> {
+    if ('aside' in offer) return offer.aside.compiled
+    try {
+      return await preparePolicies(offer.files, { memory, signal })
+    } catch (error) {
+      if (signal.aborted || !(error instanceof Error)) throw error
+      return error
+    }
+  }
+
+  return async function prepare(offer: Offer | LargeOffer): Promise<CompiledPolicies> {
+    const { checksum, revision } = offer
+    if (refused?.checksum === checksum) {
+      if ('aside' in offer) offer.aside.end()
+      throw refused.error
+    }
+    const result = await resultOf(offer)
+    if (!(result instanceof Error) && (revision ?? result.revision) === result.revision) {
+      return result
+    }
+    const error =
+      result instanceof Error
+        ? result
+        : new Fault('policies', { reason: `${revision} is in truth ${result.revision}` })
+    refused = { checksum, error }
+    throw error
+  }
+}
+
+function timeText(time: number | undefined): string | undefined {
+  return time === undefined ? undefined : new Date(time).toISOString()
+}

@@ -1,0 +1,83 @@
+import type { CompiledPolicies } from '../../policy/engine/decision.ts'
+import type { PolicyFile } from '../../policy/set/policy-set.ts'
+import type { SnapshotState } from '../feed/write-failures.ts'
+
+/** What a source has: files, how to tell them from others, and what they claim to be. */
+export interface Offer {
+  readonly files: readonly PolicyFile[]
+  /** Equal for equal files. */
+  readonly checksum: string
+  readonly revision?: string
+  readonly sequence?: number
+}
+
+/** An offer so large that a thread of its own takes it in; see `policy-threads.ts`. */
+export interface LargeOffer extends Known {
+  readonly aside: Aside
+}
+
+/** A policy on its way through a thread. It ends by itself, soon after the last of its promises. */
+export interface Aside {
+  /** The policy made ready, or what is wrong with it. Rejects when the thread could not tell. */
+  readonly compiled: Promise<CompiledPolicies | Error>
+  /** What a snapshot of it holds. Rejects without one, also when none was ordered. */
+  readonly snapshot: Promise<Uint8Array>
+  /** Ends it now, unless it is only the snapshot that is missing. */
+  readonly end: () => void
+}
+
+/** What was taken from the source last. */
+export type Known = Omit<Offer, 'files'>
+
+/** Where policies come from. */
+export interface PolicySource {
+  readonly name: 'files' | 'redis'
+  /**
+   * The newest there is, or `undefined` when that is what is known. Throws when it cannot tell. With
+   * the signal, whatever goes on after the answer ends as well.
+   */
+  read(known: Known | undefined, signal?: AbortSignal): Promise<Offer | LargeOffer | undefined>
+  /** From now on, calls back when something may be new. A hint too many does no harm. */
+  watch(onHint: () => void): void
+  /** To be called every few seconds, so that hints keep coming. Never throws. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The last good offer, kept where a restart finds it. Nothing here throws. */
+export interface Keep {
+  /** What was kept, verified, and when the source last said that it was the newest. */
+  read(): Promise<{ readonly offer: Offer; readonly confirmedAt: number } | undefined>
+  write(offer: Offer | LargeOffer): void
+  /** The source still says the same. */
+  confirm(): void
+  /** Whether what was kept is gone, and has to be written again. */
+  isLost(): boolean
+  state(): SnapshotState
+  close(): Promise<void>
+}
+
+/** The lines that are written about policies. */
+export interface PolicyLog {
+  info(fields: object, text: string): void
+  warn(fields: object, text: string): void
+}
+
+/** What operators see of the policies. */
+export interface PolicyState {
+  readonly source: PolicySource['name']
+  readonly revision: string | undefined
+  readonly sequence: number | undefined
+  /** When this revision came into force. */
+  readonly since: string | undefined
+  /** Whether the source, when last asked, could not confirm that this is the newest. */
+  readonly stale: boolean
+  /** When it last could. */
+  readonly confirmedAt: string | undefined
+  readonly lastError: string | undefined
+  readonly rules: number | undefined
+  readonly engine: string | undefined
+  readonly reloads: { readonly ok: number; readonly failed: number }
+  /** The file that a restart without the source begins with, if there is one. */
+  readonly snapshot?: SnapshotState | undefined
+}

@@ -1,0 +1,126 @@
+import { Worker } from 'node:worker_threads'
+import { Fault, Invalid } from '../../errors.ts'
+import { compileFlat } from '../../policy/engine/compile.ts'
+import type { CompiledPolicies } from '../../policy/engine/decision.ts'
+import { preparePolicies } from '../../policy/engine/prepare.ts'
+import type { PolicyOrder, PolicyReply } from './policy-order.ts'
+import type { Aside } from './policy-source.ts'
+
+/** From so many bytes on, a policy gets a thread: some 13,000 rules. */
+export const largeBytes = 640 * 1024
+
+/** For a machine that has no time to spare; a hundred thousand rules take half a second of work. */
+const longestMs = 120_000
+
+/** A thread at work, and what can be waited for. */
+export interface PolicyThread extends Aside {
+  /** The checksum of a document, once it is verified. */
+  readonly verified: Promise<string>
+}
+
+/** Threads of our own that take in large policies. */
+export interface PolicyThreads {
+  /**
+   * Starts one for this order. The signal ends it, unless it is only the snapshot that is missing.
+   */
+  readonly start: (order: PolicyOrder, signal?: AbortSignal) => PolicyThread
+  /** Whether none has died yet: where one does, the next one would as well. */
+  readonly usable: () => boolean
+}
+
+/**
+ * A thread for each large policy, started when it comes and gone when it is taken in. Parsing leaves
+ * a hundred megabytes of garbage behind: they go with the thread, and what comes back is flat memory
+ * that only changes hands. The thread has a lower priority than the event loop. Kept for the next
+ * policy it would be faster then, and take the memory of several meanwhile.
+ */
+export function createPolicyThreads(): PolicyThreads {
+  let usable = true
+
+  function start(order: PolicyOrder, signal?: AbortSignal): PolicyThread {
+    const verified = Promise.withResolvers<string>()
+    const compiled = Promise.withResolvers<CompiledPolicies | Error>()
+    const snapshot = Promise.withResolvers<Uint8Array>()
+    let isCompiled = false
+    let isOver = false
+    const thread = new Worker(file, {
+      workerData: order,
+      // What is preloaded for the gateway, and its secrets, stay out of it.
+      execArgv: [],
+      env: {},
+    })
+
+    function end(reason: unknown): void {
+      if (isOver) return
+      isOver = true
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      for (const { reject } of [verified, compiled, snapshot]) reject(reason)
+      void thread.terminate()
+    }
+    function onAbort(): void {
+      if (!isCompiled) end(signal?.reason)
+    }
+    function died(cause?: unknown): void {
+      if (!isOver) usable = false
+      end(new Fault('policies', { cause, reason: 'the thread that takes in policies died' }))
+    }
+    function hear(reply: PolicyReply): void {
+      if (isOver) return
+      switch (reply.kind) {
+        case 'verified':
+          verified.resolve(reply.checksum)
+          break
+        case 'snapshot':
+          snapshot.resolve(reply.bytes)
+          break
+        case 'fault':
+          end(new Fault(reply.part, { reason: reply.reason }))
+          break
+        default:
+          isCompiled = true
+          compiled.resolve(resultOf(reply, signal))
+      }
+    }
+
+    const timer = setTimeout(() => end(tooLate()), longestMs)
+    signal?.addEventListener('abort', onAbort)
+    // Whoever does not wait for one of them does not want to hear of it.
+    for (const { promise } of [verified, compiled, snapshot]) promise.catch(() => {})
+    thread.on('message', hear)
+    thread.once('error', died)
+    thread.once('exit', (code) => (code === 0 ? end(noSnapshot()) : died()))
+    if (signal?.aborted === true) onAbort()
+    return {
+      verified: verified.promise,
+      compiled: compiled.promise,
+      snapshot: snapshot.promise,
+      end: () => isCompiled || end(noSnapshot()),
+    }
+  }
+
+  return { start, usable: () => usable }
+}
+
+const noSnapshot = () => new Fault('policies', { reason: 'no snapshot was made' })
+const tooLate = () =>
+  new Fault('policies', { reason: 'a policy was not taken in within two minutes' })
+
+/** Under the ending that this file has, in the source and in what is built from it. */
+const file = new URL(import.meta.url.replace('policy-threads', 'policy-worker'))
+
+type Result = Extract<PolicyReply, { readonly kind: 'compiled' | 'files' | 'invalid' }>
+
+async function resultOf(
+  reply: Result,
+  signal: AbortSignal | undefined,
+): Promise<CompiledPolicies | Error> {
+  if (reply.kind === 'invalid') return new Invalid(reply.problems)
+  if (reply.kind === 'compiled') return compileFlat(reply.flat)
+  try {
+    return await preparePolicies(reply.files, { signal })
+  } catch (error) {
+    if (signal?.aborted === true || !(error instanceof Error)) throw error
+    return error
+  }
+}

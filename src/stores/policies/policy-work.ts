@@ -1,0 +1,73 @@
+import { Fault, Invalid } from '../../errors.ts'
+import { flattenPolicies, memoryOf } from '../../policy/engine/flat-policies.ts'
+import { finishWithRests, type Steps } from '../../policy/rule/steps.ts'
+import { type PolicyFile, parseInSteps } from '../../policy/set/policy-set.ts'
+import { parseDocumentInSteps } from './document/policy-document.ts'
+import type { PolicyOrder, PolicyReply } from './policy-order.ts'
+import { formatSnapshotInSteps } from './snapshot-text.ts'
+
+/** Says something, and hands over memory with it. */
+export type Say = (reply: PolicyReply, memory?: readonly ArrayBuffer[]) => void
+
+/**
+ * What a thread does with an order: all that takes time with the size of a policy. Throws only what
+ * is no fault of the policy.
+ */
+export function takeIn(order: PolicyOrder, say: Say): void {
+  try {
+    if (order.kind === 'files') compile(order.files.map(textFile), say)
+    else takeInDocument(order, say)
+  } catch (error) {
+    if (error instanceof Invalid) say({ kind: 'invalid', problems: error.problems })
+    else if (error instanceof Fault) say({ kind: 'fault', part: error.part, reason: error.message })
+    else throw error
+  }
+}
+
+function takeInDocument(order: Extract<PolicyOrder, { readonly kind: 'document' }>, say: Say) {
+  const { pieces, revision, sequence, snapshot } = order
+  const text = Buffer.concat(pieces).toString()
+  const { files, checksum } = finishGently(parseDocumentInSteps(text, revision))
+  say({ kind: 'verified', checksum })
+  compile(files, say)
+  if (!snapshot) return
+  const kept = finishGently(formatSnapshotInSteps({ files, checksum, revision, sequence }))
+  say({ kind: 'snapshot', bytes: finishGently(shared(kept)) })
+}
+
+function compile(files: readonly PolicyFile[], say: Say): void {
+  const flat = finishGently(flattenPolicies(finishGently(parseInSteps(files))))
+  if (flat === undefined) say({ kind: 'files', files })
+  else say({ kind: 'compiled', flat }, memoryOf(flat))
+}
+
+/**
+ * Low priority alone does not do: the system lets whoever runs go on for some milliseconds before
+ * somebody else gets the core. And a container that may use one core is stopped as a whole when its
+ * threads together have used more.
+ */
+function finishGently<T>(steps: Steps<T>): T {
+  return finishWithRests(steps, { rest, sliceMs: 0.5 })
+}
+
+const restFactor = 2
+
+function rest(worked: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, worked * restFactor)
+}
+
+/** Shared memory does not count for the garbage collector of the thread that forwards requests. */
+function* shared(texts: readonly string[]): Steps<Uint8Array> {
+  const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  const bytes = Buffer.from(new SharedArrayBuffer(size))
+  let end = 0
+  for (const text of texts) {
+    end += bytes.write(text, end)
+    yield
+  }
+  return new Uint8Array(bytes.buffer)
+}
+
+function textFile({ name, bytes }: { readonly name: string; readonly bytes: Uint8Array }) {
+  return { name, text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() }
+}

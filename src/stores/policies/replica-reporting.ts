@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto'
+import { createPolling } from '../feed/polling.ts'
+import type { PolicyLog, PolicyState } from './policy-source.ts'
+import { ownProcess } from './replicas/replica-identity.ts'
+import { REPORT_EVERY_MS, type Replicas } from './replicas/replicas.ts'
+
+export interface Reporting {
+  readonly id: string
+  /** To be called after anything that may have changed the state: reports if it did. */
+  readonly changed: () => void
+  readonly close: () => Promise<void>
+}
+
+export interface ReportingParts {
+  readonly replicas: Replicas
+  readonly version: string
+  readonly state: () => PolicyState
+  readonly log: PolicyLog
+}
+
+/** Says every few seconds, and at every change, what this replica decides by. Failing is harmless. */
+export function createReporting({ replicas, version, state, log }: ReportingParts): Reporting {
+  const own = ownProcess()
+  const id = `${own.host}-${own.pid}-${randomBytes(3).toString('hex')}`
+  let hasTidied = false
+  let reported = ''
+  let complaint: string | undefined
+
+  async function report(): Promise<void> {
+    const { revision, sequence, stale } = state()
+    reported = fingerprint(state())
+    try {
+      await replicas.report({ id, revision, sequence, stale, version, process: own })
+      if (!hasTidied) await replicas.forgetEnded(own)
+      hasTidied = true
+      complaint = undefined
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      if (complaint !== reason) log.warn({ id, reason }, 'this replica could not report')
+      complaint = reason
+    }
+  }
+
+  const polling = createPolling(report, REPORT_EVERY_MS)
+  return {
+    id,
+    changed() {
+      if (fingerprint(state()) !== reported) void polling.now()
+    },
+    async close() {
+      await polling.close()
+      // If Redis is unreachable, the replica is listed as lost until a person forgets it, or for a day.
+      await replicas.forget(id).catch(() => {})
+    },
+  }
+}
+
+function fingerprint({ revision, sequence, stale }: PolicyState): string {
+  return JSON.stringify([revision, sequence, stale])
+}

@@ -1,0 +1,45 @@
+import { hasTexts, readJson } from '../document/policy-document.ts'
+
+/** What a replica says of itself, and how long ago. */
+export interface ReplicaReport {
+  readonly id: string
+  readonly revision: string | undefined
+  readonly sequence: number | undefined
+  readonly at: string
+  readonly ageSeconds: number
+  /** It could not confirm its policy when it last tried, or its report is overdue. */
+  readonly stale: boolean
+  /** It stopped reporting without a shutdown: it may still run, and decide by its last policy. */
+  readonly lost: boolean
+  readonly version: string
+}
+
+/** How often a replica reports, when that is overdue, and when it counts as lost. */
+export const REPORT_EVERY_MS = 2000
+export const OVERDUE_MS = 2.5 * REPORT_EVERY_MS
+export const GONE_MS = 5 * REPORT_EVERY_MS
+
+/** ECMA-262, Time Values: what lies beyond is no date. */
+const latestTime = 8.64e15
+
+/** Reads a report that was stored; `undefined` for an entry that no replica wrote. */
+export function readReport(
+  id: string,
+  text: string,
+  { now, at }: { readonly now: number; readonly at: number },
+): ReplicaReport | undefined {
+  const value = readJson(text)
+  if (!hasTexts(value, ['version']) || !(Math.abs(at) <= latestTime)) return undefined
+  const { revision, sequence, stale, version } = value
+  const ageMs = Math.max(0, now - at)
+  return {
+    id,
+    revision: typeof revision === 'string' ? revision : undefined,
+    sequence: typeof sequence === 'number' ? sequence : undefined,
+    at: new Date(at).toISOString(),
+    ageSeconds: Math.round(ageMs / 100) / 10,
+    stale: stale === true || ageMs > OVERDUE_MS,
+    lost: ageMs > GONE_MS,
+    version: String(version),
+  }
+}

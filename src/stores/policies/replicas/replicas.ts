@@ -1,0 +1,101 @@
+import type { RedisClient } from '../../redis/redis.ts'
+import { policyKeys } from '../document/policy-keys.ts'
+import { isGone, mayBeGone, type OwnProcess, processIn } from './replica-identity.ts'
+import { GONE_MS, type ReplicaReport, readReport } from './replica-report.ts'
+import { reportScript } from './replica-script.ts'
+
+export { REPORT_EVERY_MS, type ReplicaReport } from './replica-report.ts'
+
+/** What a replica knows when it reports. */
+export interface OwnReport {
+  readonly id: string
+  readonly revision: string | undefined
+  readonly sequence: number | undefined
+  readonly stale: boolean
+  readonly version: string
+  readonly process?: OwnProcess
+}
+
+/** A day: longer than an outage goes unnoticed, and short enough for a list that people read. */
+const KNOWN_MS = 24 * 60 * 60 * 1000
+/** Ten times the largest fleet that we speak of; each takes some 300 bytes of Redis. */
+const MOST_KNOWN = 10_000
+
+/** The replicas that report to one Redis. */
+export interface Replicas {
+  report(own: OwnReport): Promise<void>
+  /** At an orderly end, or when a person says that it no longer runs. */
+  forget(id: string): Promise<void>
+  /** Forgets those that ran on this host and are certain to have ended. To be called at the start. */
+  forgetEnded(own: OwnProcess): Promise<void>
+  /** Those that reported in the last day, by id. */
+  list(): Promise<readonly ReplicaReport[]>
+}
+
+export function createReplicas(redis: RedisClient): Replicas {
+  const keys = policyKeys(redis.prefix)
+
+  async function forget(id: string): Promise<void> {
+    await redis.run((commands) => commands.zrem(keys.knownReplicas, id))
+    await redis.run((commands) => commands.hdel(keys.replicaReports, id))
+    await redis.run((commands) => commands.del(keys.replica(id)))
+    await redis.run((commands) => commands.zrem(keys.replicas, id))
+  }
+
+  async function timesIn(index: string): Promise<ReadonlyMap<string, number>> {
+    const found = await redis.run((commands) => commands.zrange(index, 0, '-1', 'WITHSCORES'))
+    const times = new Map<string, number>()
+    for (let at = 0; at < found.length; at += 2) times.set(found[at] ?? '', Number(found[at + 1]))
+    return times
+  }
+
+  /** Replicas of version 0.1.0, which are listed for ten seconds after their last report. */
+  async function textsOfOld(ids: readonly string[]): Promise<readonly (string | null)[]> {
+    if (ids.length === 0) return []
+    return redis.run((commands) => commands.mget(ids.map(keys.replica)))
+  }
+
+  return {
+    forget,
+    async report({ id, ...own }) {
+      const touched = [
+        keys.knownReplicas,
+        keys.replicaReports,
+        keys.highest,
+        keys.replica(id),
+        keys.replicas,
+      ]
+      const values = [id, JSON.stringify(own), own.sequence ?? 0, KNOWN_MS, MOST_KNOWN, GONE_MS]
+      await redis.run((commands) =>
+        commands.eval(reportScript, touched.length, ...touched, ...values),
+      )
+    },
+    async forgetEnded(own) {
+      const known = await timesIn(keys.knownReplicas)
+      // A fleet that starts at once must not read a thousand reports a thousand times.
+      const ids = [...known.keys()].filter((id) => mayBeGone(id, own))
+      if (ids.length === 0) return
+      const texts = await redis.run((commands) => commands.hmget(keys.replicaReports, ...ids))
+      for (const [at, id] of ids.entries()) {
+        if (isGone(processIn(texts[at] ?? ''), own)) await forget(id)
+      }
+    },
+    async list() {
+      const [seconds, micros] = await redis.run((commands) => commands.time())
+      const now = Number(seconds) * 1000 + Number(micros) / 1000
+      const known = await timesIn(keys.knownReplicas)
+      const reports = await redis.run((commands) => commands.hgetall(keys.replicaReports))
+      const recent = await timesIn(keys.replicas)
+      const old = [...recent.keys()].filter((id) => !known.has(id))
+      const oldTexts = await textsOfOld(old)
+
+      const all = [
+        ...[...known].map(([id, at]) => ({ id, at, text: reports[id] ?? '' })),
+        ...old.map((id, index) => ({ id, at: recent.get(id) ?? 0, text: oldTexts[index] ?? '' })),
+      ]
+      return all
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .flatMap(({ id, at, text }) => readReport(id, text, { now, at }) ?? [])
+    },
+  }
+}

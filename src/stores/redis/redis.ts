@@ -1,0 +1,111 @@
+import type { RedisCommander } from 'ioredis'
+import { Fault, Invalid } from '../../errors.ts'
+import { within } from '../within.ts'
+import { BULK_FACTOR, createConnection, type RedisSettings } from './redis-connection.ts'
+
+export type { RedisSettings } from './redis-connection.ts'
+
+/** Redis for commands. Nothing here waits longer than its timeout, whatever the server does. */
+export interface RedisClient {
+  /** Every key of ours begins with this. */
+  readonly prefix: string
+  /** Opens the connection. Throws a Fault when that fails; trying again goes on all the same. */
+  readonly connect: () => Promise<void>
+  /** One command. Whatever goes wrong, silence included, is a Fault. */
+  readonly run: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
+  /** The same for one that carries a whole policy, with more time. */
+  readonly runBulk: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
+  /**
+   * Whether a replica has what was written here so far. Waits for that, and so do commands after it:
+   * not for a connection that requests use.
+   */
+  readonly isReplicated: () => Promise<boolean>
+  /** Calls back at every connection, the first one included. */
+  readonly onReady: (listener: () => void) => void
+  readonly close: () => Promise<void>
+}
+
+/** Throws `Invalid` on a URL or prefix that cannot be used. */
+export function createRedis(settings: RedisSettings): RedisClient {
+  const { prefix, connectTimeoutMs, commandTimeoutMs } = settings
+  const connection = createConnection(settings)
+  let whyDown: unknown
+
+  connection.on('error', (error) => {
+    whyDown = error
+  })
+  connection.on('ready', () => {
+    whyDown = undefined
+  })
+
+  async function run<T>(
+    command: (commands: RedisCommander) => Promise<T>,
+    timeoutMs = commandTimeoutMs,
+  ): Promise<T> {
+    try {
+      if (connection.status !== 'ready') throw whyDown ?? new Error('not connected')
+      return await within(timeoutMs, command(connection))
+    } catch (error) {
+      throw redisFault(error)
+    }
+  }
+
+  return {
+    prefix,
+    async connect() {
+      try {
+        await within(connectTimeoutMs, connection.connect())
+      } catch (error) {
+        whyDown ??= error
+        throw redisFault(whyDown)
+      }
+    },
+    run,
+    runBulk: (command) => run(command, commandTimeoutMs * BULK_FACTOR),
+    async isReplicated() {
+      // A write of its own, and in one go: so that on a cluster the node of our keys is asked.
+      const results = await run(
+        () =>
+          connection
+            .pipeline()
+            .set(`${prefix}replicated`, '1', 'PX', 60_000)
+            .call('WAIT', 1, commandTimeoutMs)
+            .exec(),
+        2 * commandTimeoutMs,
+      )
+      for (const [error] of results ?? []) if (error !== null) throw redisFault(error)
+      return Number(results?.[1]?.[1]) >= 1
+    },
+    onReady: (listener) => void connection.on('ready', listener),
+    async close() {
+      connection.disconnect()
+    },
+  }
+}
+
+/**
+ * The Fault that stands for an error of the driver. Only its message is kept: the rest can hold
+ * the arguments of the command, and those of AUTH are a password.
+ */
+export function redisFault(error: unknown): Fault | Invalid {
+  if (error instanceof Fault || error instanceof Invalid) return error
+  const speaking = innermost(error)
+  const cause = new Error(
+    `${speaking instanceof Error ? speaking.message : speaking}${keyOf(error)}`,
+  )
+  return new Fault('redis', { cause, reason: `Redis: ${cause.message}` })
+}
+
+function innermost(error: unknown): unknown {
+  // Several addresses, or several nodes: the words are in the parts.
+  if (error instanceof AggregateError) return error.errors.at(-1) ?? error
+  if (error instanceof Error && 'lastNodeError' in error) return error.lastNodeError ?? error
+  return error
+}
+
+/** Somebody who is to mend a key of the wrong type has to know which one. */
+function keyOf(error: unknown): string {
+  if (!(error instanceof Error) || !error.message.startsWith('WRONGTYPE')) return ''
+  const { name, args } = (error as { command?: { name?: string; args?: unknown[] } }).command ?? {}
+  return name === undefined || name.startsWith('eval') ? '' : ` (${String(args?.[0])})`
+}

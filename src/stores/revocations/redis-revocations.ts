@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import type { RedisClient, RedisSettings } from '../redis/redis.ts'
+import { createSubscriber, type RedisSubscriber } from '../redis/redis-subscriber.ts'
+import {
+  fromRow,
+  MOST_AHEAD_MS,
+  PAGE,
+  type RevocationRow,
+  type RevocationStore,
+  toRow,
+} from './revocation-store.ts'
+
+/** Where things stand in Redis. The prefix has a hash tag, so that a script may touch them all. */
+function revocationKeys(prefix: string) {
+  return {
+    /** Name to `moment until user`. */
+    entries: `${prefix}revoked`,
+    /** Names by the order in which they came. */
+    order: `${prefix}revoked:order`,
+    /** Names by the time at which they may be forgotten. */
+    ends: `${prefix}revoked:ends`,
+    /** Which list this is, and the last place in it. */
+    head: `${prefix}revoked:head`,
+    channel: `${prefix}revoked`,
+  } as const
+}
+
+/**
+ * Adds to the list and forgets what is over. Sequences only ever grow within one list, and are at
+ * least the time in milliseconds. The keys expire with the last thing they hold. Where one of them
+ * is gone, evicted for want of memory, the rest would hide what it held: a new list begins.
+ *
+ * KEYS: entries, order, ends, head. ARGV: channel, name of a new list, `now` or `before`, how many
+ * to forget at most, how far ahead a new mark may be; then name, user, moment and until of each.
+ */
+const appendScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+if redis.call('EXISTS', unpack(KEYS)) < #KEYS then redis.call('DEL', unpack(KEYS)) end
+local over = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, ARGV[4])
+if #over > 0 then
+  redis.call('HDEL', KEYS[1], unpack(over))
+  redis.call('ZREM', KEYS[2], unpack(over))
+  redis.call('ZREM', KEYS[3], unpack(over))
+end
+
+local last = math.max(now, tonumber(redis.call('HGET', KEYS[4], 'sequence') or 0))
+local sequence = last
+for at = 6, #ARGV, 4 do
+  local name, user, moment, ends = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3]
+  if ARGV[3] == 'now' and string.sub(name, 1, 2) == 'u:' then
+    moment = math.min(math.max(moment, now), now + ARGV[5])
+  end
+  local known = redis.call('HGET', KEYS[1], name)
+  if not known or tonumber(string.match(known, '^%d+') or 0) < moment then
+    sequence = sequence + 1
+    redis.call('HSET', KEYS[1], name, string.format('%.0f', moment) .. ' ' .. ends .. ' ' .. user)
+    redis.call('ZADD', KEYS[2], string.format('%.0f', sequence), name)
+    redis.call('ZADD', KEYS[3], ends, name)
+  end
+end
+if sequence == last then return 0 end
+
+redis.call('HSETNX', KEYS[4], 'list', ARGV[2])
+redis.call('HSET', KEYS[4], 'sequence', string.format('%.0f', sequence))
+local latest = tonumber(redis.call('ZREVRANGE', KEYS[3], 0, 0, 'WITHSCORES')[2])
+for _, key in ipairs(KEYS) do
+  redis.call('PEXPIREAT', key, string.format('%.0f', latest + 86400000))
+end
+-- A user of Redis 7 may use no channel unless told so. It is a hint: polling finds what is new.
+redis.pcall('PUBLISH', ARGV[1], string.format('%.0f', sequence))
+return sequence - last
+`
+
+/**
+ * Reads on in the list. Answers which list it is and its last sequence, then name, sequence and
+ * value of each entry; no entries when the place that was asked for is not in this list. A list of
+ * which a key is gone is none: whoever knows what was in it writes that back.
+ *
+ * KEYS: entries, order, ends, head. ARGV: list or '', sequence, how many at most.
+ */
+const readScript = `
+if redis.call('EXISTS', unpack(KEYS)) < #KEYS then return { '', '0' } end
+local list = redis.call('HGET', KEYS[4], 'list') or ''
+local last = redis.call('HGET', KEYS[4], 'sequence') or '0'
+local answer = { list, last }
+if list ~= ARGV[1] and ARGV[2] ~= '0' then return answer end
+if tonumber(last) <= tonumber(ARGV[2]) then return answer end
+local found = redis.call(
+  'ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[2], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[3])
+for at = 1, #found, 2 do
+  answer[#answer + 1] = found[at]
+  answer[#answer + 1] = found[at + 1]
+  answer[#answer + 1] = redis.call('HGET', KEYS[1], found[at]) or ''
+end
+return answer
+`
+
+/** The list of ended tokens that replicas share. Messages on its channel are hints only. */
+export function createRedisRevocations(
+  redis: RedisClient,
+  settings: RedisSettings,
+): RevocationStore {
+  const keys = revocationKeys(redis.prefix)
+  const touched = [keys.entries, keys.order, keys.ends, keys.head]
+  let subscriber: RedisSubscriber | undefined
+
+  /** The list, its last sequence, and what follows this place in it; nothing else from another list. */
+  async function ask(list: string, sequence: string): Promise<[string, string, ...string[]]> {
+    const answer = await redis.run((commands) =>
+      commands.eval(readScript, touched.length, ...touched, list, sequence, PAGE),
+    )
+    return answer as [string, string, ...string[]]
+  }
+
+  return {
+    name: 'redis',
+    async read(after) {
+      const { list: wanted = '', sequence = '0' } = after ?? {}
+      const [list, last, ...found] = await ask(wanted, sequence)
+      if (after !== undefined && (list !== wanted || Number(last) < Number(sequence))) {
+        return undefined
+      }
+
+      const rows = triples(found)
+      const reached = rows.at(-1)?.sequence ?? sequence
+      return {
+        revocations: rows.flatMap(({ row }) => fromRow(row) ?? []),
+        place: { list, sequence: reached },
+        more: rows.length === PAGE,
+      }
+    },
+    async append(revocations, made) {
+      const values = revocations.map(toRow).flatMap(({ name, userId, moment, until }) => {
+        return [name, userId, moment, until]
+      })
+      const fixed = [keys.channel, randomUUID(), made, PAGE, MOST_AHEAD_MS]
+      await redis.run((commands) =>
+        commands.eval(appendScript, touched.length, ...touched, ...fixed, ...values),
+      )
+    },
+    async end() {
+      const [list, sequence] = await ask('', '1')
+      return { list, sequence }
+    },
+    watch({ onHint, onReconnect }) {
+      redis.onReady(onReconnect)
+      subscriber = createSubscriber(settings, { channel: keys.channel, onHint })
+    },
+    check: async () => subscriber?.check(),
+    async close() {
+      subscriber?.close()
+    },
+  }
+}
+
+function triples(flat: readonly string[]) {
+  const rows: { readonly sequence: string; readonly row: RevocationRow }[] = []
+  for (let at = 0; at < flat.length; at += 3) {
+    const [name = '', sequence = '', value = ''] = flat.slice(at, at + 3)
+    const [moment, until, userId = ''] = value.split(' ')
+    rows.push({ sequence, row: { name, userId, moment: Number(moment), until: Number(until) } })
+  }
+  return rows
+}

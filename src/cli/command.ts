@@ -2,7 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { Invalid, type Problem } from '../errors.ts'
 import { formatJunit } from '../policy/expectations/junit.ts'
 import type { Command, Io } from './io.ts'
-import { startClock } from './policy/progress.ts'
+import { startClock } from './progress.ts'
 import { printable } from './table.ts'
 
 type Options = NonNullable<ParseArgsConfig['options']>

@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts'
-import type { Carrier, Received } from './stages.ts'
+import type { Carrier } from './arrival/notes.ts'
+import type { Received } from './stages.ts'
 
 export interface CarriedToken {
   readonly token: string

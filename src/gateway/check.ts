@@ -1,11 +1,12 @@
 import { Refusal } from '../errors.ts'
+import type { Arrival } from './arrival/arrival.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
 import type { IdentityHeaders } from './headers/identity-headers.ts'
 import { passesCredentials } from './headers/upstream-headers.ts'
 import type { Contract, ReadOriginal } from './original-request.ts'
 import type { Admit, AdmitParts } from './pipeline.ts'
 import { type ReceiveParts, receive } from './receive.ts'
-import type { Arrival, Authorized, Received } from './stages.ts'
+import type { Authorized, Received } from './stages.ts'
 
 export interface CheckParts extends ReceiveParts, AdmitParts {
   readonly admit: Admit

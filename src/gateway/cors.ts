@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
+import type { Arrival } from './arrival/arrival.ts'
 import type { Reply } from './reply.ts'
-import type { Arrival, Received } from './stages.ts'
+import type { Received } from './stages.ts'
 
 export interface CorsSettings {
   /** Exact origins, or `*` alone; none: nothing here happens. */

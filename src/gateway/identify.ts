@@ -1,8 +1,9 @@
 import { Refusal } from '../errors.ts'
 import type { VerifiedToken, VerifyToken } from '../token/tokens.ts'
+import type { Carrier } from './arrival/notes.ts'
 import { findToken } from './carriers.ts'
 import type { FindCrossSite } from './cross-site.ts'
-import type { Carrier, Identified, Received } from './stages.ts'
+import type { Identified, Received } from './stages.ts'
 
 export interface IdentifyParts {
   readonly verifyToken: VerifyToken

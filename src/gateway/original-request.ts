@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
+import type { Arrival } from './arrival/arrival.ts'
 import type { IsTrusted } from './arrival/trusted-peers.ts'
-import type { Arrival } from './stages.ts'
 
 /** The proxies that ask before they forward, each by its own contract. */
 export type Contract = 'nginx' | 'traefik' | 'envoy'

@@ -1,5 +1,6 @@
 import type { CompiledPolicies } from '../policy/engine/compile.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
+import type { Arrival } from './arrival/arrival.ts'
 import { authorize } from './authorize.ts'
 import type { Cors } from './cors.ts'
 import { type ForwardParts, forward } from './forward.ts'
@@ -7,7 +8,7 @@ import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { Reply } from './reply.ts'
 import type { RouteLimits } from './route-limits.ts'
-import type { Arrival, Authorized, Identified, Received } from './stages.ts'
+import type { Authorized, Identified, Received } from './stages.ts'
 
 /** Answers to the endpoints that are ours: login and captcha to anybody, the rest to a caller. */
 export interface OwnAnswers {

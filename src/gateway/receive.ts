@@ -2,11 +2,12 @@ import { isServerWide, serverWide } from '../admission/own-endpoints.ts'
 import type { ReadPath } from '../admission/routes.ts'
 import { isRefusedMethod, type Surface, settle } from '../admission/settle.ts'
 import { Refusal } from '../errors.ts'
+import type { Arrival } from './arrival/arrival.ts'
 import type { ReadHeaders } from './arrival/arriving-headers.ts'
 import type { FindOrigin } from './arrival/client-origin.ts'
 import { createRequestId } from './arrival/request-id.ts'
 import type { Route } from './routes.ts'
-import type { Arrival, Received } from './stages.ts'
+import type { Received } from './stages.ts'
 
 export interface ReceiveParts extends Surface<Route> {
   readonly readHeaders: ReadHeaders

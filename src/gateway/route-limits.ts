@@ -3,13 +3,6 @@ import { createRequestWindows, type RequestWindowParts } from './request-windows
 import type { Route } from './routes.ts'
 import type { Identified, Received } from './stages.ts'
 
-/** How many requests a route takes from one caller, or from one address, in so many seconds. */
-export interface RouteLimit {
-  readonly requests: number
-  readonly seconds: number
-  readonly by: 'caller' | 'address'
-}
-
 export interface RouteLimitParts extends RequestWindowParts {
   /** The part of an address that one client cannot change at will. */
   readonly addressBlock: (address: string) => string

@@ -1,5 +1,4 @@
 import type { AccessRoute } from '../admission/routes.ts'
-import type { RouteLimit } from './route-limits.ts'
 
 /** A path prefix, on segment borders, and the upstream behind it. */
 export interface Route extends AccessRoute {
@@ -9,4 +8,11 @@ export interface Route extends AccessRoute {
   /** What becomes of a body that comes with a method that has no use for one. */
   readonly unexpectedBody: 'forward' | 'reject'
   readonly limit?: RouteLimit
+}
+
+/** How many requests a route takes from one caller, or from one address, in so many seconds. */
+export interface RouteLimit {
+  readonly requests: number
+  readonly seconds: number
+  readonly by: 'caller' | 'address'
 }

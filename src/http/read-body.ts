@@ -1,4 +1,4 @@
-import type { Body } from '../gateway/stages.ts'
+import type { Body } from '../gateway/arrival/arrival.ts'
 
 /**
  * The whole body; `undefined` when it is larger than `maxBytes` or the client left within it. Throws

@@ -25,7 +25,7 @@ import type { RedisClient } from '../stores/redis/redis.ts'
 import { createDerivedKeys, createLastingKey } from '../token/derived-keys.ts'
 import type { Tokens } from '../token/tokens.ts'
 import { clock } from './clock.ts'
-import type { ServeOptions } from './serve.ts'
+import type { ServeOptions } from './options.ts'
 
 /** How long the login log may take at the end: a store that is away does not come back by waiting. */
 const longestFlushMs = 2000

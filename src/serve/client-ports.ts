@@ -13,7 +13,7 @@ import {
 } from '../metrics/connection-metrics.ts'
 import type { Figures } from '../metrics/registry.ts'
 import { firstReserved } from './descriptors.ts'
-import type { ServeOptions } from './serve.ts'
+import type { ServeOptions } from './options.ts'
 
 /** The connections of the ports that take requests, with their limits, log and metrics. */
 export interface ClientPorts {

@@ -3,7 +3,7 @@ import type { ClientConnections } from '../http/connections/client-connections.t
 import { createDrain } from '../http/port/drain.ts'
 import { createDoors } from '../http/port/listeners.ts'
 import { doorSettings, drainOptions, drainTimes } from './draining.ts'
-import type { ServeOptions } from './serve.ts'
+import type { ServeOptions } from './options.ts'
 
 /** The port for other proxies, if there is to be one. Closing it twice is closing it once. */
 export async function openForwardAuth(

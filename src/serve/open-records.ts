@@ -7,7 +7,7 @@ import type { Figures } from '../metrics/registry.ts'
 import { findSpans } from '../tracing/spans.ts'
 import { createTracing, type Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
-import type { ServeOptions } from './serve.ts'
+import type { ServeOptions } from './options.ts'
 
 /** What is done about traces, with the SDK that is loaded if one is. */
 export function openTracing(

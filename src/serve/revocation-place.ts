@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { RevocationPlace } from '../stores/revocations/revocation-files.ts'
-import type { ServeOptions } from './serve.ts'
+import type { ServeOptions } from './options.ts'
 
 /**
  * Where the list of revoked tokens is kept: on by default, because a gateway that restarts while

@@ -14,8 +14,6 @@ import { createOverload } from '../http/port/overload.ts'
 import { createPublicServer } from '../http/public-server.ts'
 import { createReadiness } from '../http/readiness.ts'
 import { createTokenCookie } from '../http/token-cookie.ts'
-import type { Log } from '../log/log.ts'
-import type { VerifyCredentials } from '../login/credentials.ts'
 import { addCertificateMetrics } from '../metrics/certificate-metrics.ts'
 import { addKeyMetrics } from '../metrics/key-metrics.ts'
 import { addLogMetrics } from '../metrics/log-metrics.ts'
@@ -26,7 +24,6 @@ import { createFigures, type Figures } from '../metrics/registry.ts'
 import { createRequestMetrics } from '../metrics/request-metrics.ts'
 import { addRevocationMetrics } from '../metrics/revocation-metrics.ts'
 import { createLivePolicies } from '../policy/live.ts'
-import type { SeededAccount } from '../stores/accounts/seed.ts'
 import { openCertificate } from '../stores/keys/certificate-feed.ts'
 import { type OpenKeys, openKeys } from '../stores/keys/key-feed.ts'
 import { sharedSecret } from '../stores/keys/shared-secret.ts'
@@ -38,7 +35,6 @@ import { publicJwks } from '../token/key-set.ts'
 import { createRevocations } from '../token/revocations.ts'
 import { createTokens } from '../token/tokens.ts'
 import { version } from '../version.ts'
-import type { GatewayOps } from '../workers/worker.ts'
 import { buildGateway } from './build-gateway.ts'
 import { buildLogin } from './build-login.ts'
 import { createClientPorts } from './client-ports.ts'
@@ -49,39 +45,8 @@ import { logMode } from './log-mode.ts'
 import { openForwardAuth } from './open-forward-auth.ts'
 import { openOps } from './open-ops.ts'
 import { openDecisions, openTracing } from './open-records.ts'
+import type { RunningPostern, ServeOptions } from './options.ts'
 import { revocationPlace } from './revocation-place.ts'
-
-export interface ServeOptions {
-  readonly config: Config
-  readonly log: Log
-  /** Seconds since the epoch. */
-  readonly now?: () => number
-  /** Another login method (specification, Authentication 7). */
-  readonly verifyCredentials?: VerifyCredentials
-  /** Another picture of a captcha's text. */
-  readonly draw?: (text: string) => Promise<Buffer>
-  /** What is to be done to the process once all is loaded. */
-  readonly beforeListening?: () => void
-  /** Cuts what is being drained when it fires. */
-  readonly hurry?: AbortSignal
-  /** One of several processes: the ops port, and what is said once, are their supervisor's. */
-  readonly asWorker?: { readonly number: number; readonly ticketKeys: Buffer }
-}
-
-export interface RunningPostern {
-  readonly publicPort: number
-  /** 0 in a worker, which has none. */
-  readonly opsPort: number
-  /** Where other proxies ask, if they may. */
-  readonly forwardAuthPort: number | undefined
-  /** Accounts made at the first start of the embedded database, with their passwords. */
-  readonly seeded: readonly SeededAccount[]
-  /** The policy that was in force when it began to listen, if there was one. */
-  readonly revision: string | undefined
-  /** What the ops port shows. */
-  readonly ops: GatewayOps
-  close(): Promise<void>
-}
 
 /** Builds every part, in order, and listens. There is no half start: what fails closes the rest. */
 export async function serve(options: ServeOptions): Promise<RunningPostern> {

@@ -20,7 +20,7 @@ import { type Crew, createCrew } from '../workers/worker-pool.ts'
 import { warnOfDescriptors } from './descriptors.ts'
 import { logMode } from './log-mode.ts'
 import { openOps } from './open-ops.ts'
-import type { RunningPostern } from './serve.ts'
+import type { RunningPostern } from './options.ts'
 import type { Life } from './shutdown.ts'
 
 export interface SuperviseOptions {

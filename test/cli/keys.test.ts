@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { tokenInspect } from '../../src/cli/accounts/token-inspect.ts'
-import { keysCommands } from '../../src/cli/keys-commands.ts'
+import { keysCommands } from '../../src/cli/commands/keys-commands.ts'
 import { reportError } from '../../src/cli/report-error.ts'
 import { newKey, signedBy } from '../support/keys.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Io } from '../../src/cli/io.ts'
-import { createProgress, percentOf } from '../../src/cli/policy/progress.ts'
+import { createProgress, percentOf } from '../../src/cli/progress.ts'
 
 function shownAt(times: readonly number[], isTerminal: boolean) {
   const shown: string[] = []

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { policyCommands } from '../../src/cli/commands/policy-commands.ts'
 import type { Io } from '../../src/cli/io.ts'
-import { policyCommands } from '../../src/cli/policy-commands.ts'
 import { reportError } from '../../src/cli/report-error.ts'
 
 export interface RunOptions {

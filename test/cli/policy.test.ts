@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { policyCommands } from '../../src/cli/policy-commands.ts'
+import { policyCommands } from '../../src/cli/commands/policy-commands.ts'
 import { folder, policy } from './policy-runner.ts'
 
 const model = readFileSync('policies/model.conf', 'utf8')

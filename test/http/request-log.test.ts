@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Fault } from '../../src/errors.ts'
-import type { Notes } from '../../src/gateway/stages.ts'
+import type { Notes } from '../../src/gateway/arrival/notes.ts'
 import type { EndedRequest } from '../../src/http/ended-request.ts'
 import { logRequest } from '../../src/http/request-log.ts'
 import { createLog } from '../../src/log/log.ts'

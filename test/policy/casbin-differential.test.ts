@@ -3,7 +3,7 @@ import { type Enforcer, newEnforcer, newModelFromString, StringAdapter } from 'c
 import { describe, expect, test } from 'vitest'
 import { decide, type Question } from '../../src/policy/decide.ts'
 import { compile } from '../../src/policy/engine/compile.ts'
-import type { CasbinModel, Column } from '../../src/policy/model/casbin-model.ts'
+import type { CasbinModel, Column } from '../../src/policy/model/columns.ts'
 import type { Model } from '../../src/policy/model/model.ts'
 import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
 import { formatModel, formatPolicyFiles } from '../../src/policy/set/format.ts'

@@ -2,8 +2,8 @@ import { type AccessChange, type AccessDiff, diffPolicies } from '../../policy/r
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { count } from '../command.ts'
 import type { Io } from '../io.ts'
+import { createProgress, percentOf } from '../progress.ts'
 import { formatTable } from '../table.ts'
-import { createProgress, percentOf } from './progress.ts'
 
 /** Compares two policies, and tells a person who waits how far it is. */
 export function compareAccess(from: PolicySet, to: PolicySet, io: Io): AccessDiff {

@@ -10,10 +10,10 @@ import {
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
 import { badArguments, count, decimal, json, policyCommand } from '../command.ts'
 import type { Io } from '../io.ts'
+import { createProgress, percentOf } from '../progress.ts'
 import { policySettings } from '../settings.ts'
 import { printable } from '../table.ts'
 import { createAsk } from './answer.ts'
-import { createProgress, percentOf } from './progress.ts'
 import { formatFindings, type Review, reviewDirectory } from './review.ts'
 
 const help = `usage: postern policy test [DIR] [--coverage PERCENT] [--output text|json|junit] [--config FILE]

@@ -3,7 +3,7 @@ import { Fault } from '../../errors.ts'
 import type { Head, PolicyStore, ReplicaReport } from '../../stores/policies/policies.ts'
 import { OVERDUE_MS } from '../../stores/policies/replicas/replica-report.ts'
 import type { Io } from '../io.ts'
-import { createProgress } from '../policy/progress.ts'
+import { createProgress } from '../progress.ts'
 import { printable } from '../table.ts'
 
 /** How many of the known replicas decide by the head. */

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Arrival } from '../stages.ts'
+import type { Arrival } from './arrival.ts'
 import type { ArrivingHeaders } from './arriving-headers.ts'
 import { createTrust } from './trusted-peers.ts'
 

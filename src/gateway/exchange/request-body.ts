@@ -1,6 +1,6 @@
 import { Refusal } from '../../errors.ts'
 import type { Upload, UploadSink } from '../../wire/request-head.ts'
-import type { Body } from '../stages.ts'
+import type { Body } from '../arrival/arrival.ts'
 import type { BodyMemory } from './body-memory.ts'
 import type { Transfer, TransferRates } from './transfer-rates.ts'
 

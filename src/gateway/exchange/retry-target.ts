@@ -1,5 +1,5 @@
 import type { WireRequest } from '../../wire/request-head.ts'
-import type { Notes } from '../stages.ts'
+import type { Notes } from '../arrival/notes.ts'
 import type { Target } from '../upstream/target.ts'
 import { isCut, isStale, repeatOf } from '../upstream/upstream-errors.ts'
 import type { Upstream } from '../upstream/upstreams.ts'

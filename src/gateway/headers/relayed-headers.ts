@@ -1,6 +1,6 @@
 import type { AnswerHead } from '../../wire/answer-head.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
-import type { Carrier } from '../stages.ts'
+import type { Carrier } from '../arrival/notes.ts'
 
 /** Name, value, name, value … of what reaches the client. */
 export type RelayHeaders = (head: AnswerHead, carrier: Carrier | undefined) => string[]

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import type { Body } from '../../gateway/stages.ts'
+import type { Body } from '../../gateway/arrival/arrival.ts'
 
 /** A request as it was read: by Node, or by us. */
 export type Asked = IncomingMessage | AskedPlainly

@@ -48,7 +48,7 @@ interface PlainConnection extends ReplyingConnection {
 }
 
 /**
- * Reads the requests of a server itself as long as they are plain ones (`wire/plain-request.ts`),
+ * Reads the requests of a server itself as long as they are plain ones (`plain-request.ts`),
  * which costs less than Node's parser, its objects and its streams (decision 13). The first bytes on a
  * connection that are anything else go to Node, with all that follows them there: it reads chunks,
  * pieces, upgrades and mistakes, one request at a time, and it alone says what is malformed. Both bring what they have read

@@ -1,5 +1,5 @@
 import { Enforcer, newModel } from 'casbin'
-import type { CasbinModel } from '../model/casbin-model.ts'
+import type { CasbinModel } from '../model/columns.ts'
 import type { Inheritance, Rule } from '../rule/rule.ts'
 import { rowsPerStep, type Steps } from '../rule/steps.ts'
 import { effectTexts } from '../set/format.ts'

@@ -1,6 +1,6 @@
 import { methodProblem, quote } from '../rule/rule.ts'
-import type { CasbinModel, Column, ColumnUse, Relation } from './casbin-model.ts'
 import { patternColumnProblem } from './casbin-values.ts'
+import type { CasbinModel, Column, ColumnUse, Relation } from './columns.ts'
 import { type Call, type Comparison, type Expression, leavesOf } from './expression.ts'
 
 /** What the parts of a matcher may refer to. */

@@ -1,49 +1,9 @@
 import { quote } from '../rule/rule.ts'
 import { columnsOf } from './casbin-columns.ts'
-import type { Complain } from './covered-model.ts'
+import type { CasbinEffect, Complain, Relation } from './columns.ts'
 import { parseExpression, textOf } from './expression.ts'
 import type { Model } from './model.ts'
 import { areNames, type ModelConf, splitNames, threeNames } from './model-conf.ts'
-
-/** A model outside the covered grammar, as casbin gets it. */
-export interface CasbinModel {
-  /** The names of role, path and method in the request. */
-  readonly request: readonly [role: string, path: string, method: string]
-  /** What a rule consists of, in the order of its columns. */
-  readonly columns: readonly Column[]
-  readonly relations: readonly Relation[]
-  readonly effect: CasbinEffect
-  readonly matcher: string
-  /** Why it is outside the covered grammar, piece by piece. */
-  readonly notCovered: readonly string[]
-}
-
-/** How matching rules are weighed: any allow; any allow and no deny; the first one decides. */
-export type CasbinEffect = 'allow' | 'deny-overrides' | 'priority'
-
-/** A column of the rules and all that the matcher does with it. */
-export interface Column {
-  readonly name: string
-  readonly uses: readonly ColumnUse[]
-  /** The texts that the matcher compares it with. */
-  readonly literals: readonly string[]
-}
-
-/** Compared with the path or the method as they are, or as a pattern by one of casbin's functions. */
-export type ColumnUse =
-  | 'path'
-  | 'method'
-  | 'keyMatch'
-  | 'keyMatch2'
-  | 'keyMatch3'
-  | 'prefix'
-  | 'regexMatch'
-
-/** A kind of inheritance: `g`, `g2` and so on, between names or between names within a domain. */
-export interface Relation {
-  readonly name: string
-  readonly places: 2 | 3
-}
 
 /**
  * Reads a model for casbin. Complains about whatever could throw, loop or run wild on a request, and

@@ -1,6 +1,6 @@
 import { patternProblem } from '../rule/pattern.ts'
 import { METHODS, methodProblem, nameProblem, quote } from '../rule/rule.ts'
-import type { Column, ColumnUse } from './casbin-model.ts'
+import type { Column, ColumnUse } from './columns.ts'
 
 /**
  * What is wrong with a value in a column of the rules, or `undefined`. What casbin would make a

@@ -1,10 +1,8 @@
 import { quote } from '../rule/rule.ts'
+import type { Complain } from './columns.ts'
 import { type FieldNames, type Matcher, recogniseMatcher } from './matcher.ts'
 import type { Model } from './model.ts'
 import { type ModelConf, splitNames, threeNames } from './model-conf.ts'
-
-/** Tells where a model leaves the covered grammar, and in what. */
-export type Complain = (line: number, message: string) => undefined
 
 /**
  * What a model of the covered grammar means. Of any other model it tells every piece that is not

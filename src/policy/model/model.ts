@@ -1,14 +1,5 @@
-import type { Problem } from '../../errors.ts'
-import { quote } from '../rule/rule.ts'
-import { type CasbinModel, readCasbinModel } from './casbin-model.ts'
-import { readCoveredModel } from './covered-model.ts'
-import { readModelConf } from './model-conf.ts'
-
-/** Which of casbin's functions compare a path with a pattern; with neither, only `==` does. */
-export interface PathMatch {
-  readonly keyMatch: boolean
-  readonly keyMatch2: boolean
-}
+import type { PathMatch } from '../rule/pattern.ts'
+import type { CasbinModel } from './columns.ts'
 
 /** What a model means, free of its order and spacing and, in the covered grammar, of its names. */
 export interface Model {
@@ -24,40 +15,3 @@ export interface Model {
   /** Only for a model outside the covered grammar, which casbin answers: all that it says. */
   readonly casbin?: CasbinModel
 }
-
-/**
- * Reads a casbin model. Reports every problem, with its line, and answers `undefined` when there is
- * one. A model outside the covered grammar has to pass what `readCasbinModel` asks for.
- */
-export function parseModel(
-  file: { readonly name: string; readonly text: string },
-  report: (problem: Problem) => void,
-): Model | undefined {
-  let sound = true
-  const complain = (line: number, message: string): undefined => {
-    sound = false
-    report({ file: file.name, line, message })
-  }
-  const conf = readModelConf(file, ({ line = 1, message }) => complain(line, message))
-
-  for (const [name, { value: text, line }] of conf.entries) {
-    // The evaluator behind casbin's eval() turns policy rows into code.
-    if (/\beval\s*\(/.test(text)) complain(line, `${quote(name)} uses eval(), which is refused`)
-  }
-  const missing = requiredEntries.filter((name) => !conf.entries.has(name))
-  for (const name of missing) complain(1, `the model has no ${quote(name)}`)
-  if (missing.length > 0) return undefined
-
-  const notCovered: string[] = []
-  const model =
-    readCoveredModel(conf, (_, message) => void notCovered.push(message)) ??
-    readCasbinModel(conf, notCovered, complain)
-  return sound ? model : undefined
-}
-
-const requiredEntries = [
-  'request_definition.r',
-  'policy_definition.p',
-  'policy_effect.e',
-  'matchers.m',
-] as const

@@ -1,6 +1,11 @@
-import type { PathMatch } from '../model/model.ts'
 import { canonicalPath, everyAllowance } from './canonical-path.ts'
 import { quote } from './rule.ts'
+
+/** Which of casbin's functions compare a path with a pattern; with neither, only `==` does. */
+export interface PathMatch {
+  readonly keyMatch: boolean
+  readonly keyMatch2: boolean
+}
 
 /**
  * What is wrong with a path pattern under a model's way of comparing paths, or `undefined`.

@@ -1,5 +1,5 @@
-import type { CasbinModel } from '../model/casbin-model.ts'
 import { valueProblem } from '../model/casbin-values.ts'
+import type { CasbinModel } from '../model/columns.ts'
 import { type Effect, nameProblem, quote } from '../rule/rule.ts'
 import { badFields, badLine, type LineReader } from './line-reader.ts'
 import { createTexts } from './texts.ts'

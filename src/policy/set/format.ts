@@ -1,4 +1,4 @@
-import type { CasbinEffect, CasbinModel } from '../model/casbin-model.ts'
+import type { CasbinEffect, CasbinModel } from '../model/columns.ts'
 import type { Model } from '../model/model.ts'
 import { formatField } from './csv-line.ts'
 import type { PolicyFile } from './policy-set.ts'

@@ -1,5 +1,6 @@
 import { Invalid, type Problem } from '../../errors.ts'
-import { type Model, parseModel } from '../model/model.ts'
+import type { Model } from '../model/model.ts'
+import { parseModel } from '../model/parse-model.ts'
 import { quote } from '../rule/rule.ts'
 import { finish, mapInSteps, type Steps } from '../rule/steps.ts'
 import { reportByteOrderMarks } from './byte-order-mark.ts'

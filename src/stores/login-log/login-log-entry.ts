@@ -1,5 +1,5 @@
 import type { LoginRecord } from '../../login/login-record.ts'
-import { readJson } from '../policies/document/policy-document.ts'
+import { readJson } from '../json-text.ts'
 
 /** One entry of the stream; no record when what stands there is none of ours. */
 export interface StreamEntry {

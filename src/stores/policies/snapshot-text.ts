@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import { finish, type Steps } from '../../policy/rule/steps.ts'
-import { hasTexts, isRevision, readJson } from './document/policy-document.ts'
+import { hasTexts, readJson } from '../json-text.ts'
+import { isRevision } from './document/policy-document.ts'
 import { slicesOf } from './document/text-slices.ts'
 import type { Offer } from './policy-source.ts'
 

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { Fault, formatProblem, Invalid } from '../../../errors.ts'
 import { finish, type Steps } from '../../../policy/rule/steps.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../../policy/set/policy-set.ts'
+import { hasTexts, readJson } from '../../json-text.ts'
 import { slicesOf } from './text-slices.ts'
 
 /** One revision of the policies as it is kept: whole, signed off by its checksum, never changed. */
@@ -103,15 +104,6 @@ export function isRevision(value: unknown): value is string {
   return typeof value === 'string' && /^r-[0-9a-f]{12,64}$/.test(value)
 }
 
-/** The value of a JSON text, or `undefined` when it is none. */
-export function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 function checksumOf(content: string): string {
   return hash('sha256', content)
 }
@@ -121,15 +113,6 @@ function isDocument(value: unknown): value is PolicyDocument {
   const { revision, parent, files } = value
   if (!isRevision(revision) || !(parent === undefined || typeof parent === 'string')) return false
   return Array.isArray(files) && files.every((file) => hasTexts(file, ['name', 'text']))
-}
-
-/** Whether this is an object that has text under each of these names. */
-export function hasTexts(
-  value: unknown,
-  names: readonly string[],
-): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false
-  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'string')
 }
 
 function broken(revision: string, why: string): Fault {

@@ -1,5 +1,6 @@
 import { Fault } from '../../../errors.ts'
-import { hasTexts, isRevision, readJson } from './policy-document.ts'
+import { hasTexts, readJson } from '../../json-text.ts'
+import { isRevision } from './policy-document.ts'
 
 /** Which revision is in force, and the how-manieth move made it so. */
 export interface Head {

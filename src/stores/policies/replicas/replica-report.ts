@@ -1,4 +1,4 @@
-import { hasTexts, readJson } from '../document/policy-document.ts'
+import { hasTexts, readJson } from '../../json-text.ts'
 
 /** What a replica says of itself, and how long ago. */
 export interface ReplicaReport {

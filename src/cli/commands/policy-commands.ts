@@ -1,5 +1,5 @@
-import type { Command } from './io.ts'
-import { later } from './lazy-command.ts'
+import type { Command } from '../io.ts'
+import { later } from '../lazy-command.ts'
 
 /** One line for each command, as the usage text has them. */
 export const policyUsage = `  postern policy check [DIR]             can this policy be used? what is doubtful in it?
@@ -16,16 +16,16 @@ export const policyUsage = `  postern policy check [DIR]             can this po
 
 /** Every policy command, by its two words; `policy` alone lists them. */
 export const policyCommands: Readonly<Record<string, Command>> = {
-  'policy check': later(async () => (await import('./policy/check.ts')).policyCheck),
-  'policy test': later(async () => (await import('./policy/test.ts')).policyTest),
-  'policy explain': later(async () => (await import('./policy/explain.ts')).policyExplain),
-  'policy diff': later(async () => (await import('./policy/diff.ts')).policyDiff),
-  'policy push': later(async () => (await import('./publish/push.ts')).policyPush),
-  'policy pull': later(async () => (await import('./publish/pull.ts')).policyPull),
-  'policy status': later(async () => (await import('./publish/status.ts')).policyStatus),
-  'policy history': later(async () => (await import('./publish/history.ts')).policyHistory),
-  'policy rollback': later(async () => (await import('./publish/rollback.ts')).policyRollback),
-  'policy import': later(async () => (await import('./policy/import.ts')).policyImport),
+  'policy check': later(async () => (await import('../policy/check.ts')).policyCheck),
+  'policy test': later(async () => (await import('../policy/test.ts')).policyTest),
+  'policy explain': later(async () => (await import('../policy/explain.ts')).policyExplain),
+  'policy diff': later(async () => (await import('../policy/diff.ts')).policyDiff),
+  'policy push': later(async () => (await import('../publish/push.ts')).policyPush),
+  'policy pull': later(async () => (await import('../publish/pull.ts')).policyPull),
+  'policy status': later(async () => (await import('../publish/status.ts')).policyStatus),
+  'policy history': later(async () => (await import('../publish/history.ts')).policyHistory),
+  'policy rollback': later(async () => (await import('../publish/rollback.ts')).policyRollback),
+  'policy import': later(async () => (await import('../policy/import.ts')).policyImport),
   policy: async ([first], io) => {
     const text = `${policyUsage}\nEach one has examples: postern policy check --help\n`
     if (first === '--help' || first === '-h') {

@@ -1,5 +1,5 @@
-import type { Command } from './io.ts'
-import { later } from './lazy-command.ts'
+import type { Command } from '../io.ts'
+import { later } from '../lazy-command.ts'
 
 /** One line for each command, as the usage text has them. */
 export const accountUsage = `  postern user add NAME --role KEY       make an account; prints its password once
@@ -14,8 +14,8 @@ export const accountUsage = `  postern user add NAME --role KEY       make an ac
 
 /** The commands on accounts, tokens and their database, by their words. */
 export const accountCommands: Readonly<Record<string, Command>> = {
-  user: later(async () => (await import('./accounts/user.ts')).userCommand),
-  'token inspect': later(async () => (await import('./accounts/token-inspect.ts')).tokenInspect),
-  'token revoke': later(async () => (await import('./accounts/token-revoke.ts')).tokenRevoke),
-  'db migrate': later(async () => (await import('./accounts/db-migrate.ts')).dbMigrate),
+  user: later(async () => (await import('../accounts/user.ts')).userCommand),
+  'token inspect': later(async () => (await import('../accounts/token-inspect.ts')).tokenInspect),
+  'token revoke': later(async () => (await import('../accounts/token-revoke.ts')).tokenRevoke),
+  'db migrate': later(async () => (await import('../accounts/db-migrate.ts')).dbMigrate),
 }

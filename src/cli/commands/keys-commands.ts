@@ -1,5 +1,5 @@
-import type { Command } from './io.ts'
-import { later } from './lazy-command.ts'
+import type { Command } from '../io.ts'
+import { later } from '../lazy-command.ts'
 
 /** One line for each command, as the usage text has them. */
 export const keysUsage = `  postern keys generate --out DIR        make a key that signs tokens
@@ -9,9 +9,9 @@ export const keysUsage = `  postern keys generate --out DIR        make a key th
 
 /** Every keys command, by its two words; `keys` alone lists them. */
 export const keysCommands: Readonly<Record<string, Command>> = {
-  'keys generate': later(async () => (await import('./keys/generate.ts')).keysGenerate),
-  'keys list': later(async () => (await import('./keys/list.ts')).keysList),
-  'keys use': later(async () => (await import('./keys/use.ts')).keysUse),
+  'keys generate': later(async () => (await import('../keys/generate.ts')).keysGenerate),
+  'keys list': later(async () => (await import('../keys/list.ts')).keysList),
+  'keys use': later(async () => (await import('../keys/use.ts')).keysUse),
   keys: async ([first], io) => {
     const text = `${keysUsage}\nEach one has examples: postern keys generate --help\n`
     if (first === '--help' || first === '-h') {

@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts'
+import type { Io } from './io.ts'
 
 /** Shows how far something is, to a person who has been waiting for a second. */
 export interface Progress {

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 
 /** At most so many values by name; the one that was used least recently goes first. */
-export interface RecentlyUsed<Value> {
+interface RecentlyUsed<Value> {
   get(name: string): Value | undefined
   set(name: string, value: Value): void
   delete(name: string): void

@@ -285,6 +285,36 @@ describe('the architecture', () => {
     expect(values).toEqual([])
   })
 
+  test('exports nothing that no other file imports', () => {
+    const readers = ['src', 'test', 'bench', 'scripts'].flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((path) => /\.(?:ts|mjs)$/.test(path) && !path.includes('node_modules'))
+        .map((path) => join(folder, path)),
+    )
+    const imported = new Set<string>()
+    const loaded = new Set<string>()
+    for (const reader of readers) {
+      const text = readFileSync(reader, 'utf8')
+      const target = (from: string) => relative(root, resolve(dirname(reader), from))
+      for (const { groups } of text.matchAll(/(?<names>\{[^{}]*\}) from '(?<from>\.[^']+)'/g)) {
+        for (const [name] of groups?.['names']?.matchAll(/\w+/g) ?? []) {
+          imported.add(`${target(groups?.['from'] ?? '')} ${name}`)
+        }
+      }
+      for (const [, from = ''] of text.matchAll(/import\('(\.[^']+)'\)/g)) loaded.add(target(from))
+    }
+
+    const unused = sources
+      .filter(({ path }) => !loaded.has(path))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/^export (?:async )?(?:function|const|class|interface|type) (\w+)/gm)]
+          .map(([, name]) => `${path} ${name}`)
+          .filter((name) => !imported.has(name)),
+      )
+
+    expect(unused).toEqual([])
+  })
+
   test('has no barrel and no drawer', () => {
     const drawers = sources.filter(({ path }) =>
       /(?:^|\/)(?:index|utils?|helpers?|common|misc|types)\.ts$/.test(path),

@@ -12,7 +12,7 @@ export interface Surface<Route extends AccessRoute> {
 export type Need = 'nothing' | 'identity' | 'permission'
 
 /** A call, by the configuration alone: neither caller nor policy has been asked. */
-export interface Settled<Route extends AccessRoute> {
+interface Settled<Route extends AccessRoute> {
   /** It must not be reached, whatever the policy says. */
   readonly isRefused: boolean
   readonly route: Route | undefined

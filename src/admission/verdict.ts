@@ -12,7 +12,7 @@ import { type AccessRoute, createPathReader, createRoutes, type ReadPath } from 
 import { isRefusedMethod, type Need, type Surface, settle } from './settle.ts'
 
 /** What a configuration says about calls, as far as it decides who may make them. */
-export interface AccessSettings {
+interface AccessSettings {
   /** `undefined`: no configuration is known, so every path may have a route. */
   readonly routes: readonly AccessRoute[] | undefined
   readonly endpoints: OwnEndpointOptions
@@ -25,7 +25,7 @@ export interface Admission extends Surface<AccessRoute> {
 }
 
 /** What decided: the policy's step, a route or an endpoint that asks no policy, or a refusal. */
-export type VerdictStep = Decision['step'] | 'route' | 'endpoint' | 'refused'
+type VerdictStep = Decision['step'] | 'route' | 'endpoint' | 'refused'
 
 /** Why the gateway turns a call away before, or besides, asking the policy. */
 export type CallRefusal =

@@ -17,7 +17,7 @@ const commonOptions = {
 export type PolicyOutput = 'text' | 'json' | 'junit'
 
 /** What a policy command is called with, understood completely. */
-export interface PolicyCall<Own extends Options> {
+interface PolicyCall<Own extends Options> {
   readonly values: {
     readonly [Name in keyof (Own & typeof commonOptions)]?: (Own &
       typeof commonOptions)[Name]['type'] extends 'string'
@@ -29,7 +29,7 @@ export interface PolicyCall<Own extends Options> {
 }
 
 /** How a policy command is used. `help` begins with its usage and goes on with examples. */
-export interface PolicyCommandSpec<Own extends Options> {
+interface PolicyCommandSpec<Own extends Options> {
   readonly help: string
   readonly options: Own
   readonly positionals: readonly [least: number, most: number]

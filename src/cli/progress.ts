@@ -1,7 +1,7 @@
 import type { Io } from './io.ts'
 
 /** Shows how far something is, to a person who has been waiting for a second. */
-export interface Progress {
+interface Progress {
   /** Replaces what was shown before. May be called as often as one likes. */
   readonly show: (words: () => string) => void
   /** Takes the line away again. */

@@ -2,7 +2,7 @@ import { Refusal } from '../errors.ts'
 import type { Carrier } from './arrival/notes.ts'
 import type { Received } from './stages.ts'
 
-export interface CarriedToken {
+interface CarriedToken {
   readonly token: string
   readonly carrier: Carrier
 }

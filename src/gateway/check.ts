@@ -8,7 +8,7 @@ import type { Admit, AdmitParts } from './pipeline.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { Authorized, Received } from './stages.ts'
 
-export interface CheckParts extends ReceiveParts, AdmitParts {
+interface CheckParts extends ReceiveParts, AdmitParts {
   readonly admit: Admit
   readonly readOriginal: ReadOriginal
   readonly identity: IdentityHeaders

@@ -3,7 +3,7 @@ import type { Arrival } from './arrival/arrival.ts'
 import type { Reply } from './reply.ts'
 import type { Received } from './stages.ts'
 
-export interface CorsSettings {
+interface CorsSettings {
   /** Exact origins, or `*` alone; none: nothing here happens. */
   readonly origins: readonly string[]
   readonly methods: readonly string[]

@@ -2,7 +2,7 @@ import type { ArrivingHeaders } from './arrival/arriving-headers.ts'
 import type { ClientOrigin } from './arrival/client-origin.ts'
 
 /** What tells where a request was made, and what it was made to. */
-export interface Sited {
+interface Sited {
   readonly headers: Pick<ArrivingHeaders, 'origin' | 'fetchSite'>
   readonly origin: Pick<ClientOrigin, 'scheme' | 'host'>
 }

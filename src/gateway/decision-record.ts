@@ -7,9 +7,9 @@ import type { Admit } from './pipeline.ts'
 import type { Grounds, Received } from './stages.ts'
 
 /** How a value stands in a record: as it is, as a keyed hash, or not at all. */
-export type Showing = 'plain' | 'hash' | 'omit'
+type Showing = 'plain' | 'hash' | 'omit'
 
-export interface DecisionRecordParts {
+interface DecisionRecordParts {
   readonly userId: Showing
   readonly path: Showing
   /** The same on every replica, so that hashes can be compared; `undefined` where no key can sign. */

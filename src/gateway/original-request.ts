@@ -6,7 +6,7 @@ import type { IsTrusted } from './arrival/trusted-peers.ts'
 export type Contract = 'nginx' | 'traefik' | 'envoy'
 
 /** A question of a proxy, turned into the request that it is about. */
-export interface OriginalRequest {
+interface OriginalRequest {
   readonly contract: Contract
   readonly arrival: Arrival
 }

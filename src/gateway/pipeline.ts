@@ -26,7 +26,7 @@ export interface AdmitParts extends IdentifyParts {
 /** Both checks, or the same with something besides, such as writing down what was decided. */
 export type Admit = (received: Received, parts: AdmitParts) => Authorized | Promise<Authorized>
 
-export interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {
+interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {
   readonly admit: Admit
   readonly cors: Cors
   readonly answers: OwnAnswers

@@ -10,7 +10,7 @@ export interface Tally {
 }
 
 /** Adds tallies to those of all replicas and returns the sums; `undefined` when that failed. */
-export type ShareTallies = (tallies: readonly Tally[]) => Promise<readonly number[] | undefined>
+type ShareTallies = (tallies: readonly Tally[]) => Promise<readonly number[] | undefined>
 
 export interface RequestWindowParts {
   /** Milliseconds since the epoch. */

@@ -3,7 +3,7 @@ import { createRequestWindows, type RequestWindowParts } from './request-windows
 import type { Route } from './routes.ts'
 import type { Identified, Received } from './stages.ts'
 
-export interface RouteLimitParts extends RequestWindowParts {
+interface RouteLimitParts extends RequestWindowParts {
   /** The part of an address that one client cannot change at will. */
   readonly addressBlock: (address: string) => string
 }

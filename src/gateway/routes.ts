@@ -11,7 +11,7 @@ export interface Route extends AccessRoute {
 }
 
 /** How many requests a route takes from one caller, or from one address, in so many seconds. */
-export interface RouteLimit {
+interface RouteLimit {
   readonly requests: number
   readonly seconds: number
   readonly by: 'caller' | 'address'

@@ -9,7 +9,7 @@ import type { Carrier } from './arrival/notes.ts'
 import type { Route } from './routes.ts'
 
 /** What is asked of the policy: the method, and the one canonical path. */
-export interface Call {
+interface Call {
   readonly method: string
   readonly path: string
 }

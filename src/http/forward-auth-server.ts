@@ -3,7 +3,7 @@ import type { Check } from '../gateway/check.ts'
 import { statusEnvelopes } from './envelope.ts'
 import { createPublicServer, type PublicServerParts } from './public-server.ts'
 
-export interface ForwardAuthParts
+interface ForwardAuthParts
   extends Omit<PublicServerParts, 'pass' | 'refusals' | 'mark' | 'upgrades' | 'tls'> {
   readonly check: Check
 }

@@ -11,7 +11,7 @@ import { replyJson } from './json-reply.ts'
 import { readBody } from './read-body.ts'
 import type { TokenCookie } from './token-cookie.ts'
 
-export interface OwnAnswerParts {
+interface OwnAnswerParts {
   readonly login: Login
   readonly issueCaptcha: () => Promise<IssuedCaptcha>
   readonly throttle: Throttle

@@ -1,5 +1,5 @@
 /** One thing that must hold before traffic should come here. */
-export interface ReadinessCheck {
+interface ReadinessCheck {
   readonly name: string
   /** `undefined` when all is well, else a few words on what is not. */
   readonly problem: () => string | undefined
@@ -14,7 +14,7 @@ export interface Readiness {
   readonly [detail: string]: unknown
 }
 
-export interface ReadinessParts {
+interface ReadinessParts {
   readonly revision: () => string | undefined
   readonly checks: readonly ReadinessCheck[]
   /** What `/readyz?verbose` shows besides, by name. */

@@ -5,9 +5,9 @@ import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } fro
 import { replyJson } from './json-reply.ts'
 
 /** How a request ended, for log and metrics: what really happened behind an HTTP 200. */
-export type Outcome = Refusal['kind'] | Fault['part'] | 'bug'
+type Outcome = Refusal['kind'] | Fault['part'] | 'bug'
 
-export interface ErrorReply {
+interface ErrorReply {
   readonly outcome: Outcome
   readonly envelope: Envelope
 }

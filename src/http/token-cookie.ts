@@ -1,4 +1,4 @@
-export interface TokenCookieOptions {
+interface TokenCookieOptions {
   /** Whether there is such a cookie at all. */
   readonly set: boolean
   readonly sameSite: 'strict' | 'lax' | 'none'

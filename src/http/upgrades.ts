@@ -2,7 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** The protocol that a request asks to go on in, if it is one that may be asked for. */
-export type FindUpgrade = (request: IncomingMessage) => string | undefined
+type FindUpgrade = (request: IncomingMessage) => string | undefined
 
 /**
  * Only what is listed counts. Anything else in Upgrade is passed over, as RFC 9110 7.8 allows, and

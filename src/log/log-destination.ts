@@ -1,6 +1,6 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 
-export interface LogDestination {
+interface LogDestination {
   /** Takes one line or several and returns at once. */
   write(lines: string): void
   /** Writes what is waiting before it returns, for at most a second: for the end of the process. */

@@ -17,7 +17,7 @@ export interface Log extends Logger {
   readonly dropped: () => number
 }
 
-export interface RequestLines {
+interface RequestLines {
   readonly isWritten: (level: 'info' | 'error') => boolean
   /** `members`: those of the line's JSON object, after level and time. */
   readonly write: (level: 'info' | 'error', members: string) => void
@@ -37,7 +37,7 @@ const redacted = ['authorization', 'cookie', 'set-cookie', 'token', 'password', 
 
 const formatters = { level: (label: string) => ({ level: label }) }
 
-export interface LogOptions {
+interface LogOptions {
   /** Stands in every line, to tell processes apart. */
   readonly base?: Readonly<Record<string, number>> | undefined
   /** What of an error may stand in a line. */

@@ -7,7 +7,7 @@ export interface CaptchaStore {
   take(id: string): Promise<string | undefined>
 }
 
-export interface CaptchaParts {
+interface CaptchaParts {
   readonly store: CaptchaStore
   readonly draw: (text: string) => Promise<Buffer>
   readonly length: number

@@ -7,7 +7,7 @@ export interface Comparison {
   readonly hash: string
 }
 
-export interface HashingThreads {
+interface HashingThreads {
   /** Whether the password belongs to the hash. A Fault when the thread died over it. */
   compare(comparison: Comparison): Promise<boolean>
   close(): Promise<void>

@@ -43,7 +43,7 @@ export interface SharedLoginLog {
   state(): Pick<LoginLogState, 'written' | 'refused' | 'retried'>
 }
 
-export interface LoginLogParts {
+interface LoginLogParts {
   readonly insert: InsertRecords
   readonly shared?: SharedLoginLog | undefined
   readonly log: Log

@@ -31,7 +31,7 @@ export interface WrittenBatch {
 }
 
 /** A record that the store refused for what it says, and the store's code for that. */
-export interface RefusedRecord {
+interface RefusedRecord {
   readonly record: LoginRecord
   readonly reason: string
 }

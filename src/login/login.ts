@@ -12,7 +12,7 @@ import {
 import type { Throttle } from './throttle.ts'
 
 /** Somebody tries to log in. */
-export interface LoginAttempt {
+interface LoginAttempt {
   readonly body: LoginBody
   readonly address: string
   readonly userAgent: string
@@ -20,7 +20,7 @@ export interface LoginAttempt {
   readonly foreign: boolean
 }
 
-export interface LoginParts {
+interface LoginParts {
   readonly throttle: Throttle
   /** Whether the captcha was answered. Always yes where the mode asks for none. */
   readonly checkCaptcha: (request: LoginRequest) => Promise<boolean>

@@ -9,7 +9,7 @@ export interface Account {
   readonly enabled: boolean
 }
 
-export type FindAccount = (username: string) => Promise<Account | undefined>
+type FindAccount = (username: string) => Promise<Account | undefined>
 
 /**
  * Credentials by user name and password. An unknown name, a disabled account and a wrong password

@@ -7,7 +7,7 @@ const pack = promisify(deflate)
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
 /** A picture in 8-bit greyscale, row after row, 0 is black. */
-export interface GreyPicture {
+interface GreyPicture {
   readonly width: number
   readonly height: number
   readonly pixels: Uint8Array

@@ -52,7 +52,7 @@ export interface ThrottleLimits {
   readonly captchaPerAddressPerMinute: number
 }
 
-export interface ThrottleParts {
+interface ThrottleParts {
   readonly counters: Counters
   readonly limits: ThrottleLimits
   /** The same on every replica. Keys the names in the store: some people type a password there. */
@@ -65,13 +65,13 @@ export interface ThrottleParts {
  * Who asks. What a page of another site makes a browser ask is counted apart: else any page that an
  * administrator has open could use up the attempts of that address, and lock the owner out.
  */
-export interface Client {
+interface Client {
   readonly address: string
   readonly foreign: boolean
 }
 
 /** A password that may be looked at. Without a further word it counts as a wrong one. */
-export interface PasswordAttempt {
+interface PasswordAttempt {
   succeeded(): Promise<void>
   /** The password was not checked, so it was not wrong. */
   notAsked(): Promise<void>

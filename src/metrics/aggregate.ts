@@ -1,7 +1,7 @@
 import type { FigureSnapshot, SnapshotValue, WholeRule } from './snapshot.ts'
 
 /** The figures of one process, and as which worker they are shown where each has its own. */
-export interface FiguresOf {
+interface FiguresOf {
   readonly worker?: number | undefined
   readonly figures: readonly FigureSnapshot[]
 }
@@ -50,7 +50,7 @@ function join(rule: WholeRule | undefined, one: SnapshotValue, other: SnapshotVa
 }
 
 /** What of these figures still counts when their process is gone: all that only ever grows. */
-export function lasting(figures: readonly FigureSnapshot[]): readonly FigureSnapshot[] {
+function lasting(figures: readonly FigureSnapshot[]): readonly FigureSnapshot[] {
   return figures
     .filter(({ type }) => type !== 'gauge')
     .map((figure) => ({

@@ -2,7 +2,7 @@ import type { Figures } from './registry.ts'
 import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
 
 /** What is known about the certificate of the public port. */
-export interface CountedCertificate {
+interface CountedCertificate {
   readonly notAfter: string
   readonly lastError: string | undefined
   readonly reloads: Reloads

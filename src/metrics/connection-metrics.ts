@@ -10,20 +10,15 @@ function countByReason<Reason extends string>(
 }
 
 /** The bounds that a new connection can meet. */
-export const connectionBounds = ['connections', 'address', 'descriptors'] as const
+const connectionBounds = ['connections', 'address', 'descriptors'] as const
 export type ConnectionBound = (typeof connectionBounds)[number]
 
 /** Why the gateway closed a connection that was open. */
-export const closeReasons = [
-  ...connectionBounds,
-  'unread-body',
-  'unread-response',
-  'broken-body',
-] as const
+const closeReasons = [...connectionBounds, 'unread-body', 'unread-response', 'broken-body'] as const
 export type CloseReason = (typeof closeReasons)[number]
 
 /** Why bytes were rejected before there was a request to log. */
-export const requestRejections = [
+const requestRejections = [
   'malformed',
   'incomplete',
   'headers-too-large',

@@ -1,5 +1,5 @@
 /** Counts by their labels. Counting costs a look-up for each label; the rest waits until it is read. */
-export interface Counts {
+interface Counts {
   /** Counts one, with a value for each label. */
   readonly add: (...values: string[]) => void
   /** Each count that has begun, with its labels by name. */

@@ -2,7 +2,7 @@ import type { Figures } from './registry.ts'
 import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
 
 /** What is known about the keys in force. */
-export interface CountedKeys {
+interface CountedKeys {
   readonly signer: string | null
   readonly keys: readonly { readonly kid: string; readonly algorithm: string }[]
   readonly lastError: string | undefined

@@ -1,7 +1,7 @@
 import type { Figures } from './registry.ts'
 
 /** What became of login records in this process. */
-export interface CountedLoginRecords {
+interface CountedLoginRecords {
   readonly queued: number
   readonly written: number
   readonly dropped: number

@@ -3,7 +3,7 @@ import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
 import { addSnapshotMetrics, type CountedSnapshot } from './snapshot-metrics.ts'
 
 /** What is known about the policies in force. */
-export interface CountedPolicies {
+interface CountedPolicies {
   readonly source: string
   readonly revision: string | undefined
   readonly engine: string | undefined

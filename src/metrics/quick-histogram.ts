@@ -6,7 +6,7 @@ interface Series {
 }
 
 /** What the library reads of a metric when it is asked. */
-export interface HistogramReading {
+interface HistogramReading {
   readonly name: string
   readonly help: string
   readonly type: 'histogram'
@@ -18,12 +18,12 @@ export interface HistogramReading {
   }[]
 }
 
-export interface QuickHistogram {
+interface QuickHistogram {
   readonly observe: (value: number, label?: string) => void
   readonly get: () => Promise<HistogramReading>
 }
 
-export interface QuickHistogramParts {
+interface QuickHistogramParts {
   readonly name: string
   readonly help: string
   /** At most one label, whose values are from a closed list. */

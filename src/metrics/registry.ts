@@ -4,7 +4,7 @@ import { createQuickHistogram } from './quick-histogram.ts'
 import { type FigureSnapshot, type WholeRule, wholeRuleOf } from './snapshot.ts'
 
 /** What a figure is called and what it says. Labels take values from closed lists only. */
-export interface Figure<Label extends string> {
+interface Figure<Label extends string> {
   readonly name: string
   readonly help: string
   readonly labels?: readonly Label[]
@@ -13,7 +13,7 @@ export interface Figure<Label extends string> {
 }
 
 /** A counter, and the label values whose series it shows at 0 before the first event. */
-export interface CounterFigure<Label extends string> extends Figure<Label> {
+interface CounterFigure<Label extends string> extends Figure<Label> {
   readonly fromZero?: readonly (readonly string[])[]
 }
 
@@ -49,7 +49,7 @@ export interface Figures {
 }
 
 /** By what a duration is told apart, and what it can be. */
-export interface DurationShape {
+interface DurationShape {
   readonly label?: string
   /** Upper bounds in seconds; from a cached answer to the default limit of an upstream if absent. */
   readonly buckets?: readonly number[]

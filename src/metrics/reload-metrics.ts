@@ -7,7 +7,7 @@ export interface Reloads {
 }
 
 /** What is taken in, and the figures' words for it. */
-export interface ReloadWords {
+interface ReloadWords {
   /** What the names of the figures begin with. */
   readonly prefix: string
   readonly total: string

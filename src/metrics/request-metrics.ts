@@ -9,7 +9,7 @@ import {
 import type { Figures } from './registry.ts'
 
 /** What is counted about a request when it has ended. Every text is from a closed list. */
-export interface CountedRequest {
+interface CountedRequest {
   readonly method: string
   readonly status: number
   /** The true outcome, also where HTTP says 200. */
@@ -51,7 +51,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const unidentifiedOutcomes: ReadonlySet<string> = new Set(unidentified)
 
 /** The label values that the configuration and the code know before the first request. */
-export interface KnownLabels {
+interface KnownLabels {
   /** Every outcome that a request can have. */
   readonly outcomes: readonly string[]
   /** Paths of the routes that have a limit. */

@@ -2,7 +2,7 @@ import type { Figures } from './registry.ts'
 import { addSnapshotMetrics, type CountedSnapshot } from './snapshot-metrics.ts'
 
 /** What is known about the list of ended tokens. */
-export interface CountedRevocations {
+interface CountedRevocations {
   readonly tokens: number
   readonly users: number
   readonly ageSeconds: number | undefined

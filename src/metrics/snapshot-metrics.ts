@@ -7,7 +7,7 @@ export interface CountedSnapshot {
   readonly failures: number
 }
 
-export interface SnapshotTexts {
+interface SnapshotTexts {
   /** What the names begin with, such as `postern_policy`. */
   readonly prefix: string
   readonly current: string

@@ -1,7 +1,7 @@
 import type { Figures } from './registry.ts'
 
 /** What is known about the targets of an upstream. */
-export interface CountedUpstream {
+interface CountedUpstream {
   readonly name: string
   readonly targets: () => readonly CountedTarget[]
   readonly lookupFailures: () => number

@@ -1,7 +1,7 @@
 import type { Figures } from './registry.ts'
 
 /** What is known about the workers of one gateway. */
-export interface CountedWorkers {
+interface CountedWorkers {
   readonly states: readonly string[]
   readonly restarts: number
 }

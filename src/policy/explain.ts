@@ -4,7 +4,7 @@ import type { CompiledPolicies, Decision, NearMiss, Question } from './engine/de
 export type { NearMiss } from './engine/decision.ts'
 
 /** A decision and, when it is no, the allow rules that came closest. */
-export interface Explanation {
+interface Explanation {
   readonly decision: Decision
   /** Rules of the caller's roles for another method, and rules of other roles for this call. */
   readonly nearMisses: readonly NearMiss[]

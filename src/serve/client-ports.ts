@@ -16,7 +16,7 @@ import { firstReserved } from './descriptors.ts'
 import type { ServeOptions } from './options.ts'
 
 /** The connections of the ports that take requests, with their limits, log and metrics. */
-export interface ClientPorts {
+interface ClientPorts {
   readonly faults: ClientFaults
   /** Of the public port. */
   readonly clients: ClientConnections

@@ -8,7 +8,7 @@ const credentials = [
 ]
 
 /** A text without what may not be written down. */
-export type Clean = (text: string) => string
+type Clean = (text: string) => string
 
 /** Takes out these secrets, and what looks like a credential. */
 export function createClean(secrets: readonly string[]): Clean {

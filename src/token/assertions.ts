@@ -7,7 +7,7 @@ import type { VerifiedToken } from './tokens.ts'
 /** A signed statement on who calls, for one audience. A promise only while it is being signed. */
 export type Assert = (token: VerifiedToken, audience: string) => string | Promise<string>
 
-export interface AssertionParts {
+interface AssertionParts {
   /** The keys in force now. */
   readonly keys: () => KeySet
   readonly issuer: string
@@ -17,7 +17,7 @@ export interface AssertionParts {
 }
 
 /** RFC 8725 3.11: another type than that of a login token, so that neither passes for the other. */
-export const assertionType = 'postern-assertion+jwt'
+const assertionType = 'postern-assertion+jwt'
 
 interface Written {
   readonly text: string

@@ -42,7 +42,7 @@ export function parseObject(
 }
 
 /** With the source text of the value: in the runtime (V8 11.4), not yet in the type library. */
-export type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
+type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { createRecentlyUsed } from '../lru.ts'
 
 /** What tokens said whose signature was good. */
-export interface GoodSignatures<Said> {
+interface GoodSignatures<Said> {
   find(token: string): Said | undefined
   keep(token: string, said: Said): void
 }

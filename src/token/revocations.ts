@@ -19,7 +19,7 @@ export interface UserRevocation {
 }
 
 /** What is asked about a token at every use. */
-export interface Revocable {
+interface Revocable {
   readonly id: string
   readonly issuedAt: number
   readonly caller: { readonly userId: string }

@@ -36,7 +36,7 @@ export interface IssuedToken {
   readonly expiresAt: Date
 }
 
-export interface TokenParts extends LifetimeLimit {
+interface TokenParts extends LifetimeLimit {
   /** The keys in force now. */
   readonly keys: () => KeySet
   readonly revocations: Revocations

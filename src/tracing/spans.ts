@@ -29,7 +29,7 @@ export interface OpenSpan extends Trace {
 }
 
 /** What is known of a request when its span begins. */
-export interface BegunRequest {
+interface BegunRequest {
   readonly method: string
   readonly scheme: 'http' | 'https'
 }

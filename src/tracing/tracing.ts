@@ -3,7 +3,7 @@ import type { OpenSpan, Spans } from './spans.ts'
 import { formatTrace, newSpanId, readTrace, type Trace } from './trace.ts'
 
 /** A request that has just come in, as Node shows it. */
-export interface TracedRequest {
+interface TracedRequest {
   readonly method?: string | undefined
   readonly rawHeaders: readonly string[]
   readonly socket: { readonly remoteAddress?: string | undefined }
@@ -19,7 +19,7 @@ export interface Tracing {
   readonly ended: ((trace: Trace | undefined, end: TracedEnd) => void) | undefined
 }
 
-export interface TracingParts {
+interface TracingParts {
   readonly propagate: 'span' | 'same' | 'off'
   /** Whose traceparent counts; absent when everybody's does. */
   readonly isBelieved?: ((address: string) => boolean) | undefined

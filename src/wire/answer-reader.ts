@@ -15,7 +15,7 @@ const start = Buffer.from('HTTP/1.')
 const nothing = Buffer.alloc(0)
 
 /** What is told about an answer while it is read. */
-export interface AnswerEvents {
+interface AnswerEvents {
   whole(head: AnswerHead, body: string): void
   head(head: AnswerHead): void
   /** The chunk is the listener's to keep, unless it says with `release` that it is done with it. */
@@ -28,7 +28,7 @@ export interface AnswerEvents {
 export type Progress = 'more' | 'over' | 'excess'
 
 /** Reads one answer after the other from the bytes of a connection. Throws Malformed. */
-export interface AnswerReader {
+interface AnswerReader {
   /** The next answer is one to a request with this method, which asked for `upgrade`, if for any. */
   begin(method: string, upgrade: string | undefined): void
   /** Takes what came. `bytes` may be overwritten afterwards. */

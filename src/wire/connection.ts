@@ -23,7 +23,7 @@ export interface Call {
 }
 
 /** How many beats of the pool's clock each wait may last. */
-export interface Patience {
+interface Patience {
   readonly connect: number
   readonly answer: number
   readonly body: number
@@ -48,7 +48,7 @@ export interface Connection {
   readonly idleMs: () => number
 }
 
-export interface ConnectionParts {
+interface ConnectionParts {
   readonly connector: Connector
   readonly patience: Patience
   /** Whether it is for one request only, after which its bytes are somebody else's. */

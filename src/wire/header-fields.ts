@@ -3,7 +3,7 @@ import { rememberNames } from './remembered-names.ts'
 import { Malformed } from './wire-error.ts'
 
 /** The lower-case form of a header name; throws Malformed for what is no name (RFC 9110 5.1). */
-export const fieldName: (name: string) => string = rememberNames((name) => {
+const fieldName: (name: string) => string = rememberNames((name) => {
   if (!isFieldName(name)) throw new Malformed('a header without a name')
   return name.toLowerCase()
 })

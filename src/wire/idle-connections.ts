@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts'
 import { createIdleLimit } from './idle-limit.ts'
 
 /** Connections to one server that wait for the next request. */
-export interface IdleConnections {
+interface IdleConnections {
   /** Keeps one that is free until the server might close it. */
   readonly keep: (connection: Connection) => void
   readonly take: () => Connection | undefined

@@ -13,7 +13,7 @@ const relaxEveryMs = 60_000
 const relaxBy = 1.5
 
 /** How long connections to a server may be idle: less than the server allows, so that we close first. */
-export interface IdleLimit {
+interface IdleLimit {
   /** In milliseconds; `announced` is what the server's Keep-Alive header says, in seconds. */
   readonly of: (announced: number | undefined) => number
   /** The server closed a connection that had been idle for so long. */

@@ -3,7 +3,7 @@ import type { Upload } from './request-head.ts'
 import { WireError } from './wire-error.ts'
 
 /** Whom to tell how an upload goes. */
-export interface UploadEvents {
+interface UploadEvents {
   /** Whether its request still has the connection. */
   readonly isWanted: () => boolean
   /** The connection takes no more for now. */

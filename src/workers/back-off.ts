@@ -4,7 +4,7 @@ const firstMs = 250
 const longestMs = 30_000
 
 /** How long a place stays empty: the first loss is made good at once, repeated ones ever later. */
-export interface BackOff {
+interface BackOff {
   /** The pause after a process that ended by itself, having served so long. */
   readonly after: (servedMs: number) => number
 }

@@ -7,14 +7,14 @@ const drainMs = 1000
 const newline = 0x0a
 
 /** Takes one line or more, each with its end. */
-export type PassOn = (lines: string) => void
+type PassOn = (lines: string) => void
 
 /**
  * Takes what several processes write and passes it on in whole lines. If they wrote to one place
  * themselves, a reader that is slow would get pieces of their lines within each other: a full
  * terminal takes any part of a line, and a full pipe any part of one that is longer than 4096 bytes.
  */
-export interface Relay {
+interface Relay {
   /** Begins to read one. Half a line at its end is passed on as a line. */
   readonly take: (output: Readable, passOn: PassOn) => void
   /** Settles when all outputs have ended and were passed on, or after a second. */

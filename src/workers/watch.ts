@@ -2,7 +2,7 @@ import type { Log } from '../log/log.ts'
 import type { WholeFigures } from '../metrics/aggregate.ts'
 import type { Place } from './worker-slot.ts'
 
-export interface WatchSettings {
+interface WatchSettings {
   /** How often workers are asked what they have counted; no more than that is lost with one. */
   readonly everyMs?: number
   /** So many questions in a row without an answer, and its event loop stands still. */
@@ -10,7 +10,7 @@ export interface WatchSettings {
 }
 
 /** Looks after workers that are there. */
-export interface Watch {
+interface Watch {
   /** Fetches the figures of every worker that answers. */
   readonly collect: () => Promise<void>
   /** Whether a worker that should did not answer the last time. */

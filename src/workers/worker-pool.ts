@@ -8,7 +8,7 @@ import type { Listening, Start } from './messages.ts'
 import { StartEnded } from './start-ended.ts'
 import { createPlace, type Ending, type Place } from './worker-slot.ts'
 
-export interface CrewParts {
+interface CrewParts {
   readonly count: number
   readonly fork: () => Worker
   readonly start: Omit<Start, 'kind' | 'number'>

@@ -10,7 +10,7 @@ import type { Answers, FromWorker, Listening, Question, Start, ToWorker } from '
  *   listening  takes requests
  *   closing    takes no new connection, and ends
  */
-export type PlaceState = 'waiting' | 'starting' | 'listening' | 'closing'
+type PlaceState = 'waiting' | 'starting' | 'listening' | 'closing'
 
 /** How one process ended. */
 export interface Ending {
@@ -52,7 +52,7 @@ export interface Place {
   readonly hurry: () => void
 }
 
-export interface PlaceParts extends PlaceEvents {
+interface PlaceParts extends PlaceEvents {
   readonly number: number
   readonly fork: () => Worker
   readonly start: Start

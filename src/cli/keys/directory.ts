@@ -23,7 +23,7 @@ export function keyDirectory(
   throw new Invalid([{ file: configFile(source), message }])
 }
 
-export interface KeyDirectory {
+interface KeyDirectory {
   readonly set: KeySet
   /** The `kid` in the file `signer`, if there is that file. */
   readonly named: string | undefined

@@ -16,7 +16,7 @@ export interface PolicyDirectory {
 }
 
 /** A file or a directory that is not read, and why. */
-export interface Stray {
+interface Stray {
   readonly file: string
   readonly message: string
 }

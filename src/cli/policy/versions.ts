@@ -6,7 +6,7 @@ import { type PolicySettings, refuse, withPolicyStore } from '../settings.ts'
 import { readPolicyDirectory } from './directory.ts'
 
 /** A policy that somebody named, wherever it was kept. */
-export interface PolicyVersion {
+interface PolicyVersion {
   /** As it was named: a directory, a revision, or `live`. */
   readonly name: string
   readonly set: PolicySet

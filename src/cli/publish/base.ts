@@ -14,7 +14,7 @@ function baseFile(directory: string): string {
 }
 
 /** A copy of the files, and the Redis that it is published to or pulled from. */
-export interface BasePlace {
+interface BasePlace {
   readonly directory: string
   readonly cwd: string
   readonly redis: RedisSettings

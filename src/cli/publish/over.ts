@@ -17,7 +17,7 @@ export function overProblem(option: string | undefined): string | undefined {
 }
 
 /** What is to be published, and whether a person looks at the difference and is asked. */
-export interface Candidate {
+interface Candidate {
   readonly revision: string
   readonly over: Over
   readonly isAsked: boolean

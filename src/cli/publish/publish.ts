@@ -23,7 +23,7 @@ import {
 import { described, type Over, whyNotOver } from './over.ts'
 
 /** What is to be put in force, by whom and why. */
-export interface Publication {
+interface Publication {
   readonly files: readonly PolicyFile[]
   readonly set: PolicySet
   readonly kind: Move['kind']
@@ -38,7 +38,7 @@ export interface Publication {
 }
 
 /** What came of it. */
-export interface PublicationReport {
+interface PublicationReport {
   readonly head: Head
   /** What was in force before; the same revision when there was nothing to publish. */
   readonly parent: string | undefined

@@ -14,7 +14,7 @@ export const waitHelp = `  --wait SECONDS   how long to wait for the replicas (1
                    about to replace them
 `
 
-export interface Waiting {
+interface Waiting {
   /** `undefined`: the replicas are not asked. */
   readonly waitSeconds: number | undefined
   readonly allowLost: boolean

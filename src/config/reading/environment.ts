@@ -16,7 +16,7 @@ const FILE_SUFFIX = /_FILE$/i
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The content of a file that holds a secret, or why there is none. */
-export type ReadSecretFile = (path: string) => { readonly text: string } | { readonly why: string }
+type ReadSecretFile = (path: string) => { readonly text: string } | { readonly why: string }
 
 interface Variable {
   readonly name: string

@@ -9,7 +9,7 @@ export interface Entry {
   readonly tree: Tree
 }
 
-export type Scalar = string | number | boolean | null
+type Scalar = string | number | boolean | null
 
 /** What a person wrote, before any schema has seen it, with the place of every value. */
 export type Tree =
@@ -43,6 +43,6 @@ export function withValue(tree: Tree, path: readonly string[], value: Tree): Tre
 }
 
 /** A mapping without a key. */
-export function emptyMap(place: Place): Tree & { readonly kind: 'map' } {
+function emptyMap(place: Place): Tree & { readonly kind: 'map' } {
   return { kind: 'map', entries: new Map(), place }
 }

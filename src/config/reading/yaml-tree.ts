@@ -24,7 +24,7 @@ const COMPLAINTS: Partial<Record<ErrorCode, string>> = {
 }
 
 /** A tree, or every problem that keeps the text from being one. */
-export type Parsing =
+type Parsing =
   | { readonly tree: Tree; readonly problems: readonly [] }
   | { readonly tree?: never; readonly problems: readonly Problem[] }
 

@@ -13,7 +13,7 @@ export interface RequestBody extends Upload {
 }
 
 /** One of the two is called, once, unless the body is stopped before. */
-export interface GatherEvents {
+interface GatherEvents {
   /** The beginning is there, or all of it: there is something to send. */
   readonly ready: () => void
   /** It will never be whole. */

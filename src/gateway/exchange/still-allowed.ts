@@ -4,7 +4,7 @@ import type { CompiledPolicies } from '../../policy/engine/compile.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { OpenExchange, StartLooking } from './open-exchanges.ts'
 
-export interface StillAllowedParts {
+interface StillAllowedParts {
   /** Why a token that was good is good no longer, if so. */
   readonly problemOf: (token: VerifiedToken) => Refusal | Fault | undefined
   /** The policies in force. Throws a Fault while there are none. */

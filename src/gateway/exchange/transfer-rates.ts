@@ -11,7 +11,7 @@ export interface Transfer {
   readonly tooSlow: () => void
 }
 
-export interface TransferRateSettings {
+interface TransferRateSettings {
   /** 0: any rate will do. */
   readonly minBytesPerSecond: number
   readonly minRateWindowMs: number

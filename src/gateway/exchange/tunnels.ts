@@ -9,7 +9,7 @@ export interface Tunnel {
   readonly close: (why: CloseCode) => void
 }
 
-export interface TunnelEnds {
+interface TunnelEnds {
   readonly protocol: string
   readonly client: Duplex
   readonly upstream: Duplex

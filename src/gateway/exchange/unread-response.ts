@@ -5,7 +5,7 @@ export interface UnreadLimits {
   readonly busyStallMs: number
 }
 
-export interface UnreadEvents {
+interface UnreadEvents {
   /** Whether a request waits for the connection. */
   readonly isWanted: () => boolean
   readonly cut: () => void

@@ -1,5 +1,5 @@
 /** Follows the frames of one direction of a WebSocket, to know when one has ended (RFC 6455 5.2). */
-export interface FrameTrack {
+interface FrameTrack {
   readonly follow: (chunk: Uint8Array) => void
   /** Whether what comes next would begin a frame: only there may another frame be put in. */
   readonly isBetweenFrames: () => boolean

@@ -7,7 +7,7 @@ export type AssertionHeader = (
   upstream: string | undefined,
 ) => readonly string[] | Promise<readonly string[]>
 
-export interface AssertionHeaderParts {
+interface AssertionHeaderParts {
   readonly assert: Assert
   readonly header: string
   /** Whom it is for; without it the upstream that the request goes to, by its name. */

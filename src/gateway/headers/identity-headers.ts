@@ -1,7 +1,7 @@
 import type { VerifiedToken } from '../../token/tokens.ts'
 
 /** The names under which an upstream learns who calls. Each can be configured. */
-export interface IdentityNames {
+interface IdentityNames {
   readonly userId: string
   readonly roleKey: string
   readonly dataScope: string
@@ -37,7 +37,7 @@ export function createIdentityHeaders(names: IdentityNames): IdentityHeaders {
  * anything else in it, or a `%`, the whole value is percent-encoded, so that decoding once always
  * gives back the original.
  */
-export function headerValue(value: string): string {
+function headerValue(value: string): string {
   if (/^(?:[\x21-\x24\x26-\x7e](?:[\x20-\x24\x26-\x7e]*[\x21-\x24\x26-\x7e])?)?$/.test(value)) {
     return value
   }

@@ -2,11 +2,11 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 
 /** Where a name leads now, kept up to date: a Service without an address of its own has many. */
-export interface Addresses {
+interface Addresses {
   readonly close: () => void
 }
 
-export interface AddressOptions {
+interface AddressOptions {
   readonly host: string
   readonly refreshMs: number
   /** Called with the addresses when they are first known, and whenever they have changed. */

@@ -35,7 +35,7 @@ export interface Breaker {
 /** Tells one request from another: the later it began, the larger. */
 export type Attempt = number
 
-export interface BreakerOptions {
+interface BreakerOptions {
   /** Whether no other target could serve what this one does not. */
   readonly isAlone?: () => boolean
   /** Milliseconds. */

@@ -14,7 +14,7 @@ export interface HealthCheckSettings {
 const mostBytes = 65_536
 
 /** Asks a target whether it is well, again and again. Without settings it is always well. */
-export interface HealthCheck {
+interface HealthCheck {
   readonly isHealthy: () => boolean
   readonly close: () => void
 }

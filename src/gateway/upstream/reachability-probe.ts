@@ -3,7 +3,7 @@ const firstMs = 100
 const mostMs = 500
 const growth = 1.5
 
-export interface ProbeParts {
+interface ProbeParts {
   /** Tries to connect to the target. */
   readonly connect: (settled: (isConnected: boolean) => void) => void
   /** Whether there is still a reason to: the circuit is open. */
@@ -12,7 +12,7 @@ export interface ProbeParts {
 }
 
 /** Connects to a target that could not be reached, until it can be: no request has to find out. */
-export interface ReachabilityProbe {
+interface ReachabilityProbe {
   /** Begins, unless it is at work. */
   readonly start: () => void
   readonly close: () => void

@@ -1,7 +1,7 @@
 import { Fault } from '../../errors.ts'
 
 /** Begins a request whose turn it is. Gives `false` when it failed at once, and holds nothing. */
-export type Begin = () => boolean
+type Begin = () => boolean
 
 /** What one client has of the connections to an upstream. */
 export interface Share {
@@ -73,7 +73,7 @@ export function createShares(most: () => number, mostWaiting: () => number): Sha
   }
 }
 
-export interface ShareWait {
+interface ShareWait {
   readonly withinMs: number
   /** The share is held. */
   readonly begin: Begin

@@ -49,7 +49,7 @@ export function upstreamFault(cause: Error): Fault {
  *   stale   idempotent, and its connection had been idle: the target was closing it (RFC 9112 9.3.1)
  *   lost    idempotent, and a new connection broke before the first byte of the response
  */
-export type Repeat = 'unsent' | 'stale' | 'lost'
+type Repeat = 'unsent' | 'stale' | 'lost'
 
 /** Nothing if it may not: after a timeout, or a byte of the response, the target may be at work on it. */
 export function repeatOf(request: WireRequest, error: Error): Repeat | undefined {

@@ -50,7 +50,7 @@ export interface Upstream {
   readonly close: () => void
 }
 
-export interface UpstreamOptions {
+interface UpstreamOptions {
   /** Another way to find the addresses of a name. */
   readonly resolve?: Resolve | undefined
   readonly lookupReports?: LookupReports | undefined

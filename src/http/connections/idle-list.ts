@@ -1,5 +1,5 @@
 /** A place in a list; in one list at a time. */
-export interface IdlePlace<T> {
+interface IdlePlace<T> {
   readonly of: T
   before: IdlePlace<T> | undefined
   behind: IdlePlace<T> | undefined

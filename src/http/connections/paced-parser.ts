@@ -11,7 +11,7 @@ import { peerAddress } from './peer-address.ts'
 /** How far ahead of its responses a client is read. Beyond that, the system holds its bytes. */
 export const mostKept = 16_384
 
-export interface PacedParts {
+interface PacedParts {
   readonly client: ClientConnection
   readonly closed: ClientFaults['closed']
   readonly lingering: Lingering

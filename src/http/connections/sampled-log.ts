@@ -1,7 +1,7 @@
 import type { Log } from '../../log/log.ts'
 
 /** Writes at most one line a second for each message and reason. */
-export type LogSample = (
+type LogSample = (
   level: 'info' | 'warn',
   fields: { readonly reason: string; readonly client: string | undefined },
   message: string,

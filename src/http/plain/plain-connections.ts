@@ -14,7 +14,7 @@ import type { PublicListener } from '../port/public-listener.ts'
 import { PlainReply, type ReplyingConnection } from './plain-reply.ts'
 import { type PlainLimits, type PlainRequest, readPlainRequest } from './plain-request.ts'
 
-export interface ConnectionLimits extends PlainLimits {
+interface ConnectionLimits extends PlainLimits {
   readonly headersTimeoutMs: number
   readonly keepAliveTimeoutMs: number
 }
@@ -25,7 +25,7 @@ interface ReadingParts {
   readonly lingering: Lingering
 }
 
-export interface Reading {
+interface Reading {
   /** A connection goes on in another protocol: gives what came behind the request that asked for it. */
   readonly release: (socket: Socket) => Buffer
   /** What comes cannot be parsed: gives the request in whose body it came, if it did. */

@@ -7,7 +7,7 @@ import { replyUnderWay } from '../connections/reply-in-progress.ts'
 import type { Doors } from './listeners.ts'
 import type { PublicListener } from './public-listener.ts'
 
-export interface DrainTimes {
+interface DrainTimes {
   /** How long new requests are still taken, so that a balancer can notice. */
   readonly graceMs: number
   /** How long connections that are idle then may still be used. */
@@ -16,7 +16,7 @@ export interface DrainTimes {
   readonly deadlineMs: number
 }
 
-export interface DrainOptions {
+interface DrainOptions {
   readonly closeTunnels?: () => void
   /** Ends the grace and cuts what is open when it fires, whatever the times say. */
   readonly hurry?: AbortSignal | undefined

@@ -1,7 +1,7 @@
 import type { Log } from '../../log/log.ts'
 import { createShedShare } from './shed-share.ts'
 
-export interface OverloadSettings {
+interface OverloadSettings {
   /** How late the event loop may be, all the time, before new requests are refused. */
   readonly loopDelayMs: number
   /** The most requests under way at the same time. */

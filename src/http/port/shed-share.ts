@@ -1,5 +1,5 @@
 /** Which share of new requests is to be refused, by how late the event loop comes to its work. */
-export interface ShedShare {
+interface ShedShare {
   /** From 0 to `mostShed`. */
   readonly now: () => number
   /** How late the event loop was at the least, lately: what every request waits. */

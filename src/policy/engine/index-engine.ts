@@ -6,7 +6,7 @@ import { createRuleTable, kindsFor } from './rule-table.ts'
 import { numberOf } from './text-table.ts'
 
 /** Where the rules of an index are, and what is said about decisions by them. */
-export interface IndexedRules {
+interface IndexedRules {
   readonly ruleAt: (position: number) => Rule
   readonly ruleCount: number
   readonly revision: string

@@ -25,7 +25,7 @@ import {
  * Path patterns as a tree of segments. A pattern is known by a number: that of the node it ends in,
  * or its complement (`~node`) for one that ends there in `/*`.
  */
-export interface PathTrie {
+interface PathTrie {
   /**
    * Writes the numbers of the patterns that a path matches to the front of `found` and returns how
    * many: literal segments before parameters before `*`. Reads no further into a path than the
@@ -35,7 +35,7 @@ export interface PathTrie {
 }
 
 /** A trie under construction. `add` takes what `patternProblem` has nothing against. */
-export interface PathTrieBuilder {
+interface PathTrieBuilder {
   readonly add: (pattern: string) => number
   /** Prepares for the next additions, so that none of them has to stop for it. */
   readonly makeRoom: () => Steps<void>

@@ -20,7 +20,7 @@ export async function preparePolicies(
 }
 
 /** How policies are prepared: in which slices, and with what memory of the revision before. */
-export interface Preparation extends Slicing {
+interface Preparation extends Slicing {
   readonly memory: LineMemory
 }
 

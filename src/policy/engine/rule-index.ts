@@ -19,7 +19,7 @@ export interface RuleIndex {
 }
 
 /** For each role by number those it inherits from, nearest first, one list after the other. */
-export interface Lineages {
+interface Lineages {
   /** Where the list of each role begins, and where the last one ends. */
   readonly starts: Int32Array
   readonly ancestors: Int32Array
@@ -77,7 +77,7 @@ function* lineagesOf(inheritances: readonly Inheritance[], roles: Numbers): Step
 }
 
 /** Texts numbered in the order in which they first come. */
-export interface Numbers {
+interface Numbers {
   readonly texts: readonly string[]
   readonly of: (text: string) => number
 }

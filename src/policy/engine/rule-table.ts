@@ -1,7 +1,7 @@
 import { ANY_METHOD, type Effect, METHODS, type Rule } from '../rule/rule.ts'
 
 /** Finds rules by the numbers of their role and their path pattern, and by their kind. */
-export interface RuleTable {
+interface RuleTable {
   /** The position in the list of a rule of one of these kinds; -1 without any. */
   readonly find: (role: number, pattern: number, kinds: number) => number
   /** The positions of all rules for one of these patterns, in the order of the list. */

@@ -27,7 +27,7 @@ export const root = 0
 export const none = 0
 
 /** What leads to a node: a whole segment, the beginning of one, or `:name`. */
-export type Kind = typeof literal | typeof prefix | typeof param
+type Kind = typeof literal | typeof prefix | typeof param
 /** The kind of a node that a whole segment leads to. */
 export const literal = 0
 /** The kind of a node that `text*` ends in. */

@@ -11,7 +11,7 @@ export interface Coverage {
 }
 
 /** Those by which a test was decided are counted, the others listed. */
-export interface Covered<Granted> {
+interface Covered<Granted> {
   readonly total: number
   readonly decided: number
   readonly undecided: readonly Granted[]

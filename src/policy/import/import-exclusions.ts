@@ -8,7 +8,7 @@ interface KnownExclusion {
 }
 
 /** A starting list, as text for `exclusions.yaml`, and what to think about before using it. */
-export interface StartingList {
+interface StartingList {
   readonly text: string
   readonly warnings: readonly string[]
 }

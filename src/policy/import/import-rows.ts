@@ -6,7 +6,7 @@ import { formatModel } from '../set/format.ts'
 import type { PolicyFile } from '../set/policy-set.ts'
 
 /** A row of somebody else's policy table. */
-export interface ForeignRow {
+interface ForeignRow {
   readonly ptype: string
   readonly values: readonly string[]
   readonly place: string

@@ -1,7 +1,7 @@
 import type { Model } from './model.ts'
 
 /** Which engine answers for a model, and why. */
-export interface EngineChoice {
+interface EngineChoice {
   readonly name: 'index' | 'casbin'
   readonly reason: string
 }

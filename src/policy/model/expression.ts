@@ -2,14 +2,14 @@
 export type Expression = Joined | Negation | Comparison | Call
 
 /** Several conditions, all or any of which have to hold. */
-export interface Joined {
+interface Joined {
   readonly kind: 'joined'
   readonly operator: '&&' | '||'
   readonly operands: readonly Expression[]
 }
 
 /** A condition that must not hold. */
-export interface Negation {
+interface Negation {
   readonly kind: 'negation'
   readonly operand: Expression
 }

@@ -2,7 +2,7 @@ import type { Problem } from '../../errors.ts'
 import { quote } from '../rule/rule.ts'
 
 /** One `key = value` of a model file, continuation lines joined. */
-export interface ModelEntry {
+interface ModelEntry {
   readonly value: string
   readonly line: number
 }

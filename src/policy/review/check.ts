@@ -10,7 +10,7 @@ import { createLocate, type Finding } from './finding.ts'
 export type { Finding } from './finding.ts'
 
 /** What the check can also look at, and whom it tells how far it is. */
-export interface CheckOptions {
+interface CheckOptions {
   readonly mentioned?: readonly MentionedRole[]
   readonly tick?: Tick
 }

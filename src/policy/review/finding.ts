@@ -4,7 +4,7 @@ import { columnOf } from '../set/csv-line.ts'
 import type { PolicyFile } from '../set/policy-set.ts'
 
 /** What a check can hold against a policy that can be used. */
-export type FindingCode =
+type FindingCode =
   | 'duplicate'
   | 'useless-rule'
   | 'never-applies'
@@ -23,7 +23,7 @@ export interface Finding extends Problem {
 }
 
 /** Which column of a policy line a finding is about. */
-export type Field = 'line' | 'role' | 'path' | 'method'
+type Field = 'line' | 'role' | 'path' | 'method'
 
 /** Makes findings out of origins, with the column of the field they are about. */
 export type Locate = (origin: Origin, field: Field) => Problem

@@ -8,7 +8,7 @@ import {
 import { freshSegment, type SegmentClass, segmentClasses } from './segment-classes.ts'
 
 /** What one side allows and the other does not, of the paths of one pattern. */
-export interface Gain {
+interface Gain {
   readonly methods: MethodBits
   /** A call that shows it; `undefined` when the search was given up, or found no name for the path. */
   readonly example: { readonly methods: MethodBits; readonly path: string } | undefined

@@ -2,7 +2,7 @@ import { ownPaths } from '../../endpoints.ts'
 import type { Exclusion } from '../rule/rule.ts'
 
 /** Where a built-in exclusion says it stands. */
-export const builtInFile = 'built in'
+const builtInFile = 'built in'
 
 /**
  * The public endpoints of the specification. They are on the exclusion list of every policy, so that

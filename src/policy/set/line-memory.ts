@@ -10,7 +10,7 @@ export interface KnownFile {
 }
 
 /** The lines at both ends of a text that a known file has as well; the rest lies between. */
-export interface SameLines {
+interface SameLines {
   readonly head: readonly Line[]
   /** Where in the text the lines of the head end. */
   readonly headEnd: number

@@ -12,7 +12,7 @@ export interface PolicyContent {
 }
 
 /** The keys of what a policy consists of, each once and in the order that names the content. */
-export interface ContentKeys {
+interface ContentKeys {
   readonly rules: Iterable<string>
   readonly inheritances: Iterable<string>
   readonly exclusions: Iterable<string>

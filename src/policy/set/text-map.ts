@@ -1,5 +1,5 @@
 /** A map from texts that may hold a million of them. */
-export interface TextMap<T> {
+interface TextMap<T> {
   readonly get: (text: string) => T | undefined
   readonly set: (text: string, value: T) => void
 }

@@ -1,7 +1,7 @@
 import { createTextMap } from './text-map.ts'
 
 /** Hands out one copy of each sound text, however often it is repeated. */
-export interface Texts {
+interface Texts {
   /** The copy, or `undefined` for a text that is not sound. */
   readonly take: (text: string) => string | undefined
 }

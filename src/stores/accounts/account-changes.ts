@@ -18,7 +18,7 @@ export interface AccountSummary {
 export type Changed = readonly string[]
 
 /** What operators do to accounts. Whatever the driver throws arrives as a Fault. */
-export interface AccountChanges {
+interface AccountChanges {
   /** Adds an enabled account, unless its name is taken or its role does not exist. */
   add(account: NewAccount): Promise<'added' | 'name-taken' | 'no-such-role'>
   /** Sets the password of the account that login would choose. */

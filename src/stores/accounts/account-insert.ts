@@ -10,7 +10,7 @@ export interface NewAccount {
   readonly passwordHash: string
 }
 
-export interface NewRole {
+interface NewRole {
   readonly roleKey: string
   readonly roleName: string
   readonly dataScope: string

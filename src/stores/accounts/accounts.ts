@@ -10,7 +10,7 @@ import { accountOf, status } from './account-queries.ts'
 import { toProfile } from './profile.ts'
 
 /** What login and the profile ask. Whatever the driver throws arrives as a Fault. */
-export interface Accounts {
+interface Accounts {
   /** The live account of this name with its live role, or `undefined` when either is missing. */
   findByUsername(username: string): Promise<Account | undefined>
   /** The account's own data for its own eyes, without password and salt. */

@@ -4,7 +4,7 @@ import { absentTables, migrate } from '../database/migrations.ts'
 import { seedRoles } from './seed.ts'
 
 /** What was made: tables, and the keys of the first roles. */
-export interface PreparedTables {
+interface PreparedTables {
   readonly made: readonly string[]
   readonly roles: readonly string[]
 }

@@ -3,7 +3,7 @@ import type { DatabaseHosts, SessionAttributes } from '../../database-url.ts'
 import { isConnectionError } from './database-fault.ts'
 
 /** The servers of one database, and the one that connections go to now. */
-export interface PostgresHosts {
+interface PostgresHosts {
   readonly count: number
   /** The URL to connect to now, and which of them it is. */
   current(): { readonly url: string; readonly at: number }
@@ -23,7 +23,7 @@ export function createPostgresHosts({ urls, random }: DatabaseHosts): PostgresHo
 }
 
 /** A server that answers and is not what `target_session_attrs` asks for. */
-export class WrongServer extends Error {
+class WrongServer extends Error {
   readonly code = 'WRONG_SERVER'
 }
 

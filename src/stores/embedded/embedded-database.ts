@@ -13,7 +13,7 @@ const longestSocketPath = 103
 const attempts = 1200
 const pauseMs = 50
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   readonly directory: string
   readonly statementTimeoutMs: number
   /** Whether it may be created in a directory of another user. Without it, it may not. */

@@ -5,12 +5,12 @@ export type WireRequest =
   | { readonly op: 'query'; readonly sql: string; readonly params: readonly unknown[] }
   | { readonly op: 'begin' | 'commit' | 'rollback' }
 
-export interface WireResult {
+interface WireResult {
   readonly rows: readonly Readonly<Record<string, unknown>>[]
   readonly affectedRows?: number
 }
 
-export interface WireError {
+interface WireError {
   readonly error: { readonly message: string; readonly code?: string }
 }
 

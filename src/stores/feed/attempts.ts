@@ -4,7 +4,7 @@ import { failureText } from './failure-text.ts'
 const REMIND_MS = 60_000
 
 /** How attempts to take in something new go: each is counted, and a failure is told, not repeated. */
-export interface Attempts {
+interface Attempts {
   /** Something new came into force. */
   readonly tookIn: () => void
   /** The last attempt failed. Told at once when it is news, and every minute while it is not. */

@@ -1,5 +1,5 @@
 /** When something was last confirmed, and how long ago that is. */
-export interface Confirmation {
+interface Confirmation {
   /** It was confirmed now or, by the clock on the wall, then. */
   readonly confirm: (at?: number) => void
   /** By the clock on the wall; `undefined` before anything was confirmed. */

@@ -1,4 +1,4 @@
-export interface Polling {
+interface Polling {
   /** Makes the attempt now. A call while one is under way makes one more after it. */
   readonly now: () => Promise<void>
   /** Waits for the attempt under way, and makes no other. */

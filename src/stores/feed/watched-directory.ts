@@ -16,7 +16,7 @@ export interface Reading<File> {
   readonly checksum: string
 }
 
-export interface WatchedDirectory<File> {
+interface WatchedDirectory<File> {
   /** What is there, or `undefined` when its checksum is the known one. Throws when it cannot tell. */
   read(known: string | undefined): Promise<Reading<File> | undefined>
   /** From now on, calls back when something may be new. A hint too many does no harm. */
@@ -26,7 +26,7 @@ export interface WatchedDirectory<File> {
   close(): Promise<void>
 }
 
-export interface WatchedDirectoryParts<File> {
+interface WatchedDirectoryParts<File> {
   readonly directory: string
   /** Reads every file that counts, in name order, or throws `Invalid`. */
   readonly readFiles: (directory: string) => Promise<readonly File[]>

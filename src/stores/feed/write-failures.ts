@@ -12,7 +12,7 @@ export interface SnapshotState {
 }
 
 /** Writes that failed: how many, why, and when to try again. */
-export interface WriteFailures {
+interface WriteFailures {
   /** Counts one, calls `retry` after a pause, and returns that pause in milliseconds. */
   readonly failed: (error: unknown, retry: () => void) => number
   /** Whether the failure just counted is news, and not the one before once more. */

@@ -2,7 +2,7 @@ import { access, constants, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { geteuid } from 'node:process'
 
-export interface OwnerOptions {
+interface OwnerOptions {
   /**
    * Whether the database may be created in a directory of another user: a gateway that runs as root
    * in a container often gets such a volume, and is then the one that uses it.

@@ -6,7 +6,7 @@ import { createWatchedDirectory, type Reading } from '../feed/watched-directory.
 import { type CertificatePair, checkPair, type PemFile, readPemFile } from './pem-files.ts'
 
 /** What operators see of the certificate. */
-export interface CertificateState {
+interface CertificateState {
   /** The names it is for. */
   readonly names: string
   readonly notAfter: string
@@ -18,7 +18,7 @@ export interface CertificateState {
   readonly reloads: { readonly ok: number; readonly failed: number }
 }
 
-export interface OpenCertificate {
+interface OpenCertificate {
   readonly current: () => CertificatePair
   /** Calls back with each new pair that came into force. */
   readonly onChange: (listener: (pair: CertificatePair) => void) => void
@@ -26,7 +26,7 @@ export interface OpenCertificate {
   readonly close: () => Promise<void>
 }
 
-export interface CertificateParts {
+interface CertificateParts {
   readonly certFile: string
   readonly keyFile: string
   readonly log: {

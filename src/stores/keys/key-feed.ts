@@ -5,7 +5,7 @@ import { createWatchedDirectory, type Reading } from '../feed/watched-directory.
 import { isOpenToOthers, readKeyFiles, type StoredKeyFile } from './key-files.ts'
 
 /** What operators see of the keys. Nothing of it is secret. */
-export interface KeyState {
+interface KeyState {
   /** The `kid` that signs; `jwt.secret` when that does, `null` when nothing here can. */
   readonly signer: string | null
   readonly keys: readonly { readonly kid: string; readonly algorithm: string }[]
@@ -24,7 +24,7 @@ export interface OpenKeys {
   readonly close: () => Promise<void>
 }
 
-export interface KeyParts extends KeySetOptions {
+interface KeyParts extends KeySetOptions {
   /** `jwt.keyDirectory`; without it there must be a `secret`. */
   readonly directory?: string | undefined
   readonly log: KeyLog

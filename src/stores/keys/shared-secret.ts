@@ -1,7 +1,7 @@
 import { type SigningKey, secretKey } from '../../token/keys.ts'
 import { generatedSecret } from './generated-secret.ts'
 
-export interface SharedSecretSettings {
+interface SharedSecretSettings {
   readonly secret?: string
   readonly keyDirectory?: string
 }

@@ -8,7 +8,7 @@ export interface CounterState {
   readonly waitEnds: number
 }
 
-export interface CountedHit {
+interface CountedHit {
   /** 0 when the hit is within the limit; `state` then includes it. */
   readonly waitMs: number
   readonly state: CounterState

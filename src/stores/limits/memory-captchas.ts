@@ -1,6 +1,6 @@
 import type { CaptchaStore } from '../../login/captcha.ts'
 
-export interface MemoryCaptchaOptions {
+interface MemoryCaptchaOptions {
   /** When as many wait for an answer, the oldest is dropped for the next. */
   readonly maxOutstanding: number
   /** Milliseconds since some fixed moment. */

@@ -2,7 +2,7 @@ import type { AlsoDone, Counted, Counters, Hit } from '../../login/throttle.ts'
 import { createRecentlyUsed } from '../../lru.ts'
 import { type CounterState, countHit } from './counter-state.ts'
 
-export interface MemoryCounterOptions {
+interface MemoryCounterOptions {
   /** How many keys are kept, and how many marks. */
   readonly maxKeys?: number
   /** Milliseconds of a clock that is never set back. */

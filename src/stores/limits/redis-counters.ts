@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/redis.ts'
 import { hitScript, takeBackScript } from './counter-scripts.ts'
 import type { MemoryCounters } from './memory-counters.ts'
 
-export interface RedisCounterParts {
+interface RedisCounterParts {
   readonly redis: RedisClient
   /** Counts while Redis is away, and remembers the marks that this process set. */
   readonly local: MemoryCounters

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { RedisClient } from '../redis/redis.ts'
 
 /** One name in one window, and by how much its sum grows. */
-export interface TallyToAdd {
+interface TallyToAdd {
   readonly name: string
   readonly window: number
   readonly seconds: number

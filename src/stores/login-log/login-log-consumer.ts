@@ -4,7 +4,7 @@ import type { StreamEntry } from './login-log-entry.ts'
 import type { LoginLogStream } from './login-log-stream.ts'
 
 /** Takes records from the stream to the table. Every replica has one, and they share the work. */
-export interface LoginLogConsumer {
+interface LoginLogConsumer {
   /** Says that there is something to take. */
   wake(): void
   /** Takes what is there, for at most `deadlineMs`; the rest stays for the other replicas. */

@@ -19,7 +19,7 @@ export interface LoginLogStream {
   leave(): Promise<void>
 }
 
-export interface LoginLogStreamOptions {
+interface LoginLogStreamOptions {
   /** Unique among the replicas. */
   readonly consumer: string
   readonly mostEntries: number

@@ -6,7 +6,7 @@ import { createLoginLogConsumer, type StreamLog } from './login-log-consumer.ts'
 import { repeatAfterFailover } from './login-log-repeat.ts'
 import { createLoginLogStream } from './login-log-stream.ts'
 
-export interface SharedLoginLogParts {
+interface SharedLoginLogParts {
   readonly redis: RedisClient
   readonly insert: InsertRecords
   readonly log: StreamLog

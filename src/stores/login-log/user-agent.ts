@@ -1,7 +1,7 @@
 import { parse } from 'bowser'
 
 /** What a client says it is, as the columns of go-admin's login log hold it. */
-export interface ClientParts {
+interface ClientParts {
   readonly browser: string
   readonly os: string
   readonly platform: string

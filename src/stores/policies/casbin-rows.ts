@@ -14,7 +14,7 @@ export interface CasbinRow {
 }
 
 /** The tables of go-admin, the newer one first. */
-export const casbinTables = ['casbin_rule', 'sys_casbin_rule'] as const
+const casbinTables = ['casbin_rule', 'sys_casbin_rule'] as const
 
 const valueColumns = ['v0', 'v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7'] as const
 

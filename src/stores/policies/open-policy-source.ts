@@ -8,7 +8,7 @@ import { createPublishedPolicies } from './published-policies.ts'
 import { createReporting, type Reporting } from './replica-reporting.ts'
 import { createReplicas } from './replicas/replicas.ts'
 
-export interface PolicySourceSettings {
+interface PolicySourceSettings {
   readonly source: 'files' | 'redis'
   readonly directory: string
   readonly pollSeconds: number
@@ -22,7 +22,7 @@ export interface OpenPolicySource extends Pick<PolicyFeed, 'current' | 'problem'
   readonly state: () => PolicyState & { readonly replica?: string }
 }
 
-export interface PolicySourceParts {
+interface PolicySourceParts {
   readonly policy: PolicySourceSettings
   readonly redis: Omit<RedisSettings, 'url'> & { readonly url?: string }
   readonly live: LivePolicies

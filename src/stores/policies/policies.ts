@@ -18,7 +18,7 @@ export type { Head, Move } from './document/policy-keys.ts'
 export type { ReplicaReport } from './replicas/replicas.ts'
 
 /** What came of a publication: the head moved, or somebody else had moved it before. */
-export type Published =
+type Published =
   | {
       readonly moved: true
       readonly head: Head

@@ -13,13 +13,13 @@ export const largeBytes = 640 * 1024
 const longestMs = 120_000
 
 /** A thread at work, and what can be waited for. */
-export interface PolicyThread extends Aside {
+interface PolicyThread extends Aside {
   /** The checksum of a document, once it is verified. */
   readonly verified: Promise<string>
 }
 
 /** Threads of our own that take in large policies. */
-export interface PolicyThreads {
+interface PolicyThreads {
   /**
    * Starts one for this order. The signal ends it, unless it is only the snapshot that is missing.
    */

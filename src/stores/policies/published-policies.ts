@@ -66,7 +66,7 @@ export function createPublishedPolicies(
   }
 }
 
-export interface PublishedOptions {
+interface PublishedOptions {
   /** Whether somebody keeps snapshots. */
   readonly snapshot: boolean
 }

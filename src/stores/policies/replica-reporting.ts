@@ -11,7 +11,7 @@ export interface Reporting {
   readonly close: () => Promise<void>
 }
 
-export interface ReportingParts {
+interface ReportingParts {
   readonly replicas: Replicas
   readonly version: string
   readonly state: () => PolicyState

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import type { RedisAddress } from './redis-address.ts'
 import { connectorTo, type RedisHost } from './redis-connector.ts'
 
-export interface SentinelTimeouts {
+interface SentinelTimeouts {
   readonly connectTimeoutMs: number
   readonly commandTimeoutMs: number
 }

@@ -87,7 +87,7 @@ export function createRedis(settings: RedisSettings): RedisClient {
  * The Fault that stands for an error of the driver. Only its message is kept: the rest can hold
  * the arguments of the command, and those of AUTH are a password.
  */
-export function redisFault(error: unknown): Fault | Invalid {
+function redisFault(error: unknown): Fault | Invalid {
   if (error instanceof Fault || error instanceof Invalid) return error
   const speaking = innermost(error)
   const cause = new Error(

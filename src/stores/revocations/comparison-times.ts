@@ -1,5 +1,5 @@
 /** When a gateway next compares its whole list with the one in the store. */
-export interface ComparisonTimes {
+interface ComparisonTimes {
   readonly isDue: () => boolean
   /** Something may be missing on either side: compare soon. Leaves a time that is set already. */
   readonly soon: (entries: number) => void

@@ -13,7 +13,7 @@ import type { RevocationPlace } from './revocation-files.ts'
 import { createRevocationSnapshot } from './revocation-snapshot.ts'
 import type { RevocationStore } from './revocation-store.ts'
 
-export interface RevocationPlaces {
+interface RevocationPlaces {
   /** The client for commands, when Redis is configured. */
   readonly redis: RedisClient | undefined
   readonly redisSettings: Omit<RedisSettings, 'url'> & { readonly url?: string }

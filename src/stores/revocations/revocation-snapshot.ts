@@ -25,12 +25,12 @@ export interface RevocationKeep {
   close(): Promise<void>
 }
 
-export interface KeptRevocations {
+interface KeptRevocations {
   readonly revocations: readonly Revocation[]
   readonly confirmedAt: number | undefined
 }
 
-export interface RevocationKeepParts extends RevocationPlace {
+interface RevocationKeepParts extends RevocationPlace {
   readonly revocations: Pick<Revocations, 'entries' | 'add'>
   readonly log: {
     info(fields: object, text: string): void

@@ -6,7 +6,7 @@ export interface Place {
   readonly sequence: string
 }
 
-export interface Page {
+interface Page {
   readonly revocations: readonly Revocation[]
   readonly place: Place
   /** Whether there is more behind this place already. */

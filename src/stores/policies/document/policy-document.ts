@@ -22,7 +22,7 @@ export interface PolicyDocument {
 }
 
 /** Who publishes, why, after what and when. */
-export interface Authorship {
+interface Authorship {
   readonly author: string
   readonly message: string
   readonly parent: string | undefined

@@ -7,7 +7,7 @@ import { reportScript } from './replica-script.ts'
 export { REPORT_EVERY_MS, type ReplicaReport } from './replica-report.ts'
 
 /** What a replica knows when it reports. */
-export interface OwnReport {
+interface OwnReport {
   readonly id: string
   readonly revision: string | undefined
   readonly sequence: number | undefined

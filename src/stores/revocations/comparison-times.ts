@@ -28,7 +28,17 @@ const RECENT_MS = 60_000
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 60_000
 
-export function createComparisonTimes(): ComparisonTimes {
+interface ComparisonTimesParts {
+  /** Milliseconds, from any start. */
+  readonly now?: () => number
+  /** From 0 to less than 1. */
+  readonly random?: () => number
+}
+
+export function createComparisonTimes({
+  now = () => performance.now(),
+  random = Math.random,
+}: ComparisonTimesParts = {}): ComparisonTimes {
   let at = Number.NEGATIVE_INFINITY
   let isSet = false
   let failures = 0
@@ -40,27 +50,27 @@ export function createComparisonTimes(): ComparisonTimes {
   }
 
   return {
-    isDue: () => performance.now() >= at,
+    isDue: () => now() >= at,
     soon(entries) {
       if (isSet) return
       isSet = true
       const widest = Math.min(spreadMs(entries) * 2 ** repeats, LONGEST_WAIT_MS)
-      at = performance.now() + Math.random() * widest
+      at = now() + random() * widest
     },
     begun() {
       isSet = false
     },
     done() {
       failures = 0
-      const since = performance.now() - doneAt
+      const since = now() - doneAt
       repeats = since < RECENT_MS ? repeats + 1 : 0
-      doneAt = performance.now()
-      if (!isSet) at = performance.now() + REGULARLY_MS * (0.5 + Math.random() / 2)
+      doneAt = now()
+      if (!isSet) at = now() + REGULARLY_MS * (0.5 + random() / 2)
     },
     failed(entries) {
       isSet = true
       const base = Math.max(FIRST_WAIT_MS, spreadMs(entries))
-      at = performance.now() + Math.random() * Math.min(base * 2 ** failures, LONGEST_WAIT_MS)
+      at = now() + random() * Math.min(base * 2 ** failures, LONGEST_WAIT_MS)
       failures++
     },
   }

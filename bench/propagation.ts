@@ -75,7 +75,7 @@ async function decidesBy(
   { publicPort, logged }: GatewayProcess,
   { revision, path }: { readonly revision: string; readonly path: string },
 ): Promise<void> {
-  await logged((line) => line['msg'] === 'policy in force' && line['revision'] === revision)
+  await logged((line) => line['msg'] === 'policy loaded' && line['revision'] === revision)
   while (!(await isAllowed(publicPort, path))) await pause(1)
 }
 

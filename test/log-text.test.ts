@@ -23,10 +23,10 @@ describe('a log line for people', () => {
   test('has time, level, message and what belongs to it', () => {
     const { log, lines } = textLog()
 
-    log.warn({ reason: 'it is away', port: 8000, list: [1] }, 'the database is away')
+    log.warn({ reason: 'it is away', port: 8000, list: [1] }, 'database unreachable')
 
     expect(lines.join('')).toMatch(
-      /^\d\d:\d\d:\d\d\.\d{3} WARN {2}the database is away reason="it is away" port=8000 list=\[1\]\n$/,
+      /^\d\d:\d\d:\d\d\.\d{3} WARN {2}database unreachable reason="it is away" port=8000 list=\[1\]\n$/,
     )
   })
 

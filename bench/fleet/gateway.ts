@@ -35,7 +35,7 @@ export async function startFleetGateway(parts: FleetGatewayParts): Promise<Fleet
   const settings = { url, prefix, connectTimeoutMs: 1500, commandTimeoutMs: 300 }
   const log = {
     info(fields: object, text: string) {
-      if (text === 'policy in force' && 'revision' in fields) onPolicy(String(fields.revision))
+      if (text === 'policy loaded' && 'revision' in fields) onPolicy(String(fields.revision))
     },
     warn() {},
   }

@@ -110,7 +110,7 @@ async function startFollower(name: string) {
         const { promise: late, reject } = Promise.withResolvers<never>()
         const timer = setTimeout(() => reject(new Error('a reload is late')), longestReloadMs)
         const isInForce = gateway.logged(
-          ({ msg, revision }) => msg === 'policy in force' && revision === document.revision,
+          ({ msg, revision }) => msg === 'policy loaded' && revision === document.revision,
         )
         await publish(document)
         await Promise.race([isInForce, late])

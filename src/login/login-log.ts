@@ -113,7 +113,7 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
   async function publish(to: SharedLoginLog, records: readonly LoginRecord[]): Promise<void> {
     const gone = await to.publish(records)
     counts.dropped += gone
-    if (gone > 0) log.error({ dropped: gone }, 'login log: full, the oldest records were dropped')
+    if (gone > 0) log.error({ dropped: gone }, 'login log: full; oldest records dropped')
   }
 
   async function passOn(batch: readonly LoginRecord[]): Promise<void> {
@@ -129,7 +129,7 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
     counts.written += written
     counts.refused += refused.length
     for (const { record, reason } of refused) {
-      log.error({ attemptId: record.attemptId, reason }, 'login log: the table refuses a record')
+      log.error({ attemptId: record.attemptId, reason }, 'login log: table rejected a record')
     }
   }
 
@@ -145,7 +145,7 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
         if (waiting.length > 0 && !closing) await pause(breathMs)
       } catch (error) {
         counts.retried++
-        log.warn({ err: error, waiting: waiting.length }, 'login log: the store is away')
+        log.warn({ err: error, waiting: waiting.length }, 'login log: store unreachable')
         await pause(closing ? firstPauseMs : pauseMs)
         pauseMs = Math.min(pauseMs * 2, longestPauseMs)
       }
@@ -188,8 +188,7 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
       clearTimeout(timer)
       gaveUp = true
       endPause?.()
-      if (waiting.length > 0)
-        log.error({ lost: waiting.length }, 'login log: records were not written')
+      if (waiting.length > 0) log.error({ lost: waiting.length }, 'login log: records not written')
       await shared?.close(Math.max(0, end - performance.now()))
     },
     state() {

@@ -49,7 +49,7 @@ export async function buildLogin(
     directory: config.application.dataDirectory,
     mayCreate: true,
     // Callers with a token do not need the database; only login waits for it to come back.
-    onAway: (fault) => log.warn({ reason: fault.message }, 'the database is away'),
+    onAway: (fault) => log.warn({ reason: fault.message }, 'database unreachable'),
   })
   closing.add(database.close)
   const passwordHash = createPasswordHash({
@@ -144,8 +144,8 @@ function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figure
     local,
     onAway(reason) {
       isAlone = reason !== undefined
-      if (reason === undefined) log.info('login attempts are counted in Redis again')
-      else log.warn({ reason }, 'login attempts are counted by this process alone')
+      if (reason === undefined) log.info('Redis reachable: counting login attempts in Redis again')
+      else log.warn({ reason }, 'Redis unreachable: counting login attempts locally')
     },
   })
 }

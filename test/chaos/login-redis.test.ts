@@ -155,7 +155,7 @@ describe('limits on guessing while Redis cannot count', () => {
     await guess(20)
 
     expect(asked()).toBe(1 + 5)
-    expect(postern.logText()).toContain('counted by this process alone')
+    expect(postern.logText()).toContain('Redis unreachable: counting login attempts locally')
     expect(await metrics(postern)).toContain('postern_login_counted_alone 1')
   })
 
@@ -168,7 +168,7 @@ describe('limits on guessing while Redis cannot count', () => {
 
     await until(async () => {
       await guess(1)
-      return postern.logText().includes('counted in Redis again')
+      return postern.logText().includes('counting login attempts in Redis again')
     })
 
     expect((await redis.client.keys('{postern}:login:*')).length).toBeGreaterThan(0)

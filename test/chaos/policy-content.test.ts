@@ -81,7 +81,7 @@ describe('a Redis that', () => {
         revision: good.revision,
         policy: { stale: true, lastError: expect.any(String) },
       })
-      expect(published.postern.logText()).toContain('the last good one stays')
+      expect(published.postern.logText()).toContain('keeping the last good revision')
 
       await mend(published)
       await until(async () => (await published.ask('/second')) === 'allowed')

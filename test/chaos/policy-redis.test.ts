@@ -130,7 +130,7 @@ describe('a gateway under load', () => {
     const published = await startPublished({ rules: first })
 
     await published.redis.client.config('SET', 'maxmemory', '1')
-    await until(() => published.postern.logText().includes('could not report'))
+    await until(() => published.postern.logText().includes('replica report failed'))
 
     expect(await isStale(published)).toBe(false)
     await expect(published.publish(second)).rejects.toMatchObject({ part: 'redis' })

@@ -71,7 +71,7 @@ describe('a gateway that starts while Redis is away', () => {
 
     expect(await published.ask('/first')).toBe('allowed')
     expect(await published.readyz()).toMatchObject({ status: 200, policy: { stale: true } })
-    expect(published.postern.logText()).toContain('started on the policy snapshot')
+    expect(published.postern.logText()).toContain('started from the policy snapshot')
     await redis.start()
     await publish(redis.url, second)
     await until(async () => (await published.ask('/second')) === 'allowed')
@@ -120,7 +120,7 @@ describe('a gateway that starts while Redis is away', () => {
 
     expect((await published.readyz()).status).toBe(503)
     expect(await published.ask('/first')).toBe('fault')
-    expect(published.postern.logText()).toContain('the policy snapshot is corrupted and not used')
+    expect(published.postern.logText()).toContain('policy snapshot corrupted; ignoring it')
   })
 })
 

@@ -162,7 +162,7 @@ describe('postern serve', () => {
       new RegExp(`^postern: cannot listen on 127\\.0\\.0\\.1:${port}: it is in use[^\n]*\n$`),
     )
     // What the worker wrote before it ended came through its supervisor.
-    expect(out.split('\n').filter((line) => line.includes('"policy in force"'))).toHaveLength(1)
+    expect(out.split('\n').filter((line) => line.includes('"policy loaded"'))).toHaveLength(1)
   })
 
   test('does not start several workers that would share nothing, in one line', async () => {

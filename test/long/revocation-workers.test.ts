@@ -58,5 +58,5 @@ test('two workers that start without Redis refuse what either of them revoked be
   onTestFinished(again.clear)
 
   for (const token of [shared, ...alone]) await refusedByBoth(again, token)
-  expect(again.log.map(({ msg }) => msg)).toContain('started on the revocation snapshot')
+  expect(again.log.map(({ msg }) => msg)).toContain('started from the revocation snapshot')
 })

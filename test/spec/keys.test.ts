@@ -208,7 +208,7 @@ describe('a change of the key directory that cannot be used', () => {
     const { lastError, reloads, signer } = await keysOf(postern)
     expect([lastError, signer, reloads.ok]).toEqual([expect.stringContaining(reason), 'a', 0])
     expect(reloads.failed).toBeGreaterThan(0)
-    expect(postern.logText()).toContain('the old ones stay')
+    expect(postern.logText()).toContain('keeping the current keys')
     expect(await passes(postern, await logIn(postern))).toBe(true)
 
     const figures = await metricsOf(postern)
@@ -248,7 +248,7 @@ describe('a private key', () => {
 
     const postern = await startPostern(withKeys(directory))
 
-    expect(postern.logText().includes('others than their owner can read')).toBe(warned)
+    expect(postern.logText().includes('private keys readable by other users')).toBe(warned)
     expect(postern.logText()).not.toContain('PRIVATE KEY')
   })
 })

@@ -286,7 +286,7 @@ describe('a certificate that changes while the gateway runs', () => {
     expect((await postern.call(get, { as: 'editor', tls: tls() })).status).toBe(200)
     expect((await readyz(postern)).ready).toBe(true)
     expect(await metric(postern, /^postern_tls_last_reload_success (\d+)/m)).toBe(0)
-    expect(postern.logText()).toContain('the new certificate is no good; the old one stays')
+    expect(postern.logText()).toContain('new certificate rejected; keeping the current one')
     expect(postern.logText()).not.toContain('BEGIN')
     await write(certificates)
     await until(async () => (await readyz(postern)).tls['lastError'] === undefined)

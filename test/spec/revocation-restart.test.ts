@@ -46,7 +46,7 @@ describe('a gateway that starts while Redis is unreachable', () => {
     expect(await verdictOn(after, ended)).toBe('over')
     expect(await verdictOn(after, live)).toBe('live')
     expect(after.logText()).toContain('"outcome":"token-revoked"')
-    expect(after.logText()).toContain('started on the revocation snapshot')
+    expect(after.logText()).toContain('started from the revocation snapshot')
     expect(await revocationState(after)).toMatchObject({
       ageSeconds: expect.any(Number),
     })

@@ -62,7 +62,7 @@ describe('a policy feed', () => {
 
     expect(readings).toBeLessThanOrEqual(feed.state().reloads.failed + 1)
     expect(feed.state()).toMatchObject({ stale: true, lastError: expect.stringContaining('model') })
-    expect(lines.filter((line) => line.includes('no new policy'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('policy update rejected'))).toHaveLength(1)
   })
 
   test('reads once at a time, and once more when told while it reads', async () => {
@@ -102,7 +102,7 @@ describe('a policy feed', () => {
     await feed.close()
 
     expect(feed.state()).toMatchObject({ revision: first.revision, stale: false })
-    expect(lines).toEqual(['policy in force'])
+    expect(lines).toEqual(['policy loaded'])
   })
 
   test('refuses a policy that is not the revision it claims to be', async () => {

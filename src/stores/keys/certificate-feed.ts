@@ -52,12 +52,12 @@ export async function openCertificate(parts: CertificateParts): Promise<OpenCert
     part: 'certificate',
   })
   const attempts = createAttempts((reason) => {
-    log.warn({ reason, ...shown(inForce) }, 'the new certificate is no good; the old one stays')
+    log.warn({ reason, ...shown(inForce) }, 'new certificate rejected; keeping the current one')
   }, now)
   let changed: (pair: CertificatePair) => void = () => {}
   let inForce = take(await watched.read(undefined))
-  log.info(shown(inForce), 'certificate in force')
-  if (inForce.expired()) log.warn(shown(inForce), 'the certificate has expired')
+  log.info(shown(inForce), 'certificate loaded')
+  if (inForce.expired()) log.warn(shown(inForce), 'certificate has expired')
 
   function take(reading: Reading<PemFile> | undefined) {
     const [cert, key] = reading?.files ?? []
@@ -83,11 +83,11 @@ export async function openCertificate(parts: CertificateParts): Promise<OpenCert
         if (next.expired()) throw new Invalid([{ file: certFile, message: 'has expired' }])
         inForce = next
         attempts.tookIn()
-        log.info(shown(inForce), 'certificate in force')
+        log.info(shown(inForce), 'certificate loaded')
         changed(inForce.pair)
       }
       if (attempts.wentWell() && reading === undefined) {
-        log.info(shown(inForce), 'the certificate files are well again')
+        log.info(shown(inForce), 'certificate files recovered')
       }
     } catch (error) {
       attempts.failed(error)

@@ -61,13 +61,13 @@ async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKe
   const watched = createWatchedDirectory({ directory, readFiles: readKeyFiles, part: 'keys' })
   const prepare = createPrepare(directory, parts)
   const attempts = createAttempts((reason) =>
-    log.warn({ reason, ...shown(inForce.set) }, 'no new keys were taken in; the old ones stay'),
+    log.warn({ reason, ...shown(inForce.set) }, 'key update rejected; keeping the current keys'),
   )
   let inForce = await take(await watched.read(undefined))
 
   async function take(reading: Reading<StoredKeyFile> = { files: [], checksum: '' }) {
     const set = await prepare(reading)
-    log.info(shown(set), 'keys in force')
+    log.info(shown(set), 'keys loaded')
     warn(set, reading.files, log)
     return { set, checksum: reading.checksum, since: new Date().toISOString() }
   }
@@ -80,7 +80,7 @@ async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKe
         attempts.tookIn()
       }
       if (attempts.wentWell() && reading === undefined) {
-        log.info(shown(inForce.set), 'the key directory is well again')
+        log.info(shown(inForce.set), 'key directory recovered')
       }
     } catch (error) {
       attempts.failed(error)
@@ -122,13 +122,13 @@ function createPrepare(directory: string, options: KeySetOptions) {
 }
 
 function warn(set: KeySet, files: readonly StoredKeyFile[], log: KeyLog): void {
-  if (set.signer === undefined) log.warn({}, 'no key here can sign: login is unavailable')
+  if (set.signer === undefined) log.warn({}, 'no signing key: login is unavailable')
   const open = new Set(files.filter(isOpenToOthers).map(({ name }) => name))
   const exposed = set.entries.filter(({ signing, file }) => signing && open.has(file))
   if (exposed.length === 0) return
   log.warn(
     { files: exposed.map(({ file }) => file) },
-    'others than their owner can read these private keys: chmod 0400',
+    'private keys readable by other users: chmod 0400',
   )
 }
 

@@ -77,7 +77,7 @@ export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogCo
       poison.shift()
       counts.refused++
       const { entry, reason } = first
-      log.error({ entry: entry.id, reason }, 'login log: an entry was set aside')
+      log.error({ entry: entry.id, reason }, 'login log: entry set aside')
     }
   }
 
@@ -95,12 +95,13 @@ export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogCo
   async function takeAll(): Promise<void> {
     try {
       while (!gaveUp && (await turn()));
-      if (complaint !== undefined) log.info({}, 'login log: records are written again')
+      if (complaint !== undefined) log.info({}, 'login log: writes recovered')
       complaint = undefined
     } catch (error) {
       counts.retried++
       const reason = error instanceof Error ? error.message : String(error)
-      if (reason !== complaint) log.warn({ reason }, 'login log: records stay in the stream')
+      if (reason !== complaint)
+        log.warn({ reason }, 'login log: write failed; records stay in the stream')
       complaint = reason
     }
   }

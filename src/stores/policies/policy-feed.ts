@@ -61,7 +61,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   const polling = createPolling(attempt, parts.pollMs)
   const attempts = createAttempts((reason) => {
     const fields = { reason, revision: live.revision(), ageSeconds: ageSeconds() }
-    log.warn(fields, 'no new policy was taken in; the last good one stays')
+    log.warn(fields, 'policy update rejected; keeping the last good revision')
   })
   let known: Known | undefined
   let kept: Offer | undefined
@@ -116,10 +116,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     const rules = compiled.ruleCount
     // A slip in the model can move a policy to the engine that is slower by orders of magnitude.
     const engine = compiled.engine.name
-    log.info(
-      { revision, previous, sequence, rules, engine, source: source.name },
-      'policy in force',
-    )
+    log.info({ revision, previous, sequence, rules, engine, source: source.name }, 'policy loaded')
   }
 
   /** A sequence is when the head moved, by the clock of Redis, which need not be ours. */
@@ -131,7 +128,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     confirmed.confirm()
     keep?.confirm()
     if (attempts.wentWell()) {
-      log.info({ revision: live.revision() }, 'the policy source is well again')
+      log.info({ revision: live.revision() }, 'policy source recovered')
     }
   }
 
@@ -139,9 +136,9 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   async function fallBack(offer: Offer): Promise<void> {
     try {
       await take(offer)
-      log.warn({ ageSeconds: ageSeconds() }, 'started on the policy snapshot')
+      log.warn({ ageSeconds: ageSeconds() }, 'started from the policy snapshot')
     } catch (error) {
-      log.warn({ reason: failureText(error) }, 'the policy snapshot cannot be used')
+      log.warn({ reason: failureText(error) }, 'policy snapshot rejected')
     }
     onChange()
   }

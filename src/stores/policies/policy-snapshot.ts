@@ -105,7 +105,7 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
         isLossReported = true
       }
     } catch (error) {
-      log.warn({ file, reason: String(error) }, 'policy snapshot not confirmed')
+      log.warn({ file, reason: String(error) }, 'policy snapshot timestamp not updated')
     }
   }
 
@@ -123,10 +123,10 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
           held = { ...live, bytes }
           return { offer, confirmedAt }
         }
-        log.warn({ file }, 'the policy snapshot is corrupted and not used')
+        log.warn({ file }, 'policy snapshot corrupted; ignoring it')
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-        log.warn({ file, reason: String(error) }, 'the policy snapshot cannot be read')
+        log.warn({ file, reason: String(error) }, 'policy snapshot unreadable')
       }
       return undefined
     },

@@ -36,7 +36,7 @@ export function createReporting({ replicas, version, state, log }: ReportingPart
       complaint = undefined
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      if (complaint !== reason) log.warn({ id, reason }, 'this replica could not report')
+      if (complaint !== reason) log.warn({ id, reason }, 'replica report failed')
       complaint = reason
     }
   }

@@ -174,7 +174,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     confirmed.confirm()
     keep?.confirm()
     if (failure !== undefined) {
-      log.info({ ...revocations.size() }, 'the list of ended tokens is up to date again')
+      log.info({ ...revocations.size() }, 'revocation list recovered')
     }
     failure = undefined
   }
@@ -182,7 +182,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   function failed(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error)
     if (failure === undefined) {
-      log.warn({ reason }, 'the list of ended tokens cannot be read; what is known stays known')
+      log.warn({ reason }, 'revocation list update failed; keeping the known revocations')
     }
     failure = reason
   }
@@ -190,8 +190,8 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
   function reportStart(isKept: boolean): void {
     const fields = { ageSeconds: ageSeconds(), ...revocations.size(), whenStale }
     const text = isKept
-      ? 'started on the revocation snapshot'
-      : 'started without a revocation list: revoked tokens are not known'
+      ? 'started from the revocation snapshot'
+      : 'started without a revocation list; revoked tokens are unknown'
     log.warn(fields, text)
   }
 
@@ -206,7 +206,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     if (whenStale === 'refuse') revocations.closeUpTo(stale ? now() : 0)
     if (!stale) return
     const fields = { ageSeconds: ageSeconds(), reason: failure, whenStale }
-    log.warn(fields, 'the list of ended tokens is older than revocation.maxAgeMs')
+    log.warn(fields, 'revocation list older than revocation.maxAgeMs')
   }
 
   function ageSeconds(): number | undefined {

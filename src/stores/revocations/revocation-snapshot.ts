@@ -169,7 +169,7 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
       if (damaged > 0) log.warn({ file: path, damaged }, 'revocation snapshot damaged')
       return lines
     } catch (error) {
-      log.warn({ file: path, reason: String(error) }, 'revocation snapshot cannot be read')
+      log.warn({ file: path, reason: String(error) }, 'revocation snapshot unreadable')
       return undefined
     }
   }

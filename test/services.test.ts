@@ -48,3 +48,28 @@ describe('a machine for the tests', () => {
     expect(stderr).toMatch(/^POSTERN_TEST_REDIS names .*; POSTERN_TEST_POSTGRES names .*\n$/)
   })
 })
+
+const hasProc = process.platform === 'linux'
+if (!hasProc)
+  console.warn('left out: what tests leave running is found in /proc, which only Linux has')
+
+describe.runIf(hasProc)('what a test leaves running', () => {
+  test('is killed at the end of the run, and what others run is not', async () => {
+    const file = join(import.meta.dirname, 'support', 'services', 'leftovers.ts')
+    // A worker of the tests that ends without having stopped what it started.
+    const worker = `require('node:child_process').spawn('sleep', ['600'], { stdio: 'ignore' }).unref()`
+    const script = `
+      const { spawn, spawnSync } = require('node:child_process')
+      import(${JSON.stringify(file)}).then(({ markRun, killLeftovers }) => {
+        const other = spawn('sleep', ['601'], { stdio: 'ignore' })
+        markRun()
+        spawnSync(process.execPath, ['--eval', ${JSON.stringify(worker)}])
+        const killed = killLeftovers().map(({ command }) => command)
+        console.log(JSON.stringify(killed))
+        other.kill()
+      })`
+    const { stdout } = await run(process.execPath, ['--eval', script])
+
+    expect(JSON.parse(stdout)).toEqual(['sleep 600'])
+  })
+})

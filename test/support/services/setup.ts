@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { findNginx } from './find-nginx.ts'
 import { findPostgres } from './find-postgres.ts'
 import { findRedis } from './find-redis.ts'
+import { killLeftovers, markRun } from './leftovers.ts'
 
 const compiled = mkdtempSync(join(tmpdir(), 'postern-compiled-'))
 
@@ -14,6 +15,7 @@ const compiled = mkdtempSync(join(tmpdir(), 'postern-compiled-'))
  * tests with one are left out.
  */
 export function setup(): void {
+  markRun()
   // Hundreds of gateways are started from source: what the first compiled, the others need not.
   process.env['NODE_COMPILE_CACHE'] ??= compiled
   const missing: string[] = []
@@ -30,6 +32,9 @@ export function setup(): void {
 
 /** Runs once after every test. */
 export function teardown(): void {
+  for (const { pid, command } of killLeftovers()) {
+    console.warn(`killed what a test left running: ${pid} ${command.slice(0, 200)}`)
+  }
   rmSync(compiled, { recursive: true, force: true })
 }
 

@@ -90,7 +90,7 @@ describe('login while PostgreSQL is away', () => {
     const answer = await postLogin(postern, { username: 'a', password: 'b', uuid: '-', code: '-' })
 
     expect([answer.status, answer.json()]).toEqual([503, expect.objectContaining({ code: 503 })])
-    expect(postern.logText()).toContain('the tables do not fit')
+    expect(postern.logText()).toContain('incompatible tables')
     expect(postern.logText()).not.toContain('"outcome":"bug"')
   })
 

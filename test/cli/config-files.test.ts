@@ -65,7 +65,7 @@ describe('config check rejects what serve rejects', () => {
       'a certificate that is none',
       { tls },
       { 'tls.crt': 'x', 'tls.key': 'y' },
-      /tls: .*tls\.crt holds no PEM certificate/,
+      /tls: .*tls\.crt contains no PEM certificate/,
     ],
     [
       'an authority for an upstream that is missing',
@@ -160,8 +160,8 @@ describe('config check rejects what serve rejects', () => {
     onTestFinished(async () => void (await Promise.all([one.remove(), other.remove()])))
     const { file } = await configured({ tls: { certFile: one.certificate, keyFile: other.key } })
 
-    expect((await check(file)).err).toMatch(/is not the key of/)
-    expect(await refusalOfServe(file)).toMatch(/is not the key of/)
+    expect((await check(file)).err).toMatch(/does not match the certificate/)
+    expect(await refusalOfServe(file)).toMatch(/does not match the certificate/)
   })
 
   test('an assertion that no key can sign', async () => {

@@ -43,7 +43,7 @@ describe('postern db migrate', () => {
     const refused = await postern('db migrate').catch((error: unknown) => error)
 
     expect(refused).toMatchObject({ name: 'Invalid' })
-    expect(String(refused)).toContain('column username of table sys_user is integer, not ')
+    expect(String(refused)).toContain('column username of table sys_user is integer, expected ')
     expect(String(refused)).toContain('table sys_user has no column role_id')
   })
 
@@ -51,8 +51,10 @@ describe('postern db migrate', () => {
     const { databaseUrl } = await emptyServer()
     const { postern, start } = await startReplicas({ databaseUrl, migrate: 'never' })
 
-    await expect(postern('user list')).rejects.toThrow('no table sys_user: "postern db migrate"')
-    await expect(start()).rejects.toThrow('no table sys_user: "postern db migrate"')
+    await expect(postern('user list')).rejects.toThrow(
+      'table sys_user is missing: run "postern db migrate"',
+    )
+    await expect(start()).rejects.toThrow('table sys_user is missing: run "postern db migrate"')
   })
 })
 

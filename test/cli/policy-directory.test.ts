@@ -12,8 +12,8 @@ const files = {
 
 describe('a policy directory that cannot be read', () => {
   test.each<[string, string, (cwd: string) => Promise<unknown>]>([
-    ['a pipe', 'x.csv: is not a file', async (cwd) => pipe(cwd, 'policies/x.csv')],
-    ['a device', 'x.csv: is not a file', (cwd) => link(cwd, '/dev/zero', 'policies/x.csv')],
+    ['a pipe', 'x.csv: is not a regular file', async (cwd) => pipe(cwd, 'policies/x.csv')],
+    ['a device', 'x.csv: is not a regular file', (cwd) => link(cwd, '/dev/zero', 'policies/x.csv')],
     [
       'a link to itself',
       'x.csv: cannot be read (ELOOP)',
@@ -27,7 +27,7 @@ describe('a policy directory that cannot be read', () => {
     ['a file that is not UTF-8', 'x.csv: is not UTF-8', (cwd) => latin1(cwd, 'policies/x.csv')],
     [
       'a test that is a pipe',
-      'x_test.yaml: is not a file',
+      'x_test.yaml: is not a regular file',
       (cwd) => pipe(cwd, 'policies/tests/x_test.yaml'),
     ],
     [
@@ -37,7 +37,7 @@ describe('a policy directory that cannot be read', () => {
     ],
     [
       'a test that is a directory',
-      'x_test.yaml: is not a file',
+      'x_test.yaml: is not a regular file',
       (cwd) => mkdir(join(cwd, 'policies/tests/x_test.yaml')),
     ],
   ])('for %s is refused by name', async (_, message, spoil) => {

@@ -111,7 +111,7 @@ describe('postern serve', () => {
 
   test.each([
     ['the tables of another product', 'auto', /^database: table sys_user has no column role_id /m],
-    ['no tables that it may make', 'never', /^database: .*"postern db migrate" makes it$/m],
+    ['no tables that it may make', 'never', /^database: .*run "postern db migrate" to create it$/m],
   ])('does not start on %s, shows the difference and exits with 3', async (_, migrate, said) => {
     const postgres = await startPostgres()
     onTestFinished(postgres.stop)

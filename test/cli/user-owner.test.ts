@@ -139,7 +139,7 @@ describe.skipIf(problem !== undefined)('an embedded database that root created',
 
     expect(refused).toMatchObject({ code: 1 })
     expect(refused.err).toContain(
-      `belongs to root (uid 0): run this as that user, or hand it over: chown -R 65534 ${data}`,
+      `belongs to root (uid 0): run this as that user, or change its owner: chown -R 65534 ${data}`,
     )
   })
 })

@@ -101,8 +101,8 @@ describe('a thread for a large policy', () => {
   })
 
   test.each([
-    ['cut short', formatDocument(first).slice(0, -1), 'form of a document'],
-    ['altered', formatDocument(first).replace('/first', '/other'), 'checksum is wrong'],
+    ['cut short', formatDocument(first).slice(0, -1), 'not a policy document'],
+    ['altered', formatDocument(first).replace('/first', '/other'), 'checksum mismatch'],
     ['that of another revision', formatDocument(second), `that of ${second.revision}`],
   ])('refuses a document that is %s, as Redis being at fault', async (_, text, reason) => {
     const threads = createPolicyThreads()
@@ -257,7 +257,7 @@ describe('a large policy', () => {
     await redis.client.set(`${prefix}policy:head`, head)
 
     await until(() => source.state().stale)
-    expect(source.state().lastError).toContain('checksum is wrong')
+    expect(source.state().lastError).toContain('checksum mismatch')
     expect(source.revision()).toBe(first.revision)
 
     await redis.client.set(`${prefix}policy:rev:${second.revision}`, formatDocument(second))

@@ -207,9 +207,17 @@ describe('an https target', () => {
 describe('files for TLS to an upstream', () => {
   test.each([
     ['that is not there', { caFile: 'none.pem' }, /none\.pem: cannot be read \(ENOENT\)/],
-    ['that holds no certificate', { caFile: 'key' }, /key: holds no PEM certificate/],
-    ['of a key that is no key', { certFile: 'cert', keyFile: 'cert' }, /holds no PEM private key/],
-    ['of a key that is another one', { certFile: 'cert', keyFile: 'other' }, /is not the key of/],
+    ['that holds no certificate', { caFile: 'key' }, /key: contains no PEM certificate/],
+    [
+      'of a key that is no key',
+      { certFile: 'cert', keyFile: 'cert' },
+      /contains no PEM private key/,
+    ],
+    [
+      'of a key that is another one',
+      { certFile: 'cert', keyFile: 'other' },
+      /does not match the certificate/,
+    ],
   ])('with one %s: it does not start, and says so', async (_, files, message) => {
     const other = await ours.issue('localhost')
     const paths: Record<string, string> = {

@@ -266,7 +266,7 @@ describe('counters in Redis', () => {
       time += 1000
       return (await waits(counters, 'key', 1))[0] === 0
     })
-    expect(told).toEqual([expect.stringContaining('no answer within 100 ms'), undefined])
+    expect(told).toEqual([expect.stringContaining('timeout: no reply within 100 ms'), undefined])
     await own.stop()
   })
 })

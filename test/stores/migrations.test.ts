@@ -95,9 +95,9 @@ describe.each(testDatabases())('the tables in $name', ({ start }) => {
 
     expect(refused).toMatchObject({ name: 'Invalid' })
     expect((refused as Error).message.split('\n')).toEqual([
-      'database: table sys_user has no column role_id (bigint, integer, smallint)',
-      expect.stringMatching(/^database: column status of table sys_user is integer, not /),
-      expect.stringMatching(/^database: column deleted_at of table sys_role is text, not /),
+      'database: table sys_user has no column role_id (expected bigint, integer, smallint)',
+      expect.stringMatching(/^database: column status of table sys_user is integer, expected /),
+      expect.stringMatching(/^database: column deleted_at of table sys_role is text, expected /),
     ])
   })
 

@@ -281,7 +281,7 @@ describe('a Redis that does not answer', () => {
     redis.pause()
     onTestFinished(redis.resume)
 
-    await expect(store.head()).rejects.toThrow('no answer within 300 ms')
+    await expect(store.head()).rejects.toThrow('timeout: no reply within 300 ms')
   })
 
   test.each([

@@ -96,7 +96,7 @@ export function createAccounts({ db, shapes }: Database, longestMs = 10_000): Ac
 /** A server that was away at the start can come back with other tables: a fault, and no bug. */
 function refuseTables(error: Fault | Invalid): never {
   if (error instanceof Fault) throw error
-  const reason = `the tables do not fit: ${error.problems[0]?.message}`
+  const reason = `incompatible tables: ${error.problems[0]?.message}`
   throw new Fault('database', { reason })
 }
 

@@ -62,7 +62,7 @@ export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> 
       ? Object.entries(columns).flatMap(([kind, names]) =>
           names.split(' ').flatMap((name) => difference(types, table, name, kind)),
         )
-      : [problem(`there is no table ${table}: "postern db migrate" makes it`)],
+      : [problem(`table ${table} is missing: run "postern db migrate" to create it`)],
   )
   if (problems.length > 0) throw new Invalid(problems)
 
@@ -81,10 +81,10 @@ function difference(
   const type = types.get(`${table}.${column}`)
   const fitting: readonly string[] = kinds[kind as keyof typeof kinds]
   if (type === undefined) {
-    return [problem(`table ${table} has no column ${column} (${fitting.join(', ')})`)]
+    return [problem(`table ${table} has no column ${column} (expected ${fitting.join(', ')})`)]
   }
   if (fitting.includes(type)) return []
-  return [problem(`column ${column} of table ${table} is ${type}, not ${fitting.join(', ')}`)]
+  return [problem(`column ${column} of table ${table} is ${type}, expected ${fitting.join(', ')}`)]
 }
 
 function problem(message: string): Problem {

@@ -76,7 +76,7 @@ export async function connectEmbedded(
 
 function gone(): Fault {
   return new Fault('database', {
-    reason: 'the process that has the embedded database open went away or does not answer',
+    reason: 'the process that holds the embedded database exited or does not answer',
   })
 }
 
@@ -93,8 +93,8 @@ async function connect(socketPath: string): Promise<Socket | undefined> {
       cause: error,
       reason:
         code === 'EACCES'
-          ? `the embedded database behind ${socketPath} belongs to another user`
-          : `the embedded database behind ${socketPath} cannot be reached`,
+          ? `the embedded database at ${socketPath} belongs to another user`
+          : `the embedded database at ${socketPath} is unreachable`,
     })
   }
 }

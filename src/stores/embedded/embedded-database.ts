@@ -48,7 +48,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<PGlite> {
       await pause(pauseMs)
     }
     throw new Fault('database', {
-      reason: `the embedded database in ${options.directory} is held by a process that does not answer`,
+      reason: `the embedded database in ${options.directory} is locked by a process that does not answer`,
     })
   }
 
@@ -101,7 +101,7 @@ function places(directory: string) {
   const near = relative('', absolute)
   const socketPath = near.length < absolute.length ? near : absolute
   if (Buffer.byteLength(socketPath) > longestSocketPath) {
-    const message = `the name of this directory is too long for the socket in it: ${socketPath} has more than ${longestSocketPath} bytes; choose a directory nearer to the root, or configure database.url`
+    const message = `path too long for a Unix socket: ${socketPath} exceeds ${longestSocketPath} bytes; use a shorter path, or set database.url`
     throw new Invalid([{ file: directory, message }])
   }
   return {

@@ -25,7 +25,7 @@ export async function ownerProblem(
   if (user === undefined || owner === undefined || owner.uid === user) return undefined
 
   const name = await userName(owner.uid)
-  const belongs = `the embedded database in ${directory} belongs to ${name ?? 'a user without a name'} (uid ${owner.uid})`
+  const belongs = `the embedded database in ${directory} belongs to ${name ?? 'an unnamed user'} (uid ${owner.uid})`
   if (user === 0) {
     const command =
       name === undefined
@@ -34,7 +34,7 @@ export async function ownerProblem(
     return `${belongs}, and files created by root would lock its gateway out: start the gateway first, or run this as that user: ${command}`
   }
   if (created === undefined || (await isUsable(files))) return undefined
-  return `${belongs}: run this as that user, or hand it over: chown -R ${user} ${directory}`
+  return `${belongs}: run this as that user, or change its owner: chown -R ${user} ${directory}`
 }
 
 /**

@@ -14,7 +14,13 @@ export async function generatedSecret(directory: string): Promise<string> {
   try {
     const kept = (await readFile(file, 'utf8')).trim()
     if (kept.length >= 32) return kept
-    throw new Invalid([{ file, message: 'holds no secret; delete it, and a new one is made' }])
+    throw new Invalid([
+      {
+        file,
+        message:
+          'does not contain a secret of at least 32 characters: delete it to generate a new one',
+      },
+    ])
   } catch (error) {
     if (error instanceof Invalid) throw error
     const { code } = error as NodeJS.ErrnoException

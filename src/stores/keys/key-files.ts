@@ -33,9 +33,9 @@ async function namesIn(directory: string): Promise<string[]> {
     const names = (await readdir(directory)).filter((name) => !/^(?:\.|README)/.test(name)).sort()
     if (names.length <= mostFiles) return names
   } catch (error) {
-    throw unreadable(directory, error, '; name the directory of keys in jwt.keyDirectory')
+    throw unreadable(directory, error, '; set jwt.keyDirectory to the directory of keys')
   }
-  throw new Invalid([{ file: directory, message: `holds more than ${mostFiles} files` }])
+  throw new Invalid([{ file: directory, message: `contains more than ${mostFiles} files` }])
 }
 
 async function readIfFile(name: string): Promise<StoredKeyFile | undefined> {
@@ -49,7 +49,7 @@ async function readIfFile(name: string): Promise<StoredKeyFile | undefined> {
   } catch (error) {
     throw unreadable(name, error)
   }
-  throw new Invalid([{ file: name, message: 'is too large to be a key, or no plain file' }])
+  throw new Invalid([{ file: name, message: 'is not a regular file of at most 16 KiB' }])
 }
 
 function unreadable(file: string, error: unknown, cure = ''): Invalid {

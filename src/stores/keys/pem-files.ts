@@ -41,7 +41,7 @@ export function checkPair(cert: PemFile, key: PemFile): X509Certificate {
 
   const first = new X509Certificate(cert.text)
   if (!first.checkPrivateKey(createPrivateKey(key.text))) {
-    throw new Invalid([{ file: key.name, message: `is not the key of ${cert.name}` }])
+    throw new Invalid([{ file: key.name, message: `does not match the certificate ${cert.name}` }])
   }
   contextOf({ cert: cert.text, key: key.text }, cert.name)
   return first
@@ -70,7 +70,7 @@ function contextOf(options: { ca?: string; cert?: string; key?: string }, file: 
     return createSecureContext({ ...options, minVersion: 'TLSv1.2' })
   } catch (error) {
     // The code only: nothing of a key may stand in a message.
-    const reason = (error as NodeJS.ErrnoException).code ?? 'OpenSSL refuses it'
+    const reason = (error as NodeJS.ErrnoException).code ?? 'rejected by OpenSSL'
     throw new Invalid([{ file, message: `cannot be used for TLS (${reason})` }])
   }
 }
@@ -79,23 +79,23 @@ const certificateBlock = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE--
 
 function certificateProblem({ name, text }: PemFile): Problem | undefined {
   const blocks = text.match(certificateBlock) ?? []
-  if (blocks.length === 0) return { file: name, message: 'holds no PEM certificate' }
+  if (blocks.length === 0) return { file: name, message: 'contains no PEM certificate' }
   try {
     for (const block of blocks) new X509Certificate(block)
     return undefined
   } catch {
-    return { file: name, message: 'holds a certificate that cannot be read' }
+    return { file: name, message: 'contains a certificate that cannot be parsed' }
   }
 }
 
 function keyProblem({ name, text }: PemFile): Problem | undefined {
   if (/ENCRYPTED/.test(text)) {
-    return { file: name, message: 'is an encrypted key: it has to be one without a passphrase' }
+    return { file: name, message: 'is an encrypted key: use a key without a passphrase' }
   }
   try {
     createPrivateKey(text)
     return undefined
   } catch {
-    return { file: name, message: 'holds no PEM private key' }
+    return { file: name, message: 'contains no PEM private key' }
   }
 }

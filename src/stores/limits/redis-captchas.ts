@@ -69,7 +69,7 @@ export function createRedisCaptchas(
       )
       if (digest === null) return undefined
       if (typeof digest === 'string') return digest
-      throw new Fault('redis', { reason: 'Redis: no usable answer' })
+      throw new Fault('redis', { reason: 'Redis: unexpected reply' })
     },
   }
 }

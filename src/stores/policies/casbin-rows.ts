@@ -45,7 +45,7 @@ export async function readCasbinTable<Schema>(
     const present = casbinTables.filter((table) => columns.has(table))
     const wanted = named === undefined ? present : present.filter((table) => table === named)
     if (wanted.length === 0) {
-      const message = `the database has no table ${named ?? casbinTables.join(' and no table ')}`
+      const message = `the database has no table ${named ?? casbinTables.join(' or ')}`
       throw new Invalid([{ file: 'database.url', message }])
     }
     const found = []
@@ -54,7 +54,7 @@ export async function readCasbinTable<Schema>(
     }
     const filled = found.filter(({ rows }) => rows.length > 0)
     if (filled.length > 1) {
-      const message = `both ${casbinTables.join(' and ')} have rows, and only one is in use: name it with --table`
+      const message = `both ${casbinTables.join(' and ')} contain rows: choose one with --table`
       throw new Invalid([{ file: 'database.url', message }])
     }
     return filled[0]?.rows ?? []
@@ -82,7 +82,7 @@ async function rowsOf<Schema>(
 ): Promise<readonly CasbinRow[]> {
   const missing = ['ptype', 'v0', 'v1', 'v2'].filter((column) => !columns.has(column))
   if (missing.length > 0) {
-    const message = `the table ${table} has no column ${missing.join(', ')}`
+    const message = `table ${table} has no column ${missing.join(', ')}`
     throw new Invalid([{ file: 'database.url', message }])
   }
   const names = ['ptype', ...valueColumns.filter((column) => columns.has(column))]

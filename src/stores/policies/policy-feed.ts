@@ -107,7 +107,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     const { revision } = compiled
     const previous = live.revision()
     if (!live.swap(compiled, sequence)) {
-      throw new Fault('policies', { reason: `${revision} is older than what is in force` })
+      throw new Fault('policies', { reason: `${revision} is older than the active revision` })
     }
     inForce = compiled
     known = { checksum, revision, ...(sequence !== undefined && { sequence }) }
@@ -150,7 +150,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
 
   function expired(): string | undefined {
     if (maxAgeMs === undefined || (confirmed.ageMs() ?? 0) <= maxAgeMs) return undefined
-    return `the policy was last confirmed ${ageSeconds()} s ago, which is more than policy.maxAge`
+    return `policy last confirmed ${ageSeconds()} s ago, longer than policy.maxAge`
   }
 
   return {
@@ -230,7 +230,9 @@ function createPrepare(signal: AbortSignal) {
     const error =
       result instanceof Error
         ? result
-        : new Fault('policies', { reason: `${revision} is in truth ${result.revision}` })
+        : new Fault('policies', {
+            reason: `revision mismatch: labelled ${revision}, content is ${result.revision}`,
+          })
     refused = { checksum, error }
     throw error
   }

@@ -47,7 +47,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
   try {
     return await readdir(directory)
   } catch (error) {
-    const hint = 'name the directory in policy.directory'
+    const hint = 'set policy.directory to the directory of policies'
     throw unreadable(directory, `cannot be read (${codeOf(error)}); ${hint}`)
   }
 }
@@ -71,7 +71,7 @@ async function readBytes(path: string, shown: string): Promise<Buffer> {
   } catch (error) {
     throw unreadable(shown, `cannot be read (${codeOf(error)})`)
   }
-  throw unreadable(shown, 'is not a file')
+  throw unreadable(shown, 'is not a regular file')
 }
 
 function codeOf(error: unknown): string {

@@ -63,7 +63,7 @@ export function createPolicyThreads(): PolicyThreads {
     }
     function died(cause?: unknown): void {
       if (!isOver) usable = false
-      end(new Fault('policies', { cause, reason: 'the thread that takes in policies died' }))
+      end(new Fault('policies', { cause, reason: 'the policy loader thread died' }))
     }
     function hear(reply: PolicyReply): void {
       if (isOver) return
@@ -102,9 +102,8 @@ export function createPolicyThreads(): PolicyThreads {
   return { start, usable: () => usable }
 }
 
-const noSnapshot = () => new Fault('policies', { reason: 'no snapshot was made' })
-const tooLate = () =>
-  new Fault('policies', { reason: 'a policy was not taken in within two minutes' })
+const noSnapshot = () => new Fault('policies', { reason: 'no snapshot was created' })
+const tooLate = () => new Fault('policies', { reason: 'policy not loaded within two minutes' })
 
 /** Under the ending that this file has, in the source and in what is built from it. */
 const file = new URL(import.meta.url.replace('policy-threads', 'policy-worker'))

@@ -76,7 +76,7 @@ function sizeOf(pieces: readonly Uint8Array[]): number {
 }
 
 function older(revision: string, known: Known): string {
-  return `the head names ${revision}, which is older than ${known.revision}`
+  return `the head points to ${revision}, which is older than ${known.revision}`
 }
 
 function unusable(what: string): Fault {

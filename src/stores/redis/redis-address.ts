@@ -32,7 +32,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   const hosts = (parts['hosts'] ?? '').split(',').map((text) => {
     const host = HOST.exec(text)?.groups
     const port = Number(host?.['port'] ?? (kind === 'sentinel' ? 26_379 : 6379))
-    if (host === undefined || port > 65_535) return refuse('a host is a name or address, and :port')
+    if (host === undefined || port > 65_535) return refuse('write each host as host or host:port')
     return { host: host['six'] ?? host['name'] ?? '', port }
   })
   if (kind === 'standalone' && hosts.length > 1) {
@@ -61,7 +61,8 @@ function readPath(kind: RedisAddress['kind'], path: string): { db: number; maste
   const [first = '', second = '', ...rest] = path.split('/').map((part) => decode(part) ?? '')
   const [master, number] = kind === 'sentinel' ? [first, second] : ['', first]
   const extra = kind === 'sentinel' ? rest.length > 0 : second !== '' || rest.length > 0
-  if (extra || !/^\d{0,5}$/.test(number)) return refuse('after the host comes a database number')
+  if (extra || !/^\d{0,5}$/.test(number))
+    return refuse('only a database number may follow the hosts')
   if (kind === 'cluster' && number !== '') return refuse('a cluster has no database numbers')
   if (kind === 'sentinel' && master === '') {
     return refuse('redis+sentinel:// needs the name of the master: redis+sentinel://h1,h2/name')
@@ -83,5 +84,5 @@ function decode(text: string | undefined): string | undefined {
 }
 
 function refuse(hint: string): never {
-  throw new Invalid([{ file: 'redis.url', message: `is no address of Redis: ${hint}` }])
+  throw new Invalid([{ file: 'redis.url', message: `is not a valid Redis URL: ${hint}` }])
 }

@@ -23,7 +23,7 @@ export function createConnection(settings: RedisSettings): Redis | Cluster {
   const address = parseRedisUrl(settings.url)
   if (address.kind !== 'cluster') return createLone(settings, address)
   if (!hasHashTag(settings.prefix)) {
-    const message = 'needs a hash tag on a Redis Cluster, such as {postern}: with its braces'
+    const message = 'needs a hash tag for Redis Cluster, for example {postern}:'
     throw new Invalid([{ file: 'redis.prefix', message }])
   }
   const Connector = connectorTo({ tls: address.tls, find: (own) => own, retryMs: retry })

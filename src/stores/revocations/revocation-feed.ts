@@ -93,7 +93,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     try {
       for (let turn = 0; !(await compareOnce()); turn++) {
         if (turn === MOST_TURNS) {
-          throw new Fault('revocations', { reason: 'the list keeps changing' })
+          throw new Fault('revocations', { reason: 'the revocation list keeps changing' })
         }
       }
     } catch (error) {

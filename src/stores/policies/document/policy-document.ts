@@ -64,7 +64,7 @@ export function parseDocument(text: string, revision: string): PolicyDocument {
 /** What `parseDocument` does, in steps. */
 export function* parseDocumentInSteps(text: string, revision: string): Steps<PolicyDocument> {
   const document = readJson(text)
-  if (!isDocument(document)) throw broken(revision, 'it does not have the form of a document')
+  if (!isDocument(document)) throw broken(revision, 'not a policy document')
   yield
   const ending = `,"checksum":"${document.checksum}"}`
   const sum = createHash('sha256')
@@ -73,9 +73,9 @@ export function* parseDocumentInSteps(text: string, revision: string): Steps<Pol
     yield
   }
   if (!text.endsWith(ending) || sum.update('}').digest('hex') !== document.checksum) {
-    throw broken(revision, 'its checksum is wrong')
+    throw broken(revision, 'checksum mismatch')
   }
-  if (document.revision !== revision) throw broken(revision, `it is that of ${document.revision}`)
+  if (document.revision !== revision) throw broken(revision, `it belongs to ${document.revision}`)
   return document
 }
 
@@ -85,7 +85,8 @@ export function* parseDocumentInSteps(text: string, revision: string): Steps<Pol
  */
 export function policyOf({ revision, files }: PolicyDocument): PolicySet {
   const set = parsed(files, revision)
-  if (set.revision !== revision) throw broken(revision, `it is in truth ${set.revision}`)
+  if (set.revision !== revision)
+    throw broken(revision, `revision mismatch, its content is ${set.revision}`)
   return set
 }
 
@@ -116,5 +117,5 @@ function isDocument(value: unknown): value is PolicyDocument {
 }
 
 function broken(revision: string, why: string): Fault {
-  return new Fault('redis', { reason: `the document of ${revision} cannot be used: ${why}` })
+  return new Fault('redis', { reason: `the policy document of ${revision} is invalid: ${why}` })
 }

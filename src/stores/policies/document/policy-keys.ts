@@ -40,7 +40,7 @@ export function policyKeys(prefix: string) {
 export function parseHead(text: string, key: string): Head {
   const value = readJson(text)
   if (!isHead(value)) {
-    const reason = `${key} holds no head: delete that key and push the policy again`
+    const reason = `${key} is not a valid policy head: delete that key and push the policy again`
     throw new Fault('redis', { reason })
   }
   return { revision: value.revision, sequence: value.sequence }

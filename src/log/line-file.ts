@@ -32,7 +32,7 @@ export async function openLineFile(
 ): Promise<LineFile> {
   const path = resolve(name)
   let file = await openAppending(path).catch((error: Error) => {
-    throw new Invalid([{ file: setting, message: `cannot be appended to: ${error.message}` }])
+    throw new Invalid([{ file: setting, message: `cannot open for appending: ${error.message}` }])
   })
   let lookedAt = Date.now()
   const waiting: string[] = []
@@ -112,7 +112,7 @@ export async function openLineFile(
 async function writeWhole(file: FileHandle, text: string): Promise<void> {
   const bytes = Buffer.from(text)
   const { bytesWritten } = await file.write(bytes)
-  if (bytesWritten < bytes.length) throw new Error('only part of it could be written')
+  if (bytesWritten < bytes.length) throw new Error('short write')
 }
 
 /** Who may read decisions is decided by whoever sets up the directory; others may not. */

@@ -64,7 +64,7 @@ function answerOf(thread: Worker, comparison: Comparison): Promise<boolean | Fau
       resolve(new Fault('password-check', { cause, reason }))
     }
     const died = (cause?: unknown) => fail('a hashing thread died', cause)
-    const timer = setTimeout(fail, longestMs, 'a password took too long to check')
+    const timer = setTimeout(fail, longestMs, 'password check timed out')
     thread.removeAllListeners()
     thread.once('message', (matches: boolean) => {
       clearTimeout(timer)

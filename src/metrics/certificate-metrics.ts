@@ -19,7 +19,7 @@ export function addCertificateMetrics(
   figures.readGauge(
     {
       name: 'postern_tls_certificate_not_after_seconds',
-      help: 'When the certificate of the public port expires, in seconds since the epoch.',
+      help: 'Expiry of the certificate of the public port, in seconds since the epoch.',
       whole: 'min',
     },
     () => [{ value: Date.parse(read().notAfter) / 1000 }],
@@ -28,9 +28,8 @@ export function addCertificateMetrics(
     figures,
     {
       prefix: 'postern_tls',
-      total:
-        'New certificates that came into force (ok), and attempts that did not end well (failed).',
-      success: '0 while the certificate files cannot be used and the last good pair stays.',
+      total: 'Certificate reloads: ok if the new certificate became active, failed if not.',
+      success: '0 while the certificate files are unusable and the last good pair stays active.',
     },
     () => {
       const { reloads, lastError } = read()
@@ -39,6 +38,6 @@ export function addCertificateMetrics(
   )
   return figures.counter({
     name: 'postern_tls_handshake_failures_total',
-    help: 'Connections to the public port that ended before TLS was spoken.',
+    help: 'Failed TLS handshakes on the public port.',
   })
 }

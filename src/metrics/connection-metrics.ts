@@ -42,11 +42,11 @@ export function createConnectionMetrics(figures: Figures): ConnectionMetrics {
   return {
     rejected: countByReason(figures, connectionBounds, {
       name: 'postern_connections_rejected_total',
-      help: 'New client connections refused because a limit was reached and no idle connection could make room.',
+      help: 'New client connections refused because a limit was reached and no idle connection could be closed instead.',
     }),
     closed: countByReason(figures, closeReasons, {
       name: 'postern_connections_closed_total',
-      help: 'Open client connections closed by the gateway: idle ones to make room, by limit, and those with an unread body or response or a body that broke after its response had begun.',
+      help: 'Open client connections closed by the gateway: idle ones at a limit, and those with an unread body, an unread response, or a body that broke after its response had begun.',
     }),
     requestRejected: countByReason(figures, requestRejections, {
       name: 'postern_requests_rejected_total',
@@ -63,7 +63,7 @@ export function addConnectionGauge(
   figures.readGauge(
     {
       name: 'postern_client_connections',
-      help: 'Open client connections: active has a request under way, idle has none.',
+      help: 'Open client connections; active ones have a request in flight.',
       labels: ['state'],
       whole: 'sum',
     },
@@ -81,7 +81,7 @@ export function addListenOverflows(figures: Figures, read: () => number | undefi
   figures.readCounter(
     {
       name: 'postern_listen_overflows_total',
-      help: 'Connections dropped by the system since the start because an accept queue was full, of all processes in the network namespace.',
+      help: 'Connections the operating system dropped since the start because an accept queue was full, of all processes in the network namespace.',
     },
     () => [{ value: (read() ?? before) - before }],
   )

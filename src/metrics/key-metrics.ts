@@ -14,7 +14,7 @@ export function addKeyMetrics(figures: Figures, read: () => CountedKeys): void {
   figures.readGauge(
     {
       name: 'postern_key_info',
-      help: 'Always 1; the labels name each key of the key directory, and say whether it signs.',
+      help: 'Always 1; one series per key of the key directory, with a label that says whether it signs.',
       labels: ['kid', 'algorithm', 'signs'],
       whole: 'max',
     },
@@ -29,9 +29,8 @@ export function addKeyMetrics(figures: Figures, read: () => CountedKeys): void {
     figures,
     {
       prefix: 'postern_key',
-      total:
-        'New sets of keys that came into force (ok), and attempts that did not end well (failed).',
-      success: '0 while the key directory cannot be used and the last good keys stay.',
+      total: 'Reloads of the key directory: ok if the new keys became active, failed if not.',
+      success: '0 while the key directory is unusable and the last good keys stay active.',
     },
     () => {
       const { reloads, lastError } = read()

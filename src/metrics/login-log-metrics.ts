@@ -10,10 +10,10 @@ interface CountedLoginRecords {
 }
 
 const counters = {
-  written: 'Rows that this process added to the login log.',
-  dropped: 'Login records lost because there was no room for them.',
-  refused: 'Login records that the table refused, and entries of the stream that are none.',
-  retried: 'Failed tries to pass login records on; each is followed by another.',
+  written: 'Login records this process wrote to the table.',
+  dropped: 'Login records dropped because the queue was full.',
+  refused: 'Login records the table rejected, and unreadable entries of the stream.',
+  retried: 'Failed writes of login records that are retried.',
 } as const
 
 /** Shows whether the login log keeps up, and what it lost. */
@@ -21,7 +21,7 @@ export function addLoginLogMetrics(figures: Figures, read: () => CountedLoginRec
   figures.readGauge(
     {
       name: 'postern_login_log_queued',
-      help: 'Login records that only this process has.',
+      help: 'Login records held only in the memory of this process.',
       whole: 'sum',
     },
     () => [{ value: read().queued }],

@@ -6,7 +6,7 @@ export function addOverloadMetrics(figures: Figures, share: () => number): void 
     {
       name: 'postern_shed_ratio',
       whole: 'max',
-      help: 'Which share of new requests is refused because the event loop is late, from 0 to 0.9.',
+      help: 'Fraction of new requests shed because of event-loop delay, from 0 to 0.9.',
     },
     () => [{ value: share() }],
   )

@@ -21,7 +21,7 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
   figures.readGauge(
     {
       name: 'postern_policy_info',
-      help: 'Always 1; the labels say which policy is in force.',
+      help: 'Always 1; the labels identify the active policy.',
       labels: ['revision', 'source', 'engine'],
       whole: 'max',
     },
@@ -33,7 +33,7 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
   figures.readGauge(
     {
       name: 'postern_policy_rules',
-      help: 'How many rules the policy in force has.',
+      help: 'Rules in the active policy.',
       whole: 'max',
     },
     () => known(read().rules),
@@ -42,8 +42,8 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
     figures,
     {
       prefix: 'postern_policy',
-      total: 'New policies that came into force (ok), and attempts that did not end well (failed).',
-      success: '0 while the last attempt to read the policies failed and the last good ones stay.',
+      total: 'Policy reloads: ok if the new policy became active, failed if not.',
+      success: '0 while the last reload failed and the last good policy stays active.',
     },
     () => {
       const { reloads, stale } = read()
@@ -54,15 +54,15 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
     figures,
     {
       prefix: 'postern_policy',
-      current: '1 while policy.snapshot holds the live revision, 0 while it does not.',
-      failures: 'Writes of policy.snapshot that failed.',
+      current: '1 while policy.snapshot holds the active revision, 0 while it does not.',
+      failures: 'Failed writes of policy.snapshot.',
     },
     () => read().snapshot,
   )
   figures.readGauge(
     {
       name: 'postern_policy_last_reload_timestamp_seconds',
-      help: 'When the policy in force came into force.',
+      help: 'When the active policy became active.',
       whole: 'min',
     },
     () => known(seconds(read().since)),
@@ -70,7 +70,7 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
   figures.readGauge(
     {
       name: 'postern_policy_confirmed_timestamp_seconds',
-      help: 'When the source last said that the policy in force is the newest.',
+      help: 'When the source last confirmed that the active policy is the newest.',
       whole: 'min',
     },
     () => known(seconds(read().confirmedAt)),
@@ -84,7 +84,7 @@ const propagationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 
 export function addPropagationMetric(figures: Figures): (seconds: number) => void {
   return figures.duration({
     name: 'postern_policy_propagation_seconds',
-    help: 'From publication, by the clock of Redis, to force here by our own; 0 where that is ahead.',
+    help: 'Time from publication (clock of Redis) to activation (clock of this gateway); 0 if that is negative.',
     buckets: propagationBuckets,
   })
 }

@@ -69,7 +69,7 @@ export function createRequestMetrics(figures: Figures, known: KnownLabels): Requ
   figures.readCounter(
     {
       name: 'postern_requests_total',
-      help: 'Requests that have ended, with their true outcome where HTTP says 200.',
+      help: 'Finished requests; outcome is the true result also where the HTTP status is 200.',
       labels: requestLabels,
     },
     counts.readings,
@@ -78,35 +78,35 @@ export function createRequestMetrics(figures: Figures, known: KnownLabels): Requ
   figures.readCounter(
     {
       name: 'postern_outcomes_total',
-      help: 'Requests that have ended, by outcome alone; every outcome is present from the start.',
+      help: 'Finished requests by outcome; every outcome is present from the start.',
       labels: ['outcome'],
     },
     () => byOutcome(known.outcomes, counts.readings()),
   )
   const durations = figures.duration({
     name: 'postern_request_duration_seconds',
-    help: 'From the end of the request headers to the end of the answer.',
+    help: 'Time from the end of the request headers to the end of the response.',
     label: 'route',
   })
   const upstreamDurations = figures.duration({
     name: 'postern_upstream_request_duration_seconds',
-    help: 'From giving it to a target to the end of the answer, waiting and retries included.',
+    help: 'Time from choosing a target to the end of the response, with queueing and retries.',
     label: 'upstream',
   })
   const decisions = figures.duration({
     name: 'postern_authz_duration_seconds',
-    help: 'How long the policy took to decide.',
+    help: 'Time a policy decision took.',
     buckets: decisionBuckets,
   })
   const identities = figures.counter({
     name: 'postern_authn_total',
-    help: 'Identity checks, by result and by where the token rode.',
+    help: 'Authentication checks, by result and by where the token was sent.',
     labels: ['result', 'carrier'],
     fromZero: identityResults,
   })
   const permissions = figures.counter({
     name: 'postern_authz_total',
-    help: 'Permission checks, by result and by the step that decided.',
+    help: 'Authorization checks, by result and by the step that decided.',
     labels: ['result', 'step', 'mode'],
     fromZero: permissionResults,
   })
@@ -118,26 +118,26 @@ export function createRequestMetrics(figures: Figures, known: KnownLabels): Requ
   })
   const captchas = figures.counter({
     name: 'postern_captcha_total',
-    help: 'Captchas asked for, by result.',
+    help: 'Captcha requests, by result.',
     labels: ['result'],
     fromZero: captchaResults.map((result) => [result]),
   })
   const limited = figures.counter({
     name: 'postern_ratelimit_rejected_total',
-    help: 'Requests refused by a limit.',
+    help: 'Requests rejected by a rate limit.',
     labels: ['route'],
     fromZero: known.limitedRoutes.map((route) => [route]),
   })
   const retried = figures.counter({
     name: 'postern_upstream_retries_total',
-    help: 'Requests that were sent again, to another target.',
+    help: 'Requests retried on another target.',
     labels: ['upstream'],
     fromZero: known.upstreams.map((upstream) => [upstream]),
   })
   figures.readGauge(
     {
       name: 'postern_open_requests',
-      help: 'Requests that have begun and not ended.',
+      help: 'Requests in flight.',
       whole: 'sum',
     },
     () => [{ value: open }],

@@ -15,7 +15,7 @@ export function addRevocationMetrics(figures: Figures, read: () => CountedRevoca
   figures.readGauge(
     {
       name: 'postern_revocations',
-      help: 'Single tokens that ended early, and users all of whose tokens of a time did.',
+      help: 'Revoked tokens, and users whose tokens were all revoked.',
       labels: ['kind'],
       whole: 'max',
     },
@@ -30,7 +30,7 @@ export function addRevocationMetrics(figures: Figures, read: () => CountedRevoca
   figures.readGauge(
     {
       name: 'postern_revocations_age_seconds',
-      help: 'How long ago the store last confirmed the list; absent while it never did.',
+      help: 'Time since the store last confirmed the revocation list; absent until the first time.',
       whole: 'max',
     },
     () => {
@@ -41,7 +41,7 @@ export function addRevocationMetrics(figures: Figures, read: () => CountedRevoca
   figures.readGauge(
     {
       name: 'postern_revocations_stale',
-      help: '1 while the list is older than revocation.maxAgeMs.',
+      help: '1 while the revocation list is older than revocation.maxAgeMs.',
       whole: 'max',
     },
     () => [{ value: read().stale ? 1 : 0 }],
@@ -50,9 +50,8 @@ export function addRevocationMetrics(figures: Figures, read: () => CountedRevoca
     figures,
     {
       prefix: 'postern_revocations',
-      current:
-        '1 while revocation.snapshot holds the list of this gateway, 0 while it cannot be written.',
-      failures: 'Writes of revocation.snapshot that failed.',
+      current: '1 while revocation.snapshot is up to date, 0 while it cannot be written.',
+      failures: 'Failed writes of revocation.snapshot.',
     },
     () => read().snapshot,
   )

@@ -29,7 +29,7 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
   figures.readCounter(
     {
       name: 'postern_upstream_dns_failures_total',
-      help: 'Lookups of the name of a target that failed.',
+      help: 'Failed DNS lookups of target names.',
       labels: ['upstream'],
     },
     () =>
@@ -42,7 +42,7 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
   figures.readGauge(
     {
       name: 'postern_upstream_up',
-      help: '0 while its health check finds it ill.',
+      help: '0 while the health check of the target fails.',
       labels,
       whole: 'min',
     },
@@ -51,7 +51,7 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
   figures.readGauge(
     {
       name: 'postern_circuit_state',
-      help: '0 closed: used; 1 half-open: a few requests try it; 2 open: left alone after failures.',
+      help: 'Circuit breaker of the target: 0 closed, 1 half-open, 2 open.',
       labels,
       whole: 'max',
     },
@@ -60,7 +60,7 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
   figures.readGauge(
     {
       name: 'postern_upstream_outstanding',
-      help: 'Requests that were given to it and have not ended.',
+      help: 'Requests in flight to the target.',
       labels,
       whole: 'sum',
     },
@@ -69,7 +69,7 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
   figures.readGauge(
     {
       name: 'postern_upstream_connections',
-      help: 'Open connections to it, idle ones and tunnels included.',
+      help: 'Open connections to the target, with idle connections and tunnels.',
       labels,
       whole: 'sum',
     },

@@ -11,7 +11,7 @@ export function addWorkerMetrics(figures: Figures, read: () => CountedWorkers): 
   figures.readGauge(
     {
       name: 'postern_workers',
-      help: 'Workers by what they do; waiting is a place whose next process is on its way.',
+      help: 'Workers by state; waiting is a slot whose next process has not started yet.',
       labels: ['state'],
       whole: 'sum',
     },
@@ -24,7 +24,7 @@ export function addWorkerMetrics(figures: Figures, read: () => CountedWorkers): 
   figures.readCounter(
     {
       name: 'postern_worker_restarts_total',
-      help: 'Processes that took the place of a worker that had ended.',
+      help: 'Worker processes started to replace one that exited.',
     },
     () => [{ value: read().restarts }],
   )

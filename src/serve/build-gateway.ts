@@ -103,7 +103,7 @@ export async function buildGateway(
     {
       name: 'postern_open_streams',
       whole: 'sum',
-      help: 'What lasts as long as both sides want: upgraded connections, and streams of events.',
+      help: 'Open upgraded connections and event streams.',
       labels: ['kind'],
     },
     () => [

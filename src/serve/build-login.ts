@@ -78,7 +78,7 @@ export async function buildLogin(
     digestKey: createLastingKey(keys, 'throttle'),
     onLockout: facts.figures.counter({
       name: 'postern_login_lockouts_total',
-      help: 'Login attempts turned away because their address or their account has to wait.',
+      help: 'Login attempts refused because the address or the account is locked out.',
       labels: ['by'],
       fromZero: [['address'], ['account']],
     }),
@@ -134,7 +134,7 @@ function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figure
   figures.readGauge(
     {
       name: 'postern_login_counted_alone',
-      help: '1 while Redis is away and login attempts are counted by this process alone.',
+      help: '1 while Redis is unreachable and login attempts are counted locally.',
       whole: 'max',
     },
     () => [{ value: Number(isAlone) }],

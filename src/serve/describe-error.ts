@@ -46,7 +46,7 @@ export function createDescribeError(clean: Clean): DescribeError {
         ...(error.cause instanceof Error && { cause: clean(error.cause.message) }),
       }
     } catch {
-      return { type: 'unknown', message: 'an error that cannot be read', stack: undefined }
+      return { type: 'unknown', message: 'unreadable error', stack: undefined }
     }
   }
 }

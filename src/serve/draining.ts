@@ -15,7 +15,7 @@ export function drainMs({ shutdown: { graceMs, idleMs, deadlineMs } }: Config): 
 /** What can end a drain early, and who is told of what it cut. */
 export function drainOptions({ log, hurry }: ServeOptions) {
   const onCut = (connections: number) =>
-    log.warn({ connections }, 'connections were cut before their answers were complete')
+    log.warn({ connections }, 'connections closed before their responses were complete')
   return { hurry, onCut }
 }
 

@@ -34,13 +34,13 @@ export async function openDecisions(
   if (file === undefined) return log.decisions
   const lines = await openLineFile(file, {
     setting: 'logger.decisions.file',
-    onTrouble: (reason) => log.error({ reason }, 'decisions could not be written down'),
+    onTrouble: (reason) => log.error({ reason }, 'decision log write failed'),
   })
   closing.add(lines.close)
   figures.readCounter(
     {
       name: 'postern_decision_log_dropped_total',
-      help: 'Decisions that logger.decisions.file did not take.',
+      help: 'Decisions not written to logger.decisions.file.',
     },
     () => [{ value: lines.dropped() }],
   )

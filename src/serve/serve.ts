@@ -216,7 +216,7 @@ function addMetrics(figures: Figures, mode: string, policies: OpenPolicySource):
   figures.readGauge(
     {
       name: 'postern_mode_info',
-      help: 'Always 1; the label says in which mode it runs.',
+      help: 'Always 1; the labels give application mode and version.',
       labels: ['mode', 'version'],
       whole: 'max',
     },
@@ -233,7 +233,7 @@ async function buildKeys({ config, log }: ServeOptions, weakAllowed: boolean): P
 /** Upstreams that expect an assertion would refuse every call without one. */
 function assertionProblem({ identity }: Config, keys: OpenKeys): string | undefined {
   if (!identity.assertion.enabled || assertionSigner(keys.current()) !== undefined) return undefined
-  return 'identity.assertion needs one private key that is no shared secret, or one named to sign'
+  return 'identity.assertion requires one private key that is not a shared secret, or one named to sign'
 }
 
 /** The certificate of the public port, if it has one. */

@@ -69,7 +69,7 @@ export function createLife({ log, shutdown, describe, exit }: LifeParts): Life {
   }
 
   function giveUp(): void {
-    log.error('not everything could be closed in time; what the stores had not taken is lost')
+    log.error('shutdown deadline exceeded; records not yet stored are lost')
     exit(1)
   }
 
@@ -84,10 +84,10 @@ export function createLife({ log, shutdown, describe, exit }: LifeParts): Life {
       const now = performance.now()
       if (askedAt === undefined) {
         askedAt = now
-        log.info('closing')
+        log.info('shutting down')
         endWithin(shutdown.deadlineMs)
       } else if (now - askedAt >= sameWishMs && !hurry.signal.aborted) {
-        log.warn('told to end a second time: cutting what is open')
+        log.warn('second signal: closing open connections now')
         cut()
       }
     },
@@ -97,8 +97,8 @@ export function createLife({ log, shutdown, describe, exit }: LifeParts): Life {
       // Errors in a row can keep the timers from their turn.
       if (performance.now() > endsAt) return exit(1)
       const fields = errors <= mostToldErrors ? { err: describe(error), origin } : undefined
-      if (errors === 1) log.fatal(fields, 'an error that nobody caught: ending')
-      else if (fields !== undefined) log.error(fields, 'another error that nobody caught')
+      if (errors === 1) log.fatal(fields, 'uncaught exception; shutting down')
+      else if (fields !== undefined) log.error(fields, 'another uncaught exception')
       endWithin(Math.min(shutdown.deadlineMs, shutdown.failureDeadlineMs))
     },
     async end(close) {
@@ -108,10 +108,10 @@ export function createLife({ log, shutdown, describe, exit }: LifeParts): Life {
         await close()
       } catch (error) {
         code = 1
-        log.error({ err: describe(error) }, 'not everything could be closed in order')
+        log.error({ err: describe(error) }, 'shutdown incomplete: a part failed to close')
       }
       for (const timer of timers) clearTimeout(timer)
-      if (errors > 1) log.error({ errors }, 'errors that nobody caught, in all')
+      if (errors > 1) log.error({ errors }, 'total of uncaught exceptions')
       return code
     },
   }

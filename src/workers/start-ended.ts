@@ -6,7 +6,7 @@ export class StartEnded extends Error {
   readonly exitCode: number
 
   constructor(exitCode: number) {
-    super('the workers ended while they started')
+    super('workers exited during startup')
     this.name = 'StartEnded'
     this.exitCode = exitCode
   }

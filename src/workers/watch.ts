@@ -50,7 +50,7 @@ export function createWatch(
     for (const place of places) {
       if ((missed.get(place.number) ?? 0) < mostMissed) continue
       missed.delete(place.number)
-      log.error({ worker: place.number, endedPid: place.pid() }, 'a silent worker is killed')
+      log.error({ worker: place.number, endedPid: place.pid() }, 'killing unresponsive worker')
       place.kill()
     }
   }

@@ -38,7 +38,7 @@ export interface Crew {
   readonly close: (withinMs: number, moreMs: number) => Promise<void>
 }
 
-const waits = 'worker told to end is the only one that listens; it serves until another does'
+const waits = 'signal to the only listening worker: it keeps serving until another listens'
 
 /** A signal to the whole group reaches its members one after the other. */
 const groupMs = 250
@@ -97,7 +97,7 @@ export function createCrew(parts: CrewParts): Crew {
   }
 
   function advance(number: number, listening: Listening): void {
-    if (phase === 'running') log.info({ worker: number }, 'a worker listens')
+    if (phase === 'running') log.info({ worker: number }, 'worker listening')
     if (phase !== 'starting') return
     if (number === 1) for (const place of places.slice(1)) place.fill()
     if (!places.every(isListening)) return
@@ -113,7 +113,7 @@ export function createCrew(parts: CrewParts): Crew {
     if (isTold === true) started.reject(new StartEnded(exitCode()))
     else if (code !== null && code !== 0) started.reject(new StartEnded(code))
     else {
-      const reason = `worker ${number} ended before it listened (${signal ?? `exit code ${code}`})`
+      const reason = `worker ${number} exited before it was listening (${signal ?? `exit code ${code}`})`
       started.reject(new Fault('workers', { reason }))
     }
   }
@@ -124,7 +124,7 @@ export function createCrew(parts: CrewParts): Crew {
     const inMs = inOrder ? groupMs : after(servedMs)
     // Not `code`: log lines have that field taken out, for it is what captchas call their answer.
     const line = { worker: place.number, endedPid: pid, exitCode: code, signal, inMs }
-    log[inOrder ? 'warn' : 'error'](line, 'a worker ended; another takes its place')
+    log[inOrder ? 'warn' : 'error'](line, 'worker exited; starting a replacement')
     setTimeout(() => {
       if (phase !== 'running') return
       restarts++
@@ -148,7 +148,7 @@ export function createCrew(parts: CrewParts): Crew {
     clearTimeout(cut)
     if (bad.size === 0) return
     const names = [...bad].sort().join(', ')
-    throw new Fault('workers', { reason: `not ended in order: worker ${names}` })
+    throw new Fault('workers', { reason: `did not shut down cleanly: worker ${names}` })
   }
 
   return {

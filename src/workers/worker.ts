@@ -68,7 +68,7 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
   worker.on('disconnect', () => {
     // Else Node ends this process at once, with all that it is answering.
     worker.exitedAfterDisconnect = true
-    start.reject(new Fault('workers', { reason: 'the supervisor is gone' }))
+    start.reject(new Fault('workers', { reason: 'the supervisor exited' }))
     end.resolve(undefined)
     leave.resolve()
     bye.resolve()
@@ -125,7 +125,7 @@ function tell(worker: Worker, message: FromWorker): Promise<void> {
 
 async function inTime<T>(ms: number, word: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const silent = new Fault('workers', { reason: 'the supervisor says nothing' })
+  const silent = new Fault('workers', { reason: 'no message from the supervisor' })
   const timer = setTimeout(() => reject(silent), ms)
   try {
     return await Promise.race([word, promise])

@@ -85,7 +85,7 @@ test('the only worker that listens, told to end, serves until another one listen
   })
   expect(outcomes.answered).toBeGreaterThan(20)
   const replacing = crew.log.find(
-    ({ msg, endedPid }) => /ended/.test(`${msg}`) && endedPid === told,
+    ({ msg, endedPid }) => /^worker exited/.test(`${msg}`) && endedPid === told,
   )
   expect(replacing).toMatchObject({ exitCode: 0, inMs: 250 })
 })
@@ -127,7 +127,7 @@ test('a worker that waits for another ends by its deadline all the same, and no 
   expect(took).toBeGreaterThan(2000)
   expect(outcomes.answered).toBeGreaterThan(20)
   expect(outcomes.hung).toBe(0)
-  const line = crew.log.find(({ msg }) => /only one that listens/.test(`${msg}`))
+  const line = crew.log.find(({ msg }) => /only listening worker/.test(`${msg}`))
   expect(line).toMatchObject({ level: 'warn', worker: expect.any(Number) })
 })
 
@@ -137,7 +137,7 @@ test('a worker told to end twice does not wait', async () => {
   process.kill(killed, 'SIGSTOP')
   process.kill(killed, 'SIGKILL')
   process.kill(told, 'SIGTERM')
-  await until(() => crew.log.some(({ msg, pid }) => msg === 'closing' && pid === told))
+  await until(() => crew.log.some(({ msg, pid }) => msg === 'shutting down' && pid === told))
   await pause(1100)
 
   if (isAlive(told)) process.kill(told, 'SIGTERM')

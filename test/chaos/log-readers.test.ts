@@ -111,7 +111,7 @@ describe('a log elsewhere', () => {
     const lines = gateway.text().split('\n').slice(0, -1)
     const paths = lines.map((line): unknown => JSON.parse(line).path)
     expect(paths.filter((path) => /^\/x+$/.test(String(path)))).toHaveLength(200)
-    expect(lines.filter((line) => line.includes('"msg":"closing"'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('"msg":"shutting down"'))).toHaveLength(1)
   })
 
   test('is JSON', async () => {

@@ -35,7 +35,7 @@ async function open(gateway: GatewayProcess) {
 }
 
 const closing = (gateway: GatewayProcess) =>
-  until(() => gateway.log.some(({ msg }) => msg === 'closing'))
+  until(() => gateway.log.some(({ msg }) => msg === 'shutting down'))
 
 async function refusesConnections(gateway: GatewayProcess): Promise<boolean> {
   const socket = connect({ port: gateway.publicPort, host: '127.0.0.1' })
@@ -150,7 +150,7 @@ describe('a gateway that is told to end', () => {
     await until(() => hung.isClosed() && download.isClosed())
     expect(hung.answers()).toEqual([])
     expect(gateway.log).toContainEqual(
-      expect.objectContaining({ level: 'warn', connections: 2, msg: expect.stringMatching(/cut/) }),
+      expect.objectContaining({ level: 'warn', connections: 2, msg: expect.stringMatching(/^connections closed/) }),
     )
   })
 

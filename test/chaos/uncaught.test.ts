@@ -38,7 +38,7 @@ describe('an error that nobody caught', () => {
       expect(await gateway.exit).toBe(1)
       const fatal = gateway.log.filter(({ level }) => level === 'fatal')
       expect(fatal).toMatchObject([
-        { msg: 'an error that nobody caught: ending', err: { message: 'nobody caught this' } },
+        { msg: 'uncaught exception; shutting down', err: { message: 'nobody caught this' } },
       ])
     },
   )
@@ -66,7 +66,7 @@ describe('an error that nobody caught', () => {
     await until(() => upstream.requests.length === 1)
 
     gateway.signal('SIGTERM')
-    await until(() => gateway.log.some(({ msg }) => msg === 'closing'))
+    await until(() => gateway.log.some(({ msg }) => msg === 'shutting down'))
     gateway.signal('SIGUSR2')
     await until(() => gateway.log.some(({ level }) => level === 'fatal'))
     gateway.signal('SIGUSR2')

@@ -200,7 +200,7 @@ describe('a gateway of two workers', () => {
     expect(answers.filter((status) => status !== 200).length).toBeLessThanOrEqual(1)
     expect(seen).toEqual([...seen].sort((a, b) => a - b))
     expect(await figureOf(crew.opsPort, 'postern_worker_restarts_total')).toBe(1)
-    const line = crew.log.find(({ msg }) => msg === 'a worker ended; another takes its place')
+    const line = crew.log.find(({ msg }) => msg === 'worker exited; starting a replacement')
     expect(line).toMatchObject({ level: 'error', endedPid: killed, signal: 'SIGKILL', inMs: 0 })
     await reachBoth(crew)
   })
@@ -219,7 +219,7 @@ describe('a gateway of two workers', () => {
 
     for (const pid of pids) process.kill(pid, 'SIGTERM')
     const isClosing = (own: number) =>
-      crew.log.some(({ msg, pid }) => msg === 'closing' && pid === own)
+      crew.log.some(({ msg, pid }) => msg === 'shutting down' && pid === own)
     await until(() => pids.every(isClosing))
     expect(pids.some(isAlive)).toBe(true)
     answer()
@@ -260,9 +260,11 @@ describe('a gateway of two workers that is told to end', () => {
 
     expect(await crew.exit).toBe(0)
     const said = crew.log.map(({ msg }) => msg)
-    expect(said).not.toContain('a worker ended; another takes its place')
+    expect(said).not.toContain('worker exited; starting a replacement')
     // The workers, which heard it too, say so for themselves.
-    const closing = crew.log.filter(({ msg, worker }) => msg === 'closing' && worker === undefined)
+    const closing = crew.log.filter(
+      ({ msg, worker }) => msg === 'shutting down' && worker === undefined,
+    )
     expect(closing).toHaveLength(1)
     expect(crew.complaints()).toBe('')
   })
@@ -274,7 +276,7 @@ describe('a gateway of two workers that is told to end', () => {
     await until(() => crew.upstream.requests.length === 1)
 
     crew.signal('SIGTERM')
-    await until(() => crew.log.some(({ msg }) => msg === 'closing'))
+    await until(() => crew.log.some(({ msg }) => msg === 'shutting down'))
     await new Promise((resolve) => setTimeout(resolve, 1100))
     crew.signal('SIGTERM')
 
@@ -321,7 +323,7 @@ describe('a gateway of two workers that is told to end', () => {
 
     expect(await crew.stop()).toBe(1)
 
-    expect(JSON.stringify(crew.log)).toContain('not ended in order: worker 1')
+    expect(JSON.stringify(crew.log)).toContain('did not shut down cleanly: worker 1')
     expect(isAlive(stuck)).toBe(false)
   })
 })
@@ -437,7 +439,7 @@ describe.skipIf(!hasPrlimit)('a supervisor that has no descriptors left', () => 
     // The one that was to take its place ends before it has begun.
     const failed = crew.logged(
       ({ msg, endedPid }) =>
-        msg === 'a worker ended; another takes its place' && endedPid === undefined,
+        msg === 'worker exited; starting a replacement' && endedPid === undefined,
     )
     process.kill(first, 'SIGKILL')
     await failed

@@ -61,7 +61,7 @@ describe('two workers with an SDK loaded', () => {
       expect(await sdk.exported()).toEqual([])
 
       tell(crew)
-      await until(() => crew.log.some(({ msg }) => msg === 'closing'))
+      await until(() => crew.log.some(({ msg }) => msg === 'shutting down'))
       for (const answer of answers) answer()
 
       expect(await Promise.all(inFlight)).toEqual(late.map(() => 200))

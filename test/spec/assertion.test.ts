@@ -246,7 +246,7 @@ describe('the key of assertions', () => {
     const { directory } = await mountKeys({ 'a.jwk': jwk })
 
     await expect(startPostern({ config: signing(directory) })).rejects.toThrow(
-      'identity.assertion needs one private key that is no shared secret',
+      'identity.assertion requires one private key that is not a shared secret',
     )
   })
 

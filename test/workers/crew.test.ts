@@ -67,7 +67,7 @@ describe('a crew', () => {
   test('whose first worker is killed at the start says so itself', async () => {
     const crew = smallCrew('killed')
 
-    await expect(crew.start()).rejects.toThrow('worker 1 ended before it listened (SIGKILL)')
+    await expect(crew.start()).rejects.toThrow('worker 1 exited before it was listening (SIGKILL)')
   })
 
   test('fills a place at once, and later each time when that does not last', async () => {
@@ -134,7 +134,7 @@ describe('a crew', () => {
     crew.places[1]?.kill()
     await until(() => crew.restarts() === 1 && crew.states()[1] === 'listening')
 
-    await expect(crew.close(300, 0)).rejects.toThrow('not ended in order: worker 2')
+    await expect(crew.close(300, 0)).rejects.toThrow('did not shut down cleanly: worker 2')
 
     expect(crew.pids()).toEqual([undefined, undefined])
   })
@@ -156,7 +156,7 @@ describe('a worker that answers nothing', () => {
     await until(() => place !== undefined && watch.isSilent(place))
 
     await until(() => crew.states()[0] === 'listening' && crew.pids()[0] !== silent)
-    expect(crew.lines.map(({ msg }) => msg)).toContain('a silent worker is killed')
+    expect(crew.lines.map(({ msg }) => msg)).toContain('killing unresponsive worker')
     expect(crew.states()[1]).toBe('listening')
   })
 })

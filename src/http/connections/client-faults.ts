@@ -9,7 +9,7 @@ import { createLogSample } from './sampled-log.ts'
 
 /** Counts, and samples in the log, what has no request line of its own. */
 export interface ClientFaults {
-  /** A new connection was refused: a limit is reached and no idle connection could make room. */
+  /** A new connection was refused: a limit is reached and no idle connection could be closed instead. */
   readonly rejected: (bound: ConnectionBound, client: string | undefined) => void
   /** An open connection was closed. */
   readonly closed: (reason: CloseReason, client: string | undefined) => void

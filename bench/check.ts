@@ -18,7 +18,7 @@ const options = readOptions(['--quick', ...process.argv.slice(2)])
 const text = (value: number | undefined) => value?.toFixed(value < 0.1 ? 4 : 3) ?? '–'
 
 async function compareOnce(): Promise<readonly Comparison[]> {
-  const { report } = await runAll(options)
+  const report = await runAll(options)
   const compared = compareWith(baseline, report.targets)
   console.log(
     `\n${asText([
@@ -31,7 +31,7 @@ async function compareOnce(): Promise<readonly Comparison[]> {
       ]),
     ])}`,
   )
-  if (report.bystanders !== undefined) console.log(`\n${bystandersText(report.bystanders)}`)
+  console.log(`\n${bystandersText(report.bystanders)}`)
   for (const { peer, workload = '', why } of report.leftOut) {
     console.log(`left out: ${peer} ${workload}: ${why}`)
   }

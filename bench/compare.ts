@@ -4,22 +4,14 @@ import { writeBaseline } from './run/baseline.ts'
 import { bystandersText, writeDocs } from './run/docs.ts'
 import { type Options, readOptions, usage } from './run/options.ts'
 import { bench } from './run/places.ts'
-import type { Report } from './run/report.ts'
-import { createResults } from './run/results.ts'
-import { type Run, runAll } from './run/run.ts'
+import { type Report, reportText } from './run/report.ts'
+import { runAll } from './run/run.ts'
 import { asText, cpuTable, targetTable, workloadTable } from './run/tables.ts'
-import { judge } from './run/targets.ts'
 
 /*
  * The gateway and its peers, side by side in one run: CPU time per request of their processes by
- * what the kernel says, throughput, latency and resident memory. See docs/performance.md.
+ * what the kernel says, throughput, latency and resident memory. See docs/performance.md and NOTES.md.
  */
-
-function again(file: string): Run {
-  const report: Report = JSON.parse(readFileSync(file, 'utf8'))
-  const results = createResults(report.cells, report.pairs)
-  return { report: { ...report, targets: judge(results) }, results }
-}
 
 function standardFile({ quick, peers, workloads, from }: Options): string | undefined {
   const isFull = !quick && peers === undefined && workloads === undefined && from === undefined
@@ -35,24 +27,25 @@ if (process.argv.includes('--help')) {
   process.exit()
 }
 const options = readOptions(process.argv.slice(2))
-const { report, results } = await (options.from === undefined
-  ? runAll(options)
-  : again(options.from))
+const report: Report =
+  options.from === undefined
+    ? await runAll(options)
+    : JSON.parse(readFileSync(options.from, 'utf8'))
 
-console.log(`\n${asText(cpuTable(report, results))}`)
+console.log(`\n${asText(cpuTable(report))}`)
 const shown = ['get', 'thousand'].filter((name) =>
-  report.cells.some(({ workload }) => workload === name),
+  report.rows.some(({ workload }) => workload === name),
 )
-for (const name of shown) console.log(`\n${asText(workloadTable(name, report, results))}`)
+for (const name of shown) console.log(`\n${asText(workloadTable(name, report))}`)
 const isWhole = options.peers === undefined && options.workloads === undefined
 const judged = report.targets.filter(({ value }) => isWhole || value !== undefined)
 if (judged.length > 0) console.log(`\n${asText(targetTable(judged))}`)
-if (report.bystanders !== undefined) console.log(`\n${bystandersText(report.bystanders)}`)
+console.log(`\n${bystandersText(report.bystanders)}`)
 for (const { peer, workload = '', round, why } of report.leftOut) {
   console.log(`left out: ${[peer, workload, round].filter(Boolean).join(' ')}: ${why}`)
 }
 
 const file = options.result ?? standardFile(options)
-if (file !== undefined) writeFileSync(file, `${JSON.stringify(report, undefined, 2)}\n`)
-if (options.writeDocs) writeDocs(report, results)
+if (file !== undefined) writeFileSync(file, reportText(report))
+if (options.writeDocs) writeDocs(report)
 if (options.writeBaseline) writeBaseline(report)

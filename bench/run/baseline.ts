@@ -19,7 +19,7 @@ export const tolerance = 0.15
 export function writeBaseline({ date, targets }: Report): void {
   const ratios = Object.fromEntries(
     targets.flatMap(({ name, quick, value }) =>
-      quick && value !== undefined ? [[name, Math.round(value * 10_000) / 10_000]] : [],
+      quick && value !== undefined ? [[name, value]] : [],
     ),
   )
   const baseline: Baseline = { date, ratios }

@@ -1,5 +1,4 @@
-import { figureText, fullTitle, type Report, type ReportedPeer } from './report.ts'
-import type { Results } from './results.ts'
+import { figureOf, figureText, fullTitle, type Report, type ReportedPeer } from './report.ts'
 
 interface Bar {
   readonly label: string
@@ -40,11 +39,11 @@ const panels = [
 ] as const
 
 /** CPU time of each request, least first: an SVG that can be read on white and on black. */
-export function drawChart(report: Report, results: Results): string {
+export function drawChart(report: Report): string {
   const parts: string[] = []
   let y = top
   for (const { workload, title } of panels) {
-    const bars = barsOf(workload, report, results)
+    const bars = barsOf(workload, report)
     parts.push(`<text class="panel" x="0" y="${y}">${title}</text>`)
     parts.push(...drawBars(bars, y + 14))
     y += bars.length * rowHeight + panelGap
@@ -60,11 +59,11 @@ ${parts.join('\n')}
 `
 }
 
-function barsOf(workload: string, { peers }: Report, results: Results): readonly Bar[] {
-  return peers
+function barsOf(workload: string, report: Report): readonly Bar[] {
+  return report.peers
     .filter(({ kind, name }) => kind !== 'ours' || name === 'postern')
     .flatMap((peer) => {
-      const value = results.median({ peer: peer.name, workload }, 'cpuMicros')
+      const value = figureOf(report, { peer: peer.name, workload }, 'cpuMicros')
       return value === undefined ? [] : { label: fullTitle(peer), value, kind: peer.kind }
     })
     .sort((one, other) => one.value - other.value)

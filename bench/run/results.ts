@@ -12,66 +12,52 @@ export interface CellName {
   readonly workload: string
 }
 
-export interface Cell extends CellName {
-  /** By round; a round that failed is missing. */
-  readonly rounds: Readonly<Record<string, Figures>>
-}
-
-/** What was taken of both sides of a target, window after window, by the name of the target. */
-export type Pairs = Readonly<Record<string, readonly Pair[]>>
-
-/** Every figure of a run. */
+/** Every sample of a run. */
 export interface Results {
   add(cell: CellName, round: number, figures: Figures): void
-  cells(): readonly Cell[]
+  cells(): readonly CellName[]
+  /** The figure in every round that has it. */
+  samples(cell: CellName, figure: Figure): readonly number[]
   /** The median over the rounds. */
   median(cell: CellName, figure: Figure): number | undefined
-  /**
-   * The median of the ratios of each round: what the machine had to do besides was the same for
-   * both in a round, and another thing in the next.
-   */
+  /** The median of the ratios of each round: within a round the machine was equally busy for both. */
   ratio(of: CellName, to: CellName, figure: Figure): number | undefined
   addPairs(target: string, pairs: readonly Pair[]): void
-  pairs(): Pairs
   /**
-   * The ratio of the lower quartiles of both sides' windows. Whatever disturbs a window makes it
-   * dearer, by half and more on a machine shared with others: the cheaper ones are the undisturbed.
+   * The ratio of the lower quartiles of both sides' windows. Other work on a shared machine makes a
+   * window more expensive, by half and more, so the cheaper windows are the undisturbed ones.
    */
   pairedRatio(target: string): number | undefined
 }
 
-/** Empty, or with what an earlier run has written down. */
-export function createResults(earlier: readonly Cell[] = [], earlierPairs: Pairs = {}): Results {
-  const pairs = new Map<string, readonly Pair[]>(Object.entries(earlierPairs))
-  const cells = new Map<string, CellName & { rounds: Record<string, Figures> }>(
-    earlier.map((cell) => [
-      `${cell.peer} ${cell.workload}`,
-      { ...cell, rounds: { ...cell.rounds } },
-    ]),
-  )
+export function createResults(): Results {
+  const pairs = new Map<string, readonly Pair[]>()
+  const cells = new Map<string, CellName & { readonly rounds: Map<number, Figures> }>()
   const find = ({ peer, workload }: CellName) => cells.get(`${peer} ${workload}`)
+
+  function samples(cell: CellName, figure: Figure): readonly number[] {
+    return [...(find(cell)?.rounds.values() ?? [])].flatMap((figures) => figures[figure] ?? [])
+  }
+
   return {
     add({ peer, workload }, round, figures) {
-      const cell = find({ peer, workload }) ?? { peer, workload, rounds: {} }
-      cell.rounds[round] = figures
+      const cell = find({ peer, workload }) ?? { peer, workload, rounds: new Map() }
+      cell.rounds.set(round, figures)
       cells.set(`${peer} ${workload}`, cell)
     },
     cells: () => [...cells.values()],
-    median(cell, figure) {
-      const rounds = Object.values(find(cell)?.rounds ?? {})
-      return medianOf(rounds.flatMap((figures) => figures[figure] ?? []))
-    },
+    samples,
+    median: (cell, figure) => medianOf(samples(cell, figure)),
     ratio(of, to, figure) {
-      const others = find(to)?.rounds ?? {}
+      const others = find(to)?.rounds
       return medianOf(
-        Object.entries(find(of)?.rounds ?? {}).flatMap(([round, figures]) => {
-          const [one, other] = [figures[figure], others[round]?.[figure]]
+        [...(find(of)?.rounds ?? [])].flatMap(([round, figures]) => {
+          const [one, other] = [figures[figure], others?.get(round)?.[figure]]
           return one === undefined || other === undefined ? [] : one / other
         }),
       )
     },
     addPairs: (target, more) => void pairs.set(target, [...(pairs.get(target) ?? []), ...more]),
-    pairs: () => Object.fromEntries(pairs),
     pairedRatio(target) {
       const taken = pairs.get(target) ?? []
       const one = lowerQuartileOf(taken.map(({ of }) => of))

@@ -11,7 +11,7 @@ import type { Peer } from './peer.ts'
 import { createPeers, installTools } from './peers.ts'
 import { checkout } from './places.ts'
 import { planCells } from './plan.ts'
-import { type Failure, type Report, reportedPeer } from './report.ts'
+import { type Failure, type Report, reportedPeer, rowsOf } from './report.ts'
 import { createResults, type Results } from './results.ts'
 import { takeRounds } from './rounds.ts'
 import { startPeers } from './starting.ts'
@@ -20,16 +20,11 @@ import { judge } from './targets.ts'
 import { findTool, versionOf } from './tools.ts'
 import { startUpstream } from './upstream.ts'
 
-export interface Run {
-  readonly report: Report
-  readonly results: Results
-}
-
 /**
  * Starts every chosen peer once and measures them in turn, round after round. Whoever cannot be had
  * or fails is left out with a line, and the others are measured all the same.
  */
-export async function runAll(options: Options): Promise<Run> {
+export async function runAll(options: Options): Promise<Report> {
   const note = (text: string) => console.error(text)
   if (process.platform !== 'linux') throw new Error('CPU times are read from /proc: Linux only')
   const machine = describeMachine()
@@ -66,8 +61,7 @@ export async function runAll(options: Options): Promise<Run> {
     await stores.stop()
     await remove()
   }
-  const report: Report = {
-    benchmark: 'gateways',
+  return {
     date: new Date().toISOString(),
     quick: options.quick,
     rounds: options.rounds,
@@ -75,14 +69,12 @@ export async function runAll(options: Options): Promise<Run> {
     machine,
     upstream: upstream.kind === 'nginx' ? `nginx ${versionOf('nginx')}` : `node ${process.version}`,
     load: findTool('wrk') ? `wrk ${versionOf('wrk')}` : 'autocannon',
-    peers: chosen.map(reportedPeer),
     bystanders,
+    peers: chosen.map(reportedPeer),
     targets: judge(results),
-    cells: results.cells(),
-    pairs: results.pairs(),
+    rows: rowsOf(results),
     leftOut,
   }
-  return { report, results }
 }
 
 /** Whether nothing was chosen: then what disturbs Postern is measured too. */

@@ -1,5 +1,5 @@
-import { figureText, fullTitle, grouped, type Report } from './report.ts'
-import type { Figure, Results } from './results.ts'
+import { figureOf, figureText, fullTitle, grouped, type Report } from './report.ts'
+import type { Figure } from './results.ts'
 import type { Verdict } from './targets.ts'
 import { workloads } from './workloads.ts'
 
@@ -7,17 +7,16 @@ import { workloads } from './workloads.ts'
 export type Table = readonly (readonly string[])[]
 
 /** CPU time of each peer under each workload. */
-export function cpuTable({ peers }: Report, results: Results): Table {
+export function cpuTable(report: Report): Table {
   const used = workloads.filter(
-    ({ name, forSeveral }) =>
-      !forSeveral && results.cells().some(({ workload }) => workload === name),
+    ({ name, forSeveral }) => !forSeveral && report.rows.some(({ workload }) => workload === name),
   )
   return [
     ['CPU µs per request', ...used.map(({ title }) => title)],
-    ...peers.map((peer) => [
+    ...report.peers.map((peer) => [
       fullTitle(peer),
       ...used.map(({ name }) =>
-        figureText(results.median({ peer: peer.name, workload: name }, 'cpuMicros')),
+        figureText(figureOf(report, { peer: peer.name, workload: name }, 'cpuMicros')),
       ),
     ]),
   ]
@@ -32,31 +31,31 @@ const columns: readonly (readonly [Figure, string])[] = [
 ]
 
 /** Every figure of each peer under one workload. */
-export function workloadTable(name: string, { peers }: Report, results: Results): Table {
+export function workloadTable(name: string, report: Report): Table {
   const title = workloads.find((workload) => workload.name === name)?.title ?? name
-  const rows = peers.map((peer) => [
+  const rows = report.peers.map((peer) => [
     fullTitle(peer),
     ...columns.map(([figure]) =>
-      figureText(results.median({ peer: peer.name, workload: name }, figure)),
+      figureText(figureOf(report, { peer: peer.name, workload: name }, figure)),
     ),
   ])
   const measured = rows.filter((row) => row.slice(1).some((text) => text !== '–'))
   return [[title, ...columns.map(([, heading]) => heading)], ...measured]
 }
 
-/** The p99 of calls to a gateway, calm and with something going on: at another one, and at itself. */
-export function disturbedTable(names: readonly string[], results: Results): Table {
+/** The p99 of calls to a gateway: calm, with the disturbance at another gateway, and at this one. */
+export function disturbedTable(names: readonly string[], report: Pick<Report, 'rows'>): Table {
   const cell = (workload: string) => ({ peer: 'postern', workload })
   return [
     ['p99 of calls, ms', 'calm', 'at another gateway', 'at this one', 'to calm', 'to the other'],
     ...names.map((name) => {
       const phases = [`${name}-calm`, `${name}-elsewhere`, name]
       const ratios = [`${name}-calm`, `${name}-elsewhere`].map((other) =>
-        results.ratio(cell(name), cell(other), 'p99'),
+        figureOf(report, cell(other), 'ratio'),
       )
       return [
         name,
-        ...phases.map((phase) => figureText(results.median(cell(phase), 'p99'))),
+        ...phases.map((phase) => figureText(figureOf(report, cell(phase), 'p99'))),
         ...ratios.map((ratio) => (ratio === undefined ? '–' : ratio.toFixed(2))),
       ]
     }),

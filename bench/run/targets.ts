@@ -13,8 +13,8 @@ export interface Target {
   readonly quick?: boolean
 }
 
-/** A target and what came of it. `reached` is absent where it was not measured. */
-export interface Verdict extends Target {
+/** A target and what came of it. `value` and `reached` are absent where it was not measured. */
+export interface Verdict extends Pick<Target, 'name' | 'what' | 'limit' | 'quick'> {
   readonly value?: number
   readonly reached?: boolean
 }
@@ -149,13 +149,14 @@ export const targets: readonly Target[] = [
 
 /** What each target came to in this run. */
 export function judge(results: Results): readonly Verdict[] {
-  return targets.map((target) => {
-    const { name, of, to, figure, limit } = target
+  return targets.map(({ of, to, figure, ...target }) => {
+    const { name, limit } = target
     const value =
       to === undefined
         ? results.median(of, figure)
         : (results.pairedRatio(name) ?? results.ratio(of, to, figure))
-    return value === undefined ? target : { ...target, value, reached: value <= limit }
+    if (value === undefined) return target
+    return { ...target, value: Number(value.toPrecision(4)), reached: value <= limit }
   })
 }
 

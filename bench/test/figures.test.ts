@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { compareWith } from '../../bench/run/baseline.ts'
-import { drawChart } from '../../bench/run/chart.ts'
-import { between } from '../../bench/run/docs.ts'
-import type { Report } from '../../bench/run/report.ts'
-import { createResults } from '../../bench/run/results.ts'
-import {
-  asMarkdown,
-  asText,
-  cpuTable,
-  disturbedTable,
-  targetTable,
-} from '../../bench/run/tables.ts'
-import { judge, targets } from '../../bench/run/targets.ts'
-import { workloads } from '../../bench/run/workloads.ts'
+import { compareWith } from '../run/baseline.ts'
+import { drawChart } from '../run/chart.ts'
+import { between } from '../run/docs.ts'
+import { type Report, reportText, rowsOf } from '../run/report.ts'
+import { createResults } from '../run/results.ts'
+import { asMarkdown, asText, cpuTable, disturbedTable, targetTable } from '../run/tables.ts'
+import { judge, targets } from '../run/targets.ts'
+import { workloads } from '../run/workloads.ts'
 
 const postern = { peer: 'postern', workload: 'get' }
 const bare = { peer: 'bare', workload: 'get' }
@@ -61,12 +55,9 @@ describe('a ratio of windows that follow each other', () => {
       { of: 59, to: 88 },
       { of: 62, to: 40 },
     ])
-    const again = createResults(results.cells(), results.pairs())
 
-    for (const each of [results, again]) {
-      expect(each.pairedRatio('bare')).toBe(1.2)
-      expect(judge(each).find(({ name }) => name === 'bare')?.value).toBe(1.2)
-    }
+    expect(results.pairedRatio('bare')).toBe(1.2)
+    expect(judge(results).find(({ name }) => name === 'bare')?.value).toBe(1.2)
     expect(results.pairedRatio('caddy')).toBeUndefined()
   })
 })
@@ -113,11 +104,23 @@ describe('what is written', () => {
       { name: 'postern', title: 'Postern', kind: 'ours', rules: 10_000, version: '' },
       { name: 'bare', title: 'a < b & c', kind: 'plain', version: '' },
     ],
+    rows: rowsOf(resultsOf([123.4], [9000])),
   } as unknown as Report
-  const results = resultsOf([123.4], [9000])
+
+  test('keeps of the samples the median, the spread and the ratio, a line for each', () => {
+    const rows = rowsOf(resultsOf([40, 50, 60], [100, 100, 100]))
+
+    expect(rows).toEqual([
+      { peer: 'postern', workload: 'get', cpuMicros: 50, spread: [40, 60], ratio: 1 },
+      { peer: 'bare', workload: 'get', cpuMicros: 100, spread: [100, 100], ratio: 0.5 },
+    ])
+    const text = reportText({ ...report, rows })
+    expect(JSON.parse(text).rows).toEqual(rows)
+    expect(text.split('\n').filter((line) => line.includes('cpuMicros'))).toHaveLength(2)
+  })
 
   test('is a table with a row for each peer and no figure that was not measured', () => {
-    expect(asMarkdown(cpuTable(report, results))).toBe(
+    expect(asMarkdown(cpuTable(report))).toBe(
       [
         '| CPU µs per request | GET |',
         '| --- | --: |',
@@ -134,7 +137,7 @@ describe('what is written', () => {
       rounds.forEach((p99, at) => void disturbed.add({ peer: 'postern', workload }, at, { p99 }))
     }
 
-    expect(disturbedTable(['logins', 'reloads'], disturbed).slice(1)).toEqual([
+    expect(disturbedTable(['logins', 'reloads'], { rows: rowsOf(disturbed) }).slice(1)).toEqual([
       ['logins', '1.5', '2.0', '4.0', '2.75', '2.00'],
       ['reloads', '–', '–', '–', '–', '–'],
     ])
@@ -150,7 +153,7 @@ describe('what is written', () => {
   })
 
   test('is a chart with every peer, escaped, and both colour schemes', () => {
-    const svg = drawChart(report, results)
+    const svg = drawChart(report)
 
     expect(svg).toContain('Postern, 10,000 rules')
     expect(svg).toContain('a &lt; b &amp; c')

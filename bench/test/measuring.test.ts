@@ -1,13 +1,17 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Peer } from '../../bench/run/peer.ts'
-import { treeOf, usageOf } from '../../bench/run/processes.ts'
-import { prove } from '../../bench/run/proof.ts'
-import { callerRole, createRules, permitted } from '../../bench/run/rules.ts'
-import { fill } from '../../bench/run/template.ts'
+import { posternFlags } from '../run/node-flags.ts'
+import type { Peer } from '../run/peer.ts'
+import { checkout } from '../run/places.ts'
+import { treeOf, usageOf } from '../run/processes.ts'
+import { prove } from '../run/proof.ts'
+import { callerRole, createRules, permitted } from '../run/rules.ts'
+import { fill } from '../run/template.ts'
 
 const peerOf = (kind: Peer['kind']): Peer => ({
   name: 'it',
@@ -96,6 +100,15 @@ describe('the table of rules', () => {
     expect(at / n).toBeGreaterThan(0.4)
     expect(at / n).toBeLessThan(0.8)
   })
+})
+
+test('Postern is measured with the options of its image', () => {
+  const [, options = ''] =
+    /exec node (.*) \/app\/dist\/main\.js/.exec(
+      readFileSync(join(checkout, 'Dockerfile'), 'utf8'),
+    ) ?? []
+
+  expect(options.split(' ')).toEqual([...posternFlags])
 })
 
 describe('a configuration file', () => {

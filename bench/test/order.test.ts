@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { comparedCells, orderRounds } from '../../bench/run/order.ts'
-import type { Peer } from '../../bench/run/peer.ts'
-import { planCells } from '../../bench/run/plan.ts'
-import { targets } from '../../bench/run/targets.ts'
+import { comparedCells, orderRounds } from '../run/order.ts'
+import type { Peer } from '../run/peer.ts'
+import { planCells } from '../run/plan.ts'
+import { targets } from '../run/targets.ts'
 
 const peerOf = (name: string, more: Partial<Peer> = {}): Peer => ({
   name,

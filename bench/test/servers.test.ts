@@ -3,9 +3,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { type Command, startServer } from '../../bench/run/background.ts'
-import { freePort } from '../support/redis-server.ts'
-import { until } from '../support/until.ts'
+import { freePort } from '../../test/support/redis-server.ts'
+import { until } from '../../test/support/until.ts'
+import { type Command, startServer } from '../run/background.ts'
 
 /** Listens, and has a child that listens too, as nginx's master has its workers. */
 const program = `
@@ -61,7 +61,7 @@ describe('a server of a run', () => {
   test('does not outlive a run that ends by itself or fails', async () => {
     const { command, childPort, directory } = await commandOf()
     const run = join(directory, 'run.mjs')
-    const background = join(import.meta.dirname, '../../bench/run/background.ts')
+    const background = join(import.meta.dirname, '../run/background.ts')
     await writeFile(
       run,
       `import { writeFileSync } from 'node:fs'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type Agent, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { shoot, shootAtOnce, shootAtRate } from '../../bench/logins/open-loop.ts'
+import { shoot, shootAtOnce, shootAtRate } from '../logins/open-loop.ts'
 
 /** A service that keeps the first call waiting until `others` more have come. */
 async function startSlow(others: number) {

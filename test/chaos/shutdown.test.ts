@@ -150,7 +150,11 @@ describe('a gateway that is told to end', () => {
     await until(() => hung.isClosed() && download.isClosed())
     expect(hung.answers()).toEqual([])
     expect(gateway.log).toContainEqual(
-      expect.objectContaining({ level: 'warn', connections: 2, msg: expect.stringMatching(/^connections closed/) }),
+      expect.objectContaining({
+        level: 'warn',
+        connections: 2,
+        msg: expect.stringMatching(/^connections closed/),
+      }),
     )
   })
 

@@ -1,4 +1,4 @@
-/** The candidate that a person most likely meant by `word`, if any is near enough. */
+/** The candidate closest to `word`, if one is close enough to be a typing error. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = folded(word)
   const reach = Math.min(Math.floor(wanted.length / 3), 3)
@@ -17,18 +17,18 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
-/** ` (did you mean x?)` when something is near, else nothing. */
+/** `; did you mean x?` for the end of a message, or nothing when no candidate is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   const candidate = nearest(word, candidates)
-  return candidate === undefined ? '' : ` (did you mean ${candidate}?)`
+  return candidate === undefined ? '' : `; did you mean ${candidate}?`
 }
 
 function folded(word: string): string {
-  // Else a long key costs the square of its length.
+  // The distance takes time in the square of the length, and the word comes from a file.
   return word.slice(0, 100).toLowerCase().replaceAll(/[-_]/g, '')
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours between two words. */
+/** Damerau-Levenshtein distance: insertions, deletions, substitutions, transpositions. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, column) => column)

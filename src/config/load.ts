@@ -4,25 +4,24 @@ import { resolve } from 'node:path'
 import { Assert } from 'typebox/value'
 import { Invalid, type Problem } from '../errors.ts'
 import { crossCheck } from './checks/cross-checks.ts'
-import type { Draft } from './checks/draft.ts'
 import { applySchema } from './reading/apply-schema.ts'
 import { type Environment, overlayEnvironment } from './reading/environment.ts'
 import { createReport } from './reading/report.ts'
 import type { Place } from './reading/tree.ts'
 import { parseYaml } from './reading/yaml-tree.ts'
-import { type Config, configSchema } from './schema/schema.ts'
+import { type Config, configSchema, type Draft } from './schema/schema.ts'
 import { rootSetting } from './schema/setting.ts'
 
 const DEFAULT_FILE = 'config/postern.yaml'
 
-/** Where a configuration comes from. Relative paths are taken from `cwd`. */
+/** Where a configuration comes from. Relative paths are resolved against `cwd`. */
 export interface ConfigSource {
   readonly file?: string | undefined
   readonly env: Environment
   readonly cwd: string
 }
 
-/** A configuration, or every reason why there is none. */
+/** A valid configuration, or every problem that makes it invalid. */
 export type ConfigReading =
   | { readonly config: Config; readonly problems: readonly []; readonly written: Written }
   | {
@@ -32,7 +31,7 @@ export type ConfigReading =
       readonly written?: Written
     }
 
-/** The settings that have the right form, also when others do not. */
+/** The settings that fit the schema, even when others do not. */
 export interface Written {
   readonly draft: Draft
   /** Where a setting was written, such as `tls.certFile`. */
@@ -41,25 +40,26 @@ export interface Written {
   readonly isBroken: (setting: string) => boolean
 }
 
-/** The file that is read: the one that is named, else `POSTERN_CONFIG`, else the shipped default. */
+/** The path of the file: the given one, else `POSTERN_CONFIG`, else the default. */
 export function configFile({ file, env }: ConfigSource): string {
   const { POSTERN_CONFIG: named } = env
   return file ?? named ?? DEFAULT_FILE
 }
 
-/** The frozen configuration of this source. Throws `Invalid` with every problem there is. */
+/** The frozen configuration of this source. Throws `Invalid` with every problem found. */
 export function loadConfig(source: ConfigSource): Config {
   const { config, problems } = readConfig(source)
   if (config === undefined) throw new Invalid(problems)
   return config
 }
 
-/** The same without throwing, for those who print problems. No problem ever quotes a value. */
+/** The same without throwing, for commands that print problems. No problem quotes a secret. */
 export function readConfig(source: ConfigSource): ConfigReading {
   const name = configFile(source)
 
   const file = readText(resolve(source.cwd, name))
-  if ('why' in file) return { problems: [{ file: name, message: `the file ${file.why}` }] }
+  if ('why' in file)
+    return { problems: [{ file: name, message: `configuration file ${file.why}` }] }
   const yaml = parseYaml(file.text, name, true)
   if (yaml.tree === undefined) return yaml
 
@@ -82,7 +82,9 @@ type Reading = { readonly text: string } | { readonly why: string }
 function readText(path: string): Reading {
   try {
     const bytes = readFileSync(path)
-    return isUtf8(bytes) ? { text: bytes.toString() } : { why: 'is not UTF-8 text' }
+    return isUtf8(bytes)
+      ? { text: bytes.toString() }
+      : { why: 'is not UTF-8 text; save it as UTF-8' }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
     return { why: REASONS[code] ?? `cannot be read (${code})` }
@@ -90,12 +92,12 @@ function readText(path: string): Reading {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist',
-  EACCES: 'may not be read by this user',
-  EISDIR: 'is a directory',
+  ENOENT: 'does not exist; check the path',
+  EACCES: 'cannot be read (permission denied); check its owner and mode',
+  EISDIR: 'is a directory; give the path of a file',
 }
 
-/** Editors end a file with a newline that is no part of the secret. */
+/** Editors end a file with a newline, which is not part of the secret. */
 function withoutNewline(reading: Reading): Reading {
   return 'text' in reading ? { text: reading.text.replace(/\r?\n$/, '') } : reading
 }

@@ -1,10 +1,10 @@
 const DEV = 'dev'
 const KNOWN = [DEV, 'test', 'prod']
 
-// go-admin's figure for "roughly 100 years", which its clients already see in `expire`.
+// The "roughly 100 years" of go-admin, which its clients already see in `expire`.
 const DEV_LIFETIME_SECONDS = 876_010 * 3600
 
-/** What `application.mode` means. Whoever needs a fact gets the fact, never the mode. */
+/** What `application.mode` means. Other code gets these facts, never the mode itself. */
 export interface ModeFacts {
   readonly name: string
   readonly captchaRequired: boolean
@@ -12,15 +12,15 @@ export interface ModeFacts {
   /** Whether a token that lives longer than `longestLifetime` is rejected. */
   readonly lifetimeLimited: boolean
   readonly weakSecretAllowed: boolean
-  /** Whether cookies are for encrypted connections only. */
+  /** Whether cookies have the Secure attribute. */
   readonly secureCookie: boolean
-  /** Present when the name is none that anybody is likely to have meant. */
+  /** Present for an unknown mode, which is probably a typing error. */
   readonly warning?: string
 }
 
 /**
- * The facts that follow from the mode. Only the exact text `dev` loosens anything; any other
- * name, known or not, is treated as `prod`. Specification, Authentication 4.
+ * Only the exact text `dev` relaxes anything; any other name, known or not, is treated as `prod`
+ * (specification, Authentication 4).
  */
 export function modeFacts(mode: string | undefined, timeoutSeconds: number): ModeFacts {
   const name = mode ?? 'prod'
@@ -35,10 +35,13 @@ export function modeFacts(mode: string | undefined, timeoutSeconds: number): Mod
   }
 
   if (KNOWN.includes(name)) return facts
-  return { ...facts, warning: `application.mode ${JSON.stringify(name)} is treated as prod` }
+  return {
+    ...facts,
+    warning: `application.mode: unknown mode ${JSON.stringify(name)} is treated as prod`,
+  }
 }
 
-/** The longest lifetime of a token that is accepted, in seconds; `undefined` when any is. */
+/** The longest accepted lifetime of a token, in seconds; `undefined`: unlimited. */
 export function longestLifetime(
   { lifetimeLimited }: Pick<ModeFacts, 'lifetimeLimited'>,
   jwt: { readonly timeout: number; readonly maxLifetimeSeconds?: number },

@@ -59,13 +59,13 @@ describe('postern config check', () => {
   })
 
   test.each(['config/production.yaml', 'config/go-admin.yaml'])(
-    'refuses %s as long as nobody gives the secret',
+    'rejects %s as long as the secret is not set',
     async (file) => {
       const env = { POSTERN_REDIS__URL: production.POSTERN_REDIS__URL }
       const { code, stderr } = await run(configCheck, [file], { env })
 
       expect(code).toBe(3)
-      expect(stderr).toMatch(new RegExp(`^${file}:\\d+:1: jwt\\.secret is missing`))
+      expect(stderr).toMatch(new RegExp(`^${file}:\\d+:1: jwt\\.secret is required`))
     },
   )
 
@@ -76,7 +76,7 @@ describe('postern config check', () => {
 
     expect(code).toBe(3)
     expect(stdout).toBe('')
-    expect(stderr).toMatch(/^x\.yaml:2:14: ops\.port .*\nx\.yaml:3:1: unknown setting banana.*\n$/)
+    expect(stderr).toMatch(/^x\.yaml:2:14: ops\.port: .*\nx\.yaml:3:1: unknown setting banana.*\n$/)
   })
 
   test('answers in JSON when asked to', async () => {

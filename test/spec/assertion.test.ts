@@ -236,7 +236,7 @@ describe('the key of assertions', () => {
 
   test('is never a shared secret', async () => {
     await expect(startPostern({ config: enabled })).rejects.toThrow(
-      'identity.assertion.enabled needs a key that upstreams can verify by: set jwt.keyDirectory',
+      'identity.assertion.enabled is true, so jwt.keyDirectory is required',
     )
   })
 
@@ -295,7 +295,7 @@ describe('with a proxy in front', () => {
     const { directory } = await mountKeys({ 'a.pem': newKey().privatePem })
 
     await expect(startPostern({ config: asked(signing(directory)) })).rejects.toThrow(
-      'identity.assertion.audience is missing',
+      'identity.assertion.audience is required',
     )
   })
 })

@@ -81,7 +81,9 @@ describe('a configuration', () => {
       )
 
     for (const name of ['X-Original-URL', 'X-HTTP-Method-Override', 'X-User-Id', 'Accept']) {
-      expect(passing(name)).toEqual([expect.stringContaining(`routes[0] passes ${name}`)])
+      expect(passing(name)).toEqual([
+        expect.stringContaining(`routes[0].passHeaders: "${name}" is not one of`),
+      ])
     }
     expect(passing('x-envoy-max-retries')).toEqual([])
   })
@@ -151,10 +153,10 @@ describe('a file that cannot be used', () => {
     ['an unknown key', 'jwt:\n  timout: 5', '2:3', 'did you mean jwt.timeout?'],
     ['a key in the wrong case', 'logger: { enabledDB: true }', '1:11', 'mean logger.enableddb?'],
     ['a key of a section at the top', 'port: 1', '1:1', 'mean application.port or ops.port or'],
-    ['a key like nothing we know', 'ops:\n  banana: 5', '2:3', 'ops.banana: ops has host, port'],
+    ['a key like nothing we know', 'ops:\n  banana: 5', '2:3', 'ops.banana; ops has host, port'],
     ['a key from the prototype', 'ops: { constructor: 1 }', '1:8', 'unknown setting'],
     ['__proto__ as a key', '__proto__: { x: 1 }', '1:1', 'unknown setting'],
-    ['text for a number', 'ops:\n  port: "9"', '2:9', 'a whole number from 0 to 65535, not text'],
+    ['text for a number', 'ops:\n  port: "9"', '2:9', 'a whole number from 0 to 65535, not "9"'],
     ['a fraction', 'ops: { port: 1.5 }', '1:14', 'a whole number'],
     ['infinity', 'jwt: { timeout: .inf }', '1:17', 'a whole number from 1 to 315360000'],
     ['a lifetime of zero', 'jwt: { timeout: 0 }', '1:17', 'a whole number from 1'],
@@ -162,65 +164,90 @@ describe('a file that cannot be used', () => {
       'a longest lifetime below our own',
       'jwt: { timeout: 60, maxLifetimeSeconds: 59 }',
       '1:41',
-      'every token issued here would be rejected',
+      'every issued token would be rejected',
     ],
-    ['a duration with a unit', 'jwt: { timeout: 1h }', '1:17', 'jwt.timeout must be a whole'],
+    ['a duration with a unit', 'jwt: { timeout: 1h }', '1:17', 'jwt.timeout: must be a whole'],
     ['a port beyond ports', 'ops: { port: 65536 }', '1:14', 'from 0 to 65535'],
-    ['yes for true', 'logger: { enableddb: yes }', '1:22', 'must be true or false, not text'],
+    ['yes for true', 'logger: { enableddb: yes }', '1:22', 'must be true or false, not "yes"'],
     ['a number for text', 'application: { mode: 1 }', '1:22', 'put it in quotes'],
-    ['nothing for a value', 'application:\n  port:\n', '2:3', 'is empty'],
+    ['nothing for a value', 'application:\n  port:\n', '2:3', 'has no value; set a whole number'],
     ['a name off the list', 'logger: { level: wran }', '1:18', 'did you mean warn?'],
     ['a number off the list', 'refusals: { notPermittedCode: 404 }', '1:31', 'one of 401, 403'],
-    ['a list for a section', 'jwt: [1]', '1:1', 'jwt must be a mapping'],
-    ['a mapping for a list', 'routes: { a: 1 }', '1:1', 'routes must be a list'],
+    ['a list for a section', 'jwt: [1]', '1:1', 'jwt: must be a mapping'],
+    ['a mapping for a list', 'routes: { a: 1 }', '1:1', 'routes: must be a list'],
     ['a list for a value', 'ops: { port: [1] }', '1:8', 'not a list'],
     ['a list at the top', '- a', '1:1', 'must be a mapping'],
-    ['a key given twice', 'ops:\n  port: 1\n  port: 2', '3:3', 'first in line 2'],
-    ['an upstream given twice', 'upstreams:\n  a: {}\n  a: {}', '3:3', 'twice'],
-    ['a proxy by name', 'application: { trustedProxies: [lb] }', '1:33', 'no address and no range'],
-    ['a range too wide', 'application: { trustedProxies: [10.0.0.0/33] }', '1:33', 'from 0 to 32'],
-    ['everybody for a proxy', 'application: { trustedProxies: [0.0.0.0/0] }', '1:33', 'name the'],
+    ['a key given twice', 'ops:\n  port: 1\n  port: 2', '3:3', 'first on line 2'],
+    ['an upstream given twice', 'upstreams:\n  a: {}\n  a: {}', '3:3', 'duplicate key'],
+    [
+      'a proxy by name',
+      'application: { trustedProxies: [lb] }',
+      '1:33',
+      '"lb" is not an IP address or a range',
+    ],
+    ['a range too wide', 'application: { trustedProxies: [10.0.0.0/33] }', '1:33', 'use /1 to /32'],
+    ['everyone for a proxy', 'application: { trustedProxies: [0.0.0.0/0] }', '1:33', 'list your'],
     ['a second document', 'ops: {}\n---\nops: {}', '2:1', 'a second document'],
     ['a tab', 'ops:\n\tport: 1', '2:1', 'use spaces'],
     ['an open bracket', 'ops: { port: 1', '1:15', 'bracket'],
     ['an alias', 'ops: &a { port: 1 }\nlimits: *a', '2:9', 'aliases'],
     ['a tag', 'ops: { port: !x 1 }', '1:14', 'tags'],
-    ['an upstream without targets', 'upstreams:\n  a: {}', '2:3', 'targets is missing'],
-    ['an upstream with no target', target(''), '1:19', 'must have an entry'],
-    ['an upstream in capitals', 'upstreams: { A: {} }', '1:14', 'small letters'],
+    ['an upstream without targets', 'upstreams:\n  a: {}', '2:3', 'targets is required'],
+    ['an upstream with no target', target(''), '1:19', 'must have at least one entry'],
+    ['an upstream in capitals', 'upstreams: { My_App: {} }', '1:14', 'did you mean my-app?'],
     [
       'an upstream named gateway',
       'upstreams: { gateway: { targets: [http://a] } }',
       '1:14',
       'name',
     ],
-    ['a target twice', target('http://a, http://a'), '1:39', 'repeats'],
+    ['a target twice', target('http://a, http://a'), '1:39', 'duplicate of upstreams.a.targets[0]'],
     ['a target without a scheme', target('"a:80"'), '1:29', 'scheme, host and port'],
     ['a target of another scheme', target('ftp://a'), '1:29', 'scheme, host and port'],
-    ['a target with a path', target('http://a/x'), '1:29', 'no path'],
-    ['a target with a slash', target('http://a/'), '1:29', 'no path'],
-    ['a target with a query', target('http://a?x'), '1:29', 'no query'],
+    ['a target with a path', target('http://a/x'), '1:29', 'write http://a'],
+    ['a target with a slash', target('http://a/'), '1:29', 'write http://a'],
+    ['a target with a query', target('http://a?x'), '1:29', 'write http://a'],
     ['a target with credentials', target('http://u:p@a'), '1:29', 'a user name or a password'],
-    ['a route without a path', route('upstream: orders'), '2:10', 'routes[0].path is missing'],
+    ['a route without a path', route('upstream: orders'), '2:10', 'routes[0].path is required'],
     ['a route to nowhere', route('path: /a, upstream: ordes'), '2:32', 'did you mean orders?'],
-    ['a route to a prototype', route('path: /a, upstream: constructor'), '2:32', 'no upstream'],
-    ['a public route', route('path: /a, upstream: orders, access: public'), '2:10', 'a reason'],
+    ['a route to a prototype', route('path: /a, upstream: constructor'), '2:32', 'is not defined'],
+    [
+      'a public route',
+      route('path: /a, upstream: orders, access: public'),
+      '2:10',
+      'routes[0].reason is required',
+    ],
     [
       'a public route with a blank reason',
       route('path: /a, upstream: orders, access: public, reason: " "'),
       '2:64',
-      'does not have the right form',
+      'at least one visible character',
     ],
-    ['equal ports', 'ops:\n  port: 8000', '2:9', 'they must differ'],
+    ['equal ports', 'ops:\n  port: 8000', '2:9', '8000 is already used by application.port'],
     ['a header name with a space', 'headers: { userId: X Y }', '1:20', 'such as X-User-Id'],
     ['two equal header names', 'headers: { roleId: x_user_id }', '1:20', 'headers.userId'],
-    ['a header with a meaning', 'headers: { roleId: Content-Length }', '1:20', 'another meaning'],
-    ['an alphabet that repeats', 'captcha: { alphabet: "00123456789" }', '1:22', 'repeats'],
+    [
+      'a header with a meaning',
+      'headers: { roleId: Content-Length }',
+      '1:20',
+      'is a reserved header',
+    ],
+    ['an alphabet that repeats', 'captcha: { alphabet: "00123456789" }', '1:22', 'appears twice'],
     ['an alphabet as a number', 'captcha: { alphabet: 0123456789 }', '1:22', 'in quotes'],
-    ['headers later than requests', 'limits: { headersTimeoutMs: 300001 }', '1:29', 'not be more'],
+    [
+      'headers later than requests',
+      'limits: { headersTimeoutMs: 300001 }',
+      '1:29',
+      'use at most 300000',
+    ],
     ['a grace beyond the deadline', 'shutdown: { graceMs: 30001 }', '1:22', 'shutdown.deadlineMs'],
-    ['an endpoint to nowhere', 'endpoints: { logout: nowhere }', '1:22', 'names no upstream'],
-    ['another database', 'database: { url: mysql://x }', '1:18', 'A postgres:// address'],
+    [
+      'an endpoint to nowhere',
+      'endpoints: { logout: nowhere }',
+      '1:22',
+      '"nowhere" is not defined',
+    ],
+    ['another database', 'database: { url: mysql://x }', '1:18', 'use a PostgreSQL URL'],
     ['a broken database address', 'database: { url: "postgres://u:p#w@h" }', '1:18', 'encode'],
   ])('with %s is refused, with its place and the cure', (_, yaml, place, fragment) => {
     const [first, ...rest] = problems(yaml)
@@ -236,9 +263,9 @@ describe('a file that cannot be used', () => {
     )
 
     expect(reasons).toEqual([
-      'none.yaml: the file does not exist',
-      '.: the file is a directory',
-      'bytes.yaml: the file is not UTF-8 text',
+      'none.yaml: configuration file does not exist; check the path',
+      '.: configuration file is a directory; give the path of a file',
+      'bytes.yaml: configuration file is not UTF-8 text; save it as UTF-8',
     ])
   })
 })
@@ -301,7 +328,9 @@ routes:
   - { path: /x, upstream: a }
   - { path: /x, upstream: a, access: authenticated }`
 
-    expect(problems(yaml)).toEqual(['x.yaml:4:13: routes[1] has the path of routes[0]: keep one'])
+    expect(problems(yaml)).toEqual([
+      'x.yaml:4:13: routes[1].path: "/x" is already the path of routes[0]; keep one',
+    ])
   })
 })
 
@@ -349,18 +378,26 @@ describe('the environment', () => {
 
   test.each([
     ['POSTERN_JWT_SECRET', 'x', 'did you mean POSTERN_JWT__SECRET?'],
-    ['POSTERN_BANANA', 'x', 'no setting has this name'],
-    ['POSTERN_ROUTES__0__PATH', '/a', 'no setting has this name'],
-    ['POSTERN_LOGGER__LEVEL_FILE', 'x', 'no setting has this name'],
+    ['POSTERN_BANANA', 'x', 'unknown setting'],
+    ['POSTERN_ROUTES__0__PATH', '/a', 'unknown setting'],
+    ['POSTERN_LOGGER__LEVEL_FILE', 'x', 'unknown setting'],
     ['POSTERN_OPS_PORT', '9100', 'did you mean POSTERN_OPS__PORT?'],
-    ['POSTERN_', 'x', 'no setting has this name'],
-    ['POSTERN_OPS__PORT', 'x', 'ops.port must be a whole number from 0 to 65535'],
-    ['POSTERN_OPS__PORT', '', 'ops.port is empty'],
-    ['POSTERN_ROUTES', '[{', 'routes: not YAML'],
-    ['POSTERN_ROUTES', '/a', 'routes must be a list'],
-    ['POSTERN_DATABASE__URL_FILE', 'no-such-file', 'database.url: no-such-file does not exist'],
-    ['postern_jwt__secret', secret, 'POSTERN_JWT__SECRET gives jwt.secret already'],
-    ['POSTERN_JWT__SECRET_FILE', 'no-such-file', 'POSTERN_JWT__SECRET gives jwt.secret already'],
+    ['POSTERN_', 'x', 'unknown setting'],
+    ['POSTERN_OPS__PORT', 'x', 'ops.port: must be a whole number from 0 to 65535'],
+    ['POSTERN_OPS__PORT', '', 'ops.port: has no value'],
+    ['POSTERN_ROUTES', '[{', 'routes: invalid YAML'],
+    ['POSTERN_ROUTES', '/a', 'routes: must be a list'],
+    [
+      'POSTERN_DATABASE__URL_FILE',
+      'no-such-file',
+      'database.url: file no-such-file does not exist',
+    ],
+    ['postern_jwt__secret', secret, 'jwt.secret is already set by POSTERN_JWT__SECRET'],
+    [
+      'POSTERN_JWT__SECRET_FILE',
+      'no-such-file',
+      'jwt.secret is already set by POSTERN_JWT__SECRET',
+    ],
   ])('is refused with %s=%s', (name, value, fragment) => {
     const found = problems('', { ...good, [name]: value })
 
@@ -371,7 +408,9 @@ describe('the environment', () => {
   test('names setting and path, once, when the file of a secret cannot be read', () => {
     const found = problems('', { POSTERN_JWT__SECRET_FILE: 'no-such-file' })
 
-    expect(found).toEqual(['POSTERN_JWT__SECRET_FILE: jwt.secret: no-such-file does not exist'])
+    expect(found).toEqual([
+      'POSTERN_JWT__SECRET_FILE: jwt.secret: file no-such-file does not exist; check the path',
+    ])
   })
 
   test('may hold what Kubernetes adds beside a Service named postern', () => {
@@ -429,7 +468,9 @@ describe('the mode', () => {
   })
 
   test('comes with a warning when nobody is likely to have meant it', () => {
-    expect(modeFacts('Dev', 1).warning).toBe('application.mode "Dev" is treated as prod')
+    expect(modeFacts('Dev', 1).warning).toBe(
+      'application.mode: unknown mode "Dev" is treated as prod',
+    )
     expect(modeFacts('prod', 1).warning).toBeUndefined()
   })
 })
@@ -454,7 +495,7 @@ describe('the number of workers', () => {
     (text) => {
       expect(problems(`${stores}application: { workers: ${text} }`)).toEqual([
         expect.stringContaining(
-          'application.workers must be a whole number from 1 to 256, or auto',
+          'application.workers: must be a whole number from 1 to 256, or auto',
         ),
       ])
     },
@@ -466,7 +507,7 @@ describe('the number of workers', () => {
     ['redis: { url: redis://h }', 'database.url'],
   ])('above 1 needs what workers share, beside %j', (beside, missing) => {
     expect(problems(`application: { workers: 2 }\n${beside}`)).toEqual([
-      expect.stringContaining(`application.workers 2 needs ${missing}: `),
+      expect.stringContaining(`application.workers is 2, so ${missing} `),
     ])
     expect(problems(`application: { workers: auto }\n${beside}`)).toEqual([])
     expect(problems(`application: { workers: 1 }\n${beside}`)).toEqual([])
@@ -521,18 +562,21 @@ describe('cors', () => {
 
   test.each([
     // Any page could act for whoever is logged in.
-    ["origins: ['*'], credentials: true", 'cors.credentials needs origins by name, not *'],
-    ["origins: ['*', 'https://a.test']", 'cors.origins has * beside others'],
-    ['origins: [https://a.test:443]', 'cors.origins[0] must be written https://a.test:'],
+    [
+      "origins: ['*'], credentials: true",
+      'cors.credentials: true cannot be combined with origin "*"',
+    ],
+    ["origins: ['*', 'https://a.test']", 'cors.origins: "*" cannot be combined with other origins'],
+    ['origins: [https://a.test:443]', 'cors.origins[0]: browsers send "https://a.test"'],
     ['origins: [https://a.test/]', 'cors.origins[0]'],
     ["origins: ['https://*.a.test']", 'cors.origins[0]'],
     ["origins: ['null']", 'cors.origins[0]'],
     ['origins: [a.test]', 'cors.origins[0]'],
-    ['origins: [https://a.test, https://a.test]', 'cors.origins[1] repeats an earlier entry'],
+    ['origins: [https://a.test, https://a.test]', 'cors.origins[1]: duplicate of cors.origins[0]'],
     ['methods: [get]', 'cors.methods[0]'],
     ['methods: [TRACE]', 'cors.methods[0]'],
-    ["headers: ['*']", 'cors.headers[0] must be a name'],
-    ["exposeHeaders: ['*']", 'cors.exposeHeaders[0] must be a name'],
+    ["headers: ['*']", 'cors.headers[0]: "*" is not supported'],
+    ["exposeHeaders: ['*']", 'cors.exposeHeaders[0]: "*" is not supported'],
     ["headers: ['a b']", 'cors.headers[0]'],
     ['maxAgeSeconds: 86401', 'cors.maxAgeSeconds'],
   ])('is refused with %s', (cors, fragment) => {
@@ -554,12 +598,15 @@ describe('tls', () => {
   })
 
   test.each([
-    ['tls: { certFile: a }', 'tls.keyFile is missing'],
-    ['tls: { keyFile: a }', 'tls.certFile is missing'],
-    ['tls: { certFile: a, keyFile: b, minVersion: TLSv1.1 }', 'tls.minVersion must be one of'],
-    [upstream('tls: { certFile: a }'), 'upstreams.a.tls needs certFile and keyFile together'],
-    [upstream('tls: { keyFile: a }'), 'upstreams.a.tls needs certFile and keyFile together'],
-    [upstream('tls: { caFile: a }', 'http://a:1'), 'upstreams.a.tls says nothing about http://'],
+    ['tls: { certFile: a }', 'tls.keyFile is required'],
+    ['tls: { keyFile: a }', 'tls.certFile is required'],
+    ['tls: { certFile: a, keyFile: b, minVersion: TLSv1.1 }', 'tls.minVersion: must be one of'],
+    [
+      upstream('tls: { certFile: a }'),
+      'upstreams.a.tls: certFile and keyFile must be set together',
+    ],
+    [upstream('tls: { keyFile: a }'), 'upstreams.a.tls: certFile and keyFile must be set together'],
+    [upstream('tls: { caFile: a }', 'http://a:1'), 'upstreams.a.tls has no effect on http://'],
     [upstream('tls: { serverName: a/b }'), 'upstreams.a.tls.serverName'],
     [upstream('tls: { rejectUnauthorized: false }'), 'unknown setting'],
   ])('is refused with %s', (yaml, fragment) => {
@@ -601,7 +648,7 @@ describe('what an upstream gets', () => {
     (prefix) => {
       const found = problems(route(`replacePrefix: '${prefix}'`))
 
-      expect(found).toEqual([expect.stringMatching(/routes\[0\] has .*replacePrefix/)])
+      expect(found).toEqual([expect.stringMatching(/routes\[0\]\.replacePrefix: /)])
     },
   )
 
@@ -642,7 +689,7 @@ describe('the secret that signs tokens', () => {
   test.each(['', 'mode: prod', 'mode: DEV', 'mode: " dev"', 'mode: test'])(
     'is needed with "%s"',
     (mode) => {
-      expect(problems(`application: { ${mode} }`, {}).join()).toContain('jwt.secret is missing')
+      expect(problems(`application: { ${mode} }`, {}).join()).toContain('jwt.secret is required')
     },
   )
 
@@ -668,6 +715,12 @@ describe('the secret that signs tokens', () => {
     },
   )
 
+  test('is not quoted when YAML reads it as a number', () => {
+    const found = problems('jwt: { secret: 31415926535897 }', {})
+
+    expect(found).toEqual(['x.yaml:1:16: jwt.secret: must be text, not a number; put it in quotes'])
+  })
+
   test('shows up in no problem, however the file is broken', () => {
     const shapes = fc.constantFrom(
       (s: string) => `jwt: { secret: ${s}`,
@@ -682,6 +735,8 @@ describe('the secret that signs tokens', () => {
       (s: string) => `jwt: { secret: *${s} }`,
       (s: string) => `jwt: { secret: !${s} x }`,
       (s: string) => `jwt: { secret: "${s}`,
+      (s: string) => `jwt:\n  timeout: 5\n    secret:${s}\n`,
+      (s: string) => `redis: { prefix: ${JSON.stringify(`${s} `)} }`,
       (s: string) => `jwt: { secret: ${JSON.stringify(s)} }\nbad: 1`,
       (s: string) => `jwt: { secert: ${JSON.stringify(s)} }\nbad: 1`,
       (s: string) => `database: { url: ${JSON.stringify(`postgres://u:${s}@[`)} }\nbad: 1`,

@@ -335,7 +335,7 @@ describe('the setting forwardAuth', () => {
 
   test('needs the proxies by name', () => {
     expect(problemsOf({ POSTERN_FORWARDAUTH__ENABLED: 'true' })).toContain(
-      'application.trustedProxies is empty: name the proxies that forwardAuth answers',
+      'application.trustedProxies is required when forwardAuth is enabled: list the proxies that send forward-auth requests',
     )
   })
 
@@ -345,14 +345,16 @@ describe('the setting forwardAuth', () => {
       POSTERN_FORWARDAUTH__PORT: '9100',
     }
 
-    expect(problemsOf(env)).toContain('forwardAuth.port is that of ops.port: they must differ')
+    expect(problemsOf(env)).toContain(
+      'forwardAuth.port: 9100 is already used by ops.port; use another port',
+    )
   })
 
   test('alone lets a route do without an upstream', async () => {
     const routes = [{ path: '/any' }]
 
     await expect(startPostern({ routes })).rejects.toThrow(
-      'routes[0] names no upstream, which only a route for forwardAuth can do without',
+      'routes[0].upstream is required unless forwardAuth is enabled',
     )
   })
 })

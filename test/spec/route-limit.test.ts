@@ -88,13 +88,13 @@ describe('the limit of a route', () => {
 
   test('by caller is refused on a public route, which knows none', async () => {
     await expect(startPostern({ routes: route({ requests: 1 }, open) })).rejects.toThrow(
-      /routes\[1\] is public and knows no caller/,
+      /routes\[1\]\.limit\.by: "caller" cannot be used on a public route/,
     )
   })
 
   test('without a number of requests is refused', async () => {
     await expect(startPostern({ routes: route({ seconds: 1 }) })).rejects.toThrow(
-      /routes\[1\]\.limit\.requests is missing/,
+      /routes\[1\]\.limit\.requests is required/,
     )
   })
 })

@@ -1,29 +1,40 @@
+import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
-import type { Draft } from './draft.ts'
-import { originComplaint } from './origin-form.ts'
+import type { Draft } from '../schema/schema.ts'
 
-/** Every origin is one that a browser can send, and `*` opens nothing that a cookie opens. */
+/** Every origin is one that a browser can send, and `*` never comes with credentials. */
 export function checkCors({ cors }: Draft, report: Report): void {
   const origins = cors?.origins ?? []
   origins.forEach((origin, index) => {
     const at = `cors.origins[${index}]`
     if (origin === undefined || origin === '*' || report.isBroken(at)) return
     const complaint = originComplaint(origin)
-    if (complaint !== undefined) report.problem(at, `${at} ${complaint}`)
+    if (complaint !== undefined) report.problem(at, `${at}: ${complaint}`)
   })
 
   if (origins.includes('*') && origins.length > 1) {
-    report.problem('cors.origins', 'cors.origins has * beside others: * is all of them')
+    const message =
+      'cors.origins: "*" cannot be combined with other origins; remove "*" or the others'
+    report.problem('cors.origins', message)
   }
-  // Any page could act for whoever is logged in, and read the answers.
+  // Any page could act as the logged-in user and read the responses.
   if (origins.includes('*') && cors?.credentials === true) {
-    report.problem('cors.credentials', 'cors.credentials needs origins by name, not *')
+    const message = 'cors.credentials: true cannot be combined with origin "*"; list the origins'
+    report.problem('cors.credentials', message)
   }
   for (const key of ['headers', 'exposeHeaders'] as const) {
     cors?.[key]?.forEach((name, index) => {
       const at = `cors.${key}[${index}]`
-      // To some browsers a wildcard, to some a name, and never Authorization.
-      if (name === '*') report.problem(at, `${at} must be a name: list each header`)
+      // Browsers disagree: a wildcard to some, a literal name to others, and never Authorization.
+      if (name === '*') report.problem(at, `${at}: "*" is not supported; list each header by name`)
     })
   }
+}
+
+/** Why an origin would never equal the `Origin` header of a browser, or `undefined`. */
+export function originComplaint(origin: string): string | undefined {
+  const sent = URL.parse(origin)?.origin
+  if (sent === origin) return undefined
+  if (sent === undefined) return `${subject(origin)} is not a valid origin; check host and port`
+  return `browsers send ${quote(sent)} for ${subject(origin)}; write it that way`
 }

@@ -1,22 +1,22 @@
 import { readDatabaseUrl } from '../../database-url.ts'
 import { modeFacts } from '../mode.ts'
+import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
-import { checkCors } from './cors.ts'
-import type { Draft } from './draft.ts'
+import type { Draft } from '../schema/schema.ts'
+import { checkCors, originComplaint } from './cors.ts'
 import { checkListeners } from './listeners.ts'
-import { originComplaint } from './origin-form.ts'
 import { checkForwardAuth, checkProxies } from './proxies.ts'
 import { checkEndpoints, checkRoutes } from './routes.ts'
 import { MASK, secretWeakness } from './secret-strength.ts'
 import { notShared } from './shared-stores.ts'
 import { checkUpstreams } from './upstreams.ts'
 
-// Names that HTTP or Postern gives a meaning of its own; identity under one of them would be lost
-// or would change how the message is read.
-const TAKEN =
+// An identity header with one of these names would be dropped, or would change how the message is
+// parsed.
+const RESERVED =
   /^(host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|date|origin|referer|user-agent|via|authorization|cookie|set-cookie|forwarded|traceparent|tracestate|(content|proxy|x-forwarded|sec|if)-.*)$/
 
-/** The rules that no single setting can tell. Reports every one that does not hold. */
+/** Checks the rules that involve more than one setting, and those that no pattern can express. */
 export function crossCheck(draft: Draft, report: Report): void {
   checkSecret(draft, report)
   checkLifetime(draft, report)
@@ -44,16 +44,16 @@ function checkSecret({ application, jwt }: Draft, report: Report): void {
   const at = 'jwt.secret'
   if (report.isBroken(at)) return
   const secret = jwt?.secret
-  const cure = 'set POSTERN_JWT__SECRET, or POSTERN_JWT__SECRET_FILE, to 32 random bytes or more'
+  const cure = 'set POSTERN_JWT__SECRET or POSTERN_JWT__SECRET_FILE to at least 32 random bytes'
 
   if (secret === MASK) {
-    report.problem(at, `${at} is the mask that config print writes: ${cure}`)
+    report.problem(at, `${at} is the mask of "config print", not a secret: ${cure}`)
     return
   }
   if (modeFacts(application?.mode, 0).weakSecretAllowed) return
   if (secret === undefined) {
     if (jwt?.keyDirectory !== undefined || report.isBroken('jwt.keyDirectory')) return
-    report.problem(at, `${at} is missing: ${cure}`)
+    report.problem(at, `${at} is required: ${cure}`)
     return
   }
   const weakness = secretWeakness(secret)
@@ -67,22 +67,26 @@ function checkLifetime({ jwt }: Draft, report: Report): void {
   if (maxLifetimeSeconds >= timeout || report.isBroken('jwt.timeout')) return
   report.problem(
     at,
-    `${at} ${maxLifetimeSeconds} is less than jwt.timeout ${timeout}: every token issued here would be rejected`,
+    `${at}: ${maxLifetimeSeconds} is less than jwt.timeout (${timeout}), so every issued token would be rejected; use at least ${timeout}`,
   )
 }
 
 function checkCookie({ application, cookie }: Draft, report: Report): void {
-  // Browsers throw such a cookie away.
+  // Browsers drop such a cookie.
   const secure = modeFacts(application?.mode, 0).secureCookie
   if (cookie?.set && cookie.sameSite === 'none' && !secure) {
     const at = 'cookie.sameSite'
-    report.problem(at, `${at} none needs a Secure cookie, which this mode does not set`)
+    const mode = subject(application?.mode)
+    report.problem(
+      at,
+      `${at}: "none" requires a Secure cookie, which mode ${mode} does not set; use lax or strict`,
+    )
   }
   for (const [index, origin] of cookie?.trustedOrigins?.entries() ?? []) {
     const at = `cookie.trustedOrigins[${index}]`
     if (origin === undefined) continue
     const complaint = originComplaint(origin)
-    if (complaint !== undefined) report.problem(at, `${at} ${complaint}`)
+    if (complaint !== undefined) report.problem(at, `${at}: ${complaint}`)
   }
 }
 
@@ -98,27 +102,29 @@ function checkWorkers(draft: Draft, report: Report): void {
   if (typeof workers !== 'number' || workers === 1 || missing.length === 0) return
   report.problem(
     at,
-    `${at} ${workers} needs ${missing.join(' and ')}: accounts, captchas, limits and logouts would differ between workers`,
+    `${at} is ${workers}, so ${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} required: workers share accounts, captchas, limits and logouts`,
   )
 }
 
 function checkLoginLog({ logger }: Draft, report: Report): void {
   if (logger?.required !== true || logger.enableddb !== false) return
-  report.problem('logger.required', 'logger.required needs a login log: set logger.enableddb')
+  report.problem('logger.required', 'logger.required is true, so logger.enableddb must be true')
 }
 
 function checkPolicySource({ policy, redis }: Draft, report: Report): void {
   const url = redis?.url
   if (policy?.source === 'redis' && url === undefined && !report.isBroken('redis.url')) {
-    report.problem('policy.source', 'policy.source is redis: say where that is, with redis.url')
+    report.problem('policy.source', 'policy.source is "redis", so redis.url is required')
   }
   if (policy?.source === 'files' && policy.snapshot !== undefined) {
-    report.problem('policy.snapshot', 'policy.snapshot is for policy.source redis: take it out')
+    const message = 'policy.snapshot is only used with policy.source "redis"; remove it'
+    report.problem('policy.snapshot', message)
   }
-  // Else the keys of one script would lie on several nodes, and every publication would fail.
+  // Without a hash tag the keys of one script are on several nodes, and every publication fails.
   const prefix = redis?.prefix
   if (url?.includes('+cluster:') && prefix !== undefined && !/^[^{]*\{[^}]+\}/.test(prefix)) {
-    report.problem('redis.prefix', 'redis.prefix needs braces on a cluster, such as {postern}:')
+    const message = `redis.prefix: ${subject(prefix)} has no hash tag, which a cluster requires; add braces, such as {postern}:`
+    report.problem('redis.prefix', message)
   }
 }
 
@@ -130,19 +136,22 @@ function checkPorts({ application, ops, forwardAuth }: Draft, report: Report): v
   ] as const
 
   for (const [index, [at, port]] of ports.entries()) {
-    // 0 is a free port, another one each time.
+    // With 0 the system assigns a free port.
     const other = port === 0 ? undefined : ports.slice(0, index).find(([, it]) => it === port)
     if (other === undefined || report.isBroken(at) || report.isBroken(other[0])) continue
-    report.problem(at, `${at} is that of ${other[0]}: they must differ`)
+    report.problem(at, `${at}: ${port} is already used by ${other[0]}; use another port`)
   }
 }
 
 function checkUpgrades({ upgrades }: Draft, report: Report): void {
   upgrades?.protocols?.forEach((protocol, index) => {
     const at = `upgrades.protocols[${index}]`
-    // Whoever had one call checked could make any other on the same connection.
+    // After one checked request, a client could send any others on the same connection.
     if (protocol === 'h2c' || protocol?.startsWith('http/') || protocol?.startsWith('tls/')) {
-      report.problem(at, `${at} would carry requests that nobody checks: take it out`)
+      report.problem(
+        at,
+        `${at}: ${quote(protocol)} would carry requests past every check; remove it`,
+      )
     }
   })
 }
@@ -156,11 +165,15 @@ function checkHeaders({ headers, identity }: Draft, report: Report): void {
 
   for (const [at, name] of named) {
     if (name === undefined) continue
-    // Upstreams that hand headers on as variables read - and _ as one.
+    // CGI and WSGI turn headers into variables, in which - and _ are the same.
     const folded = name.toLowerCase().replace(/[^a-z0-9]/g, '-')
     const owner = owners.get(folded)
-    if (owner !== undefined) report.problem(at, `${at} has the name of ${owner}: they must differ`)
-    else if (TAKEN.test(folded)) report.problem(at, `${at} is a name with another meaning`)
+    if (owner !== undefined) {
+      const message = `${at}: ${quote(name)} is the same header as ${owner}; use another name`
+      report.problem(at, message)
+    } else if (RESERVED.test(folded)) {
+      report.problem(at, `${at}: ${quote(name)} is a reserved header; use another name`)
+    }
     owners.set(folded, owner ?? at)
   }
 }
@@ -168,25 +181,27 @@ function checkHeaders({ headers, identity }: Draft, report: Report): void {
 function checkAssertion({ identity, jwt, forwardAuth }: Draft, report: Report): void {
   const assertion = identity?.assertion
   if (assertion?.enabled !== true) return
-  // Whoever can verify by a shared secret can make tokens with it.
+  // An upstream that verifies with a shared secret could also sign tokens with it.
   if (jwt?.keyDirectory === undefined && !report.isBroken('jwt.keyDirectory')) {
     report.problem(
       'identity.assertion.enabled',
-      'identity.assertion.enabled needs a key that upstreams can verify by: set jwt.keyDirectory',
+      'identity.assertion.enabled is true, so jwt.keyDirectory is required: upstreams verify with its public keys',
     )
   }
   if (forwardAuth?.enabled === true && assertion.audience === undefined) {
     report.problem(
       'identity.assertion.audience',
-      'identity.assertion.audience is missing: with forwardAuth nobody knows where calls go',
+      'identity.assertion.audience is required when forwardAuth is enabled: Postern does not know the upstream',
     )
   }
 }
 
 function checkAlphabet({ captcha }: Draft, report: Report): void {
   const alphabet = captcha?.alphabet ?? ''
-  if (new Set(alphabet).size === alphabet.length) return
-  report.problem('captcha.alphabet', 'captcha.alphabet repeats a character: keep each one once')
+  const repeated = [...alphabet].find((character, index) => alphabet.indexOf(character) !== index)
+  if (repeated === undefined) return
+  const message = `captcha.alphabet: ${quote(repeated)} appears twice; list each character once`
+  report.problem('captcha.alphabet', message)
 }
 
 function checkOrder({ limits, login, shutdown }: Draft, report: Report): void {
@@ -209,6 +224,9 @@ function checkOrder({ limits, login, shutdown }: Draft, report: Report): void {
 
   for (const [lowAt, low = 0, highAt, high = 0] of pairs) {
     if (low <= high || report.isBroken(lowAt) || report.isBroken(highAt)) continue
-    report.problem(lowAt, `${lowAt} must not be more than ${highAt}`)
+    report.problem(
+      lowAt,
+      `${lowAt}: ${low} is greater than ${highAt} (${high}); use at most ${high}`,
+    )
   }
 }

@@ -1,9 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import type { Report } from '../reading/report.ts'
-import type { Draft } from './draft.ts'
+import type { Draft } from '../schema/schema.ts'
 
-/** Hosts to listen on are addresses or names, and no target leads back to one of them. */
+/** Hosts to listen on are addresses or names, and no target is one of our own listeners. */
 export function checkListeners(draft: Draft, report: Report): void {
   const listeners = listenersOf(draft)
   for (const { name, complaint } of listeners) {
@@ -18,7 +18,7 @@ export function checkListeners(draft: Draft, report: Report): void {
       if (own === undefined) return
       report.problem(
         at,
-        `${at}: ${target} is this gateway itself (${own.name}.port): requests would go round in a loop; name the service`,
+        `${at}: ${target} is this gateway itself (${own.name}.port), so requests would loop; use the address of the service`,
       )
     })
   }
@@ -28,11 +28,11 @@ export interface Listener {
   readonly name: 'application' | 'ops' | 'forwardAuth'
   readonly host: string | undefined
   readonly port: number | undefined
-  /** Why the host cannot be one to listen on, whatever the machine. */
+  /** Why no machine can listen on the host. */
   readonly complaint: string | undefined
 }
 
-/** The listeners of a gateway, those that are switched off left out. */
+/** The enabled listeners of a gateway. */
 export function listenersOf({ application, ops, forwardAuth }: Draft): readonly Listener[] {
   return [
     listener('application', application),
@@ -55,14 +55,15 @@ function hostComplaint(host: string, name: string): string | undefined {
   if (port !== undefined) {
     return `${shown} is not an address or a host name: set ${name}.host to ${alone} and ${name}.port to ${port}`
   }
-  if (host.includes(':')) return isIPv6(host) ? undefined : `${shown} is not an IPv6 address`
-  // A name that ends in a number would be read as an address.
+  if (host.includes(':'))
+    return isIPv6(host) ? undefined : `${shown} is not an IPv6 address; use one such as ::1`
+  // Resolvers parse a name that ends in a number as an address.
   return /(?:^|\.)\d+\.?$/.test(host) && !isIPv4(host)
-    ? `${shown} is not an IPv4 address`
+    ? `${shown} is not an IPv4 address; use one such as 127.0.0.1`
     : undefined
 }
 
-/** Whether a connection to the target arrives at the listener, as far as that can be told here. */
+/** Whether a connection to the target reaches the listener, as far as this machine can tell. */
 function leadsTo(target: string, { host, port }: Listener): boolean {
   const url = URL.parse(target)
   if (url === null || host === undefined || port === undefined || port === 0) return false
@@ -88,7 +89,7 @@ function isAny(host: string): boolean {
   return host === '0.0.0.0' || host === '::'
 }
 
-/** Where a connection to this host goes. The system connects to loopback for "any address". */
+/** Where a connection to this host goes: for "any address", the system connects to loopback. */
 function addressesOf(host: string): readonly string[] {
   if (host === 'localhost' || host.endsWith('.localhost')) return ['127.0.0.1', '::1']
   if (host === '0.0.0.0') return ['127.0.0.1']

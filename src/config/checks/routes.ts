@@ -1,12 +1,13 @@
 import { makesServersAct } from '../../acting-headers.ts'
 import { captchaAlias, ownPaths, removedPaths } from '../../endpoints.ts'
 import { didYouMean } from '../../suggest.ts'
+import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
-import type { Draft } from './draft.ts'
+import type { Draft } from '../schema/schema.ts'
 
 const OWN_ENDPOINTS: readonly string[] = [...Object.values(ownPaths), ...removedPaths]
 
-/** Every route leads to an upstream that exists, and to no path that is Postern's own. */
+/** Every route has an upstream that is defined, and a path that Postern does not serve itself. */
 export function checkRoutes(draft: Draft, report: Report): void {
   const own = draft.captcha?.alias ? [...OWN_ENDPOINTS, captchaAlias] : OWN_ENDPOINTS
   const firstAt = new Map<string, string>()
@@ -14,45 +15,46 @@ export function checkRoutes(draft: Draft, report: Report): void {
   draft.routes?.forEach((route, index) => {
     const at = `routes[${index}]`
     const say = (key: string, complaint: string) => {
-      if (!report.isBroken(`${at}.${key}`)) report.problem(`${at}.${key}`, `${at} ${complaint}`)
+      const path = `${at}.${key}`
+      if (!report.isBroken(path)) report.problem(path, `${path}${complaint}`)
     }
+    if (route === undefined) return
 
-    checkUpstreamName(`${at}.upstream`, route?.upstream, draft, report)
-    if (
-      route !== undefined &&
-      route.upstream === undefined &&
-      draft.forwardAuth?.enabled !== true
-    ) {
-      say('upstream', 'names no upstream, which only a route for forwardAuth can do without')
+    checkUpstreamName(`${at}.upstream`, route.upstream, draft, report)
+    if (route.upstream === undefined && draft.forwardAuth?.enabled !== true) {
+      say('upstream', ' is required unless forwardAuth is enabled: name one of upstreams')
     }
-    if (route?.access === 'public' && route.reason === undefined) {
-      say('reason', 'is public and needs a reason: say why nobody has to log in')
+    if (route.access === 'public' && route.reason === undefined) {
+      say('reason', ' is required on a public route: say why it needs no login')
     }
-    if (route?.access === 'public' && route.limit?.by === 'caller') {
-      say('limit.by', 'is public and knows no caller: set limit.by to address')
+    if (route.access === 'public' && route.limit?.by === 'caller') {
+      say(
+        'limit.by',
+        ': "caller" cannot be used on a public route, which has no caller; use address',
+      )
     }
-    for (const name of route?.passHeaders ?? []) {
+    for (const name of route.passHeaders ?? []) {
       if (name === undefined || makesServersAct(name.toLowerCase())) continue
       say(
         'passHeaders',
-        `passes ${name}, which is not one of X-Accel-*, X-Sendfile*, X-Envoy-* or X-Middleware-*: other headers pass without this setting, or never do`,
+        `: ${subject(name)} is not one of X-Accel-*, X-Sendfile*, X-Envoy-* or X-Middleware-*; remove it: this setting has no effect on other headers`,
       )
     }
-    const replacement = route?.replacePrefix && formComplaint(route.replacePrefix, 'replacePrefix')
-    if (replacement) say('replacePrefix', replacement)
-    if (route?.path === undefined) return
+    const replacement = route.replacePrefix && formComplaint(route.replacePrefix)
+    if (replacement) say('replacePrefix', `: ${replacement}`)
+    if (route.path === undefined) return
 
     const first = firstAt.get(route.path)
     const complaint =
       formComplaint(route.path) ??
       ownComplaint(route.path, own) ??
-      (first && `has the path of ${first}: keep one`)
-    if (complaint !== undefined) say('path', complaint)
+      (first && `${subject(route.path)} is already the path of ${first}; keep one`)
+    if (complaint !== undefined) say('path', `: ${complaint}`)
     firstAt.set(route.path, first ?? at)
   })
 }
 
-/** The endpoints that can be handed over go to the gateway or to an upstream that exists. */
+/** Endpoints that can be delegated are answered by the gateway or by an upstream that is defined. */
 export function checkEndpoints(draft: Draft, report: Report): void {
   for (const name of ['logout', 'profile'] as const) {
     const value = draft.endpoints?.[name]
@@ -66,34 +68,35 @@ function checkUpstreamName(at: string, name: string | undefined, draft: Draft, r
   if (report.isBroken(at) || report.isBroken('upstreams')) return
 
   const known = Object.keys(upstreams)
-  const hint = didYouMean(name, known) || `: ${known.slice(0, 20).join(', ') || 'none'} exist`
-  report.problem(at, `${at} names no upstream${hint}`)
+  const defined = known.slice(0, 20).join(', ') || 'none'
+  const hint = didYouMean(name, known) || '; add it under upstreams'
+  report.problem(at, `${at}: ${subject(name)} is not defined (defined: ${defined})${hint}`)
 }
 
-/** A route is compared with canonical paths, so it must be one; else it would never match. */
-function formComplaint(path: string, noun = 'path'): string | undefined {
+/** A route is compared with canonical paths: one that is not canonical would never match. */
+function formComplaint(path: string): string | undefined {
   const segments = path.split('/').slice(1)
+  const shown = subject(path)
 
-  if (!path.startsWith('/')) return `has a ${noun} that does not begin with /`
+  if (!path.startsWith('/')) return `${shown} must start with /`
   if (path === '/') return undefined
-  if (path.endsWith('/')) return `has a ${noun} that ends with /: leave it off`
-  if (segments.includes('')) return `has // in its ${noun}`
+  if (path.endsWith('/')) return `${shown} must not end with /; remove it`
+  if (segments.includes('')) return `${shown} must not contain //`
   if (segments.some((segment) => segment === '.' || segment === '..')) {
-    return `has . or .. in its ${noun}`
+    return `${shown} must not contain . or .. segments`
   }
   if (path.includes('*') || segments.some((segment) => segment.startsWith(':'))) {
-    return `has a pattern for a ${noun}: a route covers everything below its path without one`
+    return `${shown} is a pattern; write a prefix: a route covers everything below it`
   }
-  // RFC 3986 3.3 without percent-encoding and without the parameters that ; begins.
-  if (!/^[\w.~!$&'()+,=:@/-]+$/.test(path)) {
-    return `has a ${noun} with more than plain letters, digits and -._~: no %, no ;, no ?, no #`
-  }
-  return undefined
+  // RFC 3986 3.3 without percent-encoding and without the parameters that ; starts.
+  const [character] = /[^\w.~!$&'()+,=:@/-]/u.exec(path) ?? []
+  return character && `${shown} must not contain ${quote(character)}`
 }
 
 function ownComplaint(path: string, own: readonly string[]): string | undefined {
-  // refresh_token must not exist in any spelling, so letter case does not open a way to it.
+  // refresh_token must not exist in any spelling, so case must not open a way to it.
   const spelled = path.toLowerCase()
   const endpoint = own.find((it) => `${spelled}/`.startsWith(`${it.toLowerCase()}/`))
-  return endpoint && `has a path at or under ${endpoint}, which is Postern's own`
+  if (endpoint === undefined) return undefined
+  return `${subject(path)} is reserved: ${endpoint} belongs to Postern; use another path`
 }

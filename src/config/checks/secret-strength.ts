@@ -1,9 +1,9 @@
-/** What `config print` writes in place of a secret. */
+/** What `config print` prints instead of a secret. */
 export const MASK = '***'
 
 const MIN_BYTES = 32
 
-// Defaults and samples that are published somewhere, so that anybody can sign with them.
+// Published defaults and samples: anyone can sign with them.
 const PUBLISHED = [
   'go-admin',
   'secret',
@@ -24,8 +24,8 @@ const PUBLISHED = [
 const PLACEHOLDER = /change-?me|change-?this|replace-?me|replace-?this|placeholder|your-?secret/
 
 /**
- * Why a signing secret must not be used outside the development mode, or nothing when it may.
- * The answer never quotes the secret.
+ * Why a secret is too weak to sign tokens in production, as the rest of a sentence; `undefined` when it
+ * is strong enough. Never quotes the secret.
  */
 export function secretWeakness(secret: string): string | undefined {
   const plain = secret
@@ -35,16 +35,16 @@ export function secretWeakness(secret: string): string | undefined {
   const repeated = plain.slice(0, period(plain))
 
   if (PUBLISHED.includes(plain) || PUBLISHED.includes(repeated.replace(/-$/, ''))) {
-    return 'is a published default that anybody can sign with'
+    return 'is a published default that anyone can sign with'
   }
   if (PLACEHOLDER.test(plain)) return 'is a placeholder'
   if (Buffer.byteLength(secret) < MIN_BYTES) return `is shorter than ${MIN_BYTES} bytes`
-  if (period(secret) <= secret.length / 2) return 'repeats one piece over and over'
-  if (new Set(secret).size < 5) return 'has too few different characters'
+  if (period(secret) <= secret.length / 2) return 'repeats a short sequence'
+  if (new Set(secret).size < 5) return 'has fewer than 5 distinct characters'
   return undefined
 }
 
-/** The length of the shortest beginning that, repeated, makes up the whole text. */
+/** The length of the shortest prefix that, repeated, gives the text. */
 function period(text: string): number {
   for (let length = 1; length < text.length; length++) {
     if (text.startsWith(text.slice(length))) return length

@@ -1,8 +1,8 @@
-import type { Draft } from './draft.ts'
+import type { Draft } from '../schema/schema.ts'
 
 /**
- * The settings that are missing for several processes to be one gateway. The embedded database
- * belongs to one process; captchas, limits and ended tokens would else be in the memory of each.
+ * The missing settings that workers need to act as one gateway. Only one process can open the embedded
+ * database; without Redis, captchas, limits and revoked tokens are in the memory of each process.
  */
 export function notShared({ database, redis }: Pick<Draft, 'database' | 'redis'>): string[] {
   const urls = { 'database.url': database?.url, 'redis.url': redis?.url }

@@ -1,7 +1,8 @@
+import { subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
-import type { Draft } from './draft.ts'
+import type { Draft } from '../schema/schema.ts'
 
-/** Every upstream has a name that cannot be mistaken, and targets that are origins and no more. */
+/** Every target is an origin and nothing more, and `gateway` is not the name of an upstream. */
 export function checkUpstreams(draft: Draft, report: Report): void {
   for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
     const at = `upstreams.${name}`
@@ -9,11 +10,11 @@ export function checkUpstreams(draft: Draft, report: Report): void {
       const path = `${at}.targets[${index}]`
       if (target === undefined || report.isBroken(path)) return
       const complaint = targetComplaint(target)
-      if (complaint !== undefined) report.problem(path, `${path} ${complaint}`)
+      if (complaint !== undefined) report.problem(path, `${path}: ${complaint}`)
     })
     checkTls(`${at}.tls`, upstream, report)
     if (name === 'gateway') {
-      report.problem(at, `${at}: the name means Postern itself under endpoints; choose another`)
+      report.problem(at, `${at}: this name means Postern itself under endpoints; use another name`)
     }
   }
 }
@@ -24,24 +25,27 @@ function checkTls(at: string, upstream: Upstream, report: Report): void {
   const tls = upstream?.tls
   if (tls === undefined || report.isBroken(at)) return
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined)) {
-    report.problem(at, `${at} needs certFile and keyFile together, or neither`)
+    const missing = tls.certFile === undefined ? 'certFile' : 'keyFile'
+    report.problem(at, `${at}: certFile and keyFile must be set together; add ${missing}`)
   }
-  // Whoever writes tls here believes that it is spoken.
+  // The operator expects TLS, and the connection would be plain.
   if (upstream?.targets?.some((target) => target?.startsWith('http://'))) {
-    report.problem(at, `${at} says nothing about http:// targets: make them https://`)
+    report.problem(at, `${at} has no effect on http:// targets; change them to https://`)
   }
 }
 
 function targetComplaint(target: string): string | undefined {
   const url = URL.parse(target)
   if (url === null || !/^https?:\/\//.test(target) || url.hostname === '') {
-    return 'must be scheme, host and port, such as http://orders:8080'
+    return `${subject(target)} is not scheme, host and port, such as http://orders:8080`
   }
   if (url.username !== '' || url.password !== '' || target.includes('@')) {
-    return 'must not hold a user name or a password'
+    return 'must not contain a user name or a password; remove it'
   }
-  // What the URL parser would repair is refused: the text is what the operator reads.
+  // What the URL parser would fix is rejected: operators read the text, not the parser's result.
   const plain = /^https?:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i
-  if (!plain.test(target)) return 'must end after host and port: no path, no query, no slash'
-  return url.port === '0' ? 'must not have port 0' : undefined
+  // A query may hold an API key: the message has the origin only.
+  if (!plain.test(target))
+    return `must end after host and port, without a path; write ${url.origin}`
+  return url.port === '0' ? `${subject(target)} has port 0; use the port of the service` : undefined
 }

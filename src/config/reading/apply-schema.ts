@@ -1,4 +1,5 @@
 import { nearest } from '../../suggest.ts'
+import { formOf } from '../schema/patterns.ts'
 import {
   freeEntries,
   joinPath,
@@ -11,41 +12,47 @@ import type { Report } from './report.ts'
 import { isEmpty, type Tree } from './tree.ts'
 
 /**
- * The value that a tree means under a schema, with every default filled in. Whatever does not fit
- * is reported and left out, so that the rest can still be looked at.
+ * The value of a tree under a schema, with every default filled in. A value that does not fit is
+ * reported and left out, so that the checks after this one can still look at the rest.
  */
 export function applySchema(
   setting: Setting,
   tree: Tree | undefined,
   report: Report,
   path = '',
+  quotes = true,
 ): unknown {
   if (tree !== undefined) report.remember(path, tree.place)
 
   if (setting.type === 'object') return applyMap(setting, tree, report, path)
-  if (setting.type === 'array') return applyList(setting, tree, report, path)
+  if (setting.type === 'array') return applyList(setting, tree, report, path, quotes)
   if (tree === undefined) return setting.default
 
-  const complaint = checkScalar(setting, tree)
+  const complaint = checkScalar(setting, tree, quotes)
   if (complaint === undefined && tree.kind === 'scalar') return tree.value
-  report.problem(path, `${path} ${complaint}`)
+  report.problem(path, `${path}: ${complaint}`)
   return setting.default
 }
 
 function applyMap(setting: Setting, tree: Tree | undefined, report: Report, path: string) {
   const given = tree === undefined || isEmpty(tree) ? undefined : tree
   if (given !== undefined && given.kind !== 'map') {
-    report.problem(path, `${path || 'the file'} must be a mapping: lines of the form key: value`)
+    const kind = given.kind === 'list' ? 'a list' : 'a single value'
+    report.problem(
+      path,
+      `${path ? `${path}:` : 'the file'} must be a mapping (key: value), not ${kind}`,
+    )
   }
   const entries = given?.kind === 'map' ? given.entries : new Map<string, never>()
   const free = freeEntries(setting)
+  // `timeout: 5` and an indented line `secret:abc` are one text to YAML: do not quote beside a secret.
+  const quotes = !namedSettings(setting).some(([, child]) => child.writeOnly)
   const value: Record<string, unknown> = {}
 
   for (const [key, entry] of entries) {
     const childPath = joinPath(path, key)
     if (free?.form.test(key)) value[key] = applySchema(free.each, entry.tree, report, childPath)
-    else if (free)
-      report.problemAt(entry.place, `a name under ${path} is ill-formed. ${setting.description}`)
+    else if (free) report.problemAt(entry.place, badName(free.form, path, key))
     else if (!Object.hasOwn(setting.properties ?? {}, key)) {
       report.problemAt(entry.place, unknownKey(setting, path, key))
     }
@@ -57,38 +64,49 @@ function applyMap(setting: Setting, tree: Tree | undefined, report: Report, path
     const needed = child.default === undefined && setting.required?.includes(key)
     if (entry === undefined && needed) {
       if (!report.isBroken(path)) {
-        report.problem(childPath, `${childPath} is missing. ${child.description}`)
+        report.problem(childPath, `${childPath} is required. ${firstSentence(child)}`)
       }
       continue
     }
-    // A part that may be absent as a whole has no defaults of its own until somebody begins it.
+    // An optional section that is absent stays absent: its defaults apply once it is written.
     if (entry === undefined && child.type === 'object' && child.default === undefined) continue
-    const childValue = applySchema(child, entry?.tree, report, childPath)
+    const childValue = applySchema(child, entry?.tree, report, childPath, quotes)
     if (childValue !== undefined) value[key] = childValue
   }
   return Object.freeze(value)
 }
 
-function applyList(setting: Setting, tree: Tree | undefined, report: Report, path: string) {
+function applyList(
+  setting: Setting,
+  tree: Tree | undefined,
+  report: Report,
+  path: string,
+  quotes: boolean,
+) {
   const given = tree === undefined || (isEmpty(tree) && setting.default) ? undefined : tree
   if (given === undefined) return Object.freeze(structuredClone(setting.default))
   if (given.kind !== 'list') {
-    report.problem(path, `${path} must be a list: lines of the form - value`)
+    const kind = given.kind === 'map' ? 'a mapping' : 'a single value'
+    report.problem(path, `${path}: must be a list (- value), not ${kind}`)
     return Object.freeze(structuredClone(setting.default))
   }
 
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items = {} } = setting
-  if (given.items.length < minItems) report.problem(path, `${path} must have an entry`)
-  if (given.items.length > maxItems) report.problem(path, `${path} can have ${maxItems} entries`)
+  const { length } = given.items
+  if (length < minItems) report.problem(path, `${path}: must have at least one entry`)
+  if (length > maxItems) {
+    report.problem(path, `${path}: must have at most ${maxItems} entries, not ${length}`)
+  }
 
   const values = given.items.map((item, index) =>
-    applySchema(items, item, report, joinPath(path, index)),
+    applySchema(items, item, report, joinPath(path, index), quotes),
   )
   if (setting.uniqueItems) {
     values.forEach((value, index) => {
-      if (value === undefined || values.indexOf(value) === index) return
+      const first = values.indexOf(value)
+      if (value === undefined || first === index) return
       const itemPath = joinPath(path, index)
-      report.problem(itemPath, `${itemPath} repeats an earlier entry: keep one`)
+      report.problem(itemPath, `${itemPath}: duplicate of ${joinPath(path, first)}; remove one`)
     })
   }
   return Object.freeze(values)
@@ -103,7 +121,22 @@ function unknownKey(setting: Setting, path: string, key: string): string {
 
   // `{ secret:abc }` is one key to YAML: beside a secret, an unknown key may be the secret itself.
   const maybeSecret = likely.length === 0 && named.some(([, child]) => child.writeOnly)
-  const shown = maybeSecret || !/^\w[\w-]{0,39}$/.test(key) ? '' : ` ${joinPath(path, key)}`
-  if (likely.length > 0) return `unknown setting${shown} (did you mean ${likely.join(' or ')}?)`
-  return `unknown setting${shown}: ${path || 'the top level'} has ${known.join(', ')}`
+  const shown = maybeSecret || !isPlainKey(key) ? '' : ` ${joinPath(path, key)}`
+  if (likely.length > 0) return `unknown setting${shown}; did you mean ${likely.join(' or ')}?`
+  return `unknown setting${shown}; ${path || 'the top level'} has ${known.join(', ')}`
+}
+
+function badName(form: RegExp, path: string, key: string): string {
+  const near = key.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
+  const hint = form.test(near) && isPlainKey(key) ? `; did you mean ${near}?` : ''
+  return `${isPlainKey(key) ? joinPath(path, key) : path}: use ${formOf(form.source)}${hint}`
+}
+
+/** Whether a message may quote the key: any other text may be a misplaced value. */
+function isPlainKey(key: string): boolean {
+  return /^\w[\w-]{0,39}$/.test(key)
+}
+
+function firstSentence({ description = '' }: Setting): string {
+  return /^.*?\.(?= [A-Z]|$)/.exec(description)?.[0] ?? description
 }

@@ -15,7 +15,7 @@ const FILE_SUFFIX = /_FILE$/i
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The content of a file that holds a secret, or why there is none. */
+/** The content of a file that holds a secret, or why it cannot be read. */
 type ReadSecretFile = (path: string) => { readonly text: string } | { readonly why: string }
 
 interface Variable {
@@ -27,8 +27,8 @@ interface Variable {
 }
 
 /**
- * Lays `POSTERN_A__B` variables over what the file says; `POSTERN_A__B_FILE` names a file that
- * holds a secret. Reports variables that name no setting, and two that name the same one.
+ * Overrides the file with `POSTERN_A__B` variables; `POSTERN_A__B_FILE` is the path of a file that
+ * holds a secret. Reports unknown settings, and two variables for the same setting.
  */
 export function overlayEnvironment(
   file: Tree,
@@ -38,16 +38,16 @@ export function overlayEnvironment(
   const byPath = new Map<string, Variable>()
 
   for (const [name, text] of Object.entries(env).sort(byName)) {
-    if (text === undefined || !PREFIX.test(name) || isNotOurs(name, text)) continue
+    if (text === undefined || !PREFIX.test(name) || isNotASetting(name, text)) continue
     const variable = resolve(name, text)
     const key = variable?.path.join('.') ?? ''
     const other = byPath.get(key)
     if (variable === undefined) report.problemAt({ file: name }, unknownVariable(name))
     else if (other === undefined) byPath.set(key, variable)
-    else report.problemAt({ file: name }, `${other.name} gives ${key} already: keep one`)
+    else report.problemAt({ file: name }, `${key} is already set by ${other.name}; keep one`)
   }
 
-  // A variable for a whole section must not undo one for a setting in it.
+  // A variable for a section must not override one for a setting in it.
   const shallowFirst = [...byPath.values()].sort((a, b) => a.path.length - b.path.length)
   return shallowFirst.reduce((tree, variable) => {
     const key = variable.path.join('.')
@@ -64,10 +64,10 @@ function meaning(
 ): { readonly tree?: Tree; readonly complaints: readonly string[] } {
   if (isFile) {
     const content = readSecretFile(text)
-    if ('why' in content) return { complaints: [`${text} ${content.why}`] }
+    if ('why' in content) return { complaints: [`file ${text} ${content.why}`] }
     return { tree: scalar(content.text, name), complaints: [] }
   }
-  // Text is taken as it stands: a secret may look like a number, or begin with a YAML sign.
+  // Not parsed as YAML: a secret may look like a number or start with a YAML indicator.
   if (setting.type === 'string') return { tree: scalar(text, name), complaints: [] }
 
   const { tree, problems } = parseYaml(text, name, false)
@@ -99,14 +99,14 @@ function resolve(name: string, text: string): Variable | undefined {
 
 function unknownVariable(name: string): string {
   const names = settingPaths().map((path) => `POSTERN_${path.replaceAll('.', '__').toUpperCase()}`)
-  return `no setting has this name${didYouMean(name, names)}`
+  return `unknown setting${didYouMean(name, names) || '; "postern config schema" lists them all'}`
 }
 
 /**
- * `POSTERN_CONFIG`, which names the file; and what Kubernetes puts into every pod beside a Service
- * named postern or postern-something, for instance `POSTERN_PORT=tcp://10.0.0.7:8000`.
+ * `POSTERN_CONFIG`, the path of the file; and the variables that Kubernetes adds to every pod for a
+ * Service whose name starts with postern, such as `POSTERN_PORT=tcp://10.0.0.7:8000`.
  */
-function isNotOurs(name: string, text: string): boolean {
+function isNotASetting(name: string, text: string): boolean {
   if (name.toUpperCase() === 'POSTERN_CONFIG') return true
   if (name.includes('__')) return false
   if (/_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$/.test(name)) return true

@@ -11,30 +11,30 @@ import {
 import type { Problem } from '../../errors.ts'
 import type { Entry, Place, Tree } from './tree.ts'
 
-// The library's own messages quote the source, and the source may hold a secret.
+// The messages of the library quote the source, which may hold a secret.
 const COMPLAINTS: Partial<Record<ErrorCode, string>> = {
-  BAD_DQ_ESCAPE: 'this escape is unknown between double quotes: use single quotes',
-  BAD_INDENT: 'the indentation is wrong, or a bracket is not closed',
-  BAD_SCALAR_START: 'a value cannot begin with this character: put it in single quotes',
-  BLOCK_AS_IMPLICIT_KEY: 'a value cannot hold ": " unless it is in quotes',
-  MISSING_CHAR: 'a character is missing: a closing quote or bracket, or ": " after a key',
-  MULTIPLE_DOCS: 'a second document begins here: keep one',
-  TAB_AS_INDENT: 'tabs cannot indent: use spaces',
-  TAG_RESOLVE_FAILED: 'tags (!name) have no meaning here: remove it',
+  BAD_DQ_ESCAPE: 'unknown escape sequence in double quotes; use single quotes',
+  BAD_INDENT: 'wrong indentation, or a bracket is not closed',
+  BAD_SCALAR_START: 'an unquoted value cannot start with this character; put it in single quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'an unquoted value cannot contain ": "; put it in quotes',
+  MISSING_CHAR: 'missing character: add the closing quote or bracket, or ": " after the key',
+  MULTIPLE_DOCS: 'a second document starts here; keep one',
+  TAB_AS_INDENT: 'tab in the indentation; use spaces',
+  TAG_RESOLVE_FAILED: 'tags (!name) are not supported; remove it',
 }
 
-/** A tree, or every problem that keeps the text from being one. */
+/** A tree, or every syntax error. */
 type Parsing =
   | { readonly tree: Tree; readonly problems: readonly [] }
   | { readonly tree?: never; readonly problems: readonly Problem[] }
 
 /**
- * Reads YAML text. `name` stands in every place; `lines` says whether line and column do too.
- * Refuses bad syntax, a key that is given twice, aliases and tags; never quotes the text.
+ * Parses YAML. Every place has `name` as its file, and line and column if `lines` is set.
+ * Rejects duplicate keys, aliases and tags; never quotes the text, which may hold a secret.
  */
 export function parseYaml(text: string, name: string, lines: boolean): Parsing {
   const lineCounter = new LineCounter()
-  // Keys are compared below, where the place of the first one is at hand.
+  // Duplicates are found below, where the line of the first key is known.
   const document = parseDocument(text, {
     lineCounter,
     prettyErrors: false,
@@ -51,7 +51,7 @@ export function parseYaml(text: string, name: string, lines: boolean): Parsing {
   if (complaints.length > 0) {
     const problems = complaints.map(({ code, pos }) => ({
       ...placeOf(pos[0]),
-      message: `not YAML: ${COMPLAINTS[code] ?? 'nothing that YAML allows here'}`,
+      message: `invalid YAML: ${COMPLAINTS[code] ?? 'syntax error'}`,
     }))
     return { problems }
   }
@@ -76,7 +76,10 @@ function createReader(placeOf: (offset: number) => Place) {
     if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) {
       return { kind: 'scalar', value: value as string | number | boolean | null, place }
     }
-    problems.push({ ...place, message: 'aliases and tags have no meaning here: write the value' })
+    problems.push({
+      ...place,
+      message: 'aliases and tags are not supported; write the value itself',
+    })
     return { kind: 'scalar', value: null, place }
   }
 
@@ -86,21 +89,21 @@ function createReader(placeOf: (offset: number) => Place) {
     for (const pair of pairs) {
       const keyPlace = startOf(pair.key) ?? place
       if (!isScalar(pair.key)) {
-        problems.push({ ...keyPlace, message: 'a key must be plain text' })
+        problems.push({ ...keyPlace, message: 'a key must be text, not a list or a mapping' })
         continue
       }
       const key = String(pair.key.value)
       const first = entries.get(key)
       if (first !== undefined) {
-        const where = first.place.line === undefined ? '' : ` in line ${first.place.line}`
+        const where = first.place.line === undefined ? '' : ` on line ${first.place.line}`
         problems.push({
           ...keyPlace,
-          message: `this key stands there twice, first${where}: keep one`,
+          message: `duplicate key, first${where || ' above'}; remove one`,
         })
         continue
       }
       const tree = read(pair.value, keyPlace)
-      // A section is where its name stands, not where its first line does.
+      // The place of a section is its key, not its first line.
       const shown = tree.kind === 'scalar' && tree.value !== null ? tree.place : keyPlace
       entries.set(key, { place: keyPlace, tree: { ...tree, place: shown } })
     }

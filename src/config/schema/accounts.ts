@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { DAY_MS, flag, integer, ORIGIN, section, TEN_YEARS_SECONDS } from './setting-forms.ts'
+import { ALPHANUMERIC, ORIGIN, POSTGRES_URL } from './patterns.ts'
+import { DAY_MS, flag, integer, section, TEN_YEARS_SECONDS } from './setting-forms.ts'
 
 /** How tokens are signed and how long they are good. */
 export const jwtSettings = section('The tokens that login issues.', {
@@ -70,7 +71,7 @@ export const databaseSettings = section('Accounts and the login log.', {
   url: Type.Optional(
     Type.String({
       maxLength: 4096,
-      pattern: '^postgres(ql)?://',
+      pattern: POSTGRES_URL,
       writeOnly: true,
       description:
         'A postgres:// address: postgres://user:password@host:5432/name, or several hosts: postgres://a:5432,b:5432/name?target_session_attrs=read-write. Unset: the embedded database.',
@@ -94,7 +95,7 @@ export const captchaSettings = section('The picture that login asks for.', {
     default: '0123456789',
     minLength: 10,
     maxLength: 62,
-    pattern: '^[0-9A-Za-z]+$',
+    pattern: ALPHANUMERIC,
     description: 'The letters and digits that captchas are made of, each one once.',
   }),
   maxOutstanding: integer(

@@ -1,15 +1,13 @@
 import { Type } from 'typebox'
 import {
-  DAY_MS,
-  flag,
   HEADER_NAME,
-  headerName,
-  integer,
-  ORIGIN,
-  section,
-  text,
+  NOT_BLANK,
+  ORIGIN_OR_ANY,
+  PRINTABLE,
+  PROTOCOL,
   UPSTREAM_NAME,
-} from './setting-forms.ts'
+} from './patterns.ts'
+import { DAY_MS, flag, headerName, integer, section, text } from './setting-forms.ts'
 
 /** A path and where it leads. */
 export const route = Type.Object(
@@ -35,7 +33,7 @@ export const route = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 1024,
-        pattern: '\\S',
+        pattern: NOT_BLANK,
         description: 'Why the route is as open as it is; a public route cannot do without.',
       }),
     ),
@@ -107,7 +105,7 @@ export const corsSettings = section('Pages of other origins that may call, in a 
   origins: Type.Array(
     Type.String({
       maxLength: 256,
-      pattern: `${ORIGIN}|^[*]$`,
+      pattern: ORIGIN_OR_ANY,
       description: 'One origin, as browsers write it: https://app.example.com, no path; or *.',
     }),
     {
@@ -166,12 +164,12 @@ export const identitySettings = section('What an upstream can check for itself a
   assertion: section('A short-lived JWT of the caller, verifiable by the public keys.', {
     enabled: flag(false, 'Whether upstreams get one with every call that has a caller.'),
     header: headerName('X-Postern-Assertion', 'who calls, signed'),
-    issuer: text('postern', 'What the claim iss says.', '^[!-~]+$'),
+    issuer: text('postern', 'What the claim iss says.', PRINTABLE),
     audience: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 256,
-        pattern: '^[!-~]+$',
+        pattern: PRINTABLE,
         description:
           'What the claim aud says; without it the name of the upstream that the call goes to.',
       }),
@@ -186,7 +184,7 @@ export const upgradesSettings = section(
   {
     protocols: Type.Array(
       Type.String({
-        pattern: '^[a-z0-9][a-z0-9./-]{0,31}$',
+        pattern: PROTOCOL,
         description: 'A protocol as the Upgrade header names it, in small letters.',
       }),
       {

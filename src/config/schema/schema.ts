@@ -15,19 +15,17 @@ import {
   upgradesSettings,
 } from './forwarding.ts'
 import { loggerSettings, tracingSettings } from './observing.ts'
+import { HOST, PRINTABLE, REDIS_URL, UPSTREAM_NAME } from './patterns.ts'
 import {
   DAY_MS,
   endpoint,
   file,
   flag,
-  HOST,
   integer,
-  REDIS_URL,
   section,
   TEN_YEARS_SECONDS,
   TIB,
   text,
-  UPSTREAM_NAME,
 } from './setting-forms.ts'
 import { upstream } from './upstream.ts'
 
@@ -137,7 +135,7 @@ export const configSchema = section('The configuration of Postern.', {
       default: '{postern}:',
       minLength: 1,
       maxLength: 128,
-      pattern: '^[!-~]+$',
+      pattern: PRINTABLE,
       description: 'What every key begins with; its braces keep the keys together on a cluster.',
     }),
     commandTimeoutMs: integer(
@@ -275,5 +273,14 @@ type DeepReadonly<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
     : T
 
-/** A checked configuration with every default filled in, frozen all the way down. */
+/** A valid configuration with every default filled in, deeply frozen. */
 export type Config = DeepReadonly<Static<typeof configSchema>>
+
+type DeepPartial<T> = T extends readonly (infer Item)[]
+  ? readonly (DeepPartial<Item> | undefined)[]
+  : T extends object
+    ? { readonly [Key in keyof T]?: DeepPartial<T[Key]> }
+    : T
+
+/** A configuration without the values that do not fit the schema. */
+export type Draft = DeepPartial<Config>

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { DAY_MS, file, flag, HOST_HEADER, integer, section, text } from './setting-forms.ts'
+import { HOST_HEADER, REQUEST_TARGET, SERVER_NAME } from './patterns.ts'
+import { DAY_MS, file, flag, integer, section, text } from './setting-forms.ts'
 
 /** A service behind Postern. */
 export const upstream = Type.Object(
@@ -36,7 +37,7 @@ export const upstream = Type.Object(
           serverName: Type.Optional(
             Type.String({
               maxLength: 253,
-              pattern: '^[0-9A-Za-z_-]+([.][0-9A-Za-z_-]+)*$',
+              pattern: SERVER_NAME,
               description: "The name that a certificate must have, where it is not the target's.",
             }),
           ),
@@ -116,7 +117,7 @@ export const upstream = Type.Object(
           path: Type.String({
             minLength: 1,
             maxLength: 1024,
-            pattern: '^/[!-~]*$',
+            pattern: REQUEST_TARGET,
             description: 'What is asked for with GET; any status below 400 is a good answer.',
           }),
           intervalMs: integer(5000, 100, DAY_MS, 'How long between two checks.'),

@@ -1,0 +1,50 @@
+/** An address or a host name to listen on. */
+export const HOST = '^[0-9A-Za-z.:%_-]+$'
+const REDIS_HOST = '(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z._-]+)(:[0-9]{1,5})?'
+/** A Redis server, its sentinels or a cluster. */
+export const REDIS_URL = [
+  `^rediss?://([^@/]*@)?${REDIS_HOST}(/[0-9]{0,5})?$`,
+  `^rediss?\\+sentinel://([^@/]*@)?${REDIS_HOST}(,${REDIS_HOST})*/[^/?#]+(/[0-9]{0,5})?(\\?[^#]*)?$`,
+  `^rediss?\\+cluster://([^@/]*@)?${REDIS_HOST}(,${REDIS_HOST})*/?$`,
+].join('|')
+export const POSTGRES_URL = '^postgres(ql)?://'
+/** Scheme, host and port, as browsers send an origin. */
+export const ORIGIN = '^https?://(\\[[0-9a-f:.]+\\]|[0-9a-z._-]+)(:[0-9]{1,5})?$'
+export const ORIGIN_OR_ANY = `${ORIGIN}|^[*]$`
+/** The value of a Host header. */
+export const HOST_HEADER = '^(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z._-]+)(:[0-9]{1,5})?$'
+/** The name in a certificate. */
+export const SERVER_NAME = '^[0-9A-Za-z_-]+([.][0-9A-Za-z_-]+)*$'
+export const UPSTREAM_NAME = '^[a-z][a-z0-9-]{0,62}$'
+/** The name of a header (RFC 9110 5.6.2). */
+export const HEADER_NAME = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$"
+/** A token of the Upgrade header, in lower case. */
+export const PROTOCOL = '^[a-z0-9][a-z0-9./-]{0,31}$'
+/** A path with an optional query. */
+export const REQUEST_TARGET = '^/[!-~]*$'
+export const ALPHANUMERIC = '^[0-9A-Za-z]+$'
+export const PRINTABLE = '^[!-~]+$'
+export const NOT_BLANK = '\\S'
+
+const forms: Readonly<Record<string, string>> = {
+  [HOST]: 'an IP address or a host name, without brackets',
+  [REDIS_URL]:
+    'a Redis URL: redis://host:6379/0, redis+sentinel://h1,h2/master or redis+cluster://h1,h2 (rediss with TLS)',
+  [POSTGRES_URL]: 'a PostgreSQL URL: postgres://user:password@host:5432/name',
+  [ORIGIN]: 'an origin such as https://app.example.com, in lower case and without a path',
+  [ORIGIN_OR_ANY]: 'an origin such as https://app.example.com, in lower case and without a path',
+  [HOST_HEADER]: 'target, client, or a host name with an optional port',
+  [SERVER_NAME]: 'a host name such as orders.internal',
+  [UPSTREAM_NAME]: 'lower-case letters, digits and hyphens, starting with a letter',
+  [HEADER_NAME]: 'a header name such as X-User-Id: letters, digits and hyphens, 64 at most',
+  [PROTOCOL]: 'a protocol name in lower case, such as websocket',
+  [REQUEST_TARGET]: 'a path that starts with /, without spaces',
+  [ALPHANUMERIC]: 'letters and digits',
+  [PRINTABLE]: 'printable ASCII characters without spaces',
+  [NOT_BLANK]: 'text with at least one visible character',
+}
+
+/** What a pattern matches, in words for an error message. */
+export function formOf(pattern: string): string | undefined {
+  return forms[pattern]
+}

@@ -41,7 +41,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'policy/set': ['policy/rule', 'policy/model'],
   'policy/engine': ['policy/rule', 'policy/model', 'policy/set'],
   policy: ['policy/engine'],
-  'policy/import': ['policy/model', 'policy/set'],
+  'policy/import': ['policy/rule', 'policy/model', 'policy/set'],
   'policy/review': ['policy/rule', 'policy/set', 'suggest.ts'],
   'policy/expectations': ['policy/rule', 'policy/set', 'policy/engine', 'policy/review'],
 
@@ -92,7 +92,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'stores/feed': [],
   'stores/embedded': ['stores/files'],
   'stores/database': ['stores/embedded', 'database-url.ts'],
-  'stores/policies/document': ['stores', 'policy/rule', 'policy/set'],
+  'stores/policies/document': ['stores', 'policy/set'],
   'stores/policies/replicas': ['stores', 'stores/redis', 'stores/policies/document'],
   'stores/policies': [
     'stores',

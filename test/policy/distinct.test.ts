@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/policy/rule/rule.ts'
 import { finish } from '../../src/policy/rule/steps.ts'
 import { distinct } from '../../src/policy/set/distinct.ts'
-import { distinctRules } from '../../src/policy/set/distinct-rules.ts'
 import { ruleKey } from '../../src/policy/set/revision.ts'
 
 /** Texts that begin with one another, and some beyond the plane that sorting by code units splits. */
@@ -21,7 +20,7 @@ describe('distinct rules', () => {
   test('are the first of those that say the same, with their keys sorted', () => {
     fc.assert(
       fc.property(lists, (given) => {
-        const { list, keys } = finish(distinctRules(given))
+        const { list, keys } = finish(distinct(given, ruleKey))
         const all = given.flat()
 
         expect(list).toEqual(
@@ -30,18 +29,6 @@ describe('distinct rules', () => {
           ),
         )
         expect([...keys]).toEqual([...new Set(all.map(ruleKey))].sort())
-      }),
-    )
-  })
-
-  test('are found by numbers as they are by keys', () => {
-    fc.assert(
-      fc.property(lists, (given) => {
-        const byNumbers = finish(distinctRules(given))
-        const byKeys = finish(distinct(given, ruleKey))
-
-        expect([...byNumbers.keys]).toEqual([...byKeys.keys])
-        expect(byNumbers.list).toEqual(byKeys.list)
       }),
     )
   })

@@ -87,15 +87,14 @@ describe('policies in flat memory', () => {
     expect(finish(flattenPolicies(set))).toBe(undefined)
   })
 
-  test('can be made with a pause for every 128 of 20,000 rules', () => {
+  test('can be made with a pause for every 128 of 20,000 rules that are indexed', () => {
     const lines = Array.from({ length: 20_000 }, (_, at) => `p, role-${at}, /things-${at}, GET`)
     const steps = flattenPolicies(policySet({ lines }))
     let pauses = 0
 
     while (steps.next().done !== true) pauses++
 
-    // The index, the columns, and the texts of roles twice and of paths.
-    expect(pauses).toBeGreaterThan((20_000 / 128) * 5)
+    expect(pauses).toBeGreaterThan(20_000 / 128)
   })
 })
 
@@ -106,7 +105,7 @@ describe('a table of texts', () => {
         fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 6 }), { maxLength: 200 }),
         fc.string({ unit: 'binary', maxLength: 6 }),
         (texts, other) => {
-          const table = finish(tableOf(texts))
+          const table = tableOf(texts)
 
           expect(texts.map((text) => numberOf(table, text))).toEqual(texts.map((_, at) => at))
           expect(texts.map((_, at) => textAt(table, at))).toEqual(texts)
@@ -118,7 +117,7 @@ describe('a table of texts', () => {
 
   test('keeps halves of pairs and texts without end as they are', () => {
     const texts = ['\ud800', '\udc00', 'x'.repeat(300_000), '']
-    const table = finish(tableOf(texts))
+    const table = tableOf(texts)
 
     expect(texts.map((_, at) => textAt(table, at))).toEqual(texts)
   })

@@ -3,7 +3,7 @@ import type { CasbinModel } from '../model/columns.ts'
 import type { Inheritance, Rule } from '../rule/rule.ts'
 import { rowsPerStep, type Steps } from '../rule/steps.ts'
 import { effectTexts } from '../set/format.ts'
-import { ancestorsInSteps, scopeOf, scopesInSteps } from '../set/inheritance.ts'
+import { ancestorsInSteps, byScope, scopeOf } from '../set/inheritance.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import type { Decision, Engine, Question } from './decision.ts'
 
@@ -93,7 +93,7 @@ type Inherits = (relation: string, role: string, parent: string, domain?: string
 /** Answers for each relation and domain whether one name is another or inherits from it. */
 function* createRelations(inheritances: readonly Inheritance[]): Steps<Inherits> {
   const scopes = new Map<string, ReadonlyMap<string, ReadonlySet<string>>>()
-  for (const [scope, group] of yield* scopesInSteps(inheritances)) {
+  for (const [scope, group] of byScope(inheritances)) {
     const ancestors = new Map<string, ReadonlySet<string>>()
     for (const [role, list] of yield* ancestorsInSteps(group)) ancestors.set(role, new Set(list))
     scopes.set(scope, ancestors)

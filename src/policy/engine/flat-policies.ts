@@ -27,7 +27,7 @@ export function* flattenPolicies(set: PolicySet): Steps<FlatPolicies | undefined
     revision,
     reason,
     index,
-    rules: yield* flattenRules(rules, index.table.kinds),
+    rules: flattenRules(rules, index.table.kinds),
     exclusions,
   }
 }

@@ -1,5 +1,4 @@
 import type { Effect, Origin, Rule } from '../rule/rule.ts'
-import { rowsPerStep, type Steps } from '../rule/steps.ts'
 import { createNumbers } from './rule-index.ts'
 import { readKind } from './rule-table.ts'
 import { type TextTable, tableOf, textAt } from './text-table.ts'
@@ -17,15 +16,14 @@ export interface FlatRules {
   readonly lines: Int32Array
 }
 
-/** Puts rules into columns, in steps. `kinds` are those of their table. */
-export function* flattenRules(rules: readonly Rule[], kinds: Int32Array): Steps<FlatRules> {
+/** Puts rules into columns. `kinds` are those of their table. */
+export function flattenRules(rules: readonly Rule[], kinds: Int32Array): FlatRules {
   const texts = { role: createNumbers(), path: createNumbers(), file: createNumbers() }
   const roles = new Int32Array(rules.length)
   const paths = new Int32Array(rules.length)
   const fileNumbers = new Int32Array(rules.length)
   const lines = new Int32Array(rules.length)
   for (let position = 0; position < rules.length; position++) {
-    if (position % rowsPerStep === 0) yield
     const { roleKey, path, origin } = rules[position] as Rule
     roles[position] = texts.role.of(roleKey)
     paths[position] = texts.path.of(path)
@@ -34,9 +32,9 @@ export function* flattenRules(rules: readonly Rule[], kinds: Int32Array): Steps<
   }
   return {
     roles,
-    roleTexts: yield* tableOf(texts.role.texts),
+    roleTexts: tableOf(texts.role.texts),
     paths,
-    pathTexts: yield* tableOf(texts.path.texts),
+    pathTexts: tableOf(texts.path.texts),
     kinds,
     files: texts.file.texts,
     fileNumbers,

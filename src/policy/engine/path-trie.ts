@@ -1,4 +1,3 @@
-import type { Steps } from '../rule/steps.ts'
 import {
   addEdge,
   addParam,
@@ -11,7 +10,6 @@ import {
   hasPrefixes,
   isEnd,
   literal,
-  makeRoom,
   none,
   paramAt,
   prefix,
@@ -37,8 +35,6 @@ interface PathTrie {
 /** A trie under construction. `add` takes what `patternProblem` has nothing against. */
 interface PathTrieBuilder {
   readonly add: (pattern: string) => number
-  /** Prepares for the next additions, so that none of them has to stop for it. */
-  readonly makeRoom: () => Steps<void>
   /** What has been added, for `createPathTrie`. Nothing is added afterwards. */
   readonly nodes: () => TrieNodes
   /** The trie of what has been added. */
@@ -58,7 +54,6 @@ export function createPathTrieBuilder(): PathTrieBuilder {
       }
       return addLastSegment(nodes, node, pattern.slice(at))
     },
-    makeRoom: () => makeRoom(nodes),
     nodes: () => trim(nodes),
     finish: () => createPathTrie(trim(nodes)),
   }

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import { finishInSlices, type Slicing, type Steps } from '../rule/steps.ts'
-import type { LineMemory } from '../set/line-memory.ts'
 import { type PolicyFile, parseInSteps } from '../set/policy-set.ts'
 import { type CompiledSet, compileInSteps } from './compile.ts'
 
@@ -14,19 +13,11 @@ const usualSliceMs = 1
  */
 export async function preparePolicies(
   files: readonly PolicyFile[],
-  { pause = setImmediate<void>, sliceMs = usualSliceMs, signal, memory }: Partial<Preparation> = {},
+  { pause = setImmediate<void>, sliceMs = usualSliceMs, signal }: Partial<Slicing> = {},
 ): Promise<CompiledSet> {
-  return finishInSlices(prepareInSteps(files, memory), { pause, sliceMs, signal })
+  return finishInSlices(prepareInSteps(files), { pause, sliceMs, signal })
 }
 
-/** How policies are prepared: in which slices, and with what memory of the revision before. */
-interface Preparation extends Slicing {
-  readonly memory: LineMemory
-}
-
-function* prepareInSteps(
-  files: readonly PolicyFile[],
-  memory: LineMemory | undefined,
-): Steps<CompiledSet> {
-  return yield* compileInSteps(yield* parseInSteps(files, memory))
+function* prepareInSteps(files: readonly PolicyFile[]): Steps<CompiledSet> {
+  return yield* compileInSteps(yield* parseInSteps(files))
 }

@@ -2,7 +2,6 @@ import type { Inheritance, Rule } from '../rule/rule.ts'
 import { rowsPerStep, type Steps } from '../rule/steps.ts'
 import { ancestorsInSteps } from '../set/inheritance.ts'
 import type { PolicySet } from '../set/policy-set.ts'
-import { createTextMap } from '../set/text-map.ts'
 import { createPathTrieBuilder } from './path-trie.ts'
 import { createRuleTableBuilder, type RuleEntries } from './rule-table.ts'
 import { type TextTable, tableOf } from './text-table.ts'
@@ -30,14 +29,11 @@ export function* indexRules({ rules, inheritances }: PolicySet): Steps<RuleIndex
   const roles = createNumbers()
   const trieBuilder = createPathTrieBuilder()
   // Roles share their paths: most rules name one that another rule has named before.
-  const patterns = createTextMap<number>()
+  const patterns = new Map<string, number>()
   const tableBuilder = createRuleTableBuilder(rules)
   let anyDeny = false
   for (let position = 0; position < rules.length; position++) {
-    if (position % rowsPerStep === 0) {
-      yield
-      yield* trieBuilder.makeRoom()
-    }
+    if (position % rowsPerStep === 0) yield
     const { roleKey, path, effect } = rules[position] as Rule
     let pattern = patterns.get(path)
     if (pattern === undefined) {
@@ -51,7 +47,7 @@ export function* indexRules({ rules, inheritances }: PolicySet): Steps<RuleIndex
   return {
     trie: trieBuilder.nodes(),
     table: tableBuilder.entries,
-    roles: yield* tableOf(roles.texts),
+    roles: tableOf(roles.texts),
     lineages,
     anyDeny,
   }
@@ -63,13 +59,11 @@ function* lineagesOf(inheritances: readonly Inheritance[], roles: Numbers): Step
   for (const [roleKey, ancestors] of yield* ancestorsInSteps(inheritances)) {
     lists.set(roles.of(roleKey), ancestors.map(roles.of))
     total += ancestors.length
-    if (lists.size % rowsPerStep === 0) yield
   }
   const starts = new Int32Array(roles.texts.length + 1)
   const ancestors = new Int32Array(total)
   let end = 0
   for (let role = 0; role < roles.texts.length; role++) {
-    if (role % rowsPerStep === 0) yield
     for (const ancestor of lists.get(role) ?? []) ancestors[end++] = ancestor
     starts[role + 1] = end
   }
@@ -84,7 +78,7 @@ interface Numbers {
 
 /** No text has a number yet. */
 export function createNumbers(): Numbers {
-  const known = createTextMap<number>()
+  const known = new Map<string, number>()
   const texts: string[] = []
   return {
     texts,

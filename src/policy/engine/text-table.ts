@@ -1,5 +1,3 @@
-import { rowsPerStep, type Steps } from '../rule/steps.ts'
-
 /**
  * Numbered texts in flat memory, which moves between threads at no cost: a hundred thousand strings
  * would have to be made again one by one.
@@ -14,16 +12,14 @@ export interface TextTable {
 }
 
 /** Puts distinct texts into a table; each is known by its place in the list. */
-export function* tableOf(texts: readonly string[]): Steps<TextTable> {
+export function tableOf(texts: readonly string[]): TextTable {
   const starts = new Int32Array(texts.length + 1)
   for (let number = 0; number < texts.length; number++) {
-    if (number % (rowsPerStep * 8) === 0) yield
     starts[number + 1] = (starts[number] as number) + (texts[number] as string).length
   }
   const units = new Uint16Array(starts[texts.length] as number)
   const slots = new Int32Array(2 ** Math.ceil(Math.log2(texts.length * 2 + 2)))
   for (let number = 0; number < texts.length; number++) {
-    if (number % rowsPerStep === 0) yield
     const text = texts[number] as string
     const start = starts[number] as number
     for (let at = 0; at < text.length; at++) units[start + at] = text.charCodeAt(at)

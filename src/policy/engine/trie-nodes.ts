@@ -1,5 +1,3 @@
-import { finish, rowsPerStep, type Steps } from '../rule/steps.ts'
-
 /**
  * The nodes of a path trie, one after the other in one piece of memory, each with its label: a step
  * along a path then touches one place for the edge and one for the node. A map and a string for each
@@ -111,7 +109,7 @@ export function addEdge(nodes: TrieNodes, parent: number, kind: Kind, label: str
   if (known !== none) return known
 
   const node = addNode(nodes, parent, kind, label)
-  if (++nodes.edgeCount * 3 > nodes.edges.length) finish(growEdges(nodes))
+  if (++nodes.edgeCount * 3 > nodes.edges.length) growEdges(nodes)
   insert(nodes.edges, edgeHash(parent, kind, hash), node)
   setFlag(nodes, parent, childBit(hash))
   return node
@@ -129,11 +127,6 @@ export function addParam(nodes: TrieNodes, parent: number): number {
 /** Adds flags to a node. */
 export function setFlag({ words }: TrieNodes, node: number, flag: number): void {
   words[node + flagsAt] = (words[node + flagsAt] ?? 0) | flag
-}
-
-/** Enlarges the table of edges ahead of need, in steps, if it is nearly full. */
-export function* makeRoom(nodes: TrieNodes): Steps<void> {
-  if (nodes.edgeCount * 3.2 > nodes.edges.length) yield* growEdges(nodes)
 }
 
 /** Gives back what growing has reserved. Nothing is added afterwards. */
@@ -176,13 +169,12 @@ function insert(edges: Int32Array, edge: number, node: number): void {
   edges[slot + 1] = node
 }
 
-function* growEdges(nodes: TrieNodes): Steps<void> {
+function growEdges(nodes: TrieNodes): void {
   const { edges } = nodes
   const larger = new Int32Array(edges.length * 2)
   for (let slot = 0; slot < edges.length; slot += 2) {
     const node = edges[slot + 1] ?? none
     if (node !== none) insert(larger, edges[slot] ?? 0, node)
-    if (slot % (rowsPerStep * 32) === 0) yield
   }
   nodes.edges = larger
 }

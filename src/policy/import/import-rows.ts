@@ -1,5 +1,6 @@
 import type { Problem } from '../../errors.ts'
 import type { Model } from '../model/model.ts'
+import { finish } from '../rule/steps.ts'
 import { createCsvParser } from '../set/csv.ts'
 import { formatField } from '../set/csv-line.ts'
 import { formatModel } from '../set/format.ts'
@@ -87,7 +88,7 @@ function createRowReader(model: Model) {
     if (odd !== undefined)
       return `${JSON.stringify(odd)} has quotes, line ends, or blanks at its ends`
     problems = []
-    const { rules, inheritances } = parse({ name: row.place, text })
+    const { rules, inheritances } = finish(parse({ name: row.place, text }))
     if (problems.length > 0) return problems.map(({ message }) => message).join('; ')
     return rules.length + inheritances.length === 1 ? undefined : 'it is no policy line'
   }

@@ -56,12 +56,3 @@ export async function finishInSlices<T>(
     begun = performance.now()
   }
 }
-
-/** What `map` does, in steps. */
-export function* mapInSteps<T, U>(list: readonly T[], change: (each: T) => U): Steps<U[]> {
-  const changed: U[] = []
-  for (const each of list) {
-    if (changed.push(change(each)) % rowsPerStep === 0) yield
-  }
-  return changed
-}

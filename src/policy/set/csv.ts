@@ -1,11 +1,10 @@
 import type { Problem } from '../../errors.ts'
 import type { Model } from '../model/model.ts'
 import { type Inheritance, type Origin, quote, type Rule } from '../rule/rule.ts'
-import { finish, rowsPerStep, type Steps } from '../rule/steps.ts'
+import { rowsPerStep, type Steps } from '../rule/steps.ts'
 import { createCasbinLineReader } from './casbin-lines.ts'
 import { createCoveredLineReader } from './covered-lines.ts'
 import { columnOf, splitLine } from './csv-line.ts'
-import { type KnownFile, type Line, sameLines } from './line-memory.ts'
 import { type BadLine, badLine } from './line-reader.ts'
 
 /** What one policy file holds. */
@@ -14,8 +13,6 @@ export interface PolicyLines {
   readonly inheritances: readonly Inheritance[]
   /** The line of `# postern: empty`, by which a file says that there are no rules on purpose. */
   readonly declaredEmpty: number | undefined
-  /** Each line of the file, whatever it says. */
-  readonly lines: readonly Line[]
 }
 
 /**
@@ -23,68 +20,31 @@ export interface PolicyLines {
  * comments and blank lines. Every line that casbin would skip, cut or misread in silence is reported.
  */
 export function createCsvParser(model: Model, report: (problem: Problem) => void) {
-  const parseInSteps = createSteppedCsvParser(model, report)
-  return (file: PolicyTable): PolicyLines => finish(parseInSteps(file))
-}
-
-/**
- * What `createCsvParser` makes, in steps. Lines that are known under the same model, and were good,
- * are not read again.
- */
-export function createSteppedCsvParser(model: Model, report: (problem: Problem) => void) {
   const readLine = createLineReader(model)
 
-  return function* parseInSteps(file: PolicyTable, known?: KnownFile): Steps<PolicyLines> {
-    const lines: Line[] = []
+  return function* parse(file: PolicyTable): Steps<PolicyLines> {
     const rules: Rule[] = []
     const inheritances: Inheritance[] = []
     let declaredEmpty: number | undefined
-
-    function take(line: Line): void {
-      lines.push(line)
-      if (line === undefined) return
-      if ('path' in line) rules.push(line)
-      else inheritances.push(line)
-    }
-
-    const same = sameLines(file.text, known)
-    for (const line of same.head) {
-      take(line)
-      if (lines.length % rowsPerStep === 0) yield
-    }
-    for (const raw of linesOf(file.text, same)) {
-      const line = lines.length + 1
-      if (line % rowsPerStep === 0) yield
+    let line = 0
+    for (const raw of linesOf(file.text)) {
+      if (++line % rowsPerStep === 0) yield
       const first = raw.trimStart()[0]
       if (first === '#' && /^#\s*postern:\s*empty$/.test(raw.trim())) declaredEmpty ??= line
       if (first === '#' && otherLineEnds.test(raw.trim())) {
         report({ file: file.name, line, message: hiddenLine })
       }
-      if (first === undefined || first === '#') {
-        take(undefined)
-        continue
-      }
+      if (first === undefined || first === '#') continue
       const result = readLine(raw, Object.freeze({ file: file.name, line }))
-      if (!('problems' in result)) {
-        take(result)
-        continue
-      }
-      take(undefined)
-      for (const { field, message } of result.problems) {
-        report({ file: file.name, line, column: columnOf(raw, field), message })
-      }
+      if ('problems' in result) {
+        for (const { field, message } of result.problems) {
+          report({ file: file.name, line, column: columnOf(raw, field), message })
+        }
+      } else if ('path' in result) rules.push(result)
+      else inheritances.push(result)
     }
-    for (const line of same.tail) {
-      take(movedTo(lines.length + 1, line))
-      if (lines.length % rowsPerStep === 0) yield
-    }
-    return { rules, inheritances, declaredEmpty, lines }
+    return { rules, inheritances, declaredEmpty }
   }
-}
-
-function movedTo(line: number, known: Line): Line {
-  if (known === undefined || known.origin.line === line) return known
-  return Object.freeze({ ...known, origin: Object.freeze({ file: known.origin.file, line }) })
 }
 
 /** Where an editor may begin a new line and we do not: a rule behind it would be part of a comment. */
@@ -97,19 +57,14 @@ interface PolicyTable {
   readonly text: string
 }
 
-/** The lines between, one by one: all at once they would be a second copy of a large file. */
-function* linesOf(
-  text: string,
-  { headEnd, tailStart }: { readonly headEnd: number; readonly tailStart: number },
-): Generator<string> {
-  let start = headEnd === 0 && text.startsWith('\uFEFF') ? 1 : headEnd
-  while (start < tailStart) {
-    const end = text.indexOf('\n', start)
-    if (end === -1) break
+/** One line at a time: all at once they would be a second copy of a large file. */
+function* linesOf(text: string): Generator<string> {
+  let start = text.startsWith('\uFEFF') ? 1 : 0
+  for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
     yield text.slice(start, end)
     start = end + 1
   }
-  if (tailStart === text.length) yield text.slice(start)
+  yield text.slice(start)
 }
 
 function createLineReader(model: Model) {

@@ -6,13 +6,11 @@ import { finish, rowsPerStep, type Steps } from '../rule/steps.ts'
 const longestChain = 10
 
 /** Reports roles that inherit from themselves, directly or around a circle, and too long chains. */
-export function* checkInheritances(
+export function checkInheritances(
   inheritances: readonly Inheritance[],
   report: (problem: Problem) => void,
-): Steps<void> {
-  for (const group of (yield* scopesInSteps(inheritances)).values()) {
-    yield* checkScope(group, report)
-  }
+): void {
+  for (const group of byScope(inheritances).values()) checkScope(group, report)
 }
 
 /** What `g` and `g2`, or two domains, say has nothing to do with each other. */
@@ -20,27 +18,25 @@ export function scopeOf(relation = 'g', domain?: string): string {
   return domain === undefined ? relation : `${relation}\0${domain}`
 }
 
-/** The inheritances by the scope that they hold in, in steps. */
-export function scopesInSteps(
+/** The inheritances by the scope that they hold in. */
+export function byScope(
   inheritances: readonly Inheritance[],
-): Steps<ReadonlyMap<string, readonly Inheritance[]>> {
-  return groupInSteps(inheritances, ({ relation, domain }) => scopeOf(relation, domain))
+): ReadonlyMap<string, readonly Inheritance[]> {
+  return Map.groupBy(inheritances, ({ relation, domain }) => scopeOf(relation, domain))
 }
 
-function* checkScope(
+function checkScope(
   inheritances: readonly Inheritance[],
   report: (problem: Problem) => void,
-): Steps<void> {
-  const linksOf = yield* groupInSteps(inheritances, ({ roleKey }) => roleKey)
+): void {
+  const linksOf = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
   const heights = new Map<string, number>()
   const open = new Set<string>()
 
   // An explicit stack: a chain as long as a policy file must not exhaust ours.
   const stack = [...linksOf.keys()].map((roleKey) => ({ roleKey, next: 0 }))
   const top = () => stack[stack.length - 1]
-  let visited = 0
   for (let frame = top(); frame !== undefined; frame = top()) {
-    if (++visited % rowsPerStep === 0) yield
     const links = linksOf.get(frame.roleKey) ?? []
     if (frame.next === 0 && heights.has(frame.roleKey)) {
       stack.pop()
@@ -94,7 +90,7 @@ export function ancestorsByRole(
 export function* ancestorsInSteps(
   inheritances: readonly Inheritance[],
 ): Steps<ReadonlyMap<string, readonly string[]>> {
-  const linksOf = yield* groupInSteps(inheritances, ({ roleKey }) => roleKey)
+  const linksOf = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
   const ancestors = new Map<string, readonly string[]>()
   let followed = 0
   for (const roleKey of linksOf.keys()) {
@@ -110,19 +106,4 @@ export function* ancestorsInSteps(
     ancestors.set(roleKey, [...reached])
   }
   return ancestors
-}
-
-function* groupInSteps(
-  inheritances: readonly Inheritance[],
-  keyOf: (inheritance: Inheritance) => string,
-): Steps<ReadonlyMap<string, readonly Inheritance[]>> {
-  const groups = new Map<string, Inheritance[]>()
-  for (const [index, inheritance] of inheritances.entries()) {
-    if (index % rowsPerStep === 0) yield
-    const key = keyOf(inheritance)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [inheritance])
-    else group.push(inheritance)
-  }
-  return groups
 }

@@ -2,14 +2,12 @@ import { Invalid, type Problem } from '../../errors.ts'
 import type { Model } from '../model/model.ts'
 import { parseModel } from '../model/parse-model.ts'
 import { quote } from '../rule/rule.ts'
-import { finish, mapInSteps, type Steps } from '../rule/steps.ts'
+import { finish, type Steps } from '../rule/steps.ts'
 import { reportByteOrderMarks } from './byte-order-mark.ts'
-import { createSteppedCsvParser, type PolicyLines } from './csv.ts'
+import { createCsvParser, type PolicyLines } from './csv.ts'
 import { distinct } from './distinct.ts'
-import { distinctRules } from './distinct-rules.ts'
 import { parseExclusions } from './exclusions.ts'
 import { checkInheritances } from './inheritance.ts'
-import type { LineMemory } from './line-memory.ts'
 import {
   exclusionKey,
   inheritanceKey,
@@ -38,8 +36,8 @@ export function parsePolicySet(files: readonly PolicyFile[]): PolicySet {
   return finish(parseInSteps(files))
 }
 
-/** What `parsePolicySet` does, in steps. What `memory` has is not read again. */
-export function* parseInSteps(files: readonly PolicyFile[], memory?: LineMemory): Steps<PolicySet> {
+/** `parsePolicySet` in steps. */
+export function* parseInSteps(files: readonly PolicyFile[]): Steps<PolicySet> {
   const problems: Problem[] = []
   const report = (problem: Problem) => problems.push(problem)
 
@@ -47,15 +45,13 @@ export function* parseInSteps(files: readonly PolicyFile[], memory?: LineMemory)
   for (const file of [...models, ...tables, ...exclusionLists]) reportByteOrderMarks(file, report)
   const [modelFile] = models
   const model = modelFile === undefined ? undefined : parseModel(modelFile, report)
-  const parseCsv = createSteppedCsvParser(model ?? widestModel, report)
+  const parseCsv = createCsvParser(model ?? widestModel, report)
   const lines: PolicyLines[] = []
-  for (const table of tables) {
-    lines.push(yield* parseCsv(table, memory?.recall(table.name, modelFile?.text ?? '')))
-  }
-  const ruleLists = lines.map((each) => each.rules)
-  const rules = yield* model?.casbin === undefined
-    ? distinctRules(ruleLists)
-    : distinct(ruleLists, ruleKey)
+  for (const table of tables) lines.push(yield* parseCsv(table))
+  const rules = yield* distinct(
+    lines.map((each) => each.rules),
+    ruleKey,
+  )
   const inheritances = yield* distinct(
     lines.map((each) => each.inheritances),
     inheritanceKey,
@@ -65,20 +61,14 @@ export function* parseInSteps(files: readonly PolicyFile[], memory?: LineMemory)
     exclusionKey,
   )
 
-  yield* checkInheritances(inheritances.list, report)
+  checkInheritances(inheritances.list, report)
   // A table whose every line is bad is not empty.
   if (problems.length === 0) checkEmptiness(tables, lines, report)
   if (problems.length > 0 || model === undefined) throw new Invalid(inOrder(problems))
-  if (lines.every(({ declaredEmpty }) => declaredEmpty === undefined)) {
-    const known = tables.map(({ name, text }, at) => {
-      return [name, { text, lines: lines[at]?.lines ?? [] }] as const
-    })
-    memory?.remember(modelFile?.text ?? '', new Map(known))
-  }
 
   const ordered = model.casbin?.effect === 'priority'
   const revision = yield* revisionInSteps(model, {
-    rules: ordered ? yield* mapInSteps(rules.list, ruleKey) : rules.keys,
+    rules: ordered ? rules.list.map(ruleKey) : rules.keys,
     inheritances: inheritances.keys,
     exclusions: exclusions.keys,
   })

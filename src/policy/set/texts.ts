@@ -1,5 +1,3 @@
-import { createTextMap } from './text-map.ts'
-
 /** Hands out one copy of each sound text, however often it is repeated. */
 interface Texts {
   /** The copy, or `undefined` for a text that is not sound. */
@@ -11,7 +9,7 @@ interface Texts {
  * it. A copy is cut loose from the file it was read in, which else stays in memory as a whole.
  */
 export function createTexts(isSound: (text: string) => boolean): Texts {
-  const copies = createTextMap<string>()
+  const copies = new Map<string, string>()
   return {
     take(text) {
       const known = copies.get(text)

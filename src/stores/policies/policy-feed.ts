@@ -2,7 +2,6 @@ import { Fault } from '../../errors.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
 import type { LivePolicies } from '../../policy/live.ts'
-import { createLineMemory } from '../../policy/set/line-memory.ts'
 import { createAttempts } from '../feed/attempts.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
 import { failureText } from '../feed/failure-text.ts'
@@ -16,7 +15,6 @@ import type {
   PolicySource,
   PolicyState,
 } from './policy-source.ts'
-import { largeBytes } from './policy-threads.ts'
 
 /**
  * Brings what a source has into force. Its states:
@@ -198,19 +196,14 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   }
 }
 
-/**
- * Compiles aside. What was found bad is not parsed again at every poll, and what was found good and
- * has not changed is not parsed again at the next revision.
- */
+/** Compiles aside. A policy that was rejected is not parsed again at every poll. */
 function createPrepare(signal: AbortSignal) {
-  // Larger ones are read by threads, which have no memory.
-  const memory = createLineMemory(largeBytes)
   let refused: { readonly checksum: string; readonly error: Error } | undefined
 
   async function resultOf(offer: Offer | LargeOffer): Promise<CompiledPolicies | Error> {
     if ('aside' in offer) return offer.aside.compiled
     try {
-      return await preparePolicies(offer.files, { memory, signal })
+      return await preparePolicies(offer.files, { signal })
     } catch (error) {
       if (signal.aborted || !(error instanceof Error)) throw error
       return error

@@ -2,9 +2,9 @@ import { Fault, Invalid } from '../../errors.ts'
 import { flattenPolicies, memoryOf } from '../../policy/engine/flat-policies.ts'
 import { finishWithRests, type Steps } from '../../policy/rule/steps.ts'
 import { type PolicyFile, parseInSteps } from '../../policy/set/policy-set.ts'
-import { parseDocumentInSteps } from './document/policy-document.ts'
+import { parseDocument } from './document/policy-document.ts'
 import type { PolicyOrder, PolicyReply } from './policy-order.ts'
-import { formatSnapshotInSteps } from './snapshot-text.ts'
+import { formatSnapshot } from './snapshot-text.ts'
 
 /** Says something, and hands over memory with it. */
 export type Say = (reply: PolicyReply, memory?: readonly ArrayBuffer[]) => void
@@ -26,13 +26,14 @@ export function takeIn(order: PolicyOrder, say: Say): void {
 
 function takeInDocument(order: Extract<PolicyOrder, { readonly kind: 'document' }>, say: Say) {
   const { pieces, revision, sequence, snapshot } = order
-  const text = Buffer.concat(pieces).toString()
-  const { files, checksum } = finishGently(parseDocumentInSteps(text, revision))
+  const { files, checksum } = restAfter(() => {
+    return parseDocument(Buffer.concat(pieces).toString(), revision)
+  })
   say({ kind: 'verified', checksum })
   compile(files, say)
   if (!snapshot) return
-  const kept = finishGently(formatSnapshotInSteps({ files, checksum, revision, sequence }))
-  say({ kind: 'snapshot', bytes: finishGently(shared(kept)) })
+  const text = restAfter(() => formatSnapshot({ files, checksum, revision, sequence }))
+  say({ kind: 'snapshot', bytes: shared(text) })
 }
 
 function compile(files: readonly PolicyFile[], say: Say): void {
@@ -50,6 +51,13 @@ function finishGently<T>(steps: Steps<T>): T {
   return finishWithRests(steps, { rest, sliceMs: 0.5 })
 }
 
+function restAfter<T>(work: () => T): T {
+  const begun = performance.now()
+  const result = work()
+  rest(performance.now() - begun)
+  return result
+}
+
 const restFactor = 2
 
 function rest(worked: number): void {
@@ -57,14 +65,9 @@ function rest(worked: number): void {
 }
 
 /** Shared memory does not count for the garbage collector of the thread that forwards requests. */
-function* shared(texts: readonly string[]): Steps<Uint8Array> {
-  const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  const bytes = Buffer.from(new SharedArrayBuffer(size))
-  let end = 0
-  for (const text of texts) {
-    end += bytes.write(text, end)
-    yield
-  }
+function shared(text: string): Uint8Array {
+  const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)))
+  bytes.write(text)
   return new Uint8Array(bytes.buffer)
 }
 

@@ -1,10 +1,8 @@
-import { createHash, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { basename } from 'node:path'
 import { Fault, formatProblem, Invalid } from '../../../errors.ts'
-import { finish, type Steps } from '../../../policy/rule/steps.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../../policy/set/policy-set.ts'
 import { hasTexts, readJson } from '../../json-text.ts'
-import { slicesOf } from './text-slices.ts'
 
 /** One revision of the policies as it is kept: whole, signed off by its checksum, never changed. */
 export interface PolicyDocument {
@@ -58,21 +56,11 @@ export function formatDocument({ checksum, ...content }: PolicyDocument): string
  * or filed under the wrong revision.
  */
 export function parseDocument(text: string, revision: string): PolicyDocument {
-  return finish(parseDocumentInSteps(text, revision))
-}
-
-/** What `parseDocument` does, in steps. */
-export function* parseDocumentInSteps(text: string, revision: string): Steps<PolicyDocument> {
   const document = readJson(text)
   if (!isDocument(document)) throw broken(revision, 'not a policy document')
-  yield
   const ending = `,"checksum":"${document.checksum}"}`
-  const sum = createHash('sha256')
-  for (const slice of slicesOf(text.slice(0, -ending.length))) {
-    sum.update(slice)
-    yield
-  }
-  if (!text.endsWith(ending) || sum.update('}').digest('hex') !== document.checksum) {
+  const content = `${text.slice(0, -ending.length)}}`
+  if (!text.endsWith(ending) || checksumOf(content) !== document.checksum) {
     throw broken(revision, 'checksum mismatch')
   }
   if (document.revision !== revision) throw broken(revision, `it belongs to ${document.revision}`)

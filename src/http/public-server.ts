@@ -15,6 +15,7 @@ import type { ClientFaults } from './connections/client-faults.ts'
 import { cutSocket, wasCut } from './connections/cut-sockets.ts'
 import type { Asked } from './connections/incoming-request.ts'
 import { Lingering } from './connections/lingering.ts'
+import { createNodeConnections } from './connections/node-connections.ts'
 import { peerAddress } from './connections/peer-address.ts'
 import { replyUnderWay } from './connections/reply-in-progress.ts'
 import { endedRequest } from './ended-request.ts'
@@ -47,6 +48,8 @@ export interface PublicServerParts {
     readonly stallTimeoutMs: number
     readonly keepAliveTimeoutMs: number
   }
+  /** Whether the plain request reader (decision 13) reads what it can before Node's parser does. */
+  readonly plainRequests: boolean
   /** The protocols that a client may ask to go on in. */
   readonly upgrades: readonly string[]
   /** Makes it speak TLS and nothing else. */
@@ -81,7 +84,9 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   })
   server.maxHeadersCount = limits.headerCount
   const lingering = new Lingering()
-  const reading = readPlainly(server, limits, { clients, faults, lingering })
+  const node = createNodeConnections(server, { clients, faults, lingering })
+  if (parts.plainRequests) readPlainly(server, limits, { clients, faults, node })
+  else node.readAll()
 
   async function handle(request: Asked, reply: Reply, upgrade?: Upgrade): Promise<void> {
     const startedAt = performance.now()
@@ -125,7 +130,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
 
   function goOnIn(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const protocol = findUpgrade(request)
-    const behind = reading.release(socket)
+    const behind = node.release(socket)
     // A Node without shouldUpgradeCallback brings every request with Upgrade here, unread.
     if (protocol === undefined) refuse(socket, 'upgrade')
     else {
@@ -143,7 +148,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     if (busy && error.code === 'HPE_CLOSED_CONNECTION') return
     const left = error.code === 'ECONNRESET' || error.code === 'EPIPE'
     const reason = rejectionOf(error)
-    const request = reading.fail(socket)
+    const request = node.fail(socket)
     if (left || socket.destroyed) socket.destroy()
     else if (request !== undefined) rejectBody(request, socket, reason)
     else if (!socket.writable || busy) {
@@ -196,7 +201,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   server.on('clientError', answerClientError)
   server.on('upgrade', (request, socket, head) => goOnIn(request, socket as Socket, head))
   server.on('connect', (_, socket) => {
-    reading.release(socket as Socket)
+    node.release(socket as Socket)
     refuse(socket as Socket, 'method')
   })
   return server

@@ -148,7 +148,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     upstreams: Object.keys(config.upstreams),
   })
   const { faults, clients, proxies } = createClientPorts(options, figures)
-  const rim = { log, metrics, overload, tracing, limits: config.limits, faults }
+  const { plainRequests } = config.application
+  const rim = { log, metrics, overload, tracing, limits: config.limits, faults, plainRequests }
   const publicServer = createPublicServer({
     ...rim,
     clients,

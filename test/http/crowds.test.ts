@@ -24,25 +24,31 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-test('the requests of a crowd that has left are not run, and those who stay are answered', async () => {
-  const postern = await startPostern()
-  const count = 400
-  const { opsPort, publicPort, upstream } = postern
-  const left = () => figureOf(opsPort, 'postern_requests_rejected_total{reason="client-left"}')
+test.each([
+  ['the plain request reader', true],
+  ['the parser of Node', false],
+])(
+  '%s runs no request of a crowd that has left, and answers those who stay',
+  async (_, plainRequests) => {
+    const postern = await startPostern({ config: { application: { plainRequests } } })
+    const count = 400
+    const { opsPort, publicPort, upstream } = postern
+    const left = () => figureOf(opsPort, 'postern_requests_rejected_total{reason="client-left"}')
 
-  const over = startFlood(publicPort, count)
-  // All of them come and leave meanwhile, on a machine that is not too busy.
-  standStill(2000)
-  const staying = Promise.all(
-    Array.from({ length: 20 }, () => sendRaw(publicPort, get, { quietMs: 20_000 })),
-  )
+    const over = startFlood(publicPort, count)
+    // All of them come and leave meanwhile, on a machine that is not too busy.
+    standStill(2000)
+    const staying = Promise.all(
+      Array.from({ length: 20 }, () => sendRaw(publicPort, get, { quietMs: 20_000 })),
+    )
 
-  expect((await staying).map(({ answers }) => answers[0]?.status)).toEqual(Array(20).fill(200))
-  await over
-  await until(async () => (await left()) + upstream.requests.length >= count / 2)
-  expect(await left()).toBeGreaterThan(count / 4)
-  expect(await left()).toBeGreaterThan(upstream.requests.length)
-})
+    expect((await staying).map(({ answers }) => answers[0]?.status)).toEqual(Array(20).fill(200))
+    await over
+    await until(async () => (await left()) + upstream.requests.length >= count / 2)
+    expect(await left()).toBeGreaterThan(count / 4)
+    expect(await left()).toBeGreaterThan(upstream.requests.length)
+  },
+)
 
 test('many connections within a short time are a crowd, and after a while none', async () => {
   const rate = new ArrivalRate()

@@ -8,13 +8,16 @@ import { startPostern } from '../support/start-postern.ts'
 
 /* What is sent ahead is read as Node alone would read it; test/long does more of the same. */
 
-let both: Awaited<ReturnType<typeof startBoth>>
-beforeAll(async () => {
-  both = await startBoth()
-})
-afterAll(() => both.close())
+describe.each([
+  ['with the plain request reader', true],
+  ['with the parser of Node alone', false],
+])('pipelined requests, %s,', (_, plainRequests) => {
+  let both: Awaited<ReturnType<typeof startBoth>>
+  beforeAll(async () => {
+    both = await startBoth(plainRequests)
+  })
+  afterAll(() => both.close())
 
-describe('pipelined requests', () => {
   test('are those that Node reads, whatever is wrong with some and wherever they are cut', async () => {
     await fc.assert(
       fc.asyncProperty(pipeline, cuts, (bytes, places) =>
@@ -39,6 +42,7 @@ describe('pipelined requests', () => {
 
   test('reach the service as they were sent, and nothing else does', async () => {
     const postern = await startPostern({
+      config: { application: { plainRequests } },
       routes: [{ path: '/', upstream: 'backend', access: 'public', reason: 'a test' }],
     })
     const { requests } = postern.upstream

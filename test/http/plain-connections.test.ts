@@ -83,9 +83,10 @@ function countNodes({ publicPort }: TestPostern): () => number {
   return () => count
 }
 
-async function startWithTls(): Promise<TestPostern> {
-  const tls = { certFile: certificates.certificate, keyFile: certificates.key }
-  return startPostern({ config: { tls } })
+function startReading(plainRequests: boolean, tls: boolean): Promise<TestPostern> {
+  const files = { certFile: certificates.certificate, keyFile: certificates.key }
+  const config = { application: { plainRequests }, ...(tls && { tls: files }) }
+  return startPostern({ config })
 }
 
 describe('an answer', () => {
@@ -150,17 +151,18 @@ describe('an answer', () => {
       ],
     ],
   )('%s is the same, whoever has read the request', async (_, { ask, bodiless, ...given }) => {
-    const postern = await startPostern(given.options)
-    const { says } = given
-    if (says !== undefined) postern.upstream.answerWith((socket) => socket.write(says, 'latin1'))
-    const byUs = await open(postern)
-    const byNode = await open(postern)
+    const { says, options = {} } = given
+    async function clientOf(plainRequests: boolean): Promise<Client> {
+      const application = { plainRequests }
+      const postern = await startPostern({ config: { ...options.config, application } })
+      if (says !== undefined) postern.upstream.answerWith((socket) => socket.write(says, 'latin1'))
+      return open(postern)
+    }
+    const [byUs, byNode] = [await clientOf(true), await clientOf(false)]
 
     byUs.send(ask)
     const [ours] = await byUs.answers(1, bodiless)
-    byNode.send(ask.slice(0, 1))
-    await pause(20)
-    byNode.send(ask.slice(1))
+    byNode.send(ask)
     const [nodes] = await byNode.answers(1, bodiless)
 
     expect(ours?.body.length).toBe(nodes?.body.length)
@@ -184,7 +186,7 @@ describe.each([
   ['in the clear', false],
   ['over TLS', true],
 ])('a connection %s', (_, tls) => {
-  const start = () => (tls ? startWithTls() : startPostern())
+  const start = () => startReading(true, tls)
 
   test('that asks plainly is not read by Node', async () => {
     const postern = await start()
@@ -226,6 +228,15 @@ describe.each([
     expect(lengths).toEqual([11, 300_000, 11, 300_000, 11])
     expect(nodes()).toBe(2)
   })
+})
+
+describe.each([
+  ['in the clear', true, false],
+  ['over TLS', true, true],
+  ['in the clear, that Node reads,', false, false],
+  ['over TLS, that Node reads,', false, true],
+])('a connection %s', (_, plainRequests, tls) => {
+  const start = () => startReading(plainRequests, tls)
 
   test('that asks again before it is answered is answered in turn', async () => {
     const postern = await start()

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { startBoth } from '../support/pipeline-framing.ts'
 import { cutAt, cuts, pipeline } from '../support/pipelines.ts'
+import { plainRequests } from '../support/plain-requests.ts'
 
 let both: Awaited<ReturnType<typeof startBoth>>
 beforeAll(async () => {
-  both = await startBoth()
+  both = await startBoth(plainRequests)
 })
 afterAll(() => both.close())
 

@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { stringify } from 'yaml'
+import { withPlainRequests } from './plain-requests.ts'
 
 export type LogLine = Readonly<Record<string, unknown>>
 
@@ -50,7 +51,7 @@ export async function startGatewayProcess(
   config: Readonly<Record<string, unknown>>,
   { preload, env = {}, ownGroup = false, openFiles }: ProcessOptions = {},
 ): Promise<GatewayProcess> {
-  await writeFile(file, stringify(config))
+  await writeFile(file, stringify(withPlainRequests(config)))
   const loaded = preload === undefined ? [] : ['--import', resolve(import.meta.dirname, preload)]
   const args = [...loaded, main, 'serve', '--config', file]
   const limited = ['-c', `ulimit -n ${openFiles} && exec "$0" "$@"`, process.execPath]

@@ -157,7 +157,7 @@ async function startOracle() {
 }
 
 /** The public port of a gateway, with something behind it that records what it is given. */
-async function startReader() {
+async function startReader(plainRequests: boolean) {
   const connections = new Map<number, ReadRequest[]>()
   const log = createLog('info', new Writable({ write: (_, __, done) => done() }))
   const figures = createFigures()
@@ -171,6 +171,7 @@ async function startReader() {
     limits,
     upgrades,
     overload,
+    plainRequests,
     tracing: undefined,
     refusals: refusalEnvelopes(403),
     metrics: createRequestMetrics(figures, { outcomes, limitedRoutes: [], upstreams: [] }),
@@ -253,9 +254,9 @@ function statuses(answered: string): number[] {
 }
 
 /** The two, to compare how they read the same bytes. */
-export async function startBoth() {
+export async function startBoth(plainRequests: boolean) {
   const oracle = await startOracle()
-  const reader = await startReader()
+  const reader = await startReader(plainRequests)
   return {
     /** Fails when we read another request than Node does, or do not respond to one. */
     async compare(bytes: Buffer, pieces: readonly Buffer[]): Promise<void> {

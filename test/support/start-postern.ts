@@ -11,6 +11,7 @@ import { drawCaptcha } from '../../src/login/captcha-image.ts'
 import type { VerifyCredentials } from '../../src/login/credentials.ts'
 import type { RunningPostern } from '../../src/serve/options.ts'
 import { serve } from '../../src/serve/serve.ts'
+import { plainRequests } from './plain-requests.ts'
 import { type RawAnswer, request, sendRaw } from './raw-client.ts'
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts'
 import { testSecret, tokenOf } from './tokens.ts'
@@ -149,6 +150,7 @@ function configuration({ directory, dataDirectory, upstream, options }: Configur
       host: '127.0.0.1',
       port: 0,
       dataDirectory,
+      plainRequests,
     },
     ops: { port: 0 },
     logger: { enableddb: true },

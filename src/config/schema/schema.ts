@@ -56,6 +56,10 @@ export const configSchema = section('The configuration of Postern.', {
       description:
         'How many processes take requests: a number, or auto for one per core; more than 1 needs database.url and redis.url.',
     }),
+    plainRequests: flag(
+      true,
+      'Reads simple requests with the plain request reader, which takes less CPU; false has the parser of Node read every request.',
+    ),
     trustedProxies: Type.Array(
       Type.String({
         maxLength: 64,

@@ -25,3 +25,12 @@ export class ArrivalRate {
     return performance.now() - this.#since < 2 * windowMs
   }
 }
+
+/**
+ * Calls back when the event loop has polled once more, which shows whether a client has left. In a
+ * crowd that connects, sends and leaves, every request would otherwise run for a client that is gone,
+ * before the requests of the clients that stay.
+ */
+export function afterArrivals(callback: () => void): void {
+  setImmediate(() => setImmediate(callback))
+}

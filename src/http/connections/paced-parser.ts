@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Reply } from '../../gateway/reply.ts'
+import { type ArrivalRate, afterArrivals } from './arrival-rate.ts'
 import type { ClientConnection } from './client-connections.ts'
 import type { ClientFaults } from './client-faults.ts'
 import { HeadEnds } from './head-ends.ts'
@@ -13,8 +14,10 @@ export const mostKept = 16_384
 
 interface PacedParts {
   readonly client: ClientConnection
-  readonly closed: ClientFaults['closed']
+  readonly faults: Pick<ClientFaults, 'closed' | 'requestRejected'>
   readonly lingering: Lingering
+  /** Unset: the first bytes are never held back. */
+  readonly crowd: ArrivalRate | undefined
 }
 
 /**
@@ -22,6 +25,7 @@ interface PacedParts {
  * come: a hundred bytes of objects for each byte of small requests, and garbage behind a good
  * request would be found before that request has its response.
  *
+ *   held back  a crowd connects: the first bytes wait to see whether the client stays
  *   reading    bytes go to the parser, up to the end of the next request
  *   answering  that request has not had its response; what comes behind it is kept, unread
  *   discarding it has had its response but has not ended: little more of it is read
@@ -40,6 +44,8 @@ export class PacedParser {
   /** What of the piece under way the parser has not seen. */
   #rest: Buffer | undefined
   #paused = false
+  #first = true
+  #heldBack = false
   #released = false
   #failed = false
   #discarding: { left: number; readonly timer: NodeJS.Timeout } | undefined
@@ -48,6 +54,8 @@ export class PacedParser {
   constructor(socket: Socket, listen: () => void, parts: PacedParts) {
     this.#socket = socket
     this.#parts = parts
+    // Before Node's listener, which would answer a client that has left.
+    if (parts.crowd !== undefined) socket.once('end', () => this.#leaveIfHeldBack())
     listen()
     const [parse] = socket.listeners('data')
     this.#parse = parse as (bytes: Buffer) => void
@@ -60,8 +68,10 @@ export class PacedParser {
   /** Reads these bytes, which came next. */
   readonly take = (bytes: Buffer): void => {
     if (this.#released) return
+    if (this.#first && this.#parts.crowd?.isCrowd()) this.#holdBack()
+    this.#first = false
     if (this.#discarding !== undefined && this.#isTooMuch(bytes.length)) return
-    if (this.#kept.length > 0 || this.#mustWait()) this.#kept.push(bytes)
+    if (this.#heldBack || this.#kept.length > 0 || this.#mustWait()) this.#kept.push(bytes)
     else this.#read(bytes)
     this.#setFlow()
   }
@@ -91,6 +101,21 @@ export class PacedParser {
     this.#socket.off('data', this.take)
     Reflect.deleteProperty(this.#socket, 'destroySoon')
     return Buffer.concat([this.#rest ?? Buffer.alloc(0), this.#kept.take()])
+  }
+
+  #holdBack(): void {
+    this.#heldBack = true
+    afterArrivals(() => {
+      this.#heldBack = false
+      this.#readKept()
+    })
+  }
+
+  #leaveIfHeldBack(): void {
+    if (!this.#heldBack) return
+    this.#released = true
+    this.#parts.faults.requestRejected('client-left', peerAddress(this.#socket))
+    this.#socket.destroy()
   }
 
   #mustWait(): boolean {
@@ -172,7 +197,7 @@ export class PacedParser {
 
   #cut(): void {
     this.#released = true
-    this.#parts.closed('unread-body', peerAddress(this.#socket))
+    this.#parts.faults.closed('unread-body', peerAddress(this.#socket))
     this.#socket.destroy()
   }
 

@@ -1,13 +1,11 @@
-import { IncomingMessage } from 'node:http'
-import { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
-import { ArrivalRate } from '../connections/arrival-rate.ts'
+import { ArrivalRate, afterArrivals } from '../connections/arrival-rate.ts'
 import type { ClientConnection, ClientConnections } from '../connections/client-connections.ts'
 import type { ClientFaults } from '../connections/client-faults.ts'
 import { type AskedPlainly, WholeBody } from '../connections/incoming-request.ts'
 import { KeptBytes } from '../connections/kept-bytes.ts'
-import type { Lingering } from '../connections/lingering.ts'
-import { mostKept, PacedParser } from '../connections/paced-parser.ts'
+import { connectionEvent, type NodeConnections } from '../connections/node-connections.ts'
+import { mostKept } from '../connections/paced-parser.ts'
 import { peerAddress } from '../connections/peer-address.ts'
 import { setReplyUnderWay } from '../connections/reply-in-progress.ts'
 import type { PublicListener } from '../port/public-listener.ts'
@@ -19,17 +17,11 @@ interface ConnectionLimits extends PlainLimits {
   readonly keepAliveTimeoutMs: number
 }
 
-interface ReadingParts {
+interface PlainParts {
   readonly clients: Pick<ClientConnections, 'of'>
-  readonly faults: Pick<ClientFaults, 'closed' | 'requestRejected'>
-  readonly lingering: Lingering
-}
-
-interface Reading {
-  /** A connection goes on in another protocol: gives what came behind the request that asked for it. */
-  readonly release: (socket: Socket) => Buffer
-  /** What comes cannot be parsed: gives the request in whose body it came, if it did. */
-  readonly fail: (socket: Socket) => IncomingMessage | undefined
+  readonly faults: Pick<ClientFaults, 'requestRejected'>
+  /** Reads whatever is not plain. */
+  readonly node: Pick<NodeConnections, 'readFrom'>
 }
 
 /** A connection as long as nothing but plain requests came on it. */
@@ -61,14 +53,10 @@ interface PlainConnection extends ReplyingConnection {
 export function readPlainly(
   server: PublicListener,
   limits: ConnectionLimits,
-  { clients, faults, lingering }: ReadingParts,
-): Reading {
-  const event = server instanceof TlsServer ? 'secureConnection' : 'connection'
-  const [nodes, ...others] = server.listeners(event)
-  if (nodes === undefined || others.length > 0) throw new Error('Node listens in another way')
+  { clients, faults, node }: PlainParts,
+): void {
   const connections = new Set<PlainConnection>()
   const rate = new ArrivalRate()
-  const parsers = new WeakMap<Socket, PacedParser>()
   const keepAlive = `timeout=${Math.floor(limits.keepAliveTimeoutMs / 1000)}`
 
   function begin(socket: Socket): void {
@@ -120,14 +108,10 @@ export function readPlainly(
     else ask(it, plain, bytes)
   }
 
-  /**
-   * A crowd that connects, sends and leaves would have each of its requests run for nothing, before
-   * those who stay. That a client has left shows when the system is asked once more.
-   */
   function holdBack(it: PlainConnection, bytes: Buffer): void {
     it.heldBack = true
     keep(it, bytes)
-    setImmediate(() => setImmediate(readKept, it))
+    afterArrivals(() => readKept(it))
   }
 
   function leave({ socket }: PlainConnection): void {
@@ -185,11 +169,7 @@ export function readPlainly(
     connections.delete(it)
     it.stopListening()
     setReadingMore(it.socket, false)
-    const listen = () => nodes?.call(server, it.socket)
-    const { client } = it
-    const parser = new PacedParser(it.socket, listen, { client, closed: faults.closed, lingering })
-    parsers.set(it.socket, parser)
-    parser.take(bytes)
+    node.readFrom(it.socket, bytes)
   }
 
   /** Those that have asked before and do not now. */
@@ -207,35 +187,17 @@ export function readPlainly(
     }
   }
 
-  server.off(event, nodes as never)
-  server.on(event, begin)
+  server.on(connectionEvent(server), begin)
   let timer: NodeJS.Timeout | undefined
   server.on('listening', () => {
     clearInterval(timer)
     timer = setInterval(closeLate, lookEveryMs).unref()
   })
   server.on('close', () => clearInterval(timer))
-  const closeNodesIdle = server.closeIdleConnections
+  const closeIdle = server.closeIdleConnections
   server.closeIdleConnections = () => {
-    closeNodesIdle.call(server)
+    closeIdle.call(server)
     for (const { socket } of idle()) socket.destroy()
-    lingering.closeAll()
-  }
-  for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
-    server.on(event, (request, reply) => {
-      if (request instanceof IncomingMessage) parsers.get(request.socket)?.began(request, reply)
-    })
-  }
-  return {
-    release(socket) {
-      clients.of(socket).began()
-      return parsers.get(socket)?.release() ?? Buffer.alloc(0)
-    },
-    fail(socket) {
-      const parser = parsers.get(socket)
-      parser?.fail()
-      return parser?.unfinished()
-    },
   }
 }
 

@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // These take minutes; `npm run test:long` runs them.
-    exclude: ['test/long/**', 'test/chaos/**', 'test/helm/**'],
+    // Elsewhere: `npm run test:long` runs what takes minutes, `npm run test:v8` what is about V8.
+    exclude: ['test/long/**', 'test/chaos/**', 'test/helm/**', 'test/v8/**'],
     globalSetup: ['test/support/services/setup.ts', 'test/support/database-template.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -44,6 +44,7 @@ describe('a configuration', () => {
       port: 8000,
       dataDirectory: 'data',
       workers: 1,
+      plainRequests: true,
       trustedProxies: [],
     })
     expect(config.jwt).toEqual({

@@ -92,7 +92,7 @@ function readText(path: string): Reading {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'does not exist; check the path',
+  ENOENT: 'does not exist',
   EACCES: 'cannot be read (permission denied); check its owner and mode',
   EISDIR: 'is a directory; give the path of a file',
 }

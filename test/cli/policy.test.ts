@@ -262,7 +262,7 @@ routes:
 })
 
 const routesUnknown =
-  'note: routes were not considered: config/postern.yaml: the file does not exist; name a configuration with --config\n'
+  'note: routes were not considered: config/postern.yaml: configuration file does not exist; name a configuration with --config\n'
 
 describe('postern policy explain', () => {
   test('allows with step, rule, place and revision, and exits with 0', async () => {

@@ -264,7 +264,7 @@ describe('a file that cannot be used', () => {
     )
 
     expect(reasons).toEqual([
-      'none.yaml: configuration file does not exist; check the path',
+      'none.yaml: configuration file does not exist',
       '.: configuration file is a directory; give the path of a file',
       'bytes.yaml: configuration file is not UTF-8 text; save it as UTF-8',
     ])
@@ -410,7 +410,7 @@ describe('the environment', () => {
     const found = problems('', { POSTERN_JWT__SECRET_FILE: 'no-such-file' })
 
     expect(found).toEqual([
-      'POSTERN_JWT__SECRET_FILE: jwt.secret: file no-such-file does not exist; check the path',
+      'POSTERN_JWT__SECRET_FILE: jwt.secret: file no-such-file does not exist',
     ])
   })
 

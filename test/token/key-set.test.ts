@@ -166,7 +166,7 @@ describe('a key file', () => {
       shared('a-string-secret-at-least-256-bits-long'),
       'published default',
     ],
-    ['zeros', 'a.jwk', shared('\0'.repeat(32)), 'over and over'],
+    ['zeros', 'a.jwk', shared('\0'.repeat(32)), 'repeats a short sequence'],
     ['a mistyped name', 'a.pme', a.privatePem, 'is not named'],
     ['a name that is no kid', 'a b.pem', a.privatePem, 'is not named'],
     ['a backup', 'a.pem~', a.privatePem, 'is not named'],

@@ -1,13 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ClusterNode, type ClusterSite, startClusterSite } from '../support/redis-cluster.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type ClusterNode, startClusterSite } from '../support/redis-cluster.ts'
 import { startUnderLoad } from '../support/redis-under-load.ts'
-
-let site: ClusterSite
-beforeAll(async () => {
-  site = await startClusterSite()
-})
-afterAll(() => site.stop())
 
 /** When one of these nodes takes a write to our slot. */
 async function takesWrites(nodes: readonly ClusterNode[]): Promise<number> {
@@ -22,6 +16,9 @@ async function takesWrites(nodes: readonly ClusterNode[]): Promise<number> {
 
 describe('Redis Cluster of six nodes, over TLS and with an ACL user', () => {
   test('loses nodes and moves our slot under load: callers do not notice, logins recover, nothing is lost', async () => {
+    // Each try has servers of its own: what one has left behind cannot fail the next.
+    const site = await startClusterSite()
+    onTestFinished(site.stop)
     const { load, author, usualMs, recovery, nothingLost } = await startUnderLoad(site)
 
     const primary = await site.owner()
@@ -32,7 +29,8 @@ describe('Redis Cluster of six nodes, over TLS and with an ACL user', () => {
     console.info(
       `cluster: new primary after ${Math.round(moment - killed)} ms, login ${recoveredMs} ms later (usually ${usualMs} ms)`,
     )
-    // By itself, and not by a timeout of minutes; how fast is printed above.
+    // The goal is two seconds, and what it took is printed. On busy cores a login alone can take
+    // longer, so the bound tells recovering by itself from waiting for a timeout of minutes.
     expect(recoveredMs).toBeLessThan(30_000)
     await primary.start()
     await site.settled()

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Ran } from '../cli/policy-runner.ts'
 import { readyz } from '../support/published-policies.ts'
 import { type SentinelSite, startSentinelSite } from '../support/redis-sentinel.ts'
 import type { RedisServer } from '../support/redis-server.ts'
@@ -8,11 +9,12 @@ import type { TestPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
 
-let site: SentinelSite
-beforeAll(async () => {
-  site = await startSentinelSite()
-})
-afterAll(() => site.stop())
+/** Each try has servers of its own: what one has left behind cannot fail the next. */
+async function startSite(): Promise<SentinelSite> {
+  const site = await startSentinelSite()
+  onTestFinished(site.stop)
+  return site
+}
 
 /** When one of these servers takes a write, as gateways make them. */
 async function takesWrites(servers: readonly RedisServer[]): Promise<number> {
@@ -25,8 +27,14 @@ async function takesWrites(servers: readonly RedisServer[]): Promise<number> {
   }
 }
 
+/** All of it, so that a failure can be read. */
+function said({ code, err, out }: Ran): string {
+  return `${code}: ${err}${out}`
+}
+
 describe('Redis with Sentinel, over TLS and with ACL users', () => {
-  test('loses its primary twice under load: callers do not notice, logins recover, no revocation or login record is lost', async () => {
+  test('loses its primary twice under load: callers do not notice, logins recover, nothing is lost', async () => {
+    const site = await startSite()
     const { load, author, usualMs, recovery, nothingLost } = await startUnderLoad(site)
 
     for (let turn = 0; turn < 2; turn++) {
@@ -39,22 +47,23 @@ describe('Redis with Sentinel, over TLS and with ACL users', () => {
       console.info(
         `sentinel: new primary after ${Math.round(moment - from)} ms, login ${recoveredMs} ms later (usually ${usualMs} ms)`,
       )
-      // By itself, and not by a timeout of minutes; how fast is printed above.
+      // The goal is two seconds, and what it took is printed. On busy cores a login alone can take
+      // longer, so the bound tells recovering by itself from waiting for a timeout of minutes.
       expect(recoveredMs).toBeLessThan(30_000)
       await primary.start()
       await site.primary()
     }
 
-    // Two runs lost an acknowledged push. One cause is fixed; whether it was the only one is not shown.
-    await nothingLost({ policies: false })
+    await nothingLost()
     expect(author.failed).toEqual([])
     console.info(
-      `sentinel: ${load.calls.total} calls, ${load.revoked.length} revocations, ${load.attempts.length} logins`,
+      `sentinel: ${load.calls.total} calls, ${load.revoked.length} revocations, ${load.attempts.length} logins, ${author.acknowledged.length} of ${author.published.length} policies confirmed, ${await site.failovers()} failovers`,
       author.counts,
     )
   })
 
   test('fails over to a replica that lacks the last writes: gateways restore revocations and keep their policy', async () => {
+    const site = await startSite()
     const { gateways, author, load } = await startUnderLoad(site, { author: false })
     await load.stop()
     const [first, second] = gateways as [TestPostern, TestPostern]
@@ -72,7 +81,7 @@ describe('Redis with Sentinel, over TLS and with ACL users', () => {
     await site.join(others)
     await takesWrites(others)
 
-    expect(pushed.err).toContain('published')
+    expect(said(pushed)).toMatch(/^0: .*could lose it: no replica/s)
     // Redis has the older policy now; gateways go on with the newer one, and the command says so.
     await until(async () => (await author.run('status')).out.includes(before))
     await until(async () => (await readyz(first.opsPort)).policy.stale)
@@ -81,7 +90,7 @@ describe('Redis with Sentinel, over TLS and with ACL users', () => {
     // What it started with came from Redis alone, and there from the gateways that knew it.
     const newcomer = await startGateway(site)
     await until(async () => (await verdictOn(newcomer, token)) === 'over')
-    expect((await author.push()).err).toContain('published')
+    expect(said(await author.push())).toMatch(/^0: /)
     await until(async () => !(await readyz(first.opsPort)).policy.stale)
     await primary.start()
     await site.primary()

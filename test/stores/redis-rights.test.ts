@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { clusterRights, gatewayRights, sentinelRights } from '../support/redis-users.ts'
 
-const sources = readdirSync('src/stores')
+const sources = readdirSync('src/stores', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
   .map((name) => readFileSync(`src/stores/${name}`, 'utf8'))
   .join('\n')

@@ -15,8 +15,11 @@ const exclusions = stringify([
 export interface PolicyAuthor {
   /** The revisions that a command said it had published, oldest first. */
   readonly published: string[]
-  /** Those of them that a replica of Redis had by then. */
-  readonly acknowledged: string[]
+  /**
+   * What was published without the note that a failover could lose it: only that is a promise. Each
+   * has a message of its own, by which the history can be compared.
+   */
+  readonly acknowledged: { readonly revision: string; readonly message: string }[]
   /** Commands that did not do what they are for: which, and what they said. */
   readonly failed: { readonly command: string; readonly at: number; readonly said: string }[]
   /** How often each command succeeded. */
@@ -46,7 +49,7 @@ export async function createPolicyAuthor(
     }),
   )
   const allPublished: string[] = []
-  const acknowledged: string[] = []
+  const acknowledged: PolicyAuthor['acknowledged'][number][] = []
   const failed: PolicyAuthor['failed'][number][] = []
   const counts: Record<string, number> = {}
   let working: Promise<void> | undefined
@@ -55,14 +58,15 @@ export async function createPolicyAuthor(
   async function run(...args: readonly string[]): Promise<Ran> {
     const [command = ''] = args
     const ran = await policy([...args, '--config', file], { cwd: directory })
-    // During a failover, gateways may not have confirmed their policy yet, and the command says so.
-    const isAnswer = ran.code === 0 || /\d+\/\d+ on r-/.test(ran.out)
+    // Status does not wait: that gateways have not confirmed their policy yet is its answer.
+    const isAnswer = ran.code === 0 || (command === 'status' && /\d+\/\d+ on r-/.test(ran.out))
     if (isAnswer) counts[command] = (counts[command] ?? 0) + 1
     else failed.push({ command, at: performance.now(), said: ran.err + ran.out })
     const published = /^published (r-\w+) over/m.exec(ran.err)?.[1]
     const isSafe = !ran.err.includes('a failover of Redis could lose it')
+    const message = args[args.indexOf('-m') + 1] ?? ''
     if (published !== undefined) allPublished.push(published)
-    if (published !== undefined && isSafe) acknowledged.push(published)
+    if (published !== undefined && isSafe) acknowledged.push({ revision: published, message })
     return ran
   }
 
@@ -81,7 +85,7 @@ export async function createPolicyAuthor(
 
   async function work(): Promise<void> {
     while (running) {
-      const before = acknowledged.at(-1)
+      const before = acknowledged.at(-1)?.revision
       await push()
       await run('status')
       await run('history')

@@ -14,6 +14,8 @@ export interface SentinelSite {
   join(replicas: readonly RedisServer[]): Promise<void>
   /** The server that takes writes, once there is exactly one whose replicas follow it. */
   primary(): Promise<RedisServer>
+  /** How many failovers there were: on busy cores sentinels may take a live server for dead. */
+  failovers(): Promise<number>
   stop(): Promise<void>
 }
 
@@ -67,18 +69,21 @@ export async function startSentinelSite(replicas = 2): Promise<SentinelSite> {
         sentinel: [
           `user postern on >${password} ${sentinelRights.join(' ')}`,
           `sentinel monitor postern 127.0.0.1 ${ports[0]} 2`,
-          'sentinel down-after-milliseconds postern 500',
+          // Less than this, and on busy cores sentinels take live servers for dead, again and again.
+          'sentinel down-after-milliseconds postern 2000',
           'sentinel failover-timeout postern 3000',
         ],
       }),
     )
   }
-  const know = async ({ client }: RedisServer) => {
+  async function numberAt({ client }: RedisServer, name: string): Promise<number> {
     const fields = (await client.call('SENTINEL', 'MASTER', 'postern')) as string[]
-    const numberIn = (name: string) => Number(fields[fields.indexOf(name) + 1])
-    return numberIn('num-other-sentinels') === 2 && numberIn('num-slaves') === replicas
+    return Number(fields[fields.indexOf(name) + 1])
   }
-  for (const sentinel of sentinels) await until(() => know(sentinel))
+  for (const sentinel of sentinels) {
+    await until(async () => (await numberAt(sentinel, 'num-other-sentinels')) === 2)
+    await until(async () => (await numberAt(sentinel, 'num-slaves')) === replicas)
+  }
 
   const hosts = sentinelPorts.map((port) => `127.0.0.1:${port}`).join(',')
   const query = `sentinelUsername=postern&sentinelPassword=${password}`
@@ -104,6 +109,10 @@ export async function startSentinelSite(replicas = 2): Promise<SentinelSite> {
         if (found !== undefined) return found
         await new Promise((resolve) => setTimeout(resolve, 20))
       }
+    },
+    async failovers() {
+      const epochs = await Promise.all(sentinels.map((each) => numberAt(each, 'config-epoch')))
+      return Math.max(...epochs)
     },
     async stop() {
       await Promise.all([...sentinels, ...servers].map((server) => server.stop()))

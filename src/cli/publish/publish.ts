@@ -65,6 +65,7 @@ export async function publishPolicy(
   // A document that was lost or is broken is mended by publishing it again.
   if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set)) {
     io.err(`${set.revision} is live already: nothing to publish\n`)
+    noteRisk(await store.unconfirmed(seen), io)
     const convergence = await convergenceWith(seen)
     return { head: seen, parent: seen.revision, diff: undefined, convergence }
   }
@@ -85,11 +86,14 @@ export async function publishPolicy(
   if (!published.moved) return refuse(await whatHappened(seen, published.head, store))
 
   io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)
-  if (published.unconfirmed !== undefined) {
-    io.err(`note: a failover of Redis could lose it: ${published.unconfirmed}\n`)
-  }
+  noteRisk(published.unconfirmed, io)
   const convergence = await convergenceWith(published.head)
   return { head: published.head, parent: seen?.revision, diff, convergence }
+}
+
+function noteRisk(unconfirmed: string | undefined, io: Io): void {
+  if (unconfirmed === undefined) return
+  io.err(`note: a failover of Redis could lose it: ${unconfirmed}\n`)
 }
 
 function compareWithLive(set: PolicySet, live: PolicySet | string, io: Io): AccessDiff | undefined {

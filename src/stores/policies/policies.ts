@@ -42,6 +42,8 @@ export interface PolicyStore {
     expected: string | undefined,
     kind: Move['kind'],
   ): Promise<Published>
+  /** Why a failover of Redis could lose what is published; `undefined` when it cannot. */
+  unconfirmed(head: Head): Promise<string | undefined>
   /** The last moves, newest first. */
   history(most?: number): Promise<readonly Move[]>
   /** Those that reported in the last day. */
@@ -180,37 +182,49 @@ export function createPolicyStore(redis: RedisClient, patienceMs = 0): PolicySto
       }
       return { moved: true, head: { revision, sequence: last.sequence } }
     }
-    return patiently(async () => {
-      const published = await attempt()
-      if (!published.moved) return published
-      // A primary that dies before it has passed it on is noticed here, and it is published again.
-      const confirmation = await unconfirmed()
-      if (patienceMs > 0 && !(await isRecorded(move))) throw lostInFailover()
-      return { ...published, ...confirmation }
-    }, patienceMs)
-  }
-
-  /** Whether Redis knows of a move: the primary that confirmed it may be another than the one that made it. */
-  async function isRecorded({ revision, at }: Pick<Move, 'revision' | 'at'>): Promise<boolean> {
-    const moves = await history(HISTORY)
-    return moves.some((each) => each.revision === revision && each.at === at)
-  }
-
-  async function unconfirmed(): Promise<{ unconfirmed?: string }> {
-    if (patienceMs === 0) return {}
+    let hasMoved = false
     try {
-      if (await redis.isReplicated()) return {}
-      return { unconfirmed: 'no replica of Redis has confirmed it' }
+      return await patiently(async () => {
+        const published = await attempt()
+        if (!published.moved || patienceMs === 0) return published
+        hasMoved = true
+        const isOurs = (each: Move) => each.revision === revision && each.at === move.at
+        const { isRecorded, atRisk } = await confirm(isOurs)
+        // The server that has confirmed it may be another than the one that made the move.
+        if (!isRecorded) throw lostInFailover()
+        return { ...published, ...(atRisk !== undefined && { unconfirmed: atRisk }) }
+      }, patienceMs)
     } catch (error) {
-      if (!(error instanceof Fault) || !error.message.includes('NOPERM')) throw error
-      return { unconfirmed: 'the Redis user lacks +wait' }
+      throw hasMoved ? notKnown(error) : error
     }
+  }
+
+  /** Whether Redis has a move, and why a failover could lose it, if so. */
+  async function confirm(
+    isMeant: (move: Move) => boolean,
+  ): Promise<{ readonly isRecorded: boolean; readonly atRisk: string | undefined }> {
+    const { values, atRisk } = await redis.readReplicated(keys.history)
+    const isRecorded = values.some((text) => {
+      const move = parseMove(text)
+      return move !== undefined && isMeant(move)
+    })
+    return { isRecorded, atRisk }
+  }
+
+  async function unconfirmed({ sequence }: Head): Promise<string | undefined> {
+    if (patienceMs === 0) return undefined
+    const { isRecorded, atRisk } = await patiently(
+      () => confirm((move) => move.sequence === sequence),
+      patienceMs,
+    )
+    return isRecorded ? atRisk : 'the history does not have it'
   }
 
   return {
     head,
     read,
     publish,
+    unconfirmed,
     history,
     replicas: replicas.list,
     forgetReplica: replicas.forget,
@@ -222,6 +236,13 @@ export function createPolicyStore(redis: RedisClient, patienceMs = 0): PolicySto
 function lostInFailover(): Fault {
   const cause = new Error('the primary failed over before a replica had the policy')
   return new Fault('redis', { cause, reason: `Redis: ${cause.message}` })
+}
+
+/** For a failure after the move was made: a later failover decides whether it stays. */
+function notKnown(error: unknown): unknown {
+  if (!(error instanceof Fault)) return error
+  const reason = `${error.message}; the policy was published but is not confirmed: run "postern policy history" to see whether Redis kept it`
+  return new Fault(error.part, { cause: error.cause, reason })
 }
 
 /** What was published under a revision stays in force under it: it has to be what is published now. */

@@ -1,8 +1,9 @@
 import { Cluster, Redis } from 'ioredis'
 import { Invalid } from '../../errors.ts'
 import { hasHashTag, parseRedisUrl, type RedisAddress } from './redis-address.ts'
-import { connectorTo } from './redis-connector.ts'
-import { createFindPrimary } from './redis-sentinels.ts'
+import { type ConnectorParts, connectorTo } from './redis-connector.ts'
+import { leaveDeposed } from './redis-deposed.ts'
+import { createSentinels, type SentinelConsensus } from './redis-sentinels.ts'
 
 /** Where Redis is, under which prefix our keys stand, and how long it may keep us waiting. */
 export interface RedisSettings {
@@ -15,11 +16,24 @@ export interface RedisSettings {
 /** How much longer a whole policy may take on its way than a small command. */
 export const BULK_FACTOR = 10
 
+export interface RedisConnection {
+  readonly driver: Redis | Cluster
+  /** Only with Sentinel. */
+  readonly sentinel?: SentinelView
+}
+
+interface SentinelView {
+  /** What the sentinels said when this connection was last opened. */
+  readonly opened: () => SentinelConsensus | undefined
+  /** What most of them say now. */
+  readonly ask: () => Promise<SentinelConsensus>
+}
+
 /**
  * A connection that is not open yet, and that opens itself again whenever it is lost. It queues
  * nothing: what is asked while it is down fails at once. Throws `Invalid` on a URL that is none.
  */
-export function createConnection(settings: RedisSettings): Redis | Cluster {
+export function createConnection(settings: RedisSettings): RedisConnection {
   const address = parseRedisUrl(settings.url)
   if (address.kind !== 'cluster') return createLone(settings, address)
   if (!hasHashTag(settings.prefix)) {
@@ -27,7 +41,7 @@ export function createConnection(settings: RedisSettings): Redis | Cluster {
     throw new Invalid([{ file: 'redis.prefix', message }])
   }
   const Connector = connectorTo({ tls: address.tls, find: (own) => own, retryMs: retry })
-  return new Cluster([...address.hosts], {
+  const driver = new Cluster([...address.hosts], {
     redisOptions: { ...options(settings, address), Connector },
     clusterRetryStrategy: retry,
     enableOfflineQueue: false,
@@ -36,6 +50,7 @@ export function createConnection(settings: RedisSettings): Redis | Cluster {
     // Certificates carry names: with TLS the nodes are not to be replaced by their addresses.
     ...(address.tls && { dnsLookup: (name, done) => done(null, name) }),
   })
+  return { driver }
 }
 
 /**
@@ -43,23 +58,48 @@ export function createConnection(settings: RedisSettings): Redis | Cluster {
  * of those in the URL is enough, and one that fell silent can be dropped for another.
  */
 export function createListener(settings: RedisSettings): Redis {
-  return createLone(settings, parseRedisUrl(settings.url))
+  return createLone(settings, parseRedisUrl(settings.url)).driver
 }
 
-function createLone(settings: RedisSettings, address: RedisAddress): Redis {
-  const { kind, hosts, tls } = address
+function createLone(
+  settings: RedisSettings,
+  address: RedisAddress,
+): RedisConnection & { readonly driver: Redis } {
+  if (address.kind === 'sentinel') return createWatched(settings, address)
+  const { hosts } = address
   let turn = Math.floor(Math.random() * hosts.length)
-  const find =
-    kind === 'sentinel'
-      ? createFindPrimary(address, settings)
-      : () => hosts[turn++ % hosts.length] ?? { host: '', port: 0 }
+  const find = () => hosts[turn++ % hosts.length] ?? { host: '', port: 0 }
+  return { driver: createDriver(settings, address, { find }) }
+}
+
+/** The same where Sentinel names the server. */
+function createWatched(settings: RedisSettings, address: RedisAddress) {
+  const sentinels = createSentinels(address, settings)
+  let opened: SentinelConsensus | undefined
+  async function find() {
+    opened = await sentinels.ask()
+    return opened.primary
+  }
+  const driver = createDriver(settings, address, { find, primaryOnly: true })
+  leaveDeposed(driver, sentinels, () => opened)
+  return {
+    driver,
+    sentinel: { opened: () => opened, ask: () => sentinels.ask({ majority: true }) },
+  }
+}
+
+function createDriver(
+  settings: RedisSettings,
+  address: RedisAddress,
+  parts: Pick<ConnectorParts, 'find' | 'primaryOnly'>,
+): Redis {
   return new Redis({
     ...options(settings, address),
     lazyConnect: true,
     enableOfflineQueue: false,
     retryStrategy: retry,
     db: address.db,
-    Connector: connectorTo({ tls, find, retryMs: retry, primaryOnly: kind === 'sentinel' }),
+    Connector: connectorTo({ ...parts, tls: address.tls, retryMs: retry }),
   })
 }
 

@@ -9,7 +9,7 @@ export interface RedisHost {
   readonly port: number
 }
 
-interface ConnectorParts {
+export interface ConnectorParts {
   readonly tls: boolean
   /** Names the server, anew at every attempt. The driver passes its own host and port. */
   readonly find: (own: RedisHost) => RedisHost | Promise<RedisHost>

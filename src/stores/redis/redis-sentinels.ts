@@ -8,24 +8,53 @@ interface SentinelTimeouts {
   readonly commandTimeoutMs: number
 }
 
-/** Which server a sentinel calls primary, and how new that is: every failover raises the epoch. */
-interface SentinelAnswer {
+/** What one sentinel says. */
+export interface SentinelAnswer {
   readonly primary: RedisHost
+  /** How new the answer is: every failover raises the epoch. */
   readonly epoch: number
+  /** How many replicas it knows, unreachable ones included. `undefined`: we may not ask. */
+  readonly replicas: number | undefined
+  /** It calls the primary down, or is promoting a replica. */
+  readonly isFailingOver: boolean
+}
+
+/** What the sentinels say together: the newest answer, and how many share it. */
+export interface SentinelConsensus extends SentinelAnswer {
+  /** Whether more than half of the sentinels in the URL name this primary. */
+  readonly isAgreed: boolean
+}
+
+/** A connection to one sentinel. */
+export interface SentinelLink {
+  readonly ask: () => Promise<SentinelAnswer>
+  readonly close: () => void
+}
+
+export interface Sentinels {
+  /**
+   * Asks all sentinels at once, over new connections. Waits for little more than the first answer,
+   * or for those of the majority.
+   */
+  readonly ask: (options?: { readonly majority?: boolean }) => Promise<SentinelConsensus>
+  /** Opens a connection to one of them, to the next one at each call. */
+  readonly link: () => SentinelLink
 }
 
 /** How long the other sentinels may take once the first has answered. */
 const othersMs = 100
 
 /**
- * Asks all sentinels at once and takes the newest answer: one that went down with the primary does
- * not cost a timeout, and one that has not heard of a failover does not send us to the old primary.
+ * The newest answer counts: a sentinel that went down with the primary does not cost a timeout, and
+ * one that has not heard of a failover does not send us to the old primary.
  */
-export function createFindPrimary(
+export function createSentinels(
   { hosts, master = '', tls, ...address }: RedisAddress,
   { connectTimeoutMs, commandTimeoutMs }: SentinelTimeouts,
-): () => Promise<RedisHost> {
-  async function ask(sentinel: RedisHost): Promise<SentinelAnswer> {
+): Sentinels {
+  let turn = Math.floor(Math.random() * hosts.length)
+
+  function linkTo(sentinel: RedisHost): SentinelLink {
     const client = new Redis({
       ...sentinel,
       ...(address.sentinelUsername !== undefined && { username: address.sentinelUsername }),
@@ -45,35 +74,85 @@ export function createFindPrimary(
     client.on('error', (error) => {
       reason = error
     })
-    try {
-      const [found, epoch] = await Promise.all([
-        client.call('SENTINEL', 'get-master-addr-by-name', master) as Promise<string[] | null>,
-        // An older ACL of ours lacks this one; then all answers count the same.
-        client.call('SENTINEL', 'master', master).then(epochOf, () => 0),
-      ])
-      const [host, port] = found ?? []
-      if (host === undefined) throw new Error(`the sentinels do not watch "${master}"`)
-      return { primary: { host, port: Number(port) }, epoch }
-    } catch (error) {
-      throw reason ?? error
-    } finally {
-      client.disconnect()
+    return {
+      async ask() {
+        try {
+          const [found, fields] = await Promise.all([
+            client.call('SENTINEL', 'get-master-addr-by-name', master) as Promise<string[] | null>,
+            // An older ACL of ours lacks this one; then all answers count the same.
+            client.call('SENTINEL', 'master', master).then(fieldsOf, () => undefined),
+          ])
+          const [host, port] = found ?? []
+          if (host === undefined) throw new Error(`the sentinels do not watch "${master}"`)
+          return { primary: { host, port: Number(port) }, ...stateIn(fields) }
+        } catch (error) {
+          throw reason ?? error
+        }
+      },
+      close: () => client.disconnect(),
     }
   }
 
-  return async () => {
-    const answers: SentinelAnswer[] = []
-    const asked = hosts.map(async (sentinel) => answers.push(await ask(sentinel)))
-    await Promise.any(asked)
-    await Promise.race([Promise.allSettled(asked), pause(othersMs)])
-    return answers.reduce((newest, answer) => (answer.epoch > newest.epoch ? answer : newest))
-      .primary
+  async function askOnce(sentinel: RedisHost): Promise<SentinelAnswer> {
+    const link = linkTo(sentinel)
+    try {
+      return await link.ask()
+    } finally {
+      link.close()
+    }
+  }
+
+  return {
+    async ask({ majority = false } = {}) {
+      const answers: SentinelAnswer[] = []
+      const { promise: most, resolve } = Promise.withResolvers<void>()
+      const asked = hosts.map(async (sentinel) => {
+        answers.push(await askOnce(sentinel))
+        if (2 * answers.length > hosts.length) resolve()
+      })
+      await Promise.any(asked)
+      const enough = Promise.all([pause(othersMs), majority ? most : undefined])
+      await Promise.race([Promise.allSettled(asked), enough])
+      return together(answers, hosts.length)
+    },
+    link: () => linkTo(hosts[turn++ % hosts.length] ?? { host: '', port: 0 }),
   }
 }
 
-/** The fields of `SENTINEL MASTER` come as one flat list. */
-function epochOf(fields: unknown): number {
-  if (!Array.isArray(fields)) return 0
-  const epoch = Number(fields[fields.indexOf('config-epoch') + 1])
-  return Number.isSafeInteger(epoch) ? epoch : 0
+export function isSameHost(one: RedisHost, other: RedisHost): boolean {
+  return one.host === other.host && one.port === other.port
+}
+
+function together(answers: readonly SentinelAnswer[], asked: number): SentinelConsensus {
+  const newest = answers.reduce((best, each) => (each.epoch > best.epoch ? each : best))
+  const agreeing = answers.filter(({ primary }) => isSameHost(primary, newest.primary))
+  const counts = agreeing.flatMap(({ replicas }) => replicas ?? [])
+  return {
+    ...newest,
+    replicas: counts.length === 0 ? undefined : Math.max(...counts),
+    isFailingOver: answers.some(({ isFailingOver }) => isFailingOver),
+    isAgreed: 2 * agreeing.length > asked,
+  }
+}
+
+/** The fields of `SENTINEL MASTER` come as one flat list of names and values. */
+function fieldsOf(list: unknown): ReadonlyMap<string, string> | undefined {
+  if (!Array.isArray(list)) return undefined
+  const fields = new Map<string, string>()
+  for (let at = 0; at < list.length; at += 2) fields.set(String(list[at]), String(list[at + 1]))
+  return fields
+}
+
+function stateIn(
+  fields: ReadonlyMap<string, string> | undefined,
+): Pick<SentinelAnswer, 'epoch' | 'replicas' | 'isFailingOver'> {
+  const numberIn = (name: string) => {
+    const number = Number(fields?.get(name))
+    return Number.isSafeInteger(number) ? number : undefined
+  }
+  return {
+    epoch: numberIn('config-epoch') ?? 0,
+    replicas: numberIn('num-slaves'),
+    isFailingOver: /o_down|failover_in_progress/.test(fields?.get('flags') ?? ''),
+  }
 }

@@ -2,6 +2,7 @@ import type { RedisCommander } from 'ioredis'
 import { Fault, Invalid } from '../../errors.ts'
 import { within } from '../within.ts'
 import { BULK_FACTOR, createConnection, type RedisSettings } from './redis-connection.ts'
+import { type ReplicatedList, readReplicated } from './redis-replication.ts'
 
 export type { RedisSettings } from './redis-connection.ts'
 
@@ -16,10 +17,10 @@ export interface RedisClient {
   /** The same for one that carries a whole policy, with more time. */
   readonly runBulk: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
   /**
-   * Whether a replica has what was written here so far. Waits for that, and so do commands after it:
-   * not for a connection that requests use.
+   * Reads a list, and whether every replica has it. Waits for them, and so do commands after it: not
+   * for a connection that requests use.
    */
-  readonly isReplicated: () => Promise<boolean>
+  readonly readReplicated: (list: string) => Promise<ReplicatedList>
   /** Calls back at every connection, the first one included. */
   readonly onReady: (listener: () => void) => void
   readonly close: () => Promise<void>
@@ -28,7 +29,8 @@ export interface RedisClient {
 /** Throws `Invalid` on a URL or prefix that cannot be used. */
 export function createRedis(settings: RedisSettings): RedisClient {
   const { prefix, connectTimeoutMs, commandTimeoutMs } = settings
-  const connection = createConnection(settings)
+  const opened = createConnection(settings)
+  const connection = opened.driver
   let whyDown: unknown
 
   connection.on('error', (error) => {
@@ -62,19 +64,10 @@ export function createRedis(settings: RedisSettings): RedisClient {
     },
     run,
     runBulk: (command) => run(command, commandTimeoutMs * BULK_FACTOR),
-    async isReplicated() {
-      // A write of its own, and in one go: so that on a cluster the node of our keys is asked.
-      const results = await run(
-        () =>
-          connection
-            .pipeline()
-            .set(`${prefix}replicated`, '1', 'PX', 60_000)
-            .call('WAIT', 1, commandTimeoutMs)
-            .exec(),
-        2 * commandTimeoutMs,
-      )
-      for (const [error] of results ?? []) if (error !== null) throw redisFault(error)
-      return Number(results?.[1]?.[1]) >= 1
+    async readReplicated(list) {
+      const marker = `${prefix}replicated`
+      const read = () => readReplicated(opened, { list, marker, waitMs: commandTimeoutMs })
+      return run(read, BULK_FACTOR * commandTimeoutMs)
     },
     onReady: (listener) => void connection.on('ready', listener),
     async close() {

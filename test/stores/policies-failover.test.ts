@@ -1,0 +1,149 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policies.ts'
+import { startAnswerGate } from '../support/answer-gate.ts'
+import { documentOf } from '../support/policy-files.ts'
+import { connectRedis, testPrefix } from '../support/redis-client.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import { until } from '../support/until.ts'
+
+const first = documentOf(['clerk, /first, GET'])
+const second = documentOf(['clerk, /second, GET'])
+
+describe('a policy published through Sentinel', () => {
+  test('is confirmed when every replica has it', async () => {
+    const { url } = await startSite({ replicas: 2 })
+    const store = await openStore(url)
+
+    const published = await store.publish(first, undefined, 'push')
+
+    expect(published).toEqual({ moved: true, head: await store.head() })
+    expect(await store.unconfirmed(published.head ?? fail())).toBeUndefined()
+  })
+
+  test('is not confirmed when another replica than the one that has it was promoted', async () => {
+    const { url, primary, replicas } = await startSite({ replicas: 2 })
+    const store = await openStore(url)
+    await store.publish(first, undefined, 'push')
+    // A failover begins so; the other replica follows the old primary for a little longer.
+    await replicas[0]?.client.replicaof('NO', 'ONE')
+    await until(async () => (await followersOf(primary)) === 1)
+
+    const published = await store.publish(second, first.revision, 'push')
+
+    const why = '1 of 2 replicas of Redis have confirmed it'
+    expect(published).toMatchObject({ moved: true, unconfirmed: why })
+    expect(await store.unconfirmed(published.head ?? fail())).toBe(why)
+  })
+
+  test('is published again when the server that confirms it does not have it', async () => {
+    const { primary, sentinel } = await startSite({ replicas: 1 })
+    const gate = await startAnswerGate(sentinel.port)
+    onTestFinished(gate.close)
+    const store = await openStore(`redis+sentinel://127.0.0.1:${gate.port}/postern`)
+    // Besides the connection that follows a sentinel, only the confirmation opens one.
+    await until(() => gate.open() === 1)
+    gate.hold()
+
+    const publishing = store.publish(first, undefined, 'push')
+    await until(() => gate.held() === 1)
+    expect(await primary.client.llen(`${testPrefix}policy:history`)).toBe(1)
+    // It comes back without its data, sooner than Sentinel notices; its replica follows it in that.
+    await primary.kill()
+    gate.pass()
+    await primary.start()
+    await until(async () => (await store.head()) === undefined)
+    await until(async () => (await followersOf(primary)) === 1)
+    gate.release()
+
+    expect(await publishing).toEqual({ moved: true, head: await store.head() })
+    expect(await store.history()).toMatchObject([{ revision: first.revision }])
+  })
+})
+
+test('a connection leaves a primary that Sentinel has replaced and cannot demote', async () => {
+  const forbidden = ['--rename-command', 'SLAVEOF', '', '--rename-command', 'REPLICAOF', '']
+  const { url, primary, replicas, sentinel } = await startSite({ replicas: 1, args: forbidden })
+  const redis = await connectRedis({ url })
+  const [replica] = replicas as [RedisServer]
+
+  await sentinel.client.call('SENTINEL', 'FAILOVER', 'postern')
+  await until(async () => (await roleOf(replica)) === 'master')
+
+  await until(async () => {
+    await redis.run((commands) => commands.set('written', 'here')).catch(() => {})
+    return (await replica.client.get('written')) === 'here'
+  })
+  expect(await roleOf(primary)).toBe('master')
+})
+
+interface Site {
+  readonly url: string
+  readonly primary: RedisServer
+  readonly replicas: readonly RedisServer[]
+  readonly sentinel: RedisServer
+}
+
+/** A primary, replicas and a sentinel that does nothing by itself. */
+async function startSite(options: {
+  readonly replicas: number
+  /** Further options of the primary. */
+  readonly args?: readonly string[]
+}): Promise<Site> {
+  const start = async (...args: Parameters<typeof startRedis>) => {
+    const server = await startRedis(...args)
+    onTestFinished(server.stop)
+    return server
+  }
+  const soon = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1']
+  const primary = await start({ args: [...soon, ...(options.args ?? [])] })
+  const follow = ['--replicaof', '127.0.0.1', String(primary.port)]
+  const replicas: RedisServer[] = []
+  for (let number = 0; number < options.replicas; number++) {
+    replicas.push(await start({ args: [...soon, ...follow] }))
+  }
+  await until(async () => (await followersOf(primary)) === options.replicas)
+  const sentinel = await start({
+    sentinel: [
+      `sentinel monitor postern 127.0.0.1 ${primary.port} 1`,
+      'sentinel down-after-milliseconds postern 600000',
+    ],
+  })
+  await until(async () => {
+    const known = (await sentinel.client.call('SENTINEL', 'REPLICAS', 'postern')) as string[][]
+    return known.length === options.replicas && known.flat().filter(isUp).length === known.length
+  })
+  return {
+    url: `redis+sentinel://127.0.0.1:${sentinel.port}/postern`,
+    primary,
+    replicas,
+    sentinel,
+  }
+}
+
+/** One of the values that Sentinel gives for a replica, once it has asked it. */
+function isUp(value: string): boolean {
+  return value === 'ok'
+}
+
+async function openStore(url: string): Promise<PolicyStore> {
+  const timeouts = { connectTimeoutMs: 20_000, commandTimeoutMs: 2000 }
+  const store = await openPolicyStore(
+    { url, prefix: testPrefix, ...timeouts },
+    { patienceMs: 30_000 },
+  )
+  onTestFinished(store.close)
+  return store
+}
+
+async function roleOf({ client }: RedisServer): Promise<string | undefined> {
+  return /^role:(\w+)/m.exec(await client.info('replication').catch(() => ''))?.[1]
+}
+
+async function followersOf({ client }: RedisServer): Promise<number> {
+  const text = await client.info('replication').catch(() => '')
+  return text.match(/state=online/g)?.length ?? 0
+}
+
+function fail(): never {
+  throw new Error('nothing is published')
+}

@@ -1,0 +1,106 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const pages = [
+  ...readdirSync('.').filter((name) => name.endsWith('.md')),
+  ...['docs', 'bench', 'samples', 'helm', 'policies'].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.md') && !path.includes('node_modules'))
+      .map((path) => join(folder, path)),
+  ),
+]
+
+function withoutCode(text: string): string {
+  return text.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
+}
+
+/** The anchors that GitHub gives to the headings of a page. */
+function anchorsOf(path: string): ReadonlySet<string> {
+  const text = readFileSync(path, 'utf8').replace(/^```[\s\S]*?^```/gm, '')
+  const seen = new Map<string, number>()
+  const anchors = new Set<string>()
+  for (const [, heading = ''] of text.matchAll(/^#{1,6} (.+)$/gm)) {
+    const slug = heading
+      .toLowerCase()
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replace(/\s/g, '-')
+    const times = seen.get(slug) ?? 0
+    seen.set(slug, times + 1)
+    anchors.add(times === 0 ? slug : `${slug}-${times}`)
+  }
+  return anchors
+}
+
+function brokenLinks(page: string): readonly string[] {
+  const links = withoutCode(readFileSync(page, 'utf8')).matchAll(/\]\((?<to>[^)\s]+)\)/g)
+  return [...links].flatMap(({ groups }) => {
+    const to = groups?.['to'] ?? ''
+    if (/^(?:https?|mailto):/.test(to)) return []
+    const [path = '', anchor] = to.split('#')
+    const file = path === '' ? page : resolve(dirname(page), path)
+    if (!existsSync(file)) return [`${page}: ${to}: no such file`]
+    if (anchor === undefined || statSync(file).isDirectory() || !file.endsWith('.md')) return []
+    return anchorsOf(file).has(anchor) ? [] : [`${page}: ${to}: no such heading`]
+  })
+}
+
+describe('the Markdown pages', () => {
+  test('link to files and headings that exist', () => {
+    expect(pages.length).toBeGreaterThan(20)
+    expect(pages.flatMap(brokenLinks)).toEqual([])
+  })
+
+  test('are all in an index', () => {
+    for (const folder of ['docs', 'docs/decisions']) {
+      const index = readFileSync(join(folder, 'README.md'), 'utf8')
+      const names = readdirSync(folder).filter((name) => /(?<!README)\.md$/.test(name))
+
+      expect(names.filter((name) => !index.includes(`](${name})`))).toEqual([])
+    }
+  })
+
+  test('begin with a README that fits a few screens', () => {
+    expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThanOrEqual(151)
+  })
+})
+
+describe('the picture of the modules in docs/architecture.md', () => {
+  const text = readFileSync('docs/architecture.md', 'utf8')
+  const [, picture = ''] = /```mermaid\n([\s\S]*?)```/.exec(text) ?? []
+  const drawn = [...picture.matchAll(/^ {2}(\w+)(?:\[.*?\])? --> ([\w &]+)$/gm)].flatMap(
+    ([, from = '', targets = '']) => targets.split(' & ').map((to) => `${from} -> ${to}`),
+  )
+  const folders = readdirSync('src', { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+
+  test('has every folder of src', () => {
+    const nodes = [...picture.matchAll(/^ {2}(\w+)\[/gm)].map(([, name]) => name)
+
+    expect(nodes.toSorted()).toEqual([...folders, 'main'].toSorted())
+  })
+
+  test('has no arrow that is not an import', () => {
+    const imports = new Set(
+      ['main.ts', ...folders].flatMap((part) => {
+        const files = part.endsWith('.ts')
+          ? [part]
+          : readdirSync(join('src', part), { recursive: true, encoding: 'utf8' })
+              .filter((path) => path.endsWith('.ts'))
+              .map((path) => join(part, path))
+        return files.flatMap((file) =>
+          [...readFileSync(join('src', file), 'utf8').matchAll(/'(\.[^']+\.ts)'/g)].map(
+            ([, to = '']) =>
+              `${part.replace('.ts', '')} -> ${join(dirname(file), to).split('/')[0]}`,
+          ),
+        )
+      }),
+    )
+
+    expect(drawn.length).toBeGreaterThan(15)
+    expect(drawn.filter((arrow) => !imports.has(arrow))).toEqual([])
+  })
+})

@@ -1,60 +1,55 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
+import { createLineQueue, gatherMs } from './line-queue.ts'
 
 interface LogDestination {
   /** Takes one line or several and returns at once. */
   write(lines: string): void
-  /** Writes what is waiting before it returns, for at most a second: for the end of the process. */
+  /** Writes what is waiting before it returns, for at most a second: for the exit of the process. */
   flushSync(): void
-  /** Lines that were let go because nobody read fast enough. */
+  /** Lines that were dropped because the reader could not keep up. */
   dropped(): number
 }
 
-const mostWaiting = 4 * 1024 * 1024
-const gatherMs = 10
-const gatherBytes = 32_768
-/** Room for what is usually gathered, whatever its characters. */
-const roomBytes = 3 * (gatherBytes + 8192)
+const gatherLength = 32_768
+/** Holds what usually gathers, whatever its characters: one takes three bytes at most. */
+const bufferBytes = 3 * (gatherLength + 8192)
 
 /**
- * Writes lines to a file descriptor, many at a time. A reader that is slow costs lines, counted,
- * and never a request; a reader that has left costs all of them and nothing else. (sonic-boom,
- * pino's own, repeats a flush at the exit for ever once the reader has left.)
+ * Writes lines to a file descriptor, many at a time, and synchronously, so that an exiting process
+ * can flush them. A slow reader costs lines, never a request. (sonic-boom, pino's default, repeats a
+ * flush at exit forever once the reader has closed its end.)
  *
- *   gathering  lines wait for company, for `gatherMs` or until there are `gatherBytes`
- *   stalled    the reader has a full pipe; what is left is tried again after `gatherMs`
- *   broken     the reader has left; lines are let go
+ *   gathering  lines wait for `gatherMs`, or until there are `gatherLength` characters
+ *   stalled    the pipe is full; the rest is tried again after `gatherMs`
+ *   broken     the reader has closed its end; lines are dropped
  */
 export function createLogDestination(output: number): LogDestination {
   const fd = withoutBlocking(output)
-  let waiting: string[] = []
-  let waitingLength = 0
-  /** Used again for each piece: to make and to collect one for each took half of what a line costs here. */
-  const room = Buffer.allocUnsafeSlow(roomBytes)
+  const queue = createLineQueue()
+  /** Reused: allocating a buffer for each write took half the cost of a line. */
+  const buffer = Buffer.allocUnsafeSlow(bufferBytes)
   /** What a full pipe did not take. */
-  let rest = room.subarray(0, 0)
+  let rest = buffer.subarray(0, 0)
   let timer: NodeJS.Timeout | undefined
   let broken = false
-  let dropped = 0
 
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
-    if (rest.length === 0) takeWaiting()
+    if (rest.length === 0) encodeWaiting()
     while (rest.length > 0 && !broken) {
       if (!writeSome()) {
         timer = setTimeout(flush, gatherMs).unref()
         return
       }
-      if (rest.length === 0) takeWaiting()
+      if (rest.length === 0) encodeWaiting()
     }
   }
 
-  function takeWaiting(): void {
-    const text = waiting.join('')
-    // A character takes three bytes at most, and one beyond the first 65,536 has two units of its own.
-    rest = text.length * 3 <= room.length ? room.subarray(0, room.write(text)) : Buffer.from(text)
-    waiting = []
-    waitingLength = 0
+  function encodeWaiting(): void {
+    const text = queue.take()
+    const fits = text.length * 3 <= buffer.length
+    rest = fits ? buffer.subarray(0, buffer.write(text)) : Buffer.from(text)
   }
 
   /** Whether anything could be written. */
@@ -65,9 +60,10 @@ export function createLogDestination(output: number): LogDestination {
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
       if (code === 'EAGAIN') return false
-      // A disk that is full now may have room later; a reader that has left does not come back.
+      // A full disk may have space later; a reader that has closed its end does not come back.
       broken = code === 'EPIPE' || code === 'EBADF' || code === 'ECONNRESET'
-      dropped += linesIn(rest) + (broken ? linesIn(Buffer.from(waiting.join(''))) : 0)
+      queue.drop(rest.toString())
+      if (broken) queue.drop(queue.take())
       rest = Buffer.alloc(0)
       return false
     }
@@ -75,13 +71,9 @@ export function createLogDestination(output: number): LogDestination {
 
   return {
     write(lines) {
-      if (broken || waitingLength + lines.length > mostWaiting) {
-        dropped += linesIn(Buffer.from(lines))
-        return
-      }
-      waiting.push(lines)
-      waitingLength += lines.length
-      if (waitingLength >= gatherBytes && rest.length === 0) flush()
+      if (broken) return queue.drop(lines)
+      queue.push(lines)
+      if (queue.length() >= gatherLength && rest.length === 0) flush()
       else timer ??= setTimeout(flush, gatherMs).unref()
     },
     flushSync() {
@@ -91,18 +83,14 @@ export function createLogDestination(output: number): LogDestination {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10)
       }
     },
-    dropped: () => dropped,
+    dropped: queue.dropped,
   }
 }
 
-function linesIn(bytes: Buffer): number {
-  return bytes.reduce((count, byte) => (byte === 0x0a ? count + 1 : count), 0)
-}
-
 /**
- * A write to a full pipe, or to a terminal that was stopped with Ctrl-S, blocks, and every request
- * with it. A second opening of the same one can be told not to, without changing it for whoever
- * else has it open. (Sockets cannot be opened twice; Node's own stdout has made them so.)
+ * A write to a full pipe, or to a terminal stopped with Ctrl-S, would block every request. Opening the
+ * same file again with O_NONBLOCK leaves the descriptor of other processes as it is. (Sockets cannot be
+ * opened twice; Node has made them non-blocking already.)
  */
 function withoutBlocking(fd: number): number {
   const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants

@@ -7,10 +7,10 @@ const run = promisify(execFile)
 
 /** Says before and after whether V8 finds the methods of strings the quick way. */
 const script = `
-const { quickenStrings } = await import('${resolve('src/serve/quick-strings.ts')}')
+const { restoreFastStrings } = await import('${resolve('src/serve/settle-process.ts')}')
 await import('${resolve('src/serve/serve.ts')}')
 console.log(%HasFastProperties(String.prototype))
-quickenStrings()
+restoreFastStrings()
 console.log(%HasFastProperties(String.prototype))
 `
 

@@ -2,8 +2,8 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openLog } from '../src/serve/open-log.ts'
-import { readTestConfig } from './support/test-config.ts'
+import { openLog } from '../../src/serve/open-log.ts'
+import { readTestConfig } from '../support/test-config.ts'
 
 // Two writers to one place would write into each other's lines when its reader is slow.
 test('what goes to one place by both outputs stays in its order', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createLogDestination } from '../src/log/log-destination.ts'
+import { createLogDestination } from '../../src/log/log-destination.ts'
 
 function temporaryFile(): { path: string; fd: number } {
   const directory = mkdtempSync(join(tmpdir(), 'postern-log-'))

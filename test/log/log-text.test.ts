@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createLog } from '../src/log/log.ts'
-import { createTextLines } from '../src/log/log-text.ts'
+import { createLog } from '../../src/log/log.ts'
+import { createTextLines } from '../../src/log/log-text.ts'
 
 function textLog(colours = false) {
   const lines: string[] = []

@@ -2,8 +2,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { type LineFile, openLineFile } from '../src/log/line-file.ts'
-import { until } from './support/until.ts'
+import { type LineFile, openLineFile } from '../../src/log/line-file.ts'
+import { until } from '../support/until.ts'
 
 async function openTemporary(path?: string) {
   const directory = await mkdtemp(join(tmpdir(), 'postern-lines-'))

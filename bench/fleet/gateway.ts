@@ -1,7 +1,7 @@
 import { createLivePolicies } from '../../src/policy/live.ts'
 import { createMemoryCounters } from '../../src/stores/limits/memory-counters.ts'
 import { createRedisCounters } from '../../src/stores/limits/redis-counters.ts'
-import { createRedisTallies } from '../../src/stores/limits/redis-shared-counters.ts'
+import { createRedisSharedCounters } from '../../src/stores/limits/redis-shared-counters.ts'
 import { openPolicySource } from '../../src/stores/policies/open-policy-source.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
 import { createRedisRevocations } from '../../src/stores/revocations/redis-revocations.ts'
@@ -66,8 +66,8 @@ export async function startFleetGateway(parts: FleetGatewayParts): Promise<Fleet
     whenStale: 'serve',
   })
   await revocations.start()
-  const counters = createRedisCounters({ redis, local: createMemoryCounters(), onAway() {} })
-  const tallies = createRedisTallies(redis)
+  const counters = createRedisCounters({ redis, local: createMemoryCounters(), onUnreachable() {} })
+  const tallies = createRedisSharedCounters(redis)
 
   return {
     revision: policies.revision,

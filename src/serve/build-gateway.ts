@@ -33,7 +33,7 @@ import type { Figures } from '../metrics/registry.ts'
 import { addUpstreamMetrics } from '../metrics/upstream-metrics.ts'
 import type { OpenKeys } from '../stores/keys/key-feed.ts'
 import { readClientContext } from '../stores/keys/pem-files.ts'
-import { createRedisTallies } from '../stores/limits/redis-shared-counters.ts'
+import { createRedisSharedCounters } from '../stores/limits/redis-shared-counters.ts'
 import type { RedisClient } from '../stores/redis/redis.ts'
 import type { RevocationFeed } from '../stores/revocations/revocation-feed.ts'
 import { createAssertions } from '../token/assertions.ts'
@@ -90,7 +90,7 @@ export async function buildGateway(
   const limits = createRouteLimits({
     addressBlock,
     now: () => now() * 1000,
-    share: redis && createRedisTallies(redis),
+    share: redis && createRedisSharedCounters(redis),
   })
   closing.add(async () => limits.close())
   const stillAllowed = createStillAllowed({ problemOf: tokens.problemOf, policies })

@@ -49,7 +49,7 @@ export async function buildLogin(
     directory: config.application.dataDirectory,
     mayCreate: true,
     // Callers with a token do not need the database; only login waits for it to come back.
-    onAway: (fault) => log.warn({ reason: fault.message }, 'database unreachable'),
+    onUnreachable: (fault) => log.warn({ reason: fault.message }, 'database unreachable'),
   })
   closing.add(database.close)
   const passwordHash = createPasswordHash({
@@ -142,7 +142,7 @@ function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figure
   return createRedisCounters({
     redis,
     local,
-    onAway(reason) {
+    onUnreachable(reason) {
       isAlone = reason !== undefined
       if (reason === undefined) log.info('Redis reachable: counting login attempts in Redis again')
       else log.warn({ reason }, 'Redis unreachable: counting login attempts locally')

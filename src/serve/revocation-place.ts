@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import type { RevocationPlace } from '../stores/revocations/revocation-files.ts'
+import type { SnapshotLocation } from '../stores/revocations/revocation-files.ts'
 import type { ServeOptions } from './options.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { ServeOptions } from './options.ts'
 export function revocationPlace({
   config: { application, policy, revocation },
   asWorker,
-}: Pick<ServeOptions, 'config' | 'asWorker'>): RevocationPlace {
+}: Pick<ServeOptions, 'config' | 'asWorker'>): SnapshotLocation {
   const beside =
     policy.snapshot === undefined ? application.dataDirectory : dirname(policy.snapshot)
   const file = revocation.snapshot ?? join(beside, 'revocations.snapshot')

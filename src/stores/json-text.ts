@@ -8,7 +8,7 @@ export function readJson(text: string): unknown {
 }
 
 /** Whether this is an object that has text under each of these names. */
-export function hasTexts(
+export function hasStrings(
   value: unknown,
   names: readonly string[],
 ): value is Readonly<Record<string, unknown>> {

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createRedis } from '../../src/stores/redis/redis.ts'
 import { createRedisRevocations } from '../../src/stores/revocations/redis-revocations.ts'
 import { createRevocationFeed } from '../../src/stores/revocations/revocation-feed.ts'
-import type { Place, RevocationStore } from '../../src/stores/revocations/revocation-store.ts'
+import type { Position, RevocationStore } from '../../src/stores/revocations/revocation-store.ts'
 import { createRevocations, type Revocation } from '../../src/token/revocations.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
@@ -16,7 +16,7 @@ const token = (id: string): Revocation => ({
 
 /** What a feed asked of Redis, the answered questions only. */
 interface Asked {
-  readonly reads: (Place | undefined)[]
+  readonly reads: (Position | undefined)[]
   readonly written: number[]
 }
 
@@ -69,7 +69,7 @@ async function startFleet(server: RedisServer, count: number): Promise<readonly 
   return feeds
 }
 
-const isAway = ({ feed }: Feed) => feed.state().lastError !== undefined
+const isUnreachable = ({ feed }: Feed) => feed.state().lastError !== undefined
 const all = (feeds: readonly Feed[], holds: (feed: Feed) => boolean) => () => feeds.every(holds)
 const list = Array.from({ length: 300 }, (_, at) => token(`old-${at}`))
 
@@ -79,10 +79,10 @@ test('a fleet whose Redis restarts goes on from where it was, and compares the l
   const feeds = await startFleet(server, 20)
 
   await server.kill()
-  await until(all(feeds, isAway))
+  await until(all(feeds, isUnreachable))
   for (const { asked } of feeds) asked.reads.length = 0
   await server.start()
-  await until(all(feeds, (feed) => !isAway(feed)))
+  await until(all(feeds, (feed) => !isUnreachable(feed)))
 
   for (const { asked } of feeds) expect(asked.reads[0]).toBeDefined()
   await until(all(feeds, ({ wholeReads }) => wholeReads() > 0))
@@ -95,11 +95,11 @@ test('a fleet whose Redis comes back empty writes the list back a few times, not
   const feeds = await startFleet(server, 20)
 
   await server.kill()
-  await until(all(feeds, isAway))
+  await until(all(feeds, isUnreachable))
   for (const { asked } of feeds) asked.reads.length = 0
   await server.start()
   const reader = await openStore(server)
-  await until(all(feeds, (feed) => !isAway(feed)))
+  await until(all(feeds, (feed) => !isUnreachable(feed)))
 
   for (const { asked } of feeds) expect(asked.reads[0]).toBeDefined()
   const whole = await reader.read(undefined)
@@ -114,7 +114,7 @@ test('what ended here while Redis was away is told at once, however long the lis
   const [one, two] = [await startFeed(server), await startFeed(server)]
 
   await server.kill()
-  await until(all([one, two], isAway))
+  await until(all([one, two], isUnreachable))
   expect(await one.ends(token('new'))).toBe('here')
   one.asked.reads.length = 0
   await server.start()
@@ -152,7 +152,7 @@ test('two gateways each know something that Redis lost: both have both, and Redi
   await server.kill()
   expect(await one.ends(token('one'))).toBe('here')
   expect(await two.ends(token('two'))).toBe('here')
-  await until(all([one, two], isAway))
+  await until(all([one, two], isUnreachable))
 
   await server.start()
 

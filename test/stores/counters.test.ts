@@ -26,7 +26,7 @@ async function shared(): Promise<Counters> {
     redis: await connectRedis(redis),
     // Nothing is ever within its limits: an answer that it gave would show.
     local: { ...createMemoryCounters(), hit: () => Promise.reject(new Error('counted alone')) },
-    onAway: () => {},
+    onUnreachable: () => {},
   })
 }
 
@@ -253,7 +253,7 @@ describe('counters in Redis', () => {
         },
       },
       local: createMemoryCounters(),
-      onAway: (reason) => told.push(reason),
+      onUnreachable: (reason) => told.push(reason),
       now: () => time,
     })
     own.pause()

@@ -90,8 +90,8 @@ describe('a policy feed', () => {
       const { promise, reject } = Promise.withResolvers<never>()
       signal?.addEventListener('abort', () => reject(signal.reason))
       isAsked = true
-      const aside = { compiled: promise, snapshot: promise, end: () => {} }
-      return { checksum: second.checksum, sequence: 2, aside }
+      const loading = { compiled: promise, snapshot: promise, end: () => {} }
+      return { checksum: second.checksum, sequence: 2, loading }
     }
     const { feed, lines } = startFeed({ ...source, read }, { pollMs: 60_000 })
     await feed.start()

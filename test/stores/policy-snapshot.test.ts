@@ -18,8 +18,8 @@ const longAgo = new Date('2020-01-01T00:00:00Z')
 function unwritable({ checksum, revision, sequence }: Offer): LargeOffer {
   const snapshot = Promise.reject(new Error('no text for a test'))
   snapshot.catch(() => {})
-  const aside = { compiled: new Promise<never>(() => {}), snapshot, end() {} }
-  return { checksum, aside, ...(revision && { revision }), ...(sequence && { sequence }) }
+  const loading = { compiled: new Promise<never>(() => {}), snapshot, end() {} }
+  return { checksum, loading, ...(revision && { revision }), ...(sequence && { sequence }) }
 }
 
 async function setUp() {

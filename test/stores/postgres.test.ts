@@ -31,7 +31,7 @@ describe('a PostgreSQL server that is not there', () => {
   test('is told and waited for where the start may go on without it', async () => {
     const told: (Fault | Invalid)[] = []
 
-    const database = await open({ url, onAway: (fault) => told.push(fault) })
+    const database = await open({ url, onUnreachable: (fault) => told.push(fault) })
 
     expect(told).toMatchObject([databaseFault])
     await expect(createAccounts(database).findByUsername('x')).rejects.toMatchObject(databaseFault)
@@ -95,7 +95,7 @@ describe('a PostgreSQL server', () => {
 
   test('that ends idle connections is told of and survived', async () => {
     const told: (Fault | Invalid)[] = []
-    const database = await open({ url: server.url, onAway: (fault) => told.push(fault) })
+    const database = await open({ url: server.url, onUnreachable: (fault) => told.push(fault) })
     const other = await open({ url: server.url })
 
     await sql`select pg_terminate_backend(pid) from pg_stat_activity
@@ -122,7 +122,7 @@ describe('a PostgreSQL server', () => {
   test('refuses a wrong user at the start, even where it need not be there', async () => {
     const url = server.url.replace('postern@', 'nobody@')
 
-    await expect(open({ url, onAway: () => {} })).rejects.toMatchObject(databaseFault)
+    await expect(open({ url, onUnreachable: () => {} })).rejects.toMatchObject(databaseFault)
   })
 
   test('is not asked for the right to make tables that are there', async () => {

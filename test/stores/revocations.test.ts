@@ -6,7 +6,7 @@ import { createRedisRevocations } from '../../src/stores/revocations/redis-revoc
 import { createRevocationFeed } from '../../src/stores/revocations/revocation-feed.ts'
 import {
   PAGE,
-  type Place,
+  type Position,
   type RevocationStore,
 } from '../../src/stores/revocations/revocation-store.ts'
 import { createRevocations, type Revocation } from '../../src/token/revocations.ts'
@@ -64,7 +64,7 @@ const somebody = { roleId: '1', roleKey: 'r', roleName: '', username: 'u', dataS
 const unchecked = { notBefore: undefined, key: { kid: undefined, identity: '' } }
 
 /** Reads from a place to the end. */
-async function readOn(store: RevocationStore, from?: Place) {
+async function readOn(store: RevocationStore, from?: Position) {
   const found: Revocation[] = []
   let at = from
   for (;;) {
@@ -183,7 +183,7 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
   test('passes none by that was added while it was being read', async () => {
     const store = await running.fresh()
     const seen = new Set<string>()
-    let place: Place | undefined
+    let place: Position | undefined
     let adding = true
 
     const writers = Array.from({ length: 4 }, async (_, writer) => {

@@ -35,7 +35,7 @@ let logged: string[]
 beforeAll(async () => {
   server = await startRedis()
   postgres = await startPostgres()
-  database = await openDatabase({ ...limits, url: postgres.url, onAway: () => {} })
+  database = await openDatabase({ ...limits, url: postgres.url, onUnreachable: () => {} })
 })
 afterAll(async () => {
   await database.close()
@@ -62,7 +62,7 @@ const insert: InsertRecords = (records) => createLoginLogTable(database).insert(
 const away: InsertRecords = () => Promise.reject(new Error('away'))
 
 function stream(options: Partial<Parameters<typeof createLoginLogStream>[1]> = {}): LoginLogStream {
-  const defaults = { consumer: randomUUID(), mostEntries: 10_000, refuseWhenFull: false }
+  const defaults = { consumer: randomUUID(), maxEntries: 10_000, refuseWhenFull: false }
   return createLoginLogStream(redis, { ...defaults, ...options })
 }
 
@@ -133,15 +133,15 @@ describe('records in the stream', () => {
 
   test('stay there while the table is away, and are written when it is back', async () => {
     await stream().append(names(150).map((name) => record(name)))
-    let isAway = true
+    let isUnreachable = true
 
     const consumer = consume({
-      insert: (records) => (isAway ? away(records) : insert(records)),
+      insert: (records) => (isUnreachable ? away(records) : insert(records)),
     })
     await until(() => consumer.state().retried > 2)
 
     expect((await left())[0]).toBe(150)
-    isAway = false
+    isUnreachable = false
     await until(async () => (await left()).join() === '0,0')
     expect(await written()).toEqual(names(150))
     expect(logged.filter((line) => line.includes('stay in the stream'))).toHaveLength(1)
@@ -193,10 +193,10 @@ describe('records in the stream', () => {
 
 describe('a Redis that lost what it had acknowledged', () => {
   test('gets the latest records again, and each is one row', async () => {
-    let isAway = true
+    let isUnreachable = true
     const shared = createSharedLoginLog({
       redis,
-      insert: (records) => (isAway ? away(records) : insert(records)),
+      insert: (records) => (isUnreachable ? away(records) : insert(records)),
       log,
       refuseWhenFull: false,
     })
@@ -207,7 +207,7 @@ describe('a Redis that lost what it had acknowledged', () => {
     // Comes back empty, as a replica does that had not received the last writes.
     await server.kill()
     await server.start()
-    isAway = false
+    isUnreachable = false
 
     await until(async () => (await written()).length === 5)
     expect((await written()).sort()).toEqual(names(5))
@@ -260,7 +260,7 @@ describe('an entry that cannot become a row', () => {
 
 describe('a full stream', () => {
   test('loses its oldest records, and tells how many', async () => {
-    const small = stream({ mostEntries: 10 })
+    const small = stream({ maxEntries: 10 })
 
     const gone = [
       await small.append(names(8).map((name) => record(name))),
@@ -272,7 +272,7 @@ describe('a full stream', () => {
   })
 
   test('takes nothing more where records are required', async () => {
-    const small = stream({ mostEntries: 10, refuseWhenFull: true })
+    const small = stream({ maxEntries: 10, refuseWhenFull: true })
     await small.append(names(9).map((name) => record(name)))
 
     const refused = small.append([record('ten'), record('eleven')])

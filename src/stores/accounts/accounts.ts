@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
-import { within } from '../within.ts'
+import { withTimeout } from '../with-timeout.ts'
 import { accountOf, status } from './account-queries.ts'
 import { toProfile } from './profile.ts'
 
@@ -22,12 +22,12 @@ interface Accounts {
 const highestId = 2n ** 63n - 1n
 
 /**
- * Reads go-admin's `sys_user` and `sys_role`. Nothing takes longer than `longestMs`: waiting for a
+ * Reads go-admin's `sys_user` and `sys_role`. Nothing takes longer than `timeoutMs`: waiting for a
  * connection and waiting for its answer add up, and somebody waits for both.
  */
-export function createAccounts({ db, shapes }: Database, longestMs = 10_000): Accounts {
+export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Accounts {
   const bounded = <T>(work: () => Promise<T>) =>
-    withFaults(() => within(longestMs, work())).catch(refuseTables)
+    withFaults(() => withTimeout(timeoutMs, work())).catch(refuseTables)
 
   async function find(username: string): Promise<Account | undefined> {
     const row = await accountOf(db, await shapes(), username)

@@ -1,6 +1,6 @@
 import { type DatabaseOptions, openDatabase } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { absentTables, migrate } from '../database/migrations.ts'
+import { migrate, missingTables } from '../database/migrations.ts'
 import { seedRoles } from './seed.ts'
 
 /** What was made: tables, and the keys of the first roles. */
@@ -18,7 +18,7 @@ export async function prepareTables(options: DatabaseOptions): Promise<PreparedT
   const { db, shapes } = database
   try {
     const made = await withFaults(async () => {
-      const absent = await absentTables(db)
+      const absent = await missingTables(db)
       if (absent.length > 0) await migrate(db)
       return absent
     })

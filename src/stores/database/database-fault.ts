@@ -23,7 +23,7 @@ export function databaseFault(error: unknown): Fault | Invalid {
 }
 
 /** Whether the database cannot be reached at the moment, as opposed to having said no. */
-export function isAway(error: unknown): boolean {
+export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Fault)) return false
   return isConnectionError(error.cause)
 }

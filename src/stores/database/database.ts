@@ -1,11 +1,11 @@
 import { Kysely, PGliteDialect, PostgresDialect } from 'kysely'
 import type { Fault, Invalid } from '../../errors.ts'
 import { openEmbedded } from '../embedded/embedded-database.ts'
-import { databaseFault, isAway, withFaults } from './database-fault.ts'
+import { databaseFault, isUnreachable, withFaults } from './database-fault.ts'
 import { migrate } from './migrations.ts'
-import { oneAtATime } from './one-at-a-time.ts'
 import { createPool } from './postgres-pool.ts'
 import type { Schema } from './schema.ts'
+import { singleConnection } from './single-connection.ts'
 import { readTableShapes, type TableShapes } from './table-shapes.ts'
 
 export interface DatabaseOptions {
@@ -26,7 +26,7 @@ export interface DatabaseOptions {
    * Told whenever the server turns out to be away. With it, a server that is away at the start is
    * no reason not to start: the first query that finds it does what is left to do.
    */
-  readonly onAway?: (fault: Fault | Invalid) => void
+  readonly onUnreachable?: (fault: Fault | Invalid) => void
 }
 
 export interface Database {
@@ -57,11 +57,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   try {
     if (options.prepare !== 'later') await shapes()
   } catch (error) {
-    if (options.onAway === undefined || !isAway(error)) {
+    if (options.onUnreachable === undefined || !isUnreachable(error)) {
       await db.destroy()
       throw error
     }
-    options.onAway(databaseFault(error))
+    options.onUnreachable(databaseFault(error))
   }
 
   return {
@@ -81,9 +81,11 @@ async function prepare(
 }
 
 async function dialectFor(options: DatabaseOptions) {
-  const { url, onAway = () => {} } = options
+  const { url, onUnreachable = () => {} } = options
   if (url === undefined) {
-    return oneAtATime(new PGliteDialect({ pglite: await openEmbedded(options) }))
+    return singleConnection(new PGliteDialect({ pglite: await openEmbedded(options) }))
   }
-  return new PostgresDialect({ pool: await createPool({ ...options, url, onBroken: onAway }) })
+  return new PostgresDialect({
+    pool: await createPool({ ...options, url, onBroken: onUnreachable }),
+  })
 }

@@ -8,11 +8,11 @@ import type { Schema } from './schema.ts'
  * is absent it asks for no right to make tables.
  */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
-  await sql.raw(createAbsentTables).execute(db)
+  await sql.raw(createMissingTables).execute(db)
 }
 
 /** The tables that `migrate` would make. */
-export async function absentTables(db: Kysely<Schema>): Promise<readonly string[]> {
+export async function missingTables(db: Kysely<Schema>): Promise<readonly string[]> {
   const names = JSON.stringify([...Object.keys(tables), 'postern_migration'])
   const { rows } = await sql<{ name: string }>`
     select name from json_array_elements_text(${names}::json) as wanted (name)
@@ -64,7 +64,7 @@ const step = Object.entries(tables)
   )
   .join('')
 
-const createAbsentTables = `
+const createMissingTables = `
   do $migration$ begin
     perform pg_advisory_xact_lock(hashtextextended('postern_migration', 0));
     if to_regclass('postern_migration') is null then

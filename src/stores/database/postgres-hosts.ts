@@ -39,7 +39,7 @@ export async function checkSession(client: ClientBase, session: SessionAttribute
 }
 
 /** Whether another server may do better: libpq does not go on after a refused password either. */
-export function isOtherServersTurn(error: unknown): boolean {
+export function shouldTryNextHost(error: unknown): boolean {
   // The pool was busy for too long: that says nothing about a server.
   if (error instanceof Error && error.message === 'timeout exceeded when trying to connect') {
     return false

@@ -7,8 +7,8 @@ import {
   checkSession,
   clientFor,
   createPostgresHosts,
-  isOtherServersTurn,
   isReadOnly,
+  shouldTryNextHost,
 } from './postgres-hosts.ts'
 
 export interface PoolOptions {
@@ -66,8 +66,8 @@ export async function createPool(options: PoolOptions): Promise<PostgresPool> {
       try {
         client = await pool.connect()
       } catch (error) {
-        if (isOtherServersTurn(error)) hosts.leave(at)
-        if (--left === 0 || !isOtherServersTurn(error)) throw error
+        if (shouldTryNextHost(error)) hosts.leave(at)
+        if (--left === 0 || !shouldTryNextHost(error)) throw error
         continue
       }
       if ((openedAt.get(client) ?? 0) >= trustedSince) return guarded(client, onReadOnly)

@@ -3,7 +3,7 @@ import type { PGlite, PGliteTransaction } from 'kysely'
 import { onFrames, sendFrame, type WireReply, type WireRequest } from './embedded-wire.ts'
 
 /** How long an open transaction may be silent; meanwhile nobody else gets an answer. */
-const longestSilenceMs = 5_000
+const idleTimeoutMs = 5_000
 
 /**
  * Answers one other process, a request at a time and in order. A transaction that it leaves open,
@@ -31,7 +31,7 @@ export function answerConnection(
   async function reply(request: WireRequest): Promise<void> {
     const answer = await carryOut(request).catch(toWireError)
     if (socket.writable) sendFrame(socket, answer)
-    if (transaction !== undefined) silence = setTimeout(() => socket.destroy(), longestSilenceMs)
+    if (transaction !== undefined) silence = setTimeout(() => socket.destroy(), idleTimeoutMs)
   }
 
   async function carryOut(request: WireRequest): Promise<WireReply> {

@@ -9,7 +9,7 @@ import { connectEmbedded } from './embedded-client.ts'
 import { hostEmbedded } from './embedded-host.ts'
 import type { EmbeddedSession } from './embedded-session.ts'
 
-const longestSocketPath = 103
+const maxSocketPath = 103
 const attempts = 1200
 const pauseMs = 50
 
@@ -100,8 +100,8 @@ function places(directory: string) {
   const absolute = join(resolve(directory), 'database.sock')
   const near = relative('', absolute)
   const socketPath = near.length < absolute.length ? near : absolute
-  if (Buffer.byteLength(socketPath) > longestSocketPath) {
-    const message = `path too long for a Unix socket: ${socketPath} exceeds ${longestSocketPath} bytes; use a shorter path, or set database.url`
+  if (Buffer.byteLength(socketPath) > maxSocketPath) {
+    const message = `path too long for a Unix socket: ${socketPath} exceeds ${maxSocketPath} bytes; use a shorter path, or set database.url`
     throw new Invalid([{ file: directory, message }])
   }
   return {

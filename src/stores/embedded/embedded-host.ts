@@ -9,7 +9,7 @@ import { answerConnection } from './embedded-connection.ts'
 import type { EmbeddedSession } from './embedded-session.ts'
 
 /** A first start takes a few seconds on a slow machine; this is for one that never ends. */
-const longestStartMs = 60_000
+const startTimeoutMs = 60_000
 
 /**
  * Opens the embedded database in this process, which holds the lock, and answers other processes
@@ -56,7 +56,7 @@ async function startPGlite(directory: string): Promise<PGlite> {
 async function inTime(starting: Promise<PGlite>, directory: string): Promise<PGlite> {
   const place = `the embedded database in ${directory}`
   try {
-    const started = await Promise.race([starting, pause(longestStartMs, undefined, { ref: false })])
+    const started = await Promise.race([starting, pause(startTimeoutMs, undefined, { ref: false })])
     if (started !== undefined) return started
   } catch (cause) {
     throw new Fault('database', { cause, reason: `${place} cannot be opened` })
@@ -65,10 +65,10 @@ async function inTime(starting: Promise<PGlite>, directory: string): Promise<PGl
 }
 
 async function answerOn(socketPath: string, database: PGlite) {
-  const endings = new Map<Socket, () => Promise<void>>()
+  const closers = new Map<Socket, () => Promise<void>>()
   const server = createServer((socket) => {
-    endings.set(socket, answerConnection(socket, database))
-    socket.on('close', () => endings.delete(socket))
+    closers.set(socket, answerConnection(socket, database))
+    socket.on('close', () => closers.delete(socket))
   })
   await listenPrivately(server, socketPath)
   // Whoever waits for an answer keeps its own process alive, not this one.
@@ -78,7 +78,7 @@ async function answerOn(socketPath: string, database: PGlite) {
     async close() {
       await rm(socketPath, { force: true })
       const closed = new Promise((done) => server.close(done))
-      await Promise.all([...endings.values()].map((end) => end()))
+      await Promise.all([...closers.values()].map((end) => end()))
       await closed
     },
   }
@@ -89,16 +89,16 @@ async function answerOn(socketPath: string, database: PGlite) {
  * is, and replaces one that a dead process left behind.
  */
 async function listenPrivately(server: Server, socketPath: string): Promise<void> {
-  const cradle = await mkdtemp(join(dirname(socketPath), '.s-'))
-  const born = join(cradle, 's')
+  const directory = await mkdtemp(join(dirname(socketPath), '.s-'))
+  const temporary = join(directory, 's')
   try {
     await new Promise<void>((listening, failed) => {
       server.once('error', failed)
-      server.listen(born, listening)
+      server.listen(temporary, listening)
     })
-    await chmod(born, 0o600)
-    await rename(born, socketPath)
+    await chmod(temporary, 0o600)
+    await rename(temporary, socketPath)
   } finally {
-    await rm(cradle, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true })
   }
 }

@@ -17,7 +17,7 @@ interface WireError {
 export type WireReply = WireResult | WireError
 
 /** Larger than any batch of ours; a peer that sends more is not one of ours. */
-const mostFrameChars = 16 * 1024 * 1024
+const maxFrameChars = 16 * 1024 * 1024
 
 /** Sends one frame: a line of JSON in which times, bytes and large numbers keep their type. */
 export function sendFrame(socket: Socket, frame: WireRequest | WireReply): void {
@@ -31,7 +31,7 @@ export function onFrames(socket: Socket, take: (frame: unknown) => void): void {
   socket.on('data', (text) => {
     const lines = (rest + text).split('\n')
     rest = lines.pop() ?? ''
-    if (rest.length > mostFrameChars) socket.destroy(new Error('the frame is too long'))
+    if (rest.length > maxFrameChars) socket.destroy(new Error('the frame is too long'))
     try {
       for (const line of lines) take(unpack(JSON.parse(line)))
     } catch (error) {

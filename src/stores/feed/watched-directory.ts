@@ -7,7 +7,7 @@ import { Fault, type FaultPart, Invalid } from '../../errors.ts'
 
 /** How long files must have stayed the same before they are taken for what was meant. */
 const SETTLE_MS = 100
-const MOST_READINGS = 20
+const MAX_READINGS = 20
 
 /** Files of a directory as they stood together at one moment. */
 export interface Reading<File> {
@@ -82,7 +82,7 @@ export function createWatchedDirectory<File extends object>({
 
   return {
     async read(known) {
-      for (let reading = 0; reading < MOST_READINGS; reading++) {
+      for (let reading = 0; reading < MAX_READINGS; reading++) {
         const before = await fingerprint(directory)
         const found = await readOnce()
         if (!(found instanceof Invalid) && found.checksum === known) return undefined

@@ -16,7 +16,7 @@ interface WriteFailures {
   /** Counts one, calls `retry` after a pause, and returns that pause in milliseconds. */
   readonly failed: (error: unknown, retry: () => void) => number
   /** Whether the failure just counted is news, and not the one before once more. */
-  readonly isNews: () => boolean
+  readonly isNew: () => boolean
   /** A write succeeded. Returns whether the one before had failed. */
   readonly succeeded: () => boolean
   readonly state: () => Pick<SnapshotState, 'failures' | 'lastError'>
@@ -24,8 +24,8 @@ interface WriteFailures {
   readonly close: () => void
 }
 
-const firstPauseMs = 1000
-const longestPauseMs = 60_000
+const minPauseMs = 1000
+const maxPauseMs = 60_000
 
 /** Pauses grow from a second to a minute: a full disk needs an operator, and not a busy loop. */
 export function createWriteFailures(): WriteFailures {
@@ -33,7 +33,7 @@ export function createWriteFailures(): WriteFailures {
   let inARow = 0
   let lastError: string | undefined
   let lastKind: string | undefined
-  let isNews = false
+  let isNew = false
   let timer: NodeJS.Timeout | undefined
 
   return {
@@ -41,16 +41,16 @@ export function createWriteFailures(): WriteFailures {
       lastError = failureText(error)
       // Texts of the system name the temporary file, which is another one each time.
       const kind = (error as NodeJS.ErrnoException).code ?? lastError
-      isNews = kind !== lastKind
+      isNew = kind !== lastKind
       lastKind = kind
       failures++
-      const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** inARow++)
+      const pauseMs = Math.min(maxPauseMs, minPauseMs * 2 ** inARow++)
       clearTimeout(timer)
       timer = setTimeout(retry, pauseMs)
       timer.unref()
       return pauseMs
     },
-    isNews: () => isNews,
+    isNew: () => isNew,
     succeeded() {
       const hadFailed = lastError !== undefined
       inARow = 0

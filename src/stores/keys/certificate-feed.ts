@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import { Invalid } from '../../errors.ts'
-import { createAttempts } from '../feed/attempts.ts'
 import { createPolling } from '../feed/polling.ts'
+import { createReloadStatus } from '../feed/reload-status.ts'
 import { createWatchedDirectory, type Reading } from '../feed/watched-directory.ts'
 import { type CertificatePair, checkPair, type PemFile, readPemFile } from './pem-files.ts'
 
@@ -51,13 +51,13 @@ export async function openCertificate(parts: CertificateParts): Promise<OpenCert
     readFiles: () => Promise.all([readPemFile(certFile), readPemFile(keyFile)]),
     part: 'certificate',
   })
-  const attempts = createAttempts((reason) => {
-    log.warn({ reason, ...shown(inForce) }, 'new certificate rejected; keeping the current one')
+  const reloads = createReloadStatus((reason) => {
+    log.warn({ reason, ...shown(active) }, 'new certificate rejected; keeping the current one')
   }, now)
   let changed: (pair: CertificatePair) => void = () => {}
-  let inForce = take(await watched.read(undefined))
-  log.info(shown(inForce), 'certificate loaded')
-  if (inForce.expired()) log.warn(shown(inForce), 'certificate has expired')
+  let active = take(await watched.read(undefined))
+  log.info(shown(active), 'certificate loaded')
+  if (active.expired()) log.warn(shown(active), 'certificate has expired')
 
   function take(reading: Reading<PemFile> | undefined) {
     const [cert, key] = reading?.files ?? []
@@ -76,21 +76,21 @@ export async function openCertificate(parts: CertificateParts): Promise<OpenCert
 
   async function attempt(): Promise<void> {
     try {
-      const reading = await watched.read(inForce.checksum)
+      const reading = await watched.read(active.checksum)
       if (reading !== undefined) {
         const next = take(reading)
         // Clients would turn away from it, and the one in force may still be good.
         if (next.expired()) throw new Invalid([{ file: certFile, message: 'has expired' }])
-        inForce = next
-        attempts.tookIn()
-        log.info(shown(inForce), 'certificate loaded')
-        changed(inForce.pair)
+        active = next
+        reloads.loaded()
+        log.info(shown(active), 'certificate loaded')
+        changed(active.pair)
       }
-      if (attempts.wentWell() && reading === undefined) {
-        log.info(shown(inForce), 'certificate files recovered')
+      if (reloads.succeeded() && reading === undefined) {
+        log.info(shown(active), 'certificate files recovered')
       }
     } catch (error) {
-      attempts.failed(error)
+      reloads.failed(error)
     }
     await watched.check()
   }
@@ -99,14 +99,14 @@ export async function openCertificate(parts: CertificateParts): Promise<OpenCert
   watched.watch(() => void polling.now())
   await polling.now()
   return {
-    current: () => inForce.pair,
+    current: () => active.pair,
     onChange(listener) {
       changed = listener
     },
     state: () => ({
-      ...shown(inForce),
-      lastError: attempts.failure()?.text,
-      reloads: attempts.reloads(),
+      ...shown(active),
+      lastError: reloads.failure()?.text,
+      reloads: reloads.reloads(),
     }),
     async close() {
       await polling.close()

@@ -1,6 +1,6 @@
 import { type KeySet, type KeySetOptions, parseKeySet, secretAlone } from '../../token/key-set.ts'
-import { createAttempts } from '../feed/attempts.ts'
 import { createPolling } from '../feed/polling.ts'
+import { createReloadStatus } from '../feed/reload-status.ts'
 import { createWatchedDirectory, type Reading } from '../feed/watched-directory.ts'
 import { isOpenToOthers, readKeyFiles, type StoredKeyFile } from './key-files.ts'
 
@@ -60,10 +60,10 @@ async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKe
   const { log } = parts
   const watched = createWatchedDirectory({ directory, readFiles: readKeyFiles, part: 'keys' })
   const prepare = createPrepare(directory, parts)
-  const attempts = createAttempts((reason) =>
-    log.warn({ reason, ...shown(inForce.set) }, 'key update rejected; keeping the current keys'),
+  const reloads = createReloadStatus((reason) =>
+    log.warn({ reason, ...shown(active.set) }, 'key update rejected; keeping the current keys'),
   )
-  let inForce = await take(await watched.read(undefined))
+  let active = await take(await watched.read(undefined))
 
   async function take(reading: Reading<StoredKeyFile> = { files: [], checksum: '' }) {
     const set = await prepare(reading)
@@ -74,16 +74,16 @@ async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKe
 
   async function attempt(): Promise<void> {
     try {
-      const reading = await watched.read(inForce.checksum)
+      const reading = await watched.read(active.checksum)
       if (reading !== undefined) {
-        inForce = await take(reading)
-        attempts.tookIn()
+        active = await take(reading)
+        reloads.loaded()
       }
-      if (attempts.wentWell() && reading === undefined) {
-        log.info(shown(inForce.set), 'key directory recovered')
+      if (reloads.succeeded() && reading === undefined) {
+        log.info(shown(active.set), 'key directory recovered')
       }
     } catch (error) {
-      attempts.failed(error)
+      reloads.failed(error)
     }
     await watched.check()
   }
@@ -92,12 +92,12 @@ async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKe
   watched.watch(() => void polling.now())
   await polling.now()
   return {
-    current: () => inForce.set,
+    current: () => active.set,
     state: () => ({
-      ...shown(inForce.set),
-      since: inForce.since,
-      lastError: attempts.failure()?.text,
-      reloads: attempts.reloads(),
+      ...shown(active.set),
+      since: active.since,
+      lastError: reloads.failure()?.text,
+      reloads: reloads.reloads(),
     }),
     async close() {
       await polling.close()

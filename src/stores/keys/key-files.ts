@@ -8,9 +8,9 @@ export interface StoredKeyFile extends KeyFile {
   readonly mode: number
 }
 
-const mostFiles = 100
+const maxFiles = 100
 /** An RSA key of 8192 bits takes 7 KiB. */
-const mostBytes = 16_384
+const maxBytes = 16_384
 
 /**
  * Reads every file of a key directory in name order, whatever its name: a mistyped one is refused
@@ -31,11 +31,11 @@ export function isOpenToOthers({ mode }: StoredKeyFile): boolean {
 async function namesIn(directory: string): Promise<string[]> {
   try {
     const names = (await readdir(directory)).filter((name) => !/^(?:\.|README)/.test(name)).sort()
-    if (names.length <= mostFiles) return names
+    if (names.length <= maxFiles) return names
   } catch (error) {
     throw unreadable(directory, error, '; set jwt.keyDirectory to the directory of keys')
   }
-  throw new Invalid([{ file: directory, message: `contains more than ${mostFiles} files` }])
+  throw new Invalid([{ file: directory, message: `contains more than ${maxFiles} files` }])
 }
 
 async function readIfFile(name: string): Promise<StoredKeyFile | undefined> {
@@ -43,7 +43,7 @@ async function readIfFile(name: string): Promise<StoredKeyFile | undefined> {
     // Follows links: Kubernetes mounts each file as one.
     const stats = await stat(name)
     if (stats.isDirectory()) return undefined
-    if (stats.isFile() && stats.size <= mostBytes) {
+    if (stats.isFile() && stats.size <= maxBytes) {
       return { name, text: await readFile(name, 'utf8'), mode: stats.mode & 0o777 }
     }
   } catch (error) {

@@ -16,14 +16,14 @@ export interface PemFile {
 }
 
 /** The certificates of every public authority take a quarter of this. */
-const mostBytes = 1_048_576
+const maxBytes = 1_048_576
 
 /** The text of a file. Throws `Invalid` when it cannot be read, or is too large for what it is. */
 export async function readPemFile(name: string): Promise<PemFile> {
   try {
     const stats = await stat(name)
     if (!stats.isFile()) throw new Invalid([{ file: name, message: 'is not a regular file' }])
-    if (stats.size > mostBytes) {
+    if (stats.size > maxBytes) {
       throw new Invalid([{ file: name, message: 'is larger than 1 MiB, too large for PEM' }])
     }
     return { name, text: await readFile(name, 'utf8') }

@@ -8,7 +8,7 @@ interface RedisCounterParts {
   /** Counts while Redis is away, and remembers the marks that this process set. */
   readonly local: MemoryCounters
   /** Called when counting changes hands: with the reason, or without one when Redis is back. */
-  readonly onAway: (reason: string | undefined) => void
+  readonly onUnreachable: (reason: string | undefined) => void
   /** Milliseconds of a clock that is never set back. */
   readonly now?: () => number
 }
@@ -24,8 +24,8 @@ const restMs = 1000
  * without a limit.
  */
 export function createRedisCounters(parts: RedisCounterParts): Counters {
-  const { redis, local, onAway, now = () => performance.now() } = parts
-  let isAway = false
+  const { redis, local, onUnreachable, now = () => performance.now() } = parts
+  let isUnreachable = false
   let restsUntil = 0
 
   /** The answer of Redis; `undefined` when there is none. */
@@ -37,13 +37,13 @@ export function createRedisCounters(parts: RedisCounterParts): Counters {
       const answer = await redis.run((commands) =>
         commands.eval(script, keys.length, ...names, ...args),
       )
-      if (isAway) onAway(undefined)
-      isAway = false
+      if (isUnreachable) onUnreachable(undefined)
+      isUnreachable = false
       return answer
     } catch (error) {
       if (now() - askedAt > slowMs) restsUntil = now() + restMs
-      if (!isAway) onAway(error instanceof Error ? error.message : String(error))
-      isAway = true
+      if (!isUnreachable) onUnreachable(error instanceof Error ? error.message : String(error))
+      isUnreachable = true
       return undefined
     }
   }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { RedisClient } from '../redis/redis.ts'
 
 /** One name in one window, and by how much its sum grows. */
-interface TallyToAdd {
+interface SharedCount {
   readonly name: string
   readonly window: number
   readonly seconds: number
@@ -26,14 +26,14 @@ return sums
  * away the answer is `undefined`, and what was to be added is lost: each replica goes on with its
  * own counts.
  */
-export function createRedisTallies({ prefix, run }: RedisClient) {
-  return async (tallies: readonly TallyToAdd[]): Promise<readonly number[] | undefined> => {
-    const keys = tallies.map(({ name, window }) => {
+export function createRedisSharedCounters({ prefix, run }: RedisClient) {
+  return async (counts: readonly SharedCount[]): Promise<readonly number[] | undefined> => {
+    const keys = counts.map(({ name, window }) => {
       const digest = hash('sha256', JSON.stringify([name, window]), 'base64url')
       return `${prefix}limit:${digest.slice(0, 22)}`
     })
     // Clocks differ: a replica may still be in a window that is over elsewhere.
-    const args = tallies.flatMap(({ count, seconds }) => [count, seconds * 2000])
+    const args = counts.flatMap(({ count, seconds }) => [count, seconds * 2000])
     try {
       const sums = await run((commands) => commands.eval(addScript, keys.length, ...keys, ...args))
       return Array.isArray(sums) ? sums.map(Number) : undefined

@@ -22,15 +22,15 @@ export interface LoginLogStream {
 interface LoginLogStreamOptions {
   /** Unique among the replicas. */
   readonly consumer: string
-  readonly mostEntries: number
+  readonly maxEntries: number
   /** Whether a full stream takes nothing more, instead of losing its oldest entries. */
   readonly refuseWhenFull: boolean
 }
 
 const group = 'writers'
 const batchSize = 100
-const mostSetAside = 10_000
-const mostSetAsideChars = 16_384
+const maxSetAside = 10_000
+const maxSetAsideChars = 16_384
 
 /** In one step, so that how many entries went is known. KEYS: stream. */
 const appendScript = `
@@ -72,7 +72,7 @@ type RawEntries = readonly (readonly [string, readonly string[] | null])[]
 
 export function createLoginLogStream(
   redis: RedisClient,
-  { consumer, mostEntries, refuseWhenFull }: LoginLogStreamOptions,
+  { consumer, maxEntries, refuseWhenFull }: LoginLogStreamOptions,
 ): LoginLogStream {
   const stream = `${redis.prefix}login:log`
   const aside = `${redis.prefix}login:log:aside`
@@ -98,7 +98,7 @@ export function createLoginLogStream(
       const texts = records.map((record) => JSON.stringify(record))
       const mode = refuseWhenFull ? 'refuse' : 'trim'
       const gone = await redis.run((commands) =>
-        commands.eval(appendScript, 1, stream, mostEntries, mode, ...texts),
+        commands.eval(appendScript, 1, stream, maxEntries, mode, ...texts),
       )
       if (gone === -1) throw new Fault('redis', { reason: `${stream} is full` })
       return Number(gone)
@@ -122,9 +122,9 @@ export function createLoginLogStream(
       await redis.run((commands) => commands.eval(doneScript, 1, stream, group, ...ids))
     },
     async setAside({ id, fields }, reason) {
-      const content = JSON.stringify(fields).slice(0, mostSetAsideChars)
+      const content = JSON.stringify(fields).slice(0, maxSetAsideChars)
       await redis.run((commands) =>
-        commands.eval(setAsideScript, 2, stream, aside, group, id, reason, content, mostSetAside),
+        commands.eval(setAsideScript, 2, stream, aside, group, id, reason, content, maxSetAside),
       )
     },
     async leave() {

@@ -6,8 +6,8 @@ import { toStorable } from '../database/storable-text.ts'
 import { readUserAgent } from './user-agent.ts'
 
 /** How long an attempt id is remembered, and so how late a record may come twice. */
-const rememberedDays = 7
-const mostForgottenAtOnce = 1000
+const retentionDays = 7
+const maxDeletedAtOnce = 1000
 
 /** Writes login records to go-admin's `sys_login_log`. */
 export function createLoginLogTable({ db, shapes }: Database) {
@@ -87,8 +87,8 @@ function insertOnce(records: string) {
     ), forgotten as (
       delete from postern_login_attempt where attempt_id in (
         select attempt_id from postern_login_attempt
-        where recorded_at < now() - make_interval(days => ${rememberedDays}::int)
-        order by recorded_at limit ${mostForgottenAtOnce}::int
+        where recorded_at < now() - make_interval(days => ${retentionDays}::int)
+        order by recorded_at limit ${maxDeletedAtOnce}::int
         for update skip locked)
     )
     insert into sys_login_log (

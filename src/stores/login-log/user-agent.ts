@@ -8,7 +8,7 @@ interface ClientParts {
 }
 
 /** No browser says more of itself; a pattern that backtracks has no more than this to do it on. */
-const mostChars = 512
+const maxChars = 512
 
 /** go-admin's names, where the parser has others. */
 const browserNames = new Map([['Microsoft Edge', 'Edge']])
@@ -22,7 +22,7 @@ const platforms = new Map([
 
 /** Reads a User-Agent header. What it does not know is empty; it never throws on a client's text. */
 export function readUserAgent(userAgent: string): ClientParts {
-  const text = userAgent.slice(0, mostChars)
+  const text = userAgent.slice(0, maxChars)
   // The parser refuses an empty text by throwing.
   if (text.trim() === '') return { browser: '', os: '', platform: '' }
   const { browser, os, platform } = parse(text)

@@ -2,10 +2,10 @@ import { Fault } from '../../errors.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
 import type { LivePolicies } from '../../policy/live.ts'
-import { createAttempts } from '../feed/attempts.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
 import { failureText } from '../feed/failure-text.ts'
 import { createPolling } from '../feed/polling.ts'
+import { createReloadStatus } from '../feed/reload-status.ts'
 import type {
   Keep,
   Known,
@@ -57,13 +57,13 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   const closing = new AbortController()
   const prepare = createPrepare(closing.signal)
   const polling = createPolling(attempt, parts.pollMs)
-  const attempts = createAttempts((reason) => {
+  const reloads = createReloadStatus((reason) => {
     const fields = { reason, revision: live.revision(), ageSeconds: ageSeconds() }
     log.warn(fields, 'policy update rejected; keeping the last good revision')
   })
   let known: Known | undefined
   let kept: Offer | undefined
-  let inForce: CompiledPolicies | undefined
+  let active: CompiledPolicies | undefined
   const confirmed = createConfirmation()
 
   async function attempt(): Promise<'unanswered' | undefined> {
@@ -80,7 +80,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       succeeded()
     } catch (error) {
       if (closing.signal.aborted) return undefined
-      attempts.failed(error)
+      reloads.failed(error)
       if (error instanceof Fault && error.part === 'redis') outcome = 'unanswered'
     }
     onChange()
@@ -107,10 +107,10 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     if (!live.swap(compiled, sequence)) {
       throw new Fault('policies', { reason: `${revision} is older than the active revision` })
     }
-    inForce = compiled
+    active = compiled
     known = { checksum, revision, ...(sequence !== undefined && { sequence }) }
     kept = undefined
-    attempts.tookIn()
+    reloads.loaded()
     const rules = compiled.ruleCount
     // A slip in the model can move a policy to the engine that is slower by orders of magnitude.
     const engine = compiled.engine.name
@@ -125,7 +125,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   function succeeded(): void {
     confirmed.confirm()
     keep?.confirm()
-    if (attempts.wentWell()) {
+    if (reloads.succeeded()) {
       log.info({ revision: live.revision() }, 'policy source recovered')
     }
   }
@@ -162,17 +162,17 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       revision: live.revision(),
       sequence: live.revision() === undefined ? undefined : known?.sequence,
       since: timeText(live.since()),
-      stale: attempts.failure() !== undefined,
+      stale: reloads.failure() !== undefined,
       confirmedAt: timeText(confirmed.at()),
-      lastError: attempts.failure()?.text,
-      rules: inForce?.ruleCount,
-      engine: inForce?.engine.name,
-      reloads: attempts.reloads(),
+      lastError: reloads.failure()?.text,
+      rules: active?.ruleCount,
+      engine: active?.engine.name,
+      reloads: reloads.reloads(),
       snapshot: keep?.state(),
     }),
     problem() {
       if (live.revision() !== undefined) return expired()
-      return `no policy is loaded: ${attempts.failure()?.text ?? 'not read yet'}`
+      return `no policy is loaded: ${reloads.failure()?.text ?? 'not read yet'}`
     },
     async start() {
       const found = await keep?.read()
@@ -186,7 +186,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       await polling.now()
       if (kept !== undefined) await fallBack(kept)
     },
-    failure: () => attempts.failure()?.error,
+    failure: () => reloads.failure()?.error,
     async close() {
       closing.abort()
       await polling.close()
@@ -196,12 +196,12 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   }
 }
 
-/** Compiles aside. A policy that was rejected is not parsed again at every poll. */
+/** Compiles without touching the active policy. A policy that was rejected is not parsed again at every poll. */
 function createPrepare(signal: AbortSignal) {
   let refused: { readonly checksum: string; readonly error: Error } | undefined
 
   async function resultOf(offer: Offer | LargeOffer): Promise<CompiledPolicies | Error> {
-    if ('aside' in offer) return offer.aside.compiled
+    if ('loading' in offer) return offer.loading.compiled
     try {
       return await preparePolicies(offer.files, { signal })
     } catch (error) {
@@ -213,7 +213,7 @@ function createPrepare(signal: AbortSignal) {
   return async function prepare(offer: Offer | LargeOffer): Promise<CompiledPolicies> {
     const { checksum, revision } = offer
     if (refused?.checksum === checksum) {
-      if ('aside' in offer) offer.aside.end()
+      if ('loading' in offer) offer.loading.end()
       throw refused.error
     }
     const result = await resultOf(offer)

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Invalid } from '../../errors.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
-import type { PolicyBytes } from './policy-order.ts'
+import type { PolicyBytes } from './policy-task.ts'
 
 export type { PolicyFile } from '../../policy/set/policy-set.ts'
 

@@ -52,7 +52,7 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
   }
 
   async function put(offer: Offer | LargeOffer): Promise<void> {
-    const content = 'aside' in offer ? await offer.aside.snapshot : formatSnapshot(offer)
+    const content = 'loading' in offer ? await offer.loading.snapshot : formatSnapshot(offer)
     // Another worker may be ahead of this one.
     const found = await readSnapshotHead(file)
     const isOvertaken = found !== undefined && isNewer(found, offer)
@@ -84,7 +84,7 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
 
   function report(error: unknown, { revision }: Known, outdated: string | undefined): void {
     const retryMs = failures.failed(error, start)
-    if (!failures.isNews()) return
+    if (!failures.isNew()) return
     const { lastError: reason } = failures.state()
     log.warn({ file, reason, revision, outdated, retryMs }, 'policy snapshot not written')
   }
@@ -161,8 +161,8 @@ export function createPolicySnapshot(file: string, log: PolicyLog): Keep {
 
 /** Whether the thread that was to make the content failed: writing it again would fail for ever. */
 async function isWithoutContent(offer: Offer | LargeOffer): Promise<boolean> {
-  if (!('aside' in offer)) return false
-  return offer.aside.snapshot.then(
+  if (!('loading' in offer)) return false
+  return offer.loading.snapshot.then(
     () => false,
     () => true,
   )

@@ -13,11 +13,11 @@ export interface Offer {
 
 /** An offer so large that a thread of its own takes it in; see `policy-threads.ts`. */
 export interface LargeOffer extends Known {
-  readonly aside: Aside
+  readonly loading: LoadingPolicy
 }
 
 /** A policy on its way through a thread. It ends by itself, soon after the last of its promises. */
-export interface Aside {
+export interface LoadingPolicy {
   /** The policy made ready, or what is wrong with it. Rejects when the thread could not tell. */
   readonly compiled: Promise<CompiledPolicies | Error>
   /** What a snapshot of it holds. Rejects without one, also when none was ordered. */

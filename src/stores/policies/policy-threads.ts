@@ -3,17 +3,17 @@ import { Fault, Invalid } from '../../errors.ts'
 import { compileFlat } from '../../policy/engine/compile.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
-import type { PolicyOrder, PolicyReply } from './policy-order.ts'
-import type { Aside } from './policy-source.ts'
+import type { LoadingPolicy } from './policy-source.ts'
+import type { PolicyReply, PolicyTask } from './policy-task.ts'
 
 /** From so many bytes on, a policy gets a thread: some 13,000 rules. */
 export const largeBytes = 640 * 1024
 
 /** For a machine that has no time to spare; a hundred thousand rules take half a second of work. */
-const longestMs = 120_000
+const timeoutMs = 120_000
 
 /** A thread at work, and what can be waited for. */
-interface PolicyThread extends Aside {
+interface PolicyThread extends LoadingPolicy {
   /** The checksum of a document, once it is verified. */
   readonly verified: Promise<string>
 }
@@ -23,7 +23,7 @@ interface PolicyThreads {
   /**
    * Starts one for this order. The signal ends it, unless it is only the snapshot that is missing.
    */
-  readonly start: (order: PolicyOrder, signal?: AbortSignal) => PolicyThread
+  readonly start: (order: PolicyTask, signal?: AbortSignal) => PolicyThread
   /** Whether none has died yet: where one does, the next one would as well. */
   readonly usable: () => boolean
 }
@@ -37,7 +37,7 @@ interface PolicyThreads {
 export function createPolicyThreads(): PolicyThreads {
   let usable = true
 
-  function start(order: PolicyOrder, signal?: AbortSignal): PolicyThread {
+  function start(order: PolicyTask, signal?: AbortSignal): PolicyThread {
     const verified = Promise.withResolvers<string>()
     const compiled = Promise.withResolvers<CompiledPolicies | Error>()
     const snapshot = Promise.withResolvers<Uint8Array>()
@@ -83,7 +83,7 @@ export function createPolicyThreads(): PolicyThreads {
       }
     }
 
-    const timer = setTimeout(() => end(tooLate()), longestMs)
+    const timer = setTimeout(() => end(tooLate()), timeoutMs)
     signal?.addEventListener('abort', onAbort)
     // Whoever does not wait for one of them does not want to hear of it.
     for (const { promise } of [verified, compiled, snapshot]) promise.catch(() => {})

@@ -37,8 +37,8 @@ export function createPublishedPolicies(
       return { files, checksum, revision, sequence }
     }
     const order = { kind: 'document', pieces, revision, sequence, snapshot } as const
-    const aside = threads.start(order, signal)
-    return { aside, checksum: await aside.verified, revision, sequence }
+    const loading = threads.start(order, signal)
+    return { loading, checksum: await loading.verified, revision, sequence }
   }
 
   return {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { hasTexts, readJson } from '../json-text.ts'
+import { hasStrings, readJson } from '../json-text.ts'
 import { isRevision } from './document/policy-document.ts'
 import type { Offer } from './policy-source.ts'
 
@@ -20,8 +20,8 @@ export function parseSnapshot(text: string): Offer | undefined {
 }
 
 function isOffer(value: unknown): value is Offer {
-  if (!hasTexts(value, ['revision', 'checksum']) || !isRevision(value['revision'])) return false
+  if (!hasStrings(value, ['revision', 'checksum']) || !isRevision(value['revision'])) return false
   const { files, sequence } = value
   if (!Number.isSafeInteger(sequence) || !Array.isArray(files)) return false
-  return files.every((file) => hasTexts(file, ['name', 'text']))
+  return files.every((file) => hasStrings(file, ['name', 'text']))
 }

@@ -1,4 +1,4 @@
-import { within } from '../within.ts'
+import { withTimeout } from '../with-timeout.ts'
 import type { RedisConnection } from './redis-connection.ts'
 import { isSameHost, type SentinelConsensus } from './redis-sentinels.ts'
 
@@ -68,7 +68,7 @@ async function confirm(
     .set(marker, '1', 'PX', 60_000)
     .call('WAIT', replicas, waitMs)
     .exec()
-  const [values, info, mark, confirmed] = (await within(2 * waitMs, answers)) ?? []
+  const [values, info, mark, confirmed] = (await withTimeout(2 * waitMs, answers)) ?? []
   result(mark)
   return {
     values: result(values) as string[],

@@ -1,4 +1,4 @@
-import { within } from '../within.ts'
+import { withTimeout } from '../with-timeout.ts'
 import { createListener, type RedisSettings } from './redis-connection.ts'
 
 /** Listens on one channel, on a connection of its own. What it hears is a hint, never a fact. */
@@ -22,7 +22,7 @@ export function createSubscriber(
 
   async function listen(): Promise<void> {
     try {
-      await within(settings.commandTimeoutMs, connection.subscribe(channel))
+      await withTimeout(settings.commandTimeoutMs, connection.subscribe(channel))
       listening = true
       onHint()
     } catch {
@@ -45,7 +45,7 @@ export function createSubscriber(
       if (closed || connection.status !== 'ready') return
       if (!listening) return listen()
       try {
-        await within(settings.commandTimeoutMs, connection.ping())
+        await withTimeout(settings.commandTimeoutMs, connection.ping())
       } catch {
         // An idle listener would not notice for minutes that the other side is gone.
         if (!closed) connection.disconnect(true)

@@ -1,6 +1,6 @@
 import type { RedisCommander } from 'ioredis'
 import { Fault, Invalid } from '../../errors.ts'
-import { within } from '../within.ts'
+import { withTimeout } from '../with-timeout.ts'
 import { BULK_FACTOR, createConnection, type RedisSettings } from './redis-connection.ts'
 import { type ReplicatedList, readReplicated } from './redis-replication.ts'
 
@@ -46,7 +46,7 @@ export function createRedis(settings: RedisSettings): RedisClient {
   ): Promise<T> {
     try {
       if (connection.status !== 'ready') throw whyDown ?? new Error('not connected')
-      return await within(timeoutMs, command(connection))
+      return await withTimeout(timeoutMs, command(connection))
     } catch (error) {
       throw redisFault(error)
     }
@@ -56,7 +56,7 @@ export function createRedis(settings: RedisSettings): RedisClient {
     prefix,
     async connect() {
       try {
-        await within(connectTimeoutMs, connection.connect())
+        await withTimeout(connectTimeoutMs, connection.connect())
       } catch (error) {
         whyDown ??= error
         throw redisFault(whyDown)

@@ -3,9 +3,9 @@ import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import {
   fromRow,
-  MOST_AHEAD_MS,
+  MAX_AHEAD_MS,
   PAGE,
-  type Place,
+  type Position,
   type RevocationStore,
   toRow,
 } from './revocation-store.ts'
@@ -51,7 +51,7 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
     end: () =>
       withFaults(async () => {
         await shapes()
-        const { rows } = await sql<Place>`
+        const { rows } = await sql<Position>`
           select pg_relation_filenode('postern_revocation')::text as "list",
                  coalesce(max(sequence), 0)::text as "sequence"
           from postern_revocation`.execute(db)
@@ -85,7 +85,7 @@ function insert(rows: string, isNew: boolean) {
     insert into postern_revocation as known (name, user_id, moment_ms, until_ms)
     select name, "userId",
            case when ${isNew} and name like 'u:%'
-             then least(greatest(moment, ${clock}), ${clock} + ${MOST_AHEAD_MS}::int)
+             then least(greatest(moment, ${clock}), ${clock} + ${MAX_AHEAD_MS}::int)
              else moment end,
            until
     from incoming cross join locked

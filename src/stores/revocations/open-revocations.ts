@@ -9,11 +9,11 @@ import {
   type RevocationFeedParts,
   type RevocationSettings,
 } from './revocation-feed.ts'
-import type { RevocationPlace } from './revocation-files.ts'
+import type { SnapshotLocation } from './revocation-files.ts'
 import { createRevocationSnapshot } from './revocation-snapshot.ts'
 import type { RevocationStore } from './revocation-store.ts'
 
-interface RevocationPlaces {
+interface RevocationStores {
   /** The client for commands, when Redis is configured. */
   readonly redis: RedisClient | undefined
   readonly redisSettings: Omit<RedisSettings, 'url'> & { readonly url?: string }
@@ -21,7 +21,7 @@ interface RevocationPlaces {
 }
 
 /** Redis where it is configured, because replicas share it; else the accounts' database. */
-export function revocationStore(places: RevocationPlaces): RevocationStore {
+export function revocationStore(places: RevocationStores): RevocationStore {
   const { redis, redisSettings, database } = places
   const { url } = redisSettings
   if (redis === undefined || url === undefined) return createDatabaseRevocations(database)
@@ -34,15 +34,15 @@ export function revocationStore(places: RevocationPlaces): RevocationStore {
  * another machine is kept in a file as well, to start with while that cannot be reached.
  */
 export async function openRevocations(
-  parts: RevocationPlaces &
+  parts: RevocationStores &
     RevocationSettings &
     Pick<RevocationFeedParts, 'log' | 'now'> & {
       readonly revocations: Revocations
-      readonly snapshot: RevocationPlace
+      readonly snapshot: SnapshotLocation
     },
 ): Promise<RevocationFeed> {
   const store = revocationStore(parts)
-  if (store.name === 'redis') await takeAlong(parts)
+  if (store.name === 'redis') await importFromDatabase(parts)
   const isLocal = store.name === 'database' && parts.database.kind === 'embedded'
   const keep = isLocal ? undefined : createRevocationSnapshot({ ...parts, ...parts.snapshot })
   const feed = createRevocationFeed({ ...parts, store, keep })
@@ -50,10 +50,10 @@ export async function openRevocations(
   return feed
 }
 
-async function takeAlong({
+async function importFromDatabase({
   database,
   revocations,
-}: Pick<RevocationPlaces, 'database'> & { readonly revocations: Revocations }): Promise<void> {
+}: Pick<RevocationStores, 'database'> & { readonly revocations: Revocations }): Promise<void> {
   const before = createDatabaseRevocations(database)
   try {
     for (let page = await before.read(undefined); page !== undefined; ) {

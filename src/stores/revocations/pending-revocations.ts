@@ -5,7 +5,7 @@ import { PAGE, toRow } from './revocation-store.ts'
  * What ended here and the store does not have yet. As many as one writing carries are kept, and told
  * as soon as the store answers; those beyond that wait for the comparison of the whole list.
  */
-interface UnsaidRevocations {
+interface PendingRevocations {
   readonly isEmpty: () => boolean
   readonly add: (revocation: Revocation) => void
   /** Hands over those that are kept, and forgets them once they are told. */
@@ -14,7 +14,7 @@ interface UnsaidRevocations {
   readonly compared: () => () => void
 }
 
-export function createUnsaidRevocations(): UnsaidRevocations {
+export function createPendingRevocations(): PendingRevocations {
   const kept = new Map<string, Revocation>()
   let beyond = 0
   return {

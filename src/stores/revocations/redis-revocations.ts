@@ -3,7 +3,7 @@ import type { RedisClient, RedisSettings } from '../redis/redis.ts'
 import { createSubscriber, type RedisSubscriber } from '../redis/redis-subscriber.ts'
 import {
   fromRow,
-  MOST_AHEAD_MS,
+  MAX_AHEAD_MS,
   PAGE,
   type RevocationRow,
   type RevocationStore,
@@ -134,7 +134,7 @@ export function createRedisRevocations(
       const values = revocations.map(toRow).flatMap(({ name, userId, moment, until }) => {
         return [name, userId, moment, until]
       })
-      const fixed = [keys.channel, randomUUID(), made, PAGE, MOST_AHEAD_MS]
+      const fixed = [keys.channel, randomUUID(), made, PAGE, MAX_AHEAD_MS]
       await redis.run((commands) =>
         commands.eval(appendScript, touched.length, ...touched, ...fixed, ...values),
       )

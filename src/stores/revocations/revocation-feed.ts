@@ -2,11 +2,11 @@ import { Fault } from '../../errors.ts'
 import type { Revocation, Revocations } from '../../token/revocations.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
 import { createPolling } from '../feed/polling.ts'
-import { createComparisonTimes } from './comparison-times.ts'
-import { createUnsaidRevocations } from './pending-revocations.ts'
-import type { RevocationKeep } from './revocation-snapshot.ts'
+import { createComparisonSchedule } from './comparison-schedule.ts'
+import { createPendingRevocations } from './pending-revocations.ts'
+import type { RevocationSnapshot } from './revocation-snapshot.ts'
 import type { RevocationSettings, RevocationState } from './revocation-state.ts'
-import { PAGE, type Place, type RevocationStore, toRow } from './revocation-store.ts'
+import { PAGE, type Position, type RevocationStore, toRow } from './revocation-store.ts'
 
 export type { RevocationSettings, RevocationState } from './revocation-state.ts'
 
@@ -42,19 +42,19 @@ export interface RevocationFeedParts extends RevocationSettings {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Where the list outlives this process, if the store is not on this machine. */
-  readonly keep?: RevocationKeep | undefined
+  readonly keep?: RevocationSnapshot | undefined
 }
 
 /** A lost message costs this long at most, and what an answer takes: below a second even so. */
 const POLL_MS = 500
-const MOST_TURNS = 3
+const MAX_ROUNDS = 3
 
 export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed {
   const { store, revocations, log, maxAgeMs, whenStale, now, keep } = parts
   const polling = createPolling(attempt, POLL_MS)
-  const comparison = createComparisonTimes()
-  const unsaid = createUnsaidRevocations()
-  let place: Place | undefined
+  const comparison = createComparisonSchedule()
+  const unsaid = createPendingRevocations()
+  let place: Position | undefined
   /** Whether everything up to `place` was read; not so in a list that replaced the one we followed. */
   let isWhole = false
   /** What the store took from us and has not given back yet. */
@@ -92,7 +92,7 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
     comparison.begun()
     try {
       for (let turn = 0; !(await compareOnce()); turn++) {
-        if (turn === MOST_TURNS) {
+        if (turn === MAX_ROUNDS) {
           throw new Fault('revocations', { reason: 'the revocation list keeps changing' })
         }
       }
@@ -146,9 +146,9 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
 
   /** Reads on from a place to the end, which it answers; `undefined` when that place is not in the list. */
   async function readOn(
-    from: Place | undefined,
+    from: Position | undefined,
     stored?: Map<string, number>,
-  ): Promise<Place | undefined> {
+  ): Promise<Position | undefined> {
     let at = from
     for (;;) {
       const page = await store.read(at)

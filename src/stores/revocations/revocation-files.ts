@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import type { FileState } from '../files/replace-file.ts'
 
 /** The file of one process, and those of the others that run, or ran, beside it. */
-export interface RevocationPlace {
+export interface SnapshotLocation {
   /** What the names of all of them begin with. */
   readonly file: string
   /** The number of this process among several; `undefined` when it is alone. */
@@ -15,12 +15,12 @@ export interface RevocationPlace {
  * Each worker has a file of its own: what it alone knows, because the store could not be reached,
  * must not be lost to what another one writes.
  */
-export function ownFile({ file, worker }: RevocationPlace): string {
+export function ownFile({ file, worker }: SnapshotLocation): string {
   return worker === undefined ? file : `${file}.${worker}`
 }
 
 /** The files of all processes under this name. */
-export async function findFiles({ file }: RevocationPlace): Promise<readonly string[]> {
+export async function findFiles({ file }: SnapshotLocation): Promise<readonly string[]> {
   const base = basename(file)
   const names = await readdir(dirname(file)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []

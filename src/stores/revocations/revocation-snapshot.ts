@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { Revocation, Revocations } from '../../token/revocations.ts'
 import { createWriteFailures, type SnapshotState } from '../feed/write-failures.ts'
 import { type FileState, replaceFile } from '../files/replace-file.ts'
-import { appendTo, findFiles, ownFile, type RevocationPlace } from './revocation-files.ts'
+import { appendTo, findFiles, ownFile, type SnapshotLocation } from './revocation-files.ts'
 import {
   confirmationLine,
   parseRevocationLines,
@@ -12,9 +12,9 @@ import {
 } from './revocation-lines.ts'
 
 /** The list of revoked tokens, kept where a restart without its store finds it. Nothing here throws. */
-export interface RevocationKeep {
+export interface RevocationSnapshot {
   /** What was kept, and when the store last confirmed that this was all; `undefined` without files. */
-  read(): Promise<KeptRevocations | undefined>
+  read(): Promise<StoredRevocations | undefined>
   /** Something new is in the list. */
   add(revocation: Revocation): void
   /** The store has nothing that is not in the list. */
@@ -25,12 +25,12 @@ export interface RevocationKeep {
   close(): Promise<void>
 }
 
-interface KeptRevocations {
+interface StoredRevocations {
   readonly revocations: readonly Revocation[]
   readonly confirmedAt: number | undefined
 }
 
-interface RevocationKeepParts extends RevocationPlace {
+interface RevocationSnapshotParts extends SnapshotLocation {
   readonly revocations: Pick<Revocations, 'entries' | 'add'>
   readonly log: {
     info(fields: object, text: string): void
@@ -49,14 +49,14 @@ const SLICE = 500
 /** Writing a long list as a whole takes this share of the time at most. */
 const WHOLE_SHARE = 0.05
 /** A disk that hangs must not hold up a logout for longer. */
-const LONGEST_WAIT_MS = 1000
+const MAX_WAIT_MS = 1000
 
 /**
  * Appends what is new, at most every 250 ms, and writes the file as a whole at first, after any
  * failure, and when it has grown. A crash can lose what was added in the last 250 ms, and what the
  * disk takes.
  */
-export function createRevocationSnapshot(parts: RevocationKeepParts): RevocationKeep {
+export function createRevocationSnapshot(parts: RevocationSnapshotParts): RevocationSnapshot {
   const { revocations, log } = parts
   const file = ownFile(parts)
   const failures = createWriteFailures()
@@ -100,7 +100,7 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
       const retryMs = failures.failed(error, schedule)
       nextAt = performance.now() + retryMs
       const { lastError: reason } = failures.state()
-      if (failures.isNews()) log.warn({ file, reason, retryMs }, 'revocation snapshot not written')
+      if (failures.isNew()) log.warn({ file, reason, retryMs }, 'revocation snapshot not written')
     }
   }
 
@@ -194,7 +194,7 @@ export function createRevocationSnapshot(parts: RevocationKeepParts): Revocation
       if (isDue && failures.state().lastError === undefined) schedule()
     },
     async written() {
-      const late = pause(LONGEST_WAIT_MS, undefined, { ref: false })
+      const late = pause(MAX_WAIT_MS, undefined, { ref: false })
       // What is being written now may have begun without it.
       for (let turn = 0; turn < 2 && pending.length > 0; turn++) {
         if (failures.state().lastError !== undefined) return

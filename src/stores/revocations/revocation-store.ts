@@ -1,14 +1,14 @@
 import type { Revocation } from '../../token/revocations.ts'
 
 /** How far somebody has read a list, and which list that was. */
-export interface Place {
+export interface Position {
   readonly list: string
   readonly sequence: string
 }
 
 interface Page {
   readonly revocations: readonly Revocation[]
-  readonly place: Place
+  readonly place: Position
   /** Whether there is more behind this place already. */
   readonly more: boolean
 }
@@ -20,15 +20,15 @@ export interface RevocationStore {
    * What was added after this place, or from the beginning. `undefined` when the place belongs to
    * a list that is gone: then only the beginning is left to read from.
    */
-  read(after: Place | undefined): Promise<Page | undefined>
+  read(after: Position | undefined): Promise<Page | undefined>
   /**
    * Adds what is not there yet. Of two marks on one user the later one stays. `made` is `now` when
    * marks are made by this call: then they also cover what was issued by the clock of the store, and
-   * lie at most `MOST_AHEAD_MS` ahead of it.
+   * lie at most `MAX_AHEAD_MS` ahead of it.
    */
   append(revocations: readonly Revocation[], made: 'now' | 'before'): Promise<void>
   /** The end of the list there is now. */
-  end(): Promise<Place>
+  end(): Promise<Position>
   /** From now on, calls back when something may be new, and at every new connection. */
   watch(listeners: { readonly onHint: () => void; readonly onReconnect: () => void }): void
   /** To be called about every second, so that hints keep coming. Never throws. */
@@ -43,7 +43,7 @@ export const PAGE = 1000
  * A new login is dated after the mark it has to survive. A mark of tomorrow, from a machine whose
  * clock is wrong, would make it a token of the future, which is refused: until tomorrow.
  */
-export const MOST_AHEAD_MS = 30_000
+export const MAX_AHEAD_MS = 30_000
 
 /** A revocation as both stores hold it: of two under one name, the one with the later moment. */
 export interface RevocationRow {

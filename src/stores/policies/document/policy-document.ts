@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { basename } from 'node:path'
 import { Fault, formatProblem, Invalid } from '../../../errors.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../../policy/set/policy-set.ts'
-import { hasTexts, readJson } from '../../json-text.ts'
+import { hasStrings, readJson } from '../../json-text.ts'
 
 /** One revision of the policies as it is kept: whole, signed off by its checksum, never changed. */
 export interface PolicyDocument {
@@ -98,10 +98,10 @@ function checksumOf(content: string): string {
 }
 
 function isDocument(value: unknown): value is PolicyDocument {
-  if (!hasTexts(value, ['author', 'message', 'at', 'checksum'])) return false
+  if (!hasStrings(value, ['author', 'message', 'at', 'checksum'])) return false
   const { revision, parent, files } = value
   if (!isRevision(revision) || !(parent === undefined || typeof parent === 'string')) return false
-  return Array.isArray(files) && files.every((file) => hasTexts(file, ['name', 'text']))
+  return Array.isArray(files) && files.every((file) => hasStrings(file, ['name', 'text']))
 }
 
 function broken(revision: string, why: string): Fault {

@@ -1,5 +1,5 @@
 import { Fault } from '../../../errors.ts'
-import { hasTexts, readJson } from '../../json-text.ts'
+import { hasStrings, readJson } from '../../json-text.ts'
 import { isRevision } from './policy-document.ts'
 
 /** Which revision is in force, and the how-manieth move made it so. */
@@ -53,11 +53,11 @@ export function parseMove(text: string): Move | undefined {
 }
 
 function isHead(value: unknown): value is Head {
-  if (!hasTexts(value, ['revision'])) return false
+  if (!hasStrings(value, ['revision'])) return false
   const { revision, sequence } = value
   return isRevision(revision) && Number.isSafeInteger(sequence) && Number(sequence) > 0
 }
 
 function isSigned(value: Head): value is Move {
-  return hasTexts(value, ['author', 'message', 'at', 'kind'])
+  return hasStrings(value, ['author', 'message', 'at', 'kind'])
 }

@@ -1,4 +1,4 @@
-import { hasTexts, readJson } from '../../json-text.ts'
+import { hasStrings, readJson } from '../../json-text.ts'
 
 /** What a replica says of itself, and how long ago. */
 export interface ReplicaReport {
@@ -29,7 +29,7 @@ export function readReport(
   { now, at }: { readonly now: number; readonly at: number },
 ): ReplicaReport | undefined {
   const value = readJson(text)
-  if (!hasTexts(value, ['version']) || !(Math.abs(at) <= latestTime)) return undefined
+  if (!hasStrings(value, ['version']) || !(Math.abs(at) <= latestTime)) return undefined
   const { revision, sequence, stale, version } = value
   const ageMs = Math.max(0, now - at)
   return {

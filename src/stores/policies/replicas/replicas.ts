@@ -19,7 +19,7 @@ interface OwnReport {
 /** A day: longer than an outage goes unnoticed, and short enough for a list that people read. */
 const KNOWN_MS = 24 * 60 * 60 * 1000
 /** Ten times the largest fleet that we speak of; each takes some 300 bytes of Redis. */
-const MOST_KNOWN = 10_000
+const MAX_KNOWN = 10_000
 
 /** The replicas that report to one Redis. */
 export interface Replicas {
@@ -65,7 +65,7 @@ export function createReplicas(redis: RedisClient): Replicas {
         keys.replica(id),
         keys.replicas,
       ]
-      const values = [id, JSON.stringify(own), own.sequence ?? 0, KNOWN_MS, MOST_KNOWN, GONE_MS]
+      const values = [id, JSON.stringify(own), own.sequence ?? 0, KNOWN_MS, MAX_KNOWN, GONE_MS]
       await redis.run((commands) =>
         commands.eval(reportScript, touched.length, ...touched, ...values),
       )

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createComparisonTimes } from '../../src/stores/revocations/comparison-times.ts'
+import { createComparisonSchedule } from '../../src/stores/revocations/comparison-schedule.ts'
 
 /** A clock that only the test moves, and how long it takes from now until a comparison is due. */
 function clocked(random = () => 0.999) {
   let ms = 1_000_000
-  const times = createComparisonTimes({ now: () => ms, random })
+  const times = createComparisonSchedule({ now: () => ms, random })
   const wait = (milliseconds: number) => {
     ms += milliseconds
   }

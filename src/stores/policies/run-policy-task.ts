@@ -3,43 +3,44 @@ import { flattenPolicies, memoryOf } from '../../policy/engine/flat-policies.ts'
 import { finishWithRests, type Steps } from '../../policy/rule/steps.ts'
 import { type PolicyFile, parseInSteps } from '../../policy/set/policy-set.ts'
 import { parseDocument } from './document/policy-document.ts'
-import type { PolicyOrder, PolicyReply } from './policy-order.ts'
+import type { PolicyReply, PolicyTask } from './policy-task.ts'
 import { formatSnapshot } from './snapshot-text.ts'
 
 /** Says something, and hands over memory with it. */
-export type Say = (reply: PolicyReply, memory?: readonly ArrayBuffer[]) => void
+export type SendReply = (reply: PolicyReply, memory?: readonly ArrayBuffer[]) => void
 
 /**
  * What a thread does with an order: all that takes time with the size of a policy. Throws only what
  * is no fault of the policy.
  */
-export function takeIn(order: PolicyOrder, say: Say): void {
+export function runTask(order: PolicyTask, send: SendReply): void {
   try {
-    if (order.kind === 'files') compile(order.files.map(textFile), say)
-    else takeInDocument(order, say)
+    if (order.kind === 'files') compile(order.files.map(textFile), send)
+    else loadDocument(order, send)
   } catch (error) {
-    if (error instanceof Invalid) say({ kind: 'invalid', problems: error.problems })
-    else if (error instanceof Fault) say({ kind: 'fault', part: error.part, reason: error.message })
+    if (error instanceof Invalid) send({ kind: 'invalid', problems: error.problems })
+    else if (error instanceof Fault)
+      send({ kind: 'fault', part: error.part, reason: error.message })
     else throw error
   }
 }
 
-function takeInDocument(order: Extract<PolicyOrder, { readonly kind: 'document' }>, say: Say) {
+function loadDocument(order: Extract<PolicyTask, { readonly kind: 'document' }>, send: SendReply) {
   const { pieces, revision, sequence, snapshot } = order
   const { files, checksum } = restAfter(() => {
     return parseDocument(Buffer.concat(pieces).toString(), revision)
   })
-  say({ kind: 'verified', checksum })
-  compile(files, say)
+  send({ kind: 'verified', checksum })
+  compile(files, send)
   if (!snapshot) return
   const text = restAfter(() => formatSnapshot({ files, checksum, revision, sequence }))
-  say({ kind: 'snapshot', bytes: shared(text) })
+  send({ kind: 'snapshot', bytes: shared(text) })
 }
 
-function compile(files: readonly PolicyFile[], say: Say): void {
+function compile(files: readonly PolicyFile[], send: SendReply): void {
   const flat = finishGently(flattenPolicies(finishGently(parseInSteps(files))))
-  if (flat === undefined) say({ kind: 'files', files })
-  else say({ kind: 'compiled', flat }, memoryOf(flat))
+  if (flat === undefined) send({ kind: 'files', files })
+  else send({ kind: 'compiled', flat }, memoryOf(flat))
 }
 
 /**

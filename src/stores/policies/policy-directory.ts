@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { createWatchedDirectory } from '../feed/watched-directory.ts'
 import { fileOf, readPolicyBytes } from './policy-files.ts'
-import type { PolicyBytes } from './policy-order.ts'
 import type { PolicySource } from './policy-source.ts'
+import type { PolicyBytes } from './policy-task.ts'
 import { createPolicyThreads, largeBytes } from './policy-threads.ts'
 
 /** A policy directory as a source. */
@@ -26,7 +26,7 @@ export function createPolicyDirectory(directory: string): PolicySource {
       if (sizeOf(files) < largeBytes || known === undefined || !threads.usable()) {
         return { files: files.map(fileOf), checksum }
       }
-      return { aside: threads.start({ kind: 'files', files }, signal), checksum }
+      return { loading: threads.start({ kind: 'files', files }, signal), checksum }
     },
   }
 }

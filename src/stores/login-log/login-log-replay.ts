@@ -4,13 +4,13 @@ import type { LoginLogStream } from './login-log-stream.ts'
 
 /** A replica that lags further behind than this has lost what the primary took. */
 const recentMs = 10_000
-const mostRecent = 1000
+const maxRecent = 1000
 
 /**
  * Adds recent records again once Redis is back: a primary that died may not have passed on what it
  * acknowledged. The table takes each record once, however often it comes.
  */
-export function repeatAfterFailover(stream: LoginLogStream, redis: RedisClient): LoginLogStream {
+export function replayAfterFailover(stream: LoginLogStream, redis: RedisClient): LoginLogStream {
   let recent: { readonly at: number; readonly record: LoginRecord }[] = []
   /** When Redis first failed, or opened a new connection, since the last repetition. */
   let doubtfulSince: number | undefined
@@ -23,7 +23,7 @@ export function repeatAfterFailover(stream: LoginLogStream, redis: RedisClient):
   function keep(records: readonly LoginRecord[]): void {
     const at = performance.now()
     const added = records.map((record) => ({ at, record }))
-    recent = [...recent.filter((one) => one.at > at - recentMs), ...added].slice(-mostRecent)
+    recent = [...recent.filter((one) => one.at > at - recentMs), ...added].slice(-maxRecent)
   }
 
   async function noticing<T>(work: () => Promise<T>): Promise<T> {

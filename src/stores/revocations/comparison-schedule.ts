@@ -1,5 +1,5 @@
 /** When a gateway next compares its whole list with the one in the store. */
-interface ComparisonTimes {
+interface ComparisonSchedule {
   readonly isDue: () => boolean
   /** Something may be missing on either side: compare soon. Leaves a time that is set already. */
   readonly soon: (entries: number) => void
@@ -16,7 +16,7 @@ const REGULARLY_MS = 300_000
  * take less than half of it.
  */
 const SPREAD_FOR_EACH_MS = 5
-const WIDEST_SPREAD_MS = 5000
+const MAX_SPREAD_MS = 5000
 /** Fewer are compared at once: a thousand gateways together take a tenth of a second of Redis. */
 const FEW = 50
 /**
@@ -26,7 +26,7 @@ const FEW = 50
 const RECENT_MS = 60_000
 /** An answer that came too late says that Redis is overloaded: each further attempt waits longer. */
 const FIRST_WAIT_MS = 1000
-const LONGEST_WAIT_MS = 60_000
+const MAX_WAIT_MS = 60_000
 
 interface ComparisonTimesParts {
   /** Milliseconds, from any start. */
@@ -35,10 +35,10 @@ interface ComparisonTimesParts {
   readonly random?: () => number
 }
 
-export function createComparisonTimes({
+export function createComparisonSchedule({
   now = () => performance.now(),
   random = Math.random,
-}: ComparisonTimesParts = {}): ComparisonTimes {
+}: ComparisonTimesParts = {}): ComparisonSchedule {
   let at = Number.NEGATIVE_INFINITY
   let isSet = false
   let failures = 0
@@ -46,7 +46,7 @@ export function createComparisonTimes({
   let doneAt = Number.NEGATIVE_INFINITY
 
   function spreadMs(entries: number): number {
-    return entries < FEW ? 0 : Math.min(entries * SPREAD_FOR_EACH_MS, WIDEST_SPREAD_MS)
+    return entries < FEW ? 0 : Math.min(entries * SPREAD_FOR_EACH_MS, MAX_SPREAD_MS)
   }
 
   return {
@@ -54,7 +54,7 @@ export function createComparisonTimes({
     soon(entries) {
       if (isSet) return
       isSet = true
-      const widest = Math.min(spreadMs(entries) * 2 ** repeats, LONGEST_WAIT_MS)
+      const widest = Math.min(spreadMs(entries) * 2 ** repeats, MAX_WAIT_MS)
       at = now() + random() * widest
     },
     begun() {
@@ -70,7 +70,7 @@ export function createComparisonTimes({
     failed(entries) {
       isSet = true
       const base = Math.max(FIRST_WAIT_MS, spreadMs(entries))
-      at = now() + random() * Math.min(base * 2 ** failures, LONGEST_WAIT_MS)
+      at = now() + random() * Math.min(base * 2 ** failures, MAX_WAIT_MS)
       failures++
     },
   }

@@ -9,7 +9,7 @@ export interface PolicyBytes {
 }
 
 /** What a thread is to take in: a stored document, to be verified first, or the files themselves. */
-export type PolicyOrder =
+export type PolicyTask =
   | {
       readonly kind: 'document'
       /** Its bytes, one piece after the other. */

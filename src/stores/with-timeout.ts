@@ -1,5 +1,5 @@
 /** Rejects when the work has not ended by then; the work itself is left to end by itself. */
-export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+export async function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(
     () => reject(new Error(`timeout: no reply within ${timeoutMs} ms`)),

@@ -72,7 +72,7 @@ describe('postern policy push', () => {
     const args = ['push', '-m', 'why', '--yes', '--no-wait', '--over', content.revision]
     const { code, err } = await run(args)
 
-    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('cannot be used') })
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('is invalid') })
     expect((await (await testStore(redis)).head())?.sequence).toBeGreaterThan(7)
   })
 

@@ -194,7 +194,7 @@ describe('postern policy push', () => {
     const { code, err } = await run(args, { cwd })
 
     expect(code).toBe(0)
-    expect(err).toContain('cannot be used')
+    expect(err).toContain('is invalid')
   })
 
   test('answers in JSON, and talks on stderr', async () => {

@@ -118,7 +118,7 @@ describe('a policy line', () => {
       const lines = ['p, a, /*, *', `# as before${end}p, a, /secret, GET, deny`]
 
       expect(problemsOf(policyFiles({ model: widestModel, lines }))).toMatchObject([
-        { file: 'policy.csv', line: 2, message: expect.stringContaining('hidden') },
+        { file: 'policy.csv', line: 2, message: expect.stringContaining('would hide') },
       ])
     },
   )

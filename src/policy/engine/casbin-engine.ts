@@ -46,12 +46,12 @@ export function* createCasbinEngine(
       if (rows.length === 0) return undefined
       // Casbin's == takes the array ["editor"] for the text "editor".
       if (typeof roleKey !== 'string' || typeof path !== 'string' || typeof method !== 'string') {
-        throw new TypeError('a question consists of texts')
+        throw new TypeError('role key, path and method must be strings')
       }
       const [allowed, row] = enforcer.enforceExSync(roleKey, path, method)
       const rule = ruleOf.get(row)
       if (rule === undefined) {
-        if (allowed) throw new Error('casbin allows, and names no rule for it')
+        if (allowed) throw new Error('Casbin allowed the request without naming a rule')
         return undefined
       }
       const known = decisions.get(rule)
@@ -75,7 +75,7 @@ function createEnforcer({ request, columns, effect, matcher }: CasbinModel) {
   enforcer.setModel(model)
   const rows: string[][] = []
   const assertion = model.model.get('p')?.get('p')
-  if (assertion === undefined) throw new Error('casbin has not taken the policy definition')
+  if (assertion === undefined) throw new Error('Casbin did not accept the policy definition')
   assertion.policy = rows
   return { enforcer, rows }
 }

@@ -25,7 +25,7 @@ export function formatJunit(
     ...(problems.length === 0
       ? []
       : [
-          `  <testsuite name="what cannot be used" ${counts([], problems.length)}>`,
+          `  <testsuite name="invalid files" ${counts([], problems.length)}>`,
           ...problems.map(formatError),
           '  </testsuite>',
         ]),

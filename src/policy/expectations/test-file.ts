@@ -37,7 +37,7 @@ export function parseTestFile(
   }
   if (document.errors.length > 0) return []
   if (!isSeq(document.contents) || document.contents.items.length === 0) {
-    complain(undefined, `no expectations: a test file is a YAML list, ${form}`)
+    complain(undefined, `no tests: write a YAML list, ${form}`)
     return []
   }
   return document.contents.items.flatMap((item) => {
@@ -55,7 +55,7 @@ function readEntry(
   complain: (node: unknown, message: string) => void,
 ): Entry | undefined {
   if (!isMap(item)) {
-    complain(item, `not an expectation: ${form}`)
+    complain(item, `invalid test: write a mapping, ${form}`)
     return undefined
   }
   const entry: { [key in Key]?: string } = {}
@@ -67,22 +67,32 @@ function readEntry(
       continue
     }
     sound = false
-    complain(key, name === undefined ? `unknown key: known are ${keys.join(', ')}` : 'not a text')
+    complain(key, name === undefined ? `unknown key: use ${keys.join(', ')}` : 'must be a string')
   }
   return sound ? entry : undefined
 }
 
 function entryProblems({ role, method, path, expect, step, withoutRules }: Entry) {
   const problems: readonly (readonly [Key, string | undefined])[] = [
-    ['role', role ? undefined : 'an expectation names a role'],
+    ['role', role ? undefined : 'role is required'],
     ['method', methodProblem(method ?? '')],
     ['path', pathProblem(path ?? '')],
-    ['expect', expect === 'allow' || expect === 'deny' ? undefined : 'expect is allow or deny'],
+    [
+      'expect',
+      expect === 'allow' || expect === 'deny' ? undefined : 'expect must be allow or deny',
+    ],
     [
       'step',
-      step === undefined || isStep(step) ? undefined : `step is one of ${answerSteps.join(', ')}`,
+      step === undefined || isStep(step)
+        ? undefined
+        : `step must be one of ${answerSteps.join(', ')}`,
     ],
-    ['withoutRules', /^(?:true|false)?$/.test(withoutRules ?? '') ? undefined : 'true or false'],
+    [
+      'withoutRules',
+      /^(?:true|false)?$/.test(withoutRules ?? '')
+        ? undefined
+        : 'withoutRules must be true or false',
+    ],
   ]
   return problems.flatMap(([key, message]) =>
     message === undefined ? [] : [[key, message] as const],
@@ -93,10 +103,10 @@ function pathProblem(path: string): string | undefined {
   const canonical = canonicalPath(path, everyAllowance)
   if (canonical === path) return undefined
   if (canonical !== undefined) {
-    return `path ${quote(path)} is not canonical: the policy is asked about ${quote(canonical)}`
+    return `path ${quote(path)} is not canonical: write ${quote(canonical)}, the form that the policy is checked with`
   }
-  const why = path.includes('?') ? 'leave the query out' : 'the gateway refuses it with 400'
-  return `path ${quote(path)} is none that the policy is asked about: ${why}`
+  const why = path.includes('?') ? 'remove the query' : 'the gateway rejects it with 400'
+  return `path ${quote(path)} never reaches the permission check: ${why}`
 }
 
 function isStep(text: string): text is Answer['step'] {

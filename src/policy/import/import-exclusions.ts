@@ -21,23 +21,23 @@ const business = (method: string, path: string, reason: string) =>
 
 /** Spec, Permission exclusion list. */
 const specified: readonly KnownExclusion[] = [
-  own('POST', '/login', 'Whoever logs in has no role yet.'),
-  own('POST', '/logout', 'Everybody may end their own session.'),
+  own('POST', '/login', 'A caller who logs in has no role yet.'),
+  own('POST', '/logout', 'Every caller may end their own session.'),
   own('GET', '/getCaptcha', 'The captcha is shown before the login.'),
-  own('GET', '/user/profile', 'Everybody may see their own profile.'),
+  own('GET', '/user/profile', 'Every caller may see their own profile.'),
 ]
 
 /** The rest of what go-admin v2 has compiled in. */
 const goAdmin: readonly KnownExclusion[] = [
   own('GET', '/getinfo', 'The front end asks who is logged in.'),
-  own('GET', '/menurole', 'The front end asks for the menu of the own role.'),
+  own('GET', '/menurole', "The front end asks for the menu of the caller's role."),
   own('GET', '/app-config', 'Name and logo of the application.'),
-  own('GET', '/health', 'Says only that the service is there.'),
+  own('GET', '/health', 'Says only that the service is running.'),
   { method: 'GET', path: '/info', reason: 'Says only ok.', isBusiness: false },
   { method: 'GET', path: '/', reason: 'The start page.', isBusiness: false },
-  own('POST', '/user/avatar', 'Everybody may change their own picture.'),
-  own('PUT', '/user/pwd', 'Everybody may change their own password.'),
-  own('PUT', '/user/pwd/set', 'Everybody may change their own password.'),
+  own('POST', '/user/avatar', 'Every caller may change their own picture.'),
+  own('PUT', '/user/pwd', 'Every caller may change their own password.'),
+  own('PUT', '/user/pwd/set', 'Every caller may change their own password.'),
   business('GET', '/dict/type-option-select', 'lists the dictionaries'),
   business('GET', '/dict-data/option-select', 'lists the entries of a dictionary'),
   business('GET', '/deptTree', 'shows all departments'),
@@ -46,7 +46,7 @@ const goAdmin: readonly KnownExclusion[] = [
   business('GET', '/roleMenuTreeselect/:roleId', 'shows the menus of any role'),
   business('GET', '/roleDeptTreeselect/:roleId', 'shows the departments of any role'),
   business('GET', '/configKey/:configKey', 'shows any setting, the initial password among them'),
-  business('GET', '/metrics', 'shows the inside of the service'),
+  business('GET', '/metrics', 'shows internals of the service'),
   business('GET', '/server-monitor', 'shows the machine of the service'),
   business('GET', '/db/tables/page', 'shows the tables of the database'),
   business('GET', '/db/columns/page', 'shows the columns of the database'),
@@ -72,8 +72,8 @@ export function goAdminExclusions(withBusiness: boolean): StartingList {
   const warnings = goAdmin
     .filter(({ isBusiness }) => isBusiness)
     .map(({ method, path, reason }) => {
-      const done = withBusiness ? 'is excluded' : 'is left out, as a comment'
-      return `${method} ${path} ${done}: it ${reason}, so it is a business endpoint, and go-admin lets every logged-in caller use it`
+      const done = withBusiness ? 'is excluded' : 'is commented out'
+      return `${method} ${path} ${done}: it ${reason}, so it is a business endpoint, which go-admin opens to every logged-in caller`
     })
   return { text: listOf([...specified, ...goAdmin], withBusiness), warnings }
 }
@@ -88,4 +88,4 @@ function listOf(entries: readonly KnownExclusion[], withBusiness: boolean): stri
 }
 
 const heading =
-  '# Endpoints that skip the permission check: whoever is logged in may call them, whatever the role.'
+  '# Endpoints that skip the permission check: every logged-in caller may call them, whatever the role.'

@@ -86,10 +86,10 @@ function createRowReader(model: Model) {
     // One row must stay one line, and each value one column.
     const odd = [row.ptype, ...row.values].find((each) => /["\r\n]|^\s|\s$/.test(each))
     if (odd !== undefined)
-      return `${JSON.stringify(odd)} has quotes, line ends, or blanks at its ends`
+      return `${JSON.stringify(odd)} contains double quotes or line breaks, or starts or ends with white space`
     problems = []
     const { rules, inheritances } = finish(parse({ name: row.place, text }))
     if (problems.length > 0) return problems.map(({ message }) => message).join('; ')
-    return rules.length + inheritances.length === 1 ? undefined : 'it is no policy line'
+    return rules.length + inheritances.length === 1 ? undefined : 'not a policy line'
   }
 }

@@ -43,14 +43,14 @@ export function columnsOf(
     if (columns.has(operand) || fields.includes(operand)) return true
     if (isText(operand)) {
       if (plainText.test(operand)) return true
-      complain(`${operand}: a text in a matcher has letters, digits and any of _-./:*{}@`)
-    } else complain(`${quote(operand)} is no field of the request and no column of the policy`)
+      complain(`invalid string ${operand} in the matcher: use letters, digits and _-./:*{}@`)
+    } else complain(`${quote(operand)} is neither a request field nor a policy column`)
     return false
   }
 
   function comparisonProblem({ operands: [left, right] }: Comparison): string | undefined {
     const column = columns.get(left) ?? columns.get(right)
-    if (isText(left)) return `${left} and ${right} are both texts: nothing to compare`
+    if (isText(left)) return `the matcher compares two constants, ${left} and ${right}`
     if (left === fields[1]) column?.uses.add('path')
     if (left === fields[2]) column?.uses.add('method')
     if (!isText(right)) return undefined
@@ -65,20 +65,20 @@ export function columnsOf(
     if (relation !== undefined) {
       return operands.length === relation.places
         ? undefined
-        : `${name}() has ${relation.places} places, but is called with ${operands.length}`
+        : `${name}() takes ${relation.places} arguments, but the matcher passes ${operands.length}`
     }
     const why = refused.get(name)
     if (why !== undefined) return `${name}() is refused: it ${why}`
     const [field = '', pattern = '', ...more] = operands
     const use = useOf(name, fields.indexOf(field))
     if (use === undefined || more.length > 0) {
-      return `${name}(${operands.join(', ')}) is refused: ${callable}`
+      return `${name}(${operands.join(', ')}) is not supported: ${callable}`
     }
     if (isText(pattern)) return patternColumnProblem([use], pattern.slice(1, -1))
     const column = columns.get(pattern)
     column?.uses.add(use)
     return column === undefined
-      ? `${name}(): ${quote(pattern)} comes from the request and is no pattern`
+      ? `${name}(): the pattern ${quote(pattern)} comes from the request; use a policy column or a string`
       : undefined
   }
 
@@ -91,11 +91,13 @@ export function columnsOf(
     if (!seen.has(fields[index] ?? '')) complain(`the matcher does not compare the ${part}`)
   }
   if (![...columns.keys()].some((column) => seen.has(column))) {
-    complain('the matcher looks at no column of the policy: no rule would have an effect')
+    complain('the matcher uses no policy column, so no rule would have an effect')
   }
   for (const [column, { uses }] of columns) {
     if (uses.has('keyMatch2') && uses.has('keyMatch3')) {
-      complain(`${column} is compared by keyMatch2 and keyMatch3: write parameters in one way`)
+      complain(
+        `${column} is used by keyMatch2() and keyMatch3(), which write parameters differently: use one of them`,
+      )
     }
   }
   return [...columns.values()].map(({ name, uses, literals }) => ({
@@ -106,7 +108,7 @@ export function columnsOf(
 }
 
 const callable =
-  'keyMatch() compares a field of the request with a column or a text, keyMatch2(), keyMatch3() and keyMatch5() the path, regexMatch() the method, and g() what [role_definition] says'
+  'use keyMatch() on a request field, keyMatch2(), keyMatch3() or keyMatch5() on the path, regexMatch() on the method, each with a policy column or a string, and the functions of [role_definition]'
 
 function useOf(name: string, field: number): ColumnUse | undefined {
   switch (name) {

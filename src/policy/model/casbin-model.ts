@@ -27,7 +27,7 @@ export function readCasbinModel(
   if (expression === undefined) {
     return complain(
       matcher.line,
-      `the matcher ${quote(matcher.value)} cannot be used: it may have fields, texts, == and !=, functions, &&, || and !, and brackets (and for "in" write one == for each)`,
+      `unsupported matcher ${quote(matcher.value)}: use fields, strings, ==, !=, function calls, &&, ||, ! and parentheses; instead of "in", write one == for each value`,
     )
   }
   if (request === undefined || names === undefined) return undefined
@@ -38,7 +38,7 @@ export function readCasbinModel(
   for (const { name } of relations) {
     if (textOf(expression).includes(`${name}(`)) continue
     const line = sections.get('role_definition') ?? 1
-    complain(line, `the matcher does not call ${name}(): ${name} lines would have no effect`)
+    complain(line, `the matcher does not call ${name}(), so "${name}" lines would have no effect`)
   }
   if (effect === undefined) return undefined
   const uses = new Set(columns.flatMap((column) => column.uses))
@@ -61,14 +61,17 @@ function readRequest({ value, line }: Entry, complain: Complain) {
   const names = threeNames(splitNames(value))
   return (
     names ??
-    complain(line, 'the request has three fields, role, path and method: write "r = sub, obj, act"')
+    complain(line, 'a request has three fields, role, path and method: write "r = sub, obj, act"')
   )
 }
 
 function readColumnNames({ value, line }: Entry, complain: Complain) {
   const names = splitNames(value)
   if (areNames(names)) return names
-  return complain(line, `${quote(value)}: columns have different names of letters, digits and "_"`)
+  return complain(
+    line,
+    `invalid column names ${quote(value)}: use distinct names of letters, digits and "_"`,
+  )
 }
 
 function readRelation(name: string, value: string, line: number, complain: Complain): Relation[] {
@@ -76,7 +79,7 @@ function readRelation(name: string, value: string, line: number, complain: Compl
   if (places.every((place) => place === '_') && (places.length === 2 || places.length === 3)) {
     return [{ name, places: places.length }]
   }
-  complain(line, `write "${name} = _, _", or "${name} = _, _, _" with a domain`)
+  complain(line, `invalid ${name}: write "${name} = _, _", or "${name} = _, _, _" with a domain`)
   return []
 }
 
@@ -84,17 +87,20 @@ function readEffect({ value, line }: Entry, column: boolean, complain: Complain)
   const text = value.replace(/\s+/g, '')
   if (text === '!some(where(p.eft==deny))') {
     // Spec, Authentication 5d: a request passes only if the policy allows it.
-    return complain(line, `effect ${quote(value)} allows whatever nobody denied: refused`)
+    return complain(
+      line,
+      `policy_effect ${quote(value)} allows by default, which is not supported: a request passes only if a rule allows it`,
+    )
   }
   const effect = effects.get(text)
   if (effect === undefined) {
     return complain(
       line,
-      `effect ${quote(value)} is refused: write "some(where (p.eft == allow))", with " && !some(where (p.eft == deny))" if a deny shall outweigh it, or "priority(p.eft) || deny"`,
+      `unsupported policy_effect ${quote(value)}: write "some(where (p.eft == allow))", append " && !some(where (p.eft == deny))" to let deny override allow, or write "priority(p.eft) || deny"`,
     )
   }
   if (effect === 'allow' || column) return effect
-  return complain(line, 'the effect speaks of deny, but the policy has no column "eft" for it')
+  return complain(line, 'the policy_effect uses deny, but rules have no column "eft"')
 }
 
 /** Without `subjectPriority`: casbin puts roles that are in no `g` line in an arbitrary order. */

@@ -10,10 +10,10 @@ export function valueProblem({ name, uses, literals }: Column, text: string): st
   const problem = nameProblem(`column ${quote(name)}`, text)
   if (problem !== undefined) return problem
   if (name === 'eft' && text !== 'allow' && text !== 'deny') {
-    return `effect ${quote(text)}: write allow or deny`
+    return `invalid effect ${quote(text)}: write allow or deny`
   }
   if (name === 'priority' && !/^(?:0|[1-9]\d{0,8})$/.test(text)) {
-    return `priority ${quote(text)}: write a whole number, the lower the earlier`
+    return `invalid priority ${quote(text)}: write a whole number; lower numbers come first`
   }
   // The matcher itself says what this text means, and no function chokes on it.
   if (literals.includes(text) && isHarmless(text, uses)) return undefined
@@ -30,19 +30,19 @@ function isHarmless(text: string, uses: readonly ColumnUse[]): boolean {
 /** What is wrong with a text that a matcher uses as a path or as a pattern, or `undefined`. */
 export function patternColumnProblem(uses: readonly ColumnUse[], text: string): string | undefined {
   if (uses.includes('regexMatch') && !methodList.test(text)) {
-    return `${quote(text)} is no list of methods: write them as "^(GET|POST)$", or ".*" for all`
+    return `${quote(text)} is not a list of methods: write "^(GET|POST)$", or ".*" for all methods`
   }
   // The one method that is part of another.
   if (uses.includes('regexMatch') && text.includes('PATCH') && !anchored.test(text)) {
-    return `${quote(text)} also allows PROPPATCH: write "^(PATCH)$", with any others between the brackets`
+    return `${quote(text)} also matches PROPPATCH: write "^(PATCH)$", with other methods inside the parentheses`
   }
   if (uses.includes('prefix') && /\*./.test(text)) {
-    return `"*" may stand only at the end: casbin ignores what follows the first one`
+    return `"*" is only allowed at the end: Casbin ignores everything after the first one`
   }
   if (!uses.some((use) => pathUses.has(use))) return undefined
   const regex = uses.includes('keyMatch2') || uses.includes('keyMatch3')
   if (regex && /\.|[^/]:/.test(text)) {
-    return `path ${quote(text)}: under this model "." would match any character, and ":" is only for parameters; the covered grammar takes both literally`
+    return `path ${quote(text)}: with this model "." would match any character, and ":" starts a parameter; the index grammar takes both literally`
   }
   const match = { keyMatch: uses.includes('keyMatch') && !regex, keyMatch2: regex }
   if (!uses.includes('keyMatch3')) return patternProblem(text, match)
@@ -64,7 +64,7 @@ const pathUses: ReadonlySet<ColumnUse> = new Set(['path', 'keyMatch', 'keyMatch2
 function bracesProblem(text: string): string | undefined {
   for (const segment of text.split('/')) {
     if (/[{}:]/.test(segment) && !braces.test(segment)) {
-      return `${quote(segment)} is no parameter: write "{name}", and nothing else in that segment`
+      return `${quote(segment)} is not a valid parameter: write "{name}" as the whole segment`
     }
   }
   return undefined

@@ -19,7 +19,7 @@ export function readCoveredModel(conf: ModelConf, complain: Complain): Model | u
   if (denyOverrides && fields?.effectColumn === false) {
     note(
       conf.entries.get('policy_definition.p')?.line ?? 1,
-      'the effect speaks of deny, but the policy has no column for it: write "p = sub, obj, act, eft"',
+      'the policy_effect uses deny, but rules have no effect column: write "p = sub, obj, act, eft"',
     )
   }
   const matcher = fields && readMatcher(conf, fields, note)
@@ -59,7 +59,7 @@ function readFields(
   if (requestFields === undefined || policyFields === undefined || policyNames.length > 4) {
     return complain(
       policy?.line ?? 1,
-      `the columns ${quote(policyNames.join(', '))} are not covered: "sub, obj, act" and "sub, obj, act, eft" are`,
+      `the columns ${quote(policyNames.join(', '))} are outside the index grammar, which has "sub, obj, act" and "sub, obj, act, eft"`,
     )
   }
   return { request: requestFields, policy: policyFields, effectColumn }
@@ -71,7 +71,7 @@ function readEffect({ entries }: ModelConf, complain: Complain): boolean | undef
   const text = value.replace(/\s+/g, '')
   if (text === 'some(where(p.eft==allow))') return false
   if (text === 'some(where(p.eft==allow))&&!some(where(p.eft==deny))') return true
-  return complain(line, `the effect ${quote(value)} is not covered`)
+  return complain(line, `the policy_effect ${quote(value)} is outside the index grammar`)
 }
 
 function checkRoleDefinition(
@@ -82,11 +82,14 @@ function checkRoleDefinition(
   const definitions = [...entries.keys()].filter((name) => name.startsWith('role_definition.'))
   const line = sections.get('role_definition') ?? 1
   if (definitions.join() !== (inheritance ? 'role_definition.g' : '')) {
-    complain(line, 'the roles are not covered: only "g = _, _", when the matcher calls g()')
+    complain(
+      line,
+      'the role_definition is outside the index grammar, which has only "g = _, _" with g() in the matcher',
+    )
   } else if (
     inheritance &&
     splitNames(entries.get('role_definition.g')?.value ?? '').length !== 2
   ) {
-    complain(line, 'roles with domains are not covered')
+    complain(line, 'roles with domains are outside the index grammar')
   }
 }

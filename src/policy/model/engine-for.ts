@@ -12,9 +12,9 @@ export function engineFor({ casbin }: Model): EngineChoice {
     return {
       name: 'index',
       reason:
-        'the model is of the covered grammar: a decision takes the same time for any number of rules',
+        'the model is in the index grammar: decision time does not depend on the number of rules',
     }
   }
   const why = casbin.notCovered.join('; ')
-  return { name: 'casbin', reason: `${why}: a decision takes time with every rule` }
+  return { name: 'casbin', reason: `${why}; decision time grows with the number of rules` }
 }

@@ -22,7 +22,7 @@ export interface Matcher {
  */
 export function recogniseMatcher(text: string, names: FieldNames): Matcher | readonly string[] {
   const expression = parseExpression(text)
-  if (expression === undefined) return [`the matcher ${quote(text)} is not covered`]
+  if (expression === undefined) return [`the matcher ${quote(text)} is outside the index grammar`]
 
   const leaves = coveredLeaves(names)
   const found: { [part in Part]?: readonly string[] } = {}
@@ -32,7 +32,8 @@ export function recogniseMatcher(text: string, names: FieldNames): Matcher | rea
     const covering = parts.find((part) => {
       return found[part] === undefined && alternatives.every((leaf) => leaves[part].includes(leaf))
     })
-    if (covering === undefined) problems.push(`${quote(textOf(operand))} is not covered`)
+    if (covering === undefined)
+      problems.push(`${quote(textOf(operand))} is outside the index grammar`)
     else found[covering] = alternatives
   }
   if (problems.length > 0) return problems

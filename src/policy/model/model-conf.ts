@@ -44,10 +44,11 @@ export function readModelConf(
     if (equals === -1 || key === '' || value === '') {
       return complain(line, `${quote(text)} is neither "[section]" nor "key = value"`)
     }
-    if (section === undefined) return complain(line, `${quote(key)} stands before any [section]`)
+    if (section === undefined)
+      return complain(line, `${quote(key)} appears before the first [section]`)
 
     if (keysOfSection.get(section)?.test(key) === false) {
-      return complain(line, `${quote(key)} has no meaning in [${section}]`)
+      return complain(line, `unknown key ${quote(key)} in [${section}]`)
     }
     const name = `${section}.${key}`
     if (entries.has(name)) return complain(line, `${quote(key)} is defined twice in [${section}]`)
@@ -66,9 +67,9 @@ export function readModelConf(
       if (!keysOfSection.has(section))
         complain(
           line,
-          `unknown section ${quote(section)}: known are ${[...keysOfSection.keys()].join(', ')}`,
+          `unknown section ${quote(section)}: use ${[...keysOfSection.keys()].join(', ')}`,
         )
-      if (sections.has(section)) complain(line, `section [${section}] appears twice`)
+      if (sections.has(section)) complain(line, `duplicate section [${section}]`)
       sections.set(section, line)
     } else if (text.endsWith('\\')) {
       pending += `${text.slice(0, -1).trim()} `

@@ -22,10 +22,14 @@ export function parseModel(
 
   for (const [name, { value: text, line }] of conf.entries) {
     // The evaluator behind casbin's eval() turns policy rows into code.
-    if (/\beval\s*\(/.test(text)) complain(line, `${quote(name)} uses eval(), which is refused`)
+    if (/\beval\s*\(/.test(text))
+      complain(
+        line,
+        `${quote(name)} calls eval(), which is not allowed: it runs policy rows as code`,
+      )
   }
   const missing = requiredEntries.filter((name) => !conf.entries.has(name))
-  for (const name of missing) complain(1, `the model has no ${quote(name)}`)
+  for (const name of missing) complain(1, `${quote(name)} is missing from the model`)
   if (missing.length > 0) return undefined
 
   const notCovered: string[] = []

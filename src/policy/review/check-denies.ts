@@ -24,7 +24,7 @@ export function checkDenies(set: PolicySet, locate: Locate): Finding[] {
   return denies
     .filter(({ roleKey }) => !reached.has(roleKey) && !roleKey.includes('*'))
     .map(({ roleKey, origin }) => {
-      const message = `denies nothing: no rule allows anything to role ${quote(roleKey)}, or to a role that inherits from it${suggestion(roleKey, reached)}`
+      const message = `denies nothing: no rule allows anything to role ${quote(roleKey)} or to a role that inherits from it${suggestion(roleKey, reached)}`
       return { ...locate(origin, 'role'), code: 'deny-without-effect', message }
     })
 }

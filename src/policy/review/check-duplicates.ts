@@ -17,7 +17,7 @@ export function checkDuplicates(
       firsts.set(key, origin)
       return
     }
-    const message = `says the same as ${placeOf(first)}: take one of the two out`
+    const message = `duplicate of ${placeOf(first)}: remove one of them`
     findings.push({ ...locate(origin, 'line'), code: 'duplicate', message })
   }
 

@@ -36,20 +36,20 @@ function doubtsAbout(
   locate: Locate,
 ): Finding[] {
   const at = { ...locate(origin, 'line'), column: 1 }
-  const whoever = 'any logged-in caller can use it, whatever the role'
+  const exposure = 'every logged-in caller can call it, whatever the role'
   const findings: Finding[] = []
   const resource = resourceOf(path)
   const rule = resource === undefined ? undefined : protectedBy.get(resource)
   if (rule !== undefined) {
-    const message = `${method} ${path} is excluded, but ${placeOf(rule.origin)} has a rule for ${resource}: ${whoever}`
+    const message = `${method} ${path} is excluded, but ${placeOf(rule.origin)} has a rule for ${resource}: ${exposure}`
     findings.push({ ...at, code: 'exclusion-business', message })
   }
   if (path.includes('/:')) {
-    const message = `${method} ${path} is excluded for every value of its parameter: ${whoever}`
+    const message = `${method} ${path} is excluded for every value of its parameter: ${exposure}`
     findings.push({ ...at, code: 'exclusion-wide', message })
   }
   if (!readingMethods.has(method)) {
-    const message = `${method} ${path} is excluded, but ${method} changes something: ${whoever}`
+    const message = `${method} ${path} is excluded, but ${method} changes data: ${exposure}`
     findings.push({ ...at, code: 'exclusion-changes', message })
   }
   return findings

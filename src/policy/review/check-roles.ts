@@ -40,8 +40,8 @@ export function checkRoles(
   for (const { roleKey, at, withoutRules } of mentioned) {
     if (roleKey === 'admin' || withoutRules === !isGranted(roleKey) || !isNew(roleKey)) continue
     const message = withoutRules
-      ? `role ${quote(roleKey)} has rules, so "withoutRules: true" is not so`
-      : `${empty(roleKey)}; if that is meant, write "withoutRules: true"`
+      ? `role ${quote(roleKey)} has rules: remove "withoutRules: true"`
+      : `${empty(roleKey)}; if you mean that, write "withoutRules: true"`
     findings.push({ ...at, code: 'role-without-rules', message })
   }
   return [...findings, ...twins(set, locate), ...wildcards(set, locate)]
@@ -65,7 +65,7 @@ const everyCaller =
   'to allow a call to every logged-in caller, add it to exclusions.yaml or set "access: authenticated" on its route'
 
 function empty(roleKey: string): string {
-  return `nothing is granted to role ${quote(roleKey)}: no rule names it, nor a role it inherits from`
+  return `role ${quote(roleKey)} has no rules, neither its own nor inherited ones`
 }
 
 function twins({ rules, inheritances }: PolicySet, locate: Locate): Finding[] {
@@ -76,12 +76,12 @@ function twins({ rules, inheritances }: PolicySet, locate: Locate): Finding[] {
     known.add(roleKey)
     const mixed = mixedLetters(roleKey)
     if (mixed !== undefined) {
-      const message = `role ${quote(roleKey)} has ${mixed} letters among Latin ones, which can look the same: is it the role that the tokens name?`
+      const message = `role ${quote(roleKey)} mixes Latin and ${mixed} letters, which can look alike: check that tokens use the same spelling`
       return [{ ...locate(origin, 'role'), code: 'role-spelling', message }]
     }
     const folded = roleKey.normalize('NFKC').toLowerCase()
     if (folded === 'admin' && roleKey !== 'admin') {
-      const message = `role ${quote(roleKey)} is a plain role: only "admin", spelled so, passes without a permission check`
+      const message = `role ${quote(roleKey)} is an ordinary role: only "admin", in exactly this spelling, skips the permission check`
       return [{ ...locate(origin, 'role'), code: 'role-spelling', message }]
     }
     const first = firsts.get(folded)
@@ -89,7 +89,7 @@ function twins({ rules, inheritances }: PolicySet, locate: Locate): Finding[] {
       firsts.set(folded, { roleKey, origin })
       return []
     }
-    const message = `role ${quote(roleKey)} is another role than ${quote(first.roleKey)} (${placeOf(first.origin)}): role keys are case-sensitive, and compared character by character`
+    const message = `role ${quote(roleKey)} differs from ${quote(first.roleKey)} (${placeOf(first.origin)}): role keys are case-sensitive and compared character by character`
     return [{ ...locate(origin, 'role'), code: 'role-spelling', message }]
   })
 }

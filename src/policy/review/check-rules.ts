@@ -32,23 +32,23 @@ const adminKey = 'admin'
 
 function idleBecause({ roleKey, path, method }: Rule, adminIsInherited: boolean) {
   if (roleKey === adminKey && !adminIsInherited) {
-    const message = 'admin passes without a permission check: the line has no effect'
+    const message = 'no effect: admin skips the permission check'
     return { field: 'role', message } as const
   }
   if (isRemoved(path)) {
-    const message = 'no request gets this far: the endpoint is removed for good and answers 404'
+    const message = 'no effect: the endpoint is removed and always answers 404'
     return { field: 'path', message } as const
   }
   if (isOpen(path)) {
-    const message = 'the gateway answers this path itself, before it asks the policy'
+    const message = 'no effect: the gateway answers this path itself, before the permission check'
     return { field: 'path', message } as const
   }
   if (builtInExclusions.some((own) => own.path === path && own.method === method)) {
-    const message = 'the line has no effect: every logged-in caller may call this endpoint'
+    const message = 'no effect: every logged-in caller may call this endpoint'
     return { field: 'path', message } as const
   }
   if (method === 'TRACE' || method === 'CONNECT') {
-    const message = `no request gets this far: the gateway refuses ${method}`
+    const message = `no effect: the gateway rejects ${method} requests`
     return { field: 'method', message } as const
   }
   return undefined
@@ -110,13 +110,13 @@ function treeOfAll<Granted extends Rule | Exclusion>(
 }
 
 function excludedMessage({ method, path, origin }: Exclusion): string {
-  return `has no effect: ${placeOf(origin)} excludes ${method} ${path} from the permission check`
+  return `no effect: ${placeOf(origin)} excludes ${method} ${path} from the permission check`
 }
 
 function outweighedMessage(other: Rule, rule: Rule): string {
   const whose =
     other.roleKey === rule.roleKey ? '' : ` for ${quote(other.roleKey)}, which it inherits from,`
   const does = other.effect === 'allow' ? 'already allows' : 'denies'
-  const effect = other.effect === rule.effect ? 'useless' : 'has no effect'
+  const effect = other.effect === rule.effect ? 'redundant' : 'no effect'
   return `${effect}: ${placeOf(other.origin)}${whose} ${does} ${other.method} ${other.path}`
 }

@@ -22,11 +22,11 @@ export interface PathMatch {
  */
 export function patternProblem(pattern: string, match: PathMatch): string | undefined {
   if (!pattern.startsWith('/')) {
-    const all = pattern === '*' ? ': for every path write "/*"' : ''
+    const all = pattern === '*' ? '; to match every path, write "/*"' : ''
     return `path ${quote(pattern)} must start with "/"${all}`
   }
   if (pattern.length > longestPattern) {
-    return `path pattern is ${pattern.length} characters long, more than the ${longestPattern} allowed`
+    return `path pattern has ${pattern.length} characters; at most ${longestPattern} are allowed`
   }
   return (
     meaningProblem(pattern, match) ?? wildcardProblem(pattern, match) ?? spellingProblem(pattern)
@@ -42,18 +42,18 @@ const regexCharacters = /[()[\]{}^$|\\?+]/
 function meaningProblem(pattern: string, match: PathMatch): string | undefined {
   const found = regexCharacters.exec(pattern)?.[0]
   if (found === '{' || found === '}') {
-    return `${quote(found)} has no meaning in a path pattern: write a parameter as ":id"`
+    return `${quote(found)} is not allowed in a path pattern: write a parameter as ":id"`
   }
   if (found !== undefined || pattern.includes('.*')) {
-    return `${quote(found ?? '.*')} is not allowed: patterns are no regular expressions, use ":id" or a "*" at the end`
+    return `${quote(found ?? '.*')} is not allowed in a path pattern, which is not a regular expression: use ":id", or "*" at the end`
   }
   for (const segment of pattern.split('/')) {
     if (!segment.startsWith(':')) continue
     if (!/^:[A-Za-z0-9_-]+$/.test(segment)) {
-      return `${quote(segment)} is no parameter: after ":" comes a name of letters, digits, "_" or "-", and nothing else in that segment`
+      return `${quote(segment)} is not a valid parameter: write ":name" (letters, digits, "_", "-") as the whole segment`
     }
     if (!match.keyMatch2) {
-      return `${quote(segment)} would be compared literally: the model has no keyMatch2`
+      return `${quote(segment)} would match literally: the matcher does not call keyMatch2()`
     }
   }
   return undefined
@@ -63,13 +63,13 @@ function wildcardProblem(pattern: string, match: PathMatch): string | undefined 
   const star = pattern.indexOf('*')
   if (star === -1) return undefined
   if (star !== pattern.length - 1) {
-    return `"*" may stand only at the end: casbin ignores what follows the first one`
+    return `"*" is only allowed at the end: Casbin ignores everything after the first one`
   }
   if (!match.keyMatch && !match.keyMatch2) {
-    return `"*" would be compared literally: the model has neither keyMatch nor keyMatch2`
+    return `"*" would match literally: the matcher calls neither keyMatch() nor keyMatch2()`
   }
   if (pattern.endsWith('/*')) return undefined
-  if (!match.keyMatch) return `"*" must follow a "/": only keyMatch knows "text*"`
+  if (!match.keyMatch) return `"*" must follow "/": only keyMatch() supports "text*"`
   // keyMatch takes the prefix literally, keyMatch2 takes the star for a repetition: no sense left.
   if (pattern.includes('/:')) return `"text*" cannot be combined with a parameter: end with "/*"`
   return undefined
@@ -82,10 +82,10 @@ function spellingProblem(pattern: string): string | undefined {
   // A route may allow these, and its rules must then be able to spell them.
   const canonical = canonicalPath(sample, everyAllowance)
   if (canonical === undefined) {
-    return `path ${quote(pattern)} can never match: no request path has empty or dot segments, "#", control or non-ASCII characters, or their escapes`
+    return `path ${quote(pattern)} can never match: request paths have no empty or dot segments, "#", control characters or non-ASCII characters, raw or percent-encoded`
   }
   if (canonical !== sample) {
-    return `path ${quote(pattern)} can never match: request paths spell it ${quote(canonical)}`
+    return `path ${quote(pattern)} can never match: write ${quote(canonical)}, as request paths do`
   }
   return undefined
 }

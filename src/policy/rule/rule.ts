@@ -69,11 +69,11 @@ export function methodProblem(method: string): string | undefined {
 export function nameProblem(what: string, text: string): string | undefined {
   // What a reviewer cannot see must not make two names out of one.
   if (/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)) {
-    return `${what} ${quote(text)} has control or invisible characters: take them out`
+    return `${what} ${quote(text)} contains control or invisible characters: remove them`
   }
   // Casbin joins fields until brackets balance, and would read other columns than we do.
   if (text.split('(').length !== text.split(')').length) {
-    return `${what} ${quote(text)} has a bracket without its partner`
+    return `${what} ${quote(text)} has unbalanced parentheses`
   }
   return undefined
 }

@@ -29,4 +29,4 @@ export function reportByteOrderMarks(
 const mostReported = 20
 
 const message =
-  'byte order mark (U+FEFF) in the middle of the file: it may only be the first character; delete it (files that were joined have one at each seam)'
+  'byte order mark (U+FEFF) inside the file: delete it (concatenated files often contain one where the next file starts)'

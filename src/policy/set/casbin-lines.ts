@@ -24,19 +24,19 @@ export function createCasbinLineReader({
   const form = ['p', ...columns.map(({ name }) => name)].join(', ')
 
   return {
-    forms: `a line is "${form}"${relations.map(({ name, places }) => ` or "${name}" and ${places} names`).join('')}`,
+    forms: `write "${form}"${relations.map(({ name, places }) => ` or "${name}" and ${places} names`).join('')}`,
 
     readRule([, ...given], origin) {
       // Casbin takes a rule without its effect for one that allows.
       const short = effectAt === columns.length - 1 && given.length === effectAt
       const values = short ? [...given, 'allow'] : given
       if (values.length !== columns.length) {
-        return badLine(`${given.length + 1} columns: a rule is "${form}"`, columns.length + 1)
+        return badLine(`${given.length + 1} columns: write "${form}"`, columns.length + 1)
       }
       const effect = values[effectAt] ?? 'allow'
       const ignored =
         effect === 'deny' && weighing === 'allow'
-          ? 'the effect of the model ignores deny: end it with "&& !some(where (p.eft == deny))"'
+          ? 'the policy_effect of the model ignores deny: append "&& !some(where (p.eft == deny))"'
           : undefined
       const fields = values.flatMap((value, index) => texts[index]?.take(value) ?? [])
       if (fields.length < columns.length || ignored !== undefined) {
@@ -62,12 +62,12 @@ export function createCasbinLineReader({
       const relation = relations.find(({ name }) => name === type)
       if (relation === undefined) {
         return badLine(
-          `the model has no ${quote(type)}: it needs [role_definition] "${type} = _, _"`,
+          `${quote(type)} is not defined in the model: add [role_definition] "${type} = _, _"`,
         )
       }
       if (given.length !== relation.places) {
         return badLine(
-          `${given.length + 1} columns: ${quote(type)} has ${relation.places} places`,
+          `${given.length + 1} columns: write ${quote(type)} and ${relation.places} names`,
           relation.places + 1,
         )
       }

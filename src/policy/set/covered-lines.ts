@@ -15,13 +15,13 @@ export function createCoveredLineReader(model: Model): LineReader {
   const methods = createTexts((text) => ruleMethodProblem(text, model) === undefined)
 
   return {
-    forms: 'a line is "p, role, path, method" or "g, role, parent"',
+    forms: 'write "p, role, path, method" or "g, role, parent"',
 
     readRule(fields, origin) {
       const most = model.effectColumn ? 5 : 4
       if (fields.length < 4 || fields.length > most) {
         const form = `p, role, path, method${model.effectColumn ? ', allow|deny' : ''}`
-        return badLine(`${fields.length} columns: a rule is "${form}"`, most)
+        return badLine(`${fields.length} columns: write "${form}"`, most)
       }
       const [, roleText = '', pathText = '', methodText = '', effect = 'allow'] = fields
       const roleKey = roles.take(roleText)
@@ -38,9 +38,10 @@ export function createCoveredLineReader(model: Model): LineReader {
     readInheritance(fields, origin) {
       const [type = '', roleText = '', parentText = ''] = fields
       if (!model.inheritance) return badLine(noInheritance)
-      if (type !== 'g') return badLine(`the model has no ${quote(type)}: only "g, role, parent"`)
+      if (type !== 'g')
+        return badLine(`${quote(type)} is not defined in the model: write "g, role, parent"`)
       if (fields.length !== 3) {
-        return badLine(`${fields.length} columns: an inheritance is "g, role, parent"`, 3)
+        return badLine(`${fields.length} columns: write "g, role, parent"`, 3)
       }
       const roleKey = roles.take(roleText)
       const parentKey = roles.take(parentText)
@@ -53,7 +54,7 @@ export function createCoveredLineReader(model: Model): LineReader {
 }
 
 const noInheritance =
-  'the model knows no inheritance: it needs [role_definition] "g = _, _" and g(r.sub, p.sub) in the matcher'
+  '"g" is not defined in the model: add [role_definition] "g = _, _" and call g(r.sub, p.sub) in the matcher'
 
 function roleProblem(roleKey: string): string | undefined {
   return nameProblem('role key', roleKey)
@@ -61,12 +62,14 @@ function roleProblem(roleKey: string): string | undefined {
 
 function ruleMethodProblem(method: string, model: Model): string | undefined {
   if (method !== ANY_METHOD) return methodProblem(method)
-  return model.anyMethod ? undefined : 'the model gives "*" no meaning: name the method'
+  return model.anyMethod
+    ? undefined
+    : 'the matcher does not support "*" as a method: name the method'
 }
 
 function effectProblem(effect: string, model: Model): string | undefined {
   if (effect === 'allow') return undefined
-  if (effect !== 'deny') return `effect ${quote(effect)}: write allow or deny`
+  if (effect !== 'deny') return `invalid effect ${quote(effect)}: write allow or deny`
   if (model.denyOverrides) return undefined
-  return 'the effect of the model ignores deny: end it with "&& !some(where (p.eft == deny))"'
+  return 'the policy_effect of the model ignores deny: append "&& !some(where (p.eft == deny))"'
 }

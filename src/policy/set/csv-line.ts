@@ -21,7 +21,7 @@ export function splitLine(line: string): readonly string[] | string {
     }
     const inner = text.slice(1, -1)
     if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"') || inner.includes('"')) {
-      return 'a field in double quotes begins and ends with one, and has none inside'
+      return 'misplaced double quote: quote a whole field ("a,b") and use no double quotes inside it'
     }
     fields.push(inner.trim())
   }

@@ -50,7 +50,7 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
 /** Where an editor may begin a new line and we do not: a rule behind it would be part of a comment. */
 const otherLineEnds = /[\r\v\f\u0085\u2028\u2029]/
 const hiddenLine =
-  'a comment has a line end that is none here (CR alone, U+2028 or the like), and what follows it would be hidden: end lines with LF or CRLF'
+  'the comment contains a line break that does not end the line (a lone CR, U+2028 or similar), which would hide the text after it: end lines with LF or CRLF'
 
 interface PolicyTable {
   readonly name: string
@@ -80,7 +80,7 @@ function createLineReader(model: Model) {
     if (type !== 'p' && !/^g\d*$/.test(type))
       return badLine(`unknown line type ${quote(type)}: ${forms}`)
     const empty = fields.indexOf('', 1)
-    if (empty > 0) return badLine('empty field: fill it or take the comma away', empty)
+    if (empty > 0) return badLine('empty field: fill it in or remove the comma', empty)
     return type === 'p' ? readRule(fields, origin) : readInheritance(fields, origin)
   }
 }

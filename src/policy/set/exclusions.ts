@@ -31,7 +31,7 @@ export function parseExclusions(
     complain(pos[0], message)
   if (document.errors.length > 0 || document.contents === null) return []
   if (!isSeq(document.contents)) {
-    complain(0, 'the exclusion list is a YAML list of entries with method, path and reason')
+    complain(0, 'invalid exclusion list: write a YAML list of entries with method, path and reason')
     return []
   }
 
@@ -56,7 +56,7 @@ function readEntry(
   complain: (offset: number, message: string) => void,
 ): Entry | undefined {
   if (!isMap(item)) {
-    complain(offsetOf(item), 'an entry of the exclusion list has method, path and reason')
+    complain(offsetOf(item), 'invalid entry: write a mapping with method, path and reason')
     return undefined
   }
   const entry = { method: '', path: '', reason: '' }
@@ -64,10 +64,10 @@ function readEntry(
   for (const { key, value } of item.items) {
     const name = isScalar(key) ? String(key.value) : ''
     if (name !== 'method' && name !== 'path' && name !== 'reason') {
-      complain(offsetOf(key), 'unknown key: an entry has method, path and reason')
+      complain(offsetOf(key), 'unknown key: use method, path and reason')
       sound = false
     } else if (!isScalar(value)) {
-      complain(offsetOf(value ?? key), `${name} is a text`)
+      complain(offsetOf(value ?? key), `${name} must be a string`)
       sound = false
     } else {
       entry[name] = String(value.value).trim()
@@ -79,18 +79,16 @@ function readEntry(
 function entryProblems({ method, path, reason }: Entry): readonly string[] {
   return [
     method === ANY_METHOD || method === ''
-      ? 'an exclusion names one method: write for example "method: GET"'
+      ? 'method is required and must be a single method, for example "method: GET"'
       : methodProblem(method),
-    path === '' ? 'an exclusion names its path' : exclusionPathProblem(path),
-    reason === ''
-      ? 'an exclusion has a reason: say why every logged-in caller may do this'
-      : undefined,
+    path === '' ? 'path is required' : exclusionPathProblem(path),
+    reason === '' ? 'reason is required: say why every logged-in caller may call this' : undefined,
   ].filter((problem) => problem !== undefined)
 }
 
 function exclusionPathProblem(path: string): string | undefined {
   if (path.includes('*')) {
-    return 'an exclusion has no "*": every logged-in caller could reach whatever lies below'
+    return '"*" is not allowed in an exclusion: every logged-in caller could call everything it matches'
   }
   const problem = patternProblem(path, { keyMatch: false, keyMatch2: true })
   if (problem !== undefined) return problem
@@ -98,7 +96,7 @@ function exclusionPathProblem(path: string): string | undefined {
   // Spec, Authentication 6: a parameter in place of the resource would exempt business endpoints.
   const [resource = ''] = path.replace(/^(\/api)?(\/v\d+)?\//, '').split('/')
   return resource.startsWith(':')
-    ? `"${resource}" stands for every resource: name the one that is excluded`
+    ? `"${resource}" matches every resource: name the resource to exclude`
     : undefined
 }
 

@@ -58,8 +58,8 @@ function checkScope(
 
 function circleMessage({ roleKey, parentKey }: Inheritance): string {
   return roleKey === parentKey
-    ? `role ${quote(roleKey)} inherits from itself: take the line out`
-    : `role ${quote(roleKey)} inherits from ${quote(parentKey)}, which already inherits from it: take one of the lines out`
+    ? `role ${quote(roleKey)} inherits from itself: remove the line`
+    : `circular inheritance: role ${quote(roleKey)} inherits from ${quote(parentKey)}, which already inherits from it: remove one of the lines`
 }
 
 function heightOf(
@@ -71,7 +71,7 @@ function heightOf(
   for (const link of links) {
     const above = 1 + (heights.get(link.parentKey) ?? 0)
     if (above === longestChain + 1) {
-      const message = `role ${quote(link.roleKey)} has more than ${longestChain} generations above it: shorten the chain`
+      const message = `role ${quote(link.roleKey)} has more than ${longestChain} levels of inheritance above it: shorten the chain`
       report({ ...link.origin, message })
     }
     height = Math.max(height, above)

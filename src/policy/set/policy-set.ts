@@ -101,14 +101,15 @@ function sortOut(files: readonly PolicyFile[], report: (problem: Problem) => voi
     // A mistyped name must not take its deny rules out of force.
     report({
       file: name,
-      message: 'not part of a policy: files are model.conf, *.csv and exclusions.yaml',
+      message: 'unexpected file: a policy directory contains model.conf, *.csv and exclusions.yaml',
     })
   }
   for (const kind of ['model.conf', 'exclusions.yaml'] as const) {
-    for (const { name } of of(kind).slice(1)) report({ file: name, message: `a second ${kind}` })
+    for (const { name } of of(kind).slice(1))
+      report({ file: name, message: `duplicate ${kind}: keep one` })
   }
   if (of('model.conf').length === 0)
-    report({ file: 'model.conf', message: 'missing: every policy needs a model' })
+    report({ file: 'model.conf', message: 'missing: every policy needs a model.conf' })
   return { models: of('model.conf'), tables: of('csv'), exclusionLists: of('exclusions.yaml') }
 }
 
@@ -131,13 +132,14 @@ function checkEmptiness(
     report({
       file,
       line: lines[declared]?.declaredEmpty ?? 1,
-      message: 'declares the policy empty, but there are rules: take this line or the rules out',
+      message:
+        '"# postern: empty" declares the policy empty, but it has rules: remove this line or the rules',
     })
   }
   if (!hasRules && file === undefined) {
     report({
       file: tables[0]?.name ?? 'policy.csv',
-      message: `no rules: nobody but admin could do anything; if that is meant, write ${quote('# postern: empty')} in a *.csv file`,
+      message: `the policy has no rules, so only admin could call anything; if you mean that, add the line ${quote('# postern: empty')} to a *.csv file`,
     })
   }
 }

@@ -6,8 +6,8 @@ export default defineConfig({
     // Elsewhere: `npm run test:long` runs what takes minutes, `npm run test:v8` what is about V8.
     exclude: ['test/long/**', 'test/chaos/**', 'test/helm/**', 'test/v8/**'],
     globalSetup: ['test/support/services/setup.ts', 'test/support/database-template.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     maxWorkers: 2,
   },
 })

@@ -59,7 +59,7 @@ describe('an answer that comes in pieces', () => {
 
     for (const size of sizes) {
       upstream.answerWith((socket) => void writePieces(socket, bytes, size))
-      const { answers: got } = await sendRaw(postern.publicPort, get(), { quietMs: 10_000 })
+      const { answers: got } = await sendRaw(postern.publicPort, get(), { quietMs: 60_000 })
       expect(got.map((answer) => answer.body)).toEqual([body])
     }
 
@@ -78,7 +78,7 @@ describe('an answer that comes in pieces', () => {
           socket.write(bytes.slice(0, at), 'latin1')
           void turn().then(() => socket.write(bytes.slice(at), 'latin1'))
         })
-        const { answers: got } = await sendRaw(postern.publicPort, get(), { quietMs: 10_000 })
+        const { answers: got } = await sendRaw(postern.publicPort, get(), { quietMs: 60_000 })
         expect(got.map((answer) => answer.body)).toEqual([body])
       }
     },

@@ -162,7 +162,7 @@ describe('what is no answer of HTTP/1.1', () => {
       const { postern, upstream } = await startNarrow()
       upstream.answerWith((socket) => play(socket, what))
 
-      const { answers, bytes } = await sendRaw(postern.publicPort, get, { quietMs: 5000 })
+      const { answers, bytes } = await sendRaw(postern.publicPort, get, { quietMs: 60_000 })
       upstream.answerWith((socket) => socket.write(ok))
       const next = await postern.call('GET /api/v1/public/b', { as: 'editor' })
 
@@ -328,7 +328,7 @@ describe('an upstream that cannot be reached', () => {
       },
     })
 
-    const { answers, bytes } = await sendRaw(postern.publicPort, get, { quietMs: 5000 })
+    const { answers, bytes } = await sendRaw(postern.publicPort, get, { quietMs: 60_000 })
 
     expect(answers.map(({ status }) => status)).toEqual([504])
     expect(bytes.toString('latin1')).not.toMatch(inner)
@@ -339,7 +339,7 @@ describe('an upstream that cannot be reached', () => {
       config: { upstreams: { backend: { targets: ['http://orders.invalid:80'], retries: 0 } } },
     })
 
-    const { answers, bytes } = await sendRaw(postern.publicPort, get, { quietMs: 10_000 })
+    const { answers, bytes } = await sendRaw(postern.publicPort, get, { quietMs: 60_000 })
 
     expect(answers.map(({ status }) => status)).toEqual([502])
     expect(bytes.toString('latin1')).not.toMatch(/orders|ENOTFOUND|EAI/)

@@ -189,7 +189,9 @@ describe('an upgrade', () => {
       'Upgrade: websocket',
     ])
 
-    const { answers, closed } = await sendRaw(postern.publicPort, [get(), upgrade, get()])
+    const { answers, closed } = await sendRaw(postern.publicPort, [get(), upgrade, get()], {
+      firstByteMs: 1500,
+    })
 
     expect([answers.length, closed]).toEqual([0, false])
     expect(postern.upstream.requests).toHaveLength(1)
@@ -219,7 +221,7 @@ describe('a request behind one that ends the connection', () => {
     postern.upstream.answerWith(() => {})
 
     const { bytes } = await sendRaw(postern.publicPort, `${get()}\0\0garbage\r\n\r\n`, {
-      quietMs: 300,
+      firstByteMs: 300,
     })
 
     expect(parseAnswers(bytes)).toEqual([])

@@ -265,7 +265,7 @@ describe('a client that sends requests without waiting for answers', () => {
     postern.upstream.answerWith(() => {})
 
     const bytes = request('GET /api/v1/public/a', [authorization]).repeat(500)
-    const { closed } = await sendRaw(postern.publicPort, bytes)
+    const { closed } = await sendRaw(postern.publicPort, bytes, { firstByteMs: 1500 })
 
     expect(closed).toBe(false)
     expect(postern.upstream.requests).toHaveLength(1)
@@ -325,7 +325,7 @@ describe('an upload', () => {
       // The connection ends when the client has found the answer, or is too long about it.
       const { answers, closed } = await sendRaw(postern.publicPort, post(headers, body), {
         expected: 2,
-        quietMs: 10_000,
+        quietMs: 60_000,
       })
 
       expect(answers.map(({ status }) => status)).toEqual([413])
@@ -477,7 +477,9 @@ describe('the Http11Probe cases that must be rejected', () => {
 
     const accepted: string[] = []
     await inParallel(cases, async (one) => {
-      const { answers, closed } = await sendRaw(postern.publicPort, expand(one), { quietMs: 4000 })
+      const { answers, closed } = await sendRaw(postern.publicPort, expand(one), {
+        quietMs: 60_000,
+      })
       const [first] = answers
       const rejected = first === undefined ? closed : first.status >= 400 && first.status <= 505
       if (!rejected || first?.status === 500) accepted.push(`${one.id} ${first?.status} ${closed}`)

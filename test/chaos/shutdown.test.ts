@@ -49,7 +49,7 @@ describe('a gateway that is told to end', () => {
       shutdown: { graceMs: 1500, idleMs: 0, deadlineMs: 15_000 },
     })
     upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 2000))
-    const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 15_000 })
+    const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 60_000 })
     await until(() => upstream.requests.length === 1)
 
     gateway.signal('SIGTERM')
@@ -163,7 +163,7 @@ describe('a gateway that is told to end', () => {
       shutdown: { graceMs: 60_000, deadlineMs: 120_000 },
     })
     upstream.answerWith(() => {})
-    const hung = sendRaw(gateway.publicPort, get, { quietMs: 15_000 })
+    const hung = sendRaw(gateway.publicPort, get, { quietMs: 60_000 })
     await until(() => upstream.requests.length === 1)
 
     gateway.signal('SIGINT')

@@ -21,7 +21,7 @@ describe('an error that nobody caught', () => {
     async (way) => {
       const { gateway, upstream } = await startLoneGateway({ shutdown }, misbehaving(way))
       upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 1800))
-      const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 15_000 })
+      const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 60_000 })
       await until(() => upstream.requests.length === 1)
 
       gateway.signal('SIGUSR2')
@@ -62,7 +62,7 @@ describe('an error that nobody caught', () => {
   test('does not stop the end that a signal began, and ends it with 1', async () => {
     const { gateway, upstream } = await startLoneGateway({ shutdown }, misbehaving('throw'))
     upstream.answerWith((socket) => void setTimeout(() => socket.write(ok), 1700))
-    const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 15_000 })
+    const inFlight = sendRaw(gateway.publicPort, get, { quietMs: 60_000 })
     await until(() => upstream.requests.length === 1)
 
     gateway.signal('SIGTERM')
@@ -84,7 +84,7 @@ describe('an error that nobody caught', () => {
         misbehaving(way),
       )
       upstream.answerWith(() => {})
-      const hanging = sendRaw(gateway.publicPort, get, { quietMs: 15_000 })
+      const hanging = sendRaw(gateway.publicPort, get, { quietMs: 60_000 })
       await until(() => upstream.requests.length === 1)
 
       gateway.signal('SIGUSR2')

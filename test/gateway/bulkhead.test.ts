@@ -93,7 +93,7 @@ describe('an upstream that hangs', () => {
 
     const { answers } = await sendRaw(postern.publicPort, [upload, request('GET /')], {
       expected: 2,
-      quietMs: 5000,
+      quietMs: 60_000,
     })
 
     expect(answers.map(({ status }) => status)).toEqual([503, 200])

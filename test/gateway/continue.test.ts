@@ -84,7 +84,7 @@ describe('an upload that is answered before it is complete', () => {
     const head = request('POST /api/v1/articles', [asEditor, 'Content-Length: 20000000'])
 
     const { answers } = await sendRaw(postern.publicPort, [head, Buffer.alloc(20_000_000)], {
-      quietMs: 10_000,
+      quietMs: 60_000,
     })
 
     expect(answers.map(({ status, body }) => [status, body])).toEqual([[413, 'big']])

@@ -51,7 +51,7 @@ describe('an upgrade that the upstream answers', () => {
       socket.write(`HTTP/1.1 101 Switching Protocols\r\n${headers}\r\nPRI * HTTP/2.0\r\n\r\n`)
     })
 
-    const { answers, bytes } = await sendRaw(postern.publicPort, upgrade, { quietMs: 5000 })
+    const { answers, bytes } = await sendRaw(postern.publicPort, upgrade, { quietMs: 60_000 })
 
     expect(answers.map(({ status }) => status)).toEqual([502])
     expect(bytes.toString('latin1')).not.toMatch(/HTTP\/1\.1 101|PRI/)

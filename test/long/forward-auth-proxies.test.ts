@@ -50,7 +50,7 @@ async function startBehind(name: ProxyName, change?: (sample: string) => string)
     const token = as === undefined ? [] : [`Authorization: Bearer ${tokenOf(as)}`]
     const text = request(line, [...token, ...headers])
     const bytes = Buffer.from(text, 'latin1')
-    const { answers } = await sendRaw(port, bytes, { quietMs: 10_000 })
+    const { answers } = await sendRaw(port, bytes, { quietMs: 60_000 })
     const [answer] = answers
     if (answer === undefined) throw new Error(`no answer to ${line}`)
     return answer

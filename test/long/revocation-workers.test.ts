@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 async function call({ publicPort }: CrewProcess, line: string, token: string) {
   const fields = [`Authorization: Bearer ${token}`, 'Content-Length: 0']
-  const { answers } = await sendRaw(publicPort, request(line, fields), { quietMs: 20_000 })
+  const { answers } = await sendRaw(publicPort, request(line, fields), { quietMs: 60_000 })
   return answers[0]?.json() as { readonly code?: number; readonly msg?: string } | undefined
 }
 

@@ -71,7 +71,7 @@ async function callsDuringEnd(values: Values) {
   const bytes = request('GET /a', [`Authorization: Bearer ${tokenOf('admin')}`])
   const lane = async () => {
     while (!stopped) {
-      const { answers } = await sendRaw(gateway.publicPort, bytes, { quietMs: 20_000 })
+      const { answers } = await sendRaw(gateway.publicPort, bytes, { quietMs: 60_000 })
       statuses.push(answers[0]?.status)
     }
   }

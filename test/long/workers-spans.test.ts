@@ -33,7 +33,7 @@ async function call({ publicPort }: CrewProcess, number: number): Promise<number
     `Authorization: Bearer ${tokenOf('admin')}`,
     `traceparent: 00-${traceOf(number)}-${callerOf(number)}-01`,
   ])
-  return (await sendRaw(publicPort, bytes, { quietMs: 20_000 })).answers[0]?.status
+  return (await sendRaw(publicPort, bytes, { quietMs: 60_000 })).answers[0]?.status
 }
 
 const numbers = (from: number, count: number) => Array.from({ length: count }, (_, at) => from + at)

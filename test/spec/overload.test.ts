@@ -120,7 +120,7 @@ describe('a gateway whose event loop is late all the time', () => {
     )
     const get = request('GET /x', [`Authorization: Bearer ${tokenOf('admin')}`])
     const status = async () =>
-      (await sendRaw(gateway.publicPort, get, { quietMs: 10_000 })).answers[0]?.status
+      (await sendRaw(gateway.publicPort, get, { quietMs: 60_000 })).answers[0]?.status
     expect(await status()).toBe(200)
 
     gateway.signal('SIGUSR2')

@@ -331,7 +331,7 @@ describe('an interim answer', () => {
       })
     })
 
-    const { answers } = await sendRaw(patient.publicPort, get(), { quietMs: 5000 })
+    const { answers } = await sendRaw(patient.publicPort, get(), { quietMs: 60_000 })
 
     expect(answers.map(({ status }) => status)).toEqual([504])
     await until(() => closed)

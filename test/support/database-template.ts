@@ -47,7 +47,7 @@ function open(directory: string) {
   return openDatabase({
     directory,
     poolSize: 1,
-    connectTimeoutMs: 10_000,
-    statementTimeoutMs: 10_000,
+    connectTimeoutMs: 60_000,
+    statementTimeoutMs: 60_000,
   })
 }

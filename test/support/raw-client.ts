@@ -22,20 +22,23 @@ export interface RawExchange {
 
 /**
  * Sends bytes exactly as given and reads until `expected` answers are there, the peer closes, or
- * nothing has come for `quietMs`.
+ * nothing more has come for `quietMs`.
  */
 export async function sendRaw(
   port: number,
   bytes: string | Buffer | readonly (string | Buffer)[],
   {
     expected = 1,
-    quietMs = 1500,
+    quietMs = 5000,
+    firstByteMs = 60_000,
     localAddress = '127.0.0.1',
     tls,
     bodiless = false,
   }: {
     expected?: number
     quietMs?: number
+    /** How long to wait for the beginning of an answer. Less where none is expected. */
+    firstByteMs?: number
     localAddress?: string
     /** Speaks TLS, with these options. */
     tls?: ConnectionOptions
@@ -55,7 +58,7 @@ export async function sendRaw(
   }
 
   await new Promise<void>((resolve) => {
-    let timer = setTimeout(resolve, quietMs)
+    let timer = setTimeout(resolve, firstByteMs)
     socket.on('data', (chunk) => {
       chunks.push(chunk)
       clearTimeout(timer)

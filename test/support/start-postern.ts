@@ -156,7 +156,7 @@ function configuration({ directory, dataDirectory, upstream, options }: Configur
     logger: { enableddb: true },
     jwt: { secret: testSecret },
     // The shared embedded database serves every test file at once.
-    database: { statementTimeoutMs: 10_000 },
+    database: { statementTimeoutMs: 60_000 },
     policy: { directory: join(directory, 'policies') },
     // Not in the data directory, which tests share.
     revocation: { snapshot: join(directory, 'revocations.snapshot') },
@@ -180,8 +180,6 @@ async function call(port: number, line: string, options: CallOptions): Promise<R
   const bytes = Buffer.from(text, 'latin1')
   const body = Buffer.from(options.body ?? '')
   const { answers, closed } = await sendRaw(port, Buffer.concat([bytes, body]), {
-    // Long enough for a busy machine; an answer that comes is not waited for any longer.
-    quietMs: 10_000,
     ...(options.from !== undefined && { localAddress: options.from }),
     ...(options.tls !== undefined && { tls: options.tls }),
   })

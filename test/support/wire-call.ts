@@ -27,9 +27,9 @@ export function startPool(
 ): Pool {
   const pool = createPool(origin, address, {
     connections: 1,
-    connectTimeoutMs: 2000,
-    headersTimeoutMs: 2000,
-    bodyTimeoutMs: 2000,
+    connectTimeoutMs: 30_000,
+    headersTimeoutMs: 30_000,
+    bodyTimeoutMs: 30_000,
     ...settings,
   })
   onTestFinished(pool.destroy)

@@ -1,8 +1,9 @@
-// Writes helm/postern/values.schema.json: what Helm holds values against before it renders anything.
+// Writes helm/postern/values.schema.json, against which Helm validates values before it renders anything.
 // The part under `config` is config/schema.json without its secrets, so that a setting is described
-// once. Run it after `postern config schema`; with --print it only shows what it would write.
+// once. Run it after `postern config schema`; --print writes to stdout instead.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 
 const root = join(import.meta.dirname, '..')
 const target = join(root, 'helm', 'postern', 'values.schema.json')
@@ -15,7 +16,7 @@ const number = (minimum, maximum, description = '') => {
 }
 const optional = (schema) => ({ ...schema, type: [schema.type, 'null'].flat() })
 const list = (items, description = '') => ({ type: 'array', items, description })
-/** What Kubernetes or another program owns is theirs to check. */
+/** An object of Kubernetes or another program, which validates it itself. */
 const theirs = (description = '') => ({ type: 'object', description })
 const theirsEach = (description = '') => list({ type: 'object' }, description)
 const texts = (description = '') => ({
@@ -43,11 +44,11 @@ const percentOrCount = {
 const secret = (what) =>
   section(
     {
-      value: text(`${what} itself; the chart makes a Secret of it.`),
-      existingSecret: name('A Secret that holds it instead.'),
-      key: text('Its key in that Secret.', { minLength: 1 }),
+      value: text(`${what}. The chart creates a Secret from it.`),
+      existingSecret: name('Name of an existing Secret to use instead of value.'),
+      key: text('Key in the Secret.', { minLength: 1 }),
     },
-    what,
+    `${what}.`,
   )
 
 const probe = (description) =>
@@ -64,7 +65,7 @@ const probe = (description) =>
 
 const policyFiles = {
   type: 'object',
-  description: 'The policy, name to content.',
+  description: 'Policy files: file name to content.',
   patternProperties: {
     '^(model\\.conf|exclusions\\.yaml|[A-Za-z0-9][A-Za-z0-9._-]*\\.csv|README[A-Za-z0-9._-]*|tests/[A-Za-z0-9][A-Za-z0-9._-]*_test\\.yaml)$':
       { type: 'string' },
@@ -72,71 +73,81 @@ const policyFiles = {
   additionalProperties: false,
 }
 
-/** `config` of the chart: the settings of a gateway without those that would stand in a ConfigMap. */
+/** `config` of the chart: the settings of a gateway without secrets, because it becomes a ConfigMap. */
 function configSection() {
   const whole = JSON.parse(readFileSync(join(root, 'config', 'schema.json'), 'utf8'))
-  const { $schema: _, title: __, ...config } = withoutSecrets(whole)
+  const values = parse(readFileSync(join(root, 'helm', 'postern', 'values.yaml'), 'utf8'))
+  const { $schema: _, title: __, ...config } = withoutSecrets(whole, values.config)
   const { application, ops, policy, shutdown, tls } = config.properties
-  // policy.delivery says it.
+  // Follows from policy.delivery.
   delete policy.properties.source
   for (const { properties } of [application, ops]) properties.port.minimum = 1
   application.required = ['port', 'dataDirectory']
   application.properties.dataDirectory.pattern = '^/'
   ops.required = ['host', 'port']
   shutdown.required = ['deadlineMs']
-  // tls.existingSecret brings the files.
+  // tls.existingSecret provides the files.
   delete tls.required
   return { ...config, required: ['application', 'ops', 'shutdown'] }
 }
 
-function withoutSecrets(setting) {
+/** `value`: what values.yaml sets, which is then the default of the chart. */
+function withoutSecrets(setting, value) {
   const { properties, patternProperties, items, default: _, ...rest } = setting
+  const isScalar = ['string', 'number', 'boolean'].includes(typeof value)
   return {
     ...rest,
-    ...(properties && { properties: each(properties) }),
+    ...(isScalar && {
+      description: `${rest.description.replace(/ Default: .*/, '')} Default: ${value}.`,
+    }),
+    ...(properties && { properties: each(properties, value) }),
     ...(patternProperties && { patternProperties: each(patternProperties) }),
     ...(items && { items: withoutSecrets(items) }),
   }
 }
 
-function each(settings) {
+function each(settings, values) {
   const open = Object.entries(settings).filter(([, { writeOnly }]) => writeOnly !== true)
-  return Object.fromEntries(open.map(([key, setting]) => [key, withoutSecrets(setting)]))
+  return Object.fromEntries(
+    open.map(([key, setting]) => [key, withoutSecrets(setting, values?.[key])]),
+  )
 }
 
 const schema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Values of the Postern chart',
   ...section({
-    // What Helm itself adds for a chart that is part of another.
+    // Helm adds it to subcharts.
     global: theirs(),
-    replicaCount: number(0, 10_000, 'How many gateways, where nothing scales them.'),
+    replicaCount: number(0, 10_000, 'Number of gateways. Not used with autoscaling.'),
     image: section({
       registry: text(),
-      repository: text('Where the image was pushed.'),
-      tag: text("The chart's appVersion when empty."),
-      digest: text('Wins over the tag.', { pattern: '^(sha256:[0-9a-f]{64})?$' }),
+      repository: text('Repository that you pushed the image to.'),
+      tag: text('Tag of the image; latest is rejected. Empty: the appVersion of the chart.'),
+      digest: text('Digest of the image. Overrides the tag.', {
+        pattern: '^(sha256:[0-9a-f]{64})?$',
+      }),
       pullPolicy: choice(['Always', 'IfNotPresent', 'Never']),
     }),
     imagePullSecrets: list(section({ name: name() }, '', ['name'])),
     nameOverride: name(),
     fullnameOverride: name(),
-    commonLabels: texts('On every object.'),
+    commonLabels: texts('Labels of every object.'),
     podLabels: texts(),
     podAnnotations: texts(),
     serviceAccount: section({ create: flag(), name: name(), annotations: texts() }),
     config: configSection(),
-    allowDevMode: flag('Allows application.mode dev.'),
+    allowDevMode: flag('Allow config.application.mode dev.'),
     secrets: section({
-      jwtSecret: secret('What signs tokens'),
-      databaseUrl: secret('The address of PostgreSQL'),
-      redisUrl: secret('The address of Redis'),
+      jwtSecret: secret('Secret that signs tokens'),
+      databaseUrl: secret('URL of PostgreSQL'),
+      redisUrl: secret('URL of Redis'),
     }),
-    keys: section({ existingSecret: name('A Secret of keys, mounted whole.') }),
-    tls: section({ existingSecret: name('A Secret with tls.crt and tls.key, mounted whole.') }),
+    keys: section({ existingSecret: name('Name of a Secret that holds a key directory.') }),
+    tls: section({ existingSecret: name('Name of a Secret with tls.crt and tls.key.') }),
     certificateAuthority: section({ existingConfigMap: name(), key: text('', { minLength: 1 }) }),
     policy: section({
-      delivery: choice(['redis', 'push', 'files', 'volume'], 'How the policy gets to gateways.'),
+      delivery: choice(['redis', 'push', 'files', 'volume'], 'How gateways get the policy.'),
       files: policyFiles,
       existingConfigMap: name(),
       items: list(section({ key: text(), path: text() }, '', ['key', 'path'])),
@@ -155,7 +166,7 @@ const schema = {
     }),
     service: section({
       type: choice(['ClusterIP', 'NodePort', 'LoadBalancer']),
-      port: port('The port of the Service.'),
+      port: port('Port of the Service.'),
       nodePort: optional(port('')),
       annotations: texts(),
       externalTrafficPolicy: choice(['', 'Cluster', 'Local']),
@@ -188,15 +199,15 @@ const schema = {
     httpRoute: section({
       enabled: flag(),
       annotations: texts(),
-      parentRefs: theirsEach('The Gateways it hangs on.'),
+      parentRefs: theirsEach('Gateways that the HTTPRoute attaches to.'),
       hostnames: list({ type: 'string' }),
       rules: list(section({ matches: theirsEach(), filters: theirsEach(), timeouts: theirs() })),
     }),
     networkPolicy: section({
       enabled: flag(),
-      from: theirsEach('Who may reach the public port.'),
-      opsFrom: theirsEach('Who may reach the ops port.'),
-      forwardAuthFrom: theirsEach('Who may ask on the port of config.forwardAuth.'),
+      from: theirsEach('Peers that may connect to the public port.'),
+      opsFrom: theirsEach('Peers that may connect to the ops port.'),
+      forwardAuthFrom: theirsEach('Proxies that may connect to the forward-auth port.'),
       extraIngress: theirsEach(),
       egress: theirsEach(),
     }),
@@ -237,9 +248,9 @@ const schema = {
     }),
     podSecurityContext: theirs(),
     securityContext: theirs(),
-    startupProbe: probe('How long a start may take.'),
-    livenessProbe: probe('When one that hangs is restarted.'),
-    readinessProbe: probe('When one that cannot decide gets no requests.'),
+    startupProbe: probe('Startup probe: how long a gateway may take to start.'),
+    livenessProbe: probe('Liveness probe: when a gateway that hangs is restarted.'),
+    readinessProbe: probe('Readiness probe: when a gateway without a policy gets no requests.'),
     lifecycle: theirs(),
     terminationGracePeriodSeconds: optional(number(1, 172_800)),
     minReadySeconds: number(0, 3600),

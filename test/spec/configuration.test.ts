@@ -10,6 +10,7 @@ import { applySchema } from '../../src/config/reading/apply-schema.ts'
 import { createReport } from '../../src/config/reading/report.ts'
 import { parseYaml } from '../../src/config/reading/yaml-tree.ts'
 import { configJsonSchema } from '../../src/config/schema/json-schema.ts'
+import { formOf } from '../../src/config/schema/patterns.ts'
 import { type Config, configSchema } from '../../src/config/schema/schema.ts'
 import { rootSetting, type Setting, settingPaths } from '../../src/config/schema/setting.ts'
 import { formatProblem, Invalid } from '../../src/errors.ts'
@@ -128,18 +129,50 @@ describe('a configuration', () => {
     expect(file).toBe(configJsonSchema())
   })
 
-  test('explains each setting in one sentence', () => {
-    const mute: string[] = []
+  describe('describes each setting', () => {
+    const settings: [path: string, setting: Setting][] = []
     const visit = (setting: Setting, path: string) => {
-      if (!/^\w.*\.$/.test(setting.description ?? '')) mute.push(path)
+      settings.push([path, setting])
       const below = { ...setting.properties, ...setting.patternProperties }
       for (const [key, child] of Object.entries(below)) visit(child, `${path}.${key}`)
       if (setting.items) visit(setting.items, `${path}[]`)
     }
-
     visit(rootSetting, 'root')
+    const without = (isFine: (path: string, setting: Setting) => boolean) =>
+      settings.filter(([path, setting]) => !isFine(path, setting)).map(([path]) => path)
 
-    expect(mute).toEqual([])
+    test('in sentences', () => {
+      expect(without((_, { description = '' }) => /^\w.*\.$/.test(description))).toEqual([])
+    })
+
+    test.each([
+      ['Ms', 'milliseconds'],
+      ['Seconds', 'seconds'],
+      ['Bytes', 'bytes'],
+    ])('whose name ends in %s with its unit', (end, unit) => {
+      const isFine = (path: string, { description = '' }: Setting) =>
+        !path.endsWith(end) || description.includes(unit)
+
+      expect(without(isFine)).toEqual([])
+    })
+
+    test('without a default with what "unset" means, or that it is required', () => {
+      const optional = ({ properties = {}, required = [] }: Setting) =>
+        Object.entries(properties).filter(
+          ([key, { default: value }]) => value === undefined && !required.includes(key),
+        )
+      const mute = settings.flatMap(([path, setting]) =>
+        optional(setting).flatMap(([key, { description = '' }]) =>
+          description.includes('Unset: ') ? [] : [`${path}.${key}`],
+        ),
+      )
+
+      expect(mute).toEqual([])
+    })
+
+    test('that has a pattern with words for it', () => {
+      expect(without((_, { pattern }) => pattern === undefined || !!formOf(pattern))).toEqual([])
+    })
   })
 })
 

@@ -2,15 +2,14 @@ import { Type } from 'typebox'
 import { ALPHANUMERIC, ORIGIN, POSTGRES_URL } from './patterns.ts'
 import { DAY_MS, flag, integer, section, TEN_YEARS_SECONDS } from './setting-forms.ts'
 
-/** How tokens are signed and how long they are good. */
-export const jwtSettings = section('The tokens that login issues.', {
+export const jwtSettings = section('Tokens: signing, verification and lifetime.', {
   secret: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 4096,
       writeOnly: true,
       description:
-        'A text that signs tokens, and verifies those without a kid: at least 32 bytes of randomness.',
+        'Secret that signs tokens, and verifies tokens without a kid: at least 32 random bytes. Unset: only jwt.keyDirectory is used; mode dev generates a secret if neither is set.',
     }),
   ),
   keyDirectory: Type.Optional(
@@ -18,149 +17,189 @@ export const jwtSettings = section('The tokens that login issues.', {
       minLength: 1,
       maxLength: 1024,
       description:
-        'A watched directory of keys, <kid>.pem or <kid>.jwk; its file signer names the one that signs.',
+        'Directory of keys, <kid>.pem or <kid>.jwk, reloaded when a file changes. Its file signer names the key that signs. Unset: only jwt.secret is used.',
     }),
   ),
-  timeout: integer(3600, 1, TEN_YEARS_SECONDS, 'How many seconds a token is valid.'),
+  timeout: integer(
+    3600,
+    1,
+    TEN_YEARS_SECONDS,
+    'Lifetime of issued tokens, in seconds. Not used in mode dev.',
+  ),
   maxLifetimeSeconds: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: TEN_YEARS_SECONDS,
       description:
-        'Reject tokens that live longer than this many seconds from issue to expiry. Unset: jwt.timeout. Set it for tokens of other issuers, or while you change jwt.timeout. Not used in mode dev.',
+        'Reject tokens whose lifetime, from issue to expiry, is longer than this many seconds. Set it for tokens of other issuers, or while you change jwt.timeout. Not used in mode dev. Unset: jwt.timeout.',
     }),
   ),
-  maxTokenBytes: integer(4096, 256, 65_536, 'The longest token that is looked at.'),
+  maxTokenBytes: integer(
+    4096,
+    256,
+    65_536,
+    'Maximum length of a token, in bytes. Longer tokens are rejected without being parsed.',
+  ),
   clockSkewSeconds: integer(
     60,
     0,
     3600,
-    'How far ahead of our clock the issue time of a token may lie; its expiry gets no leeway.',
+    'Clock skew accepted in the issue time of a token, in seconds. Does not extend its expiry.',
   ),
 })
 
-/** The cookie that may carry one. */
 export const cookieSettings = section(
-  'The cookie jwt, the last of the three places a token may ride in.',
+  'The cookie jwt, which is read after the Authorization header and the query parameter token.',
   {
-    set: flag(false, 'Whether login also sets the cookie, and logout clears it.'),
+    set: flag(false, 'Set the cookie at login, and clear it at logout.'),
     sameSite: Type.Enum(['strict', 'lax', 'none'], {
       default: 'lax',
       description:
-        'When browsers send the cookie along with what other sites ask for: never, on links, always.',
+        'SameSite attribute of the cookie: when browsers send it with requests from other sites. strict: never; lax: when a link is followed; none: always.',
     }),
     trustedOrigins: Type.Array(
       Type.String({
         maxLength: 256,
         pattern: ORIGIN,
-        description: 'One origin, as browsers write it: https://app.example.com, no path.',
+        description: 'Origin as browsers send it, such as https://app.example.com, without a path.',
       }),
       {
         default: [],
         maxItems: 100,
         uniqueItems: true,
         description:
-          'Other origins whose pages may change things with the cookie; the own one always may.',
+          'Other origins whose pages may send state-changing requests with the cookie. The origin of the gateway always may.',
       },
     ),
   },
 )
 
-/** Where accounts are. */
-export const databaseSettings = section('Accounts and the login log.', {
+export const databaseSettings = section('Database of accounts and the login log.', {
   url: Type.Optional(
     Type.String({
       maxLength: 4096,
       pattern: POSTGRES_URL,
       writeOnly: true,
       description:
-        'A postgres:// address: postgres://user:password@host:5432/name, or several hosts: postgres://a:5432,b:5432/name?target_session_attrs=read-write. Unset: the embedded database.',
+        'PostgreSQL URL: postgres://user:password@host:5432/name, or with several hosts postgres://a:5432,b:5432/name?target_session_attrs=read-write. Unset: the embedded database.',
     }),
   ),
-  poolSize: integer(10, 1, 1000, 'The most connections to the database.'),
-  connectTimeoutMs: integer(1500, 1, DAY_MS, 'How long connecting to the database may take.'),
-  statementTimeoutMs: integer(1500, 1, DAY_MS, 'How long one statement may take.'),
+  poolSize: integer(10, 1, 1000, 'Maximum number of connections to the database.'),
+  connectTimeoutMs: integer(
+    1500,
+    1,
+    DAY_MS,
+    'Timeout for connecting to the database, in milliseconds.',
+  ),
+  statementTimeoutMs: integer(1500, 1, DAY_MS, 'Timeout of one statement, in milliseconds.'),
   migrate: Type.Enum(['auto', 'never'], {
     default: 'auto',
     description:
-      'Whether absent tables are made at the start, or only by the command postern db migrate.',
+      'When missing tables are created. auto: at startup; never: only by "postern db migrate".',
   }),
 })
 
-/** The picture that login asks for. */
-export const captchaSettings = section('The picture that login asks for.', {
-  ttlSeconds: integer(600, 10, 86_400, 'How many seconds a captcha can be answered.'),
-  length: integer(4, 4, 8, 'How many characters a captcha has.'),
+export const captchaSettings = section('Captcha at login.', {
+  ttlSeconds: integer(600, 10, 86_400, 'Lifetime of a captcha, in seconds.'),
+  length: integer(4, 4, 8, 'Number of characters in a captcha.'),
   alphabet: Type.String({
     default: '0123456789',
     minLength: 10,
     maxLength: 62,
     pattern: ALPHANUMERIC,
-    description: 'The letters and digits that captchas are made of, each one once.',
+    description: 'Letters and digits that captchas consist of, each listed once.',
   }),
   maxOutstanding: integer(
     10_000,
     100,
     10_000_000,
-    'The most unanswered captchas kept at once, by all replicas together.',
+    'Maximum number of unanswered captchas, over all replicas.',
   ),
-  alias: flag(false, 'Whether GET /api/v1/captcha answers as GET /api/v1/getCaptcha does.'),
+  alias: flag(false, 'Serve captchas at GET /api/v1/captcha as well as at GET /api/v1/getCaptcha.'),
 })
 
-/** Limits on guessing. */
-export const loginSettings = section('How much login work is accepted.', {
-  passwordConcurrency: integer(2, 1, 64, 'How many passwords are checked at the same time.'),
-  passwordQueue: integer(64, 0, 100_000, 'How many more logins may wait for that.'),
-  perAddressPerMinute: integer(30, 1, 1_000_000, 'Login attempts a minute from one address.'),
+export const loginSettings = section('Limits on login attempts.', {
+  passwordConcurrency: integer(2, 1, 64, 'Number of passwords that are checked at the same time.'),
+  passwordQueue: integer(
+    64,
+    0,
+    100_000,
+    'Maximum number of logins that wait for a password check. Further ones get 503.',
+  ),
+  perAddressPerMinute: integer(
+    30,
+    1,
+    1_000_000,
+    'Maximum number of login attempts per minute from one address.',
+  ),
   failuresPerAccount: integer(
     5,
     1,
     1_000_000,
-    'Failed logins on one account from addresses it is not known at, before those have to wait.',
+    'Failed logins to one account from unknown addresses, after which unknown addresses are locked out of it.',
   ),
   failuresPerPair: integer(
     5,
     1,
     1_000_000,
-    'Failed logins on one account from one address, before that address has to wait.',
+    'Failed logins to one account from one address, after which that address is locked out of it.',
   ),
-  failureWindowSeconds: integer(900, 1, 86_400, 'For how many seconds a failed login counts.'),
-  waitSeconds: integer(60, 1, 86_400, 'The first wait; each further one is twice as long.'),
-  longestWaitSeconds: integer(900, 1, 86_400, 'The longest wait, and how long one is remembered.'),
+  failureWindowSeconds: integer(
+    900,
+    1,
+    86_400,
+    'Window in which failed logins are counted, in seconds.',
+  ),
+  waitSeconds: integer(
+    60,
+    1,
+    86_400,
+    'Length of the first lock-out, in seconds. Each further one is twice as long.',
+  ),
+  longestWaitSeconds: integer(
+    900,
+    1,
+    86_400,
+    'Maximum length of a lock-out, in seconds. After as long without one, the next starts at login.waitSeconds again.',
+  ),
   knownAddressDays: integer(
     30,
     0,
     365,
-    'How many days an address from which an account logged in stays known for it.',
+    'Days for which an address stays known for an account after a login from it.',
   ),
-  captchaPerAddressPerMinute: integer(60, 1, 1_000_000, 'Captchas a minute for one address.'),
+  captchaPerAddressPerMinute: integer(
+    60,
+    1,
+    1_000_000,
+    'Maximum number of captchas per minute for one address.',
+  ),
 })
 
-/** Tokens that end early. */
-export const revocationSettings = section('Tokens that end before they expire.', {
+export const revocationSettings = section('List of revoked tokens.', {
   maxAgeMs: integer(
     60_000,
     1000,
     DAY_MS,
-    'For how long the list of ended tokens may go unconfirmed by the store it comes from.',
+    'Time without confirmation by its store after which the list is stale, in milliseconds.',
   ),
   whenStale: Type.Enum(['serve', 'refuse'], {
     default: 'serve',
     description:
-      'What happens then: serve goes on with the list as it is, refuse answers 503 to every token issued before.',
+      'What to do while the list is stale. serve: keep using it; refuse: answer 503 to every token issued before it became stale.',
   }),
   snapshot: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 1024,
       description:
-        'The file in which this gateway keeps the list of revoked tokens, to start with while its store is unreachable. Unset: revocations.snapshot beside policy.snapshot, or in application.dataDirectory. Each gateway needs its own; workers append their number. Not used when the list is in the embedded database.',
+        'File that keeps the list of revoked tokens, to start with while its store is unreachable. Each gateway needs its own file; workers append their number. Not used when the list is in the embedded database. Unset: revocations.snapshot beside policy.snapshot, or in application.dataDirectory.',
     }),
   ),
   sweepMs: integer(
     5000,
     50,
     25_000,
-    'How often open answers are ended whose token or permission is over.',
+    'Interval at which open responses and tunnels are checked, in milliseconds. Those whose token or permission is no longer valid are closed.',
   ),
 })

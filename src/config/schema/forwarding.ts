@@ -9,32 +9,32 @@ import {
 } from './patterns.ts'
 import { DAY_MS, flag, headerName, integer, section, text } from './setting-forms.ts'
 
-/** A path and where it leads. */
 export const route = Type.Object(
   {
     path: Type.String({
       minLength: 1,
       maxLength: 1024,
-      description: 'The path this route covers, with everything below it, such as /api/v1/orders.',
+      description:
+        'Path prefix, such as /api/v1/orders: the route covers this path and everything below it.',
     }),
     upstream: Type.Optional(
       Type.String({
         pattern: UPSTREAM_NAME,
         description:
-          'The name, under upstreams, of the service that answers this route; only forwardAuth does without.',
+          'Name of the upstream that serves the route, as defined under upstreams. Unset: allowed with forwardAuth only, where another proxy forwards.',
       }),
     ),
     access: Type.Enum(['permitted', 'authenticated', 'public'], {
       default: 'permitted',
       description:
-        'permitted asks for identity and permission, authenticated for identity only, public for neither.',
+        'What a request needs. permitted: a valid token and permission; authenticated: a valid token; public: neither.',
     }),
     reason: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 1024,
         pattern: NOT_BLANK,
-        description: 'Why the route is as open as it is; a public route cannot do without.',
+        description: 'Why the route is this open. Required on public routes. Unset: no reason.',
       }),
     ),
     replacePrefix: Type.Optional(
@@ -42,115 +42,116 @@ export const route = Type.Object(
         minLength: 1,
         maxLength: 1024,
         description:
-          'What takes the place of the path above on the way to the upstream; / takes it off.',
+          'Prefix that replaces path in requests to the upstream; / removes it. Unset: the path stays as it is.',
       }),
     ),
     allow: Type.Optional(
       Type.Object(
         {
-          encodedSlash: flag(false, 'Whether %2F may stand in a path, as part of a segment.'),
-          semicolon: flag(false, 'Whether ; may stand in a path, as part of a segment.'),
+          encodedSlash: flag(false, 'Accept %2F in a path, as part of a segment.'),
+          semicolon: flag(false, 'Accept ; in a path, as part of a segment.'),
         },
         {
           additionalProperties: false,
           description:
-            'What paths of this route may have in them although servers differ on what it means.',
+            'Characters to accept in paths of this route although servers interpret them differently. Unset: such paths are rejected.',
         },
       ),
     ),
     unexpectedBody: Type.Enum(['forward', 'reject'], {
       default: 'forward',
       description:
-        'What to do with a body on GET, HEAD, OPTIONS or DELETE: forward it on a connection that is closed afterwards, or reject the request with 400.',
+        'What to do with a body on GET, HEAD, OPTIONS or DELETE. forward: send it on a connection that is closed afterwards; reject: answer 400.',
     }),
     passHeaders: Type.Optional(
-      Type.Array(
-        Type.String({ pattern: HEADER_NAME, description: 'One request header, by name.' }),
-        {
-          maxItems: 100,
-          uniqueItems: true,
-          description:
-            'Client headers of the families X-Accel-*, X-Sendfile*, X-Envoy-* and X-Middleware-* to forward on this route; unset forwards none of them.',
-        },
-      ),
+      Type.Array(Type.String({ pattern: HEADER_NAME, description: 'Name of a request header.' }), {
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'Client headers of the families X-Accel-*, X-Sendfile*, X-Envoy-* and X-Middleware-* to forward on this route. Unset: none of them.',
+      }),
     ),
-    forwardCredentials: flag(false, "Whether the caller's own token is passed on to the upstream."),
+    forwardCredentials: flag(false, "Forward the caller's token to the upstream."),
     limit: Type.Optional(
       Type.Object(
         {
           requests: Type.Integer({
             minimum: 1,
             maximum: 1_000_000_000,
-            description: 'The most requests from one caller or address in that time.',
+            description: 'Maximum number of requests per window, for one caller or address.',
           }),
-          seconds: integer(60, 1, 86_400, 'The length of the time in which they are counted.'),
+          seconds: integer(60, 1, 86_400, 'Length of the window, in seconds.'),
           by: Type.Enum(['caller', 'address'], {
             default: 'caller',
             description:
-              'Whose requests are counted together; a public route knows addresses only.',
+              'What requests are counted by: caller or address. Public routes require address.',
           }),
         },
         {
           additionalProperties: false,
-          description: 'How many requests the route takes; without it, as many as come.',
+          description: 'Rate limit of the route. Unset: no limit.',
         },
       ),
     ),
   },
-  { additionalProperties: false, description: 'A path and the upstream behind it.' },
+  { additionalProperties: false, description: 'Path prefix and the upstream that serves it.' },
 )
 
-/** Pages of other origins. */
-export const corsSettings = section('Pages of other origins that may call, in a browser.', {
+export const corsSettings = section('CORS: pages of other origins that may send requests.', {
   origins: Type.Array(
     Type.String({
       maxLength: 256,
       pattern: ORIGIN_OR_ANY,
-      description: 'One origin, as browsers write it: https://app.example.com, no path; or *.',
+      description:
+        'Origin as browsers send it, such as https://app.example.com, without a path; or * for all.',
     }),
     {
       default: [],
       maxItems: 1000,
       uniqueItems: true,
-      description: 'Whose pages may read answers; none, and Postern leaves CORS alone.',
+      description: 'Origins whose pages may read responses. Empty: Postern does not handle CORS.',
     },
   ),
   methods: Type.Array(
     Type.Enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'], {
-      description: 'One method.',
+      description: 'HTTP method.',
     }),
     {
       default: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
       minItems: 1,
       maxItems: 7,
       uniqueItems: true,
-      description: 'The methods that those pages may call with.',
+      description: 'Methods that those pages may use.',
     },
   ),
   headers: Type.Array(
-    Type.String({ pattern: HEADER_NAME, description: 'One request header, by name.' }),
+    Type.String({ pattern: HEADER_NAME, description: 'Name of a request header.' }),
     {
       default: ['Authorization', 'Content-Type'],
       maxItems: 100,
       uniqueItems: true,
-      description: 'The request headers that those pages may set.',
+      description: 'Request headers that those pages may set.',
     },
   ),
   exposeHeaders: Type.Array(
-    Type.String({ pattern: HEADER_NAME, description: 'One response header, by name.' }),
+    Type.String({ pattern: HEADER_NAME, description: 'Name of a response header.' }),
     {
       default: ['Retry-After'],
       maxItems: 100,
       uniqueItems: true,
-      description: 'The response headers that those pages may read, besides the simple ones.',
+      description: 'Response headers that those pages may read, besides the CORS-safelisted ones.',
     },
   ),
-  credentials: flag(false, 'Whether browsers may send cookies along with those calls.'),
-  maxAgeSeconds: integer(600, 0, 86_400, 'How long browsers may remember a preflight.'),
+  credentials: flag(false, 'Allow browsers to send cookies with those requests.'),
+  maxAgeSeconds: integer(
+    600,
+    0,
+    86_400,
+    'Time for which browsers may cache a preflight response, in seconds.',
+  ),
 })
 
-/** The names of identity headers. */
-export const headersSettings = section('The names under which an upstream learns who calls.', {
+export const headersSettings = section('Names of the headers that tell upstreams who calls.', {
   userId: headerName('X-User-Id', 'the user ID'),
   roleKey: headerName('X-Role-Key', 'the role key'),
   dataScope: headerName('X-Data-Scope', 'the data scope'),
@@ -159,41 +160,48 @@ export const headersSettings = section('The names under which an upstream learns
   requestId: headerName('X-Request-Id', 'the request ID'),
 })
 
-/** Signed identity. */
-export const identitySettings = section('What an upstream can check for itself about who calls.', {
-  assertion: section('A short-lived JWT of the caller, verifiable by the public keys.', {
-    enabled: flag(false, 'Whether upstreams get one with every call that has a caller.'),
-    header: headerName('X-Postern-Assertion', 'who calls, signed'),
-    issuer: text('postern', 'What the claim iss says.', PRINTABLE),
-    audience: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 256,
-        pattern: PRINTABLE,
-        description:
-          'What the claim aud says; without it the name of the upstream that the call goes to.',
-      }),
-    ),
-    lifetimeSeconds: integer(60, 10, 3600, 'How many seconds one is valid.'),
-  }),
+export const identitySettings = section('Caller identity that upstreams can verify themselves.', {
+  assertion: section(
+    'Short-lived JWT about the caller, verifiable with the public keys of the ops listener.',
+    {
+      enabled: flag(
+        false,
+        'Send an assertion with every request that has a caller. Requires jwt.keyDirectory.',
+      ),
+      header: headerName('X-Postern-Assertion', 'the assertion'),
+      issuer: text('postern', 'Issuer of assertions, in the claim iss.', PRINTABLE),
+      audience: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          pattern: PRINTABLE,
+          description:
+            'Audience of assertions, in the claim aud. Required with forwardAuth. Unset: the name of the upstream.',
+        }),
+      ),
+      lifetimeSeconds: integer(60, 10, 3600, 'Lifetime of an assertion, in seconds.'),
+    },
+  ),
 })
 
-/** Other protocols. */
-export const upgradesSettings = section(
-  'Connections that go on in another protocol, such as WebSocket.',
-  {
-    protocols: Type.Array(
-      Type.String({
-        pattern: PROTOCOL,
-        description: 'A protocol as the Upgrade header names it, in small letters.',
-      }),
-      {
-        default: ['websocket'],
-        maxItems: 16,
-        uniqueItems: true,
-        description: 'The protocols that clients may go on in, after the same checks as a request.',
-      },
-    ),
-    idleTimeoutMs: integer(300_000, 1, DAY_MS, 'How long such a connection may be silent.'),
-  },
-)
+export const upgradesSettings = section('Upgraded connections, such as WebSocket.', {
+  protocols: Type.Array(
+    Type.String({
+      pattern: PROTOCOL,
+      description: 'Protocol as in the Upgrade header, in lower case.',
+    }),
+    {
+      default: ['websocket'],
+      maxItems: 16,
+      uniqueItems: true,
+      description:
+        'Protocols that clients may upgrade to, after the same checks as for any request.',
+    },
+  ),
+  idleTimeoutMs: integer(
+    300_000,
+    1,
+    DAY_MS,
+    'Idle timeout of upgraded connections, in milliseconds.',
+  ),
+})

@@ -3,8 +3,8 @@ import { rootSetting, type Setting } from './setting.ts'
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
 /**
- * The text of `config/schema.json`: what an editor may expect in a configuration file. It differs
- * from the schema in one respect: a setting with a default may be left out.
+ * The text of `config/schema.json`, by which editors check configuration files. It differs from the
+ * schema in two respects: a setting with a default is optional, and its description has the default.
  */
 export function configJsonSchema(): string {
   const schema = { $schema: DIALECT, title: 'Postern configuration', ...asWritten(rootSetting) }
@@ -17,11 +17,18 @@ function asWritten(setting: Setting): Setting {
 
   return {
     ...rest,
+    ...(rest.description && { description: rest.description + defaultOf(rest) }),
     ...(needed.length > 0 && { required: needed }),
     ...(properties && { properties: eachAsWritten(properties) }),
     ...(patternProperties && { patternProperties: eachAsWritten(patternProperties) }),
     ...(items && { items: asWritten(items) }),
   }
+}
+
+function defaultOf({ type, default: value }: Setting): string {
+  if (value === undefined || type === 'object') return ''
+  if (!Array.isArray(value)) return ` Default: ${value}.`
+  return ` Default: ${value.join(', ') || 'empty'}.`
 }
 
 function eachAsWritten(settings: Readonly<Record<string, Setting>>) {

@@ -14,7 +14,7 @@ import {
   route,
   upgradesSettings,
 } from './forwarding.ts'
-import { loggerSettings, tracingSettings } from './observing.ts'
+import { loggerSettings, tracingSettings } from './observability.ts'
 import { HOST, PRINTABLE, REDIS_URL, UPSTREAM_NAME } from './patterns.ts'
 import {
   DAY_MS,
@@ -33,83 +33,85 @@ import { upstream } from './upstream.ts'
 export { TEN_YEARS_SECONDS as LONGEST_TIMEOUT_SECONDS } from './setting-forms.ts'
 
 /**
- * Every setting of Postern, with its type, default, bound and one sentence. The type, the check,
- * the defaults and `config/schema.json` all come from here. `writeOnly` marks a secret.
+ * Every setting of Postern. The TypeScript type, the checks, the defaults and `config/schema.json` all
+ * come from here. `writeOnly` marks a secret.
  */
-export const configSchema = section('The configuration of Postern.', {
-  application: section('The public port and the mode.', {
+export const configSchema = section('Configuration of Postern.', {
+  application: section('Mode, public listener and worker processes.', {
     mode: Type.String({
       default: 'prod',
       maxLength: 64,
       description:
-        'The name dev, exactly, skips the captcha and makes tokens last about 100 years; any other name does neither.',
+        'Mode of the gateway. Only the exact text dev has an effect: no captcha, and tokens that last about 100 years. Any other text means prod.',
     }),
     host: text(
       '0.0.0.0',
-      'The address or host name the public port listens on, without port or brackets.',
+      'Address or host name that the public listener binds to, without port or brackets.',
       HOST,
     ),
-    port: integer(8000, 0, 65_535, 'The public port; 0 takes a free one.'),
-    dataDirectory: text('data', 'Where the embedded database and a generated key are kept.'),
+    port: integer(8000, 0, 65_535, 'Port of the public listener. 0: any free port.'),
+    dataDirectory: text('data', 'Directory for the embedded database and a generated signing key.'),
     workers: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Literal('auto')], {
       default: 1,
       description:
-        'How many processes take requests: a number, or auto for one per core; more than 1 needs database.url and redis.url.',
+        'Number of worker processes, or auto for one per CPU core. More than 1 requires database.url and redis.url.',
     }),
     plainRequests: flag(
       true,
-      'Reads simple requests with the plain request reader, which takes less CPU; false has the parser of Node read every request.',
+      'Read simple requests with the plain request reader, which uses less CPU. false: the parser of Node reads every request.',
     ),
     trustedProxies: Type.Array(
       Type.String({
         maxLength: 64,
-        description: 'An address, or a range such as 10.0.0.0/8.',
+        description: 'IP address, or CIDR range such as 10.0.0.0/8.',
       }),
       {
         default: [],
         maxItems: 256,
         uniqueItems: true,
         description:
-          'The proxies in front of Postern, by address or range, whose X-Forwarded-For, -Proto and -Host are believed.',
+          'Proxies in front of Postern whose X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host headers are trusted.',
       },
     ),
   }),
   tls: Type.Optional(
     Type.Object(
       {
-        certFile: file('The PEM certificate of the public port with its chain; watched.'),
-        keyFile: file('The PEM private key of that certificate; watched.'),
+        certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
+        keyFile: file(
+          'Path of the PEM private key of the certificate. Reloaded when the file changes.',
+        ),
         minVersion: Type.Enum(['TLSv1.2', 'TLSv1.3'], {
           default: 'TLSv1.2',
-          description: 'The oldest version of TLS that a client may speak.',
+          description: 'Minimum TLS version of clients.',
         }),
       },
       {
         additionalProperties: false,
-        description: 'Makes the public port speak TLS, and nothing else; without it, plain HTTP.',
+        description: 'TLS on the public listener. Unset: plain HTTP.',
       },
     ),
   ),
   cors: corsSettings,
-  ops: section('The second port: health, readiness, version.', {
+  ops: section('Ops listener: health, readiness, metrics and version.', {
     host: text(
       '127.0.0.1',
-      'The address or host name the ops port listens on, without port or brackets.',
+      'Address or host name that the ops listener binds to, without port or brackets.',
       HOST,
     ),
-    port: integer(9100, 0, 65_535, 'The ops port; 0 takes a free one.'),
+    port: integer(9100, 0, 65_535, 'Port of the ops listener. 0: any free port.'),
   }),
-  forwardAuth: section('A port on which a proxy asks whether a request may pass.', {
+  forwardAuth: section('Listener for forward-auth requests of other proxies.', {
     enabled: flag(
       false,
-      'Whether nginx, Traefik or Envoy may ask about requests that they forward themselves.',
+      'Answer forward-auth requests of nginx, Traefik or Envoy, which forward the traffic themselves. Requires application.trustedProxies.',
     ),
     host: text(
       '127.0.0.1',
-      'The address or host name that port listens on, without port or brackets.',
+      'Address or host name that the forward-auth listener binds to, without port or brackets.',
       HOST,
     ),
-    port: integer(9101, 0, 65_535, 'The port for their questions; 0 takes a free one.'),
+    port: integer(9101, 0, 65_535, 'Port of the forward-auth listener. 0: any free port.'),
   }),
   logger: loggerSettings,
   tracing: tracingSettings,
@@ -118,21 +120,21 @@ export const configSchema = section('The configuration of Postern.', {
   database: databaseSettings,
   captcha: captchaSettings,
   login: loginSettings,
-  refusals: section('What a refused caller is told.', {
+  refusals: section('Responses to refused requests.', {
     notPermittedCode: Type.Enum([401, 403], {
       default: 401,
       description:
-        'The code in the body when the role lacks permission; the HTTP status stays 200.',
+        'Value of code in the body when the role lacks permission. The HTTP status is 200 either way.',
     }),
   }),
-  redis: section('Where policies are published, and what replicas share.', {
+  redis: section('Redis, for published policies and for the state that replicas share.', {
     url: Type.Optional(
       Type.String({
         maxLength: 4096,
         pattern: REDIS_URL,
         writeOnly: true,
         description:
-          'redis://host:6379/0, redis+sentinel://h1,h2/master or redis+cluster://h1,h2; rediss is the same with TLS.',
+          'Redis URL: redis://host:6379/0, redis+sentinel://h1,h2/master or redis+cluster://h1,h2; rediss uses TLS. Unset: Redis is not used.',
       }),
     ),
     prefix: Type.String({
@@ -140,33 +142,44 @@ export const configSchema = section('The configuration of Postern.', {
       minLength: 1,
       maxLength: 128,
       pattern: PRINTABLE,
-      description: 'What every key begins with; its braces keep the keys together on a cluster.',
+      description:
+        'Prefix of every key. Its hash tag, in braces, keeps the keys on one node of a cluster.',
     }),
     commandTimeoutMs: integer(
       300,
       10,
       60_000,
-      'How long one command may take; a whole policy may take ten times as long.',
+      'Timeout of one command, in milliseconds. Commands that transfer a whole policy have ten times as long.',
     ),
-    connectTimeoutMs: integer(1500, 10, DAY_MS, 'How long connecting to Redis may take.'),
+    connectTimeoutMs: integer(
+      1500,
+      10,
+      DAY_MS,
+      'Timeout for connecting to Redis, in milliseconds.',
+    ),
   }),
-  policy: section('What each role may do.', {
+  policy: section('Policy: what each role may do.', {
     source: Type.Enum(['files', 'redis'], {
       default: 'files',
-      description: 'Where the policy comes from: a directory, or what was published to Redis.',
+      description:
+        'Source of the policy. files: policy.directory; redis: what "postern policy push" published.',
     }),
-    directory: text('policies', 'The directory with model.conf, the rules and exclusions.yaml.'),
+    directory: text(
+      'policies',
+      'Directory with model.conf, the rules and exclusions.yaml. Watched for changes.',
+    ),
     pollSeconds: integer(
       3,
       1,
       5,
-      'How long a change may go unnoticed when no message tells of it.',
+      'Interval at which the source is polled for changes whose notification was lost, in seconds.',
     ),
     snapshot: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 1024,
-        description: 'A file for the last good policy, to start with while Redis is away.',
+        description:
+          'File that keeps the last good policy, to start with while Redis is unreachable. Unset: no snapshot.',
       }),
     ),
     maxAge: Type.Optional(
@@ -174,99 +187,140 @@ export const configSchema = section('The configuration of Postern.', {
         minimum: 10,
         maximum: TEN_YEARS_SECONDS,
         description:
-          'After how many seconds without confirmation by its source a policy is no longer used; without it, never.',
+          'Stop using a policy that its source has not confirmed for this many seconds. Unset: never.',
       }),
     ),
   }),
   revocation: revocationSettings,
   headers: headersSettings,
   identity: identitySettings,
-  limits: section('The most that one client can ask of the public port.', {
-    targetBytes: integer(8192, 64, 1_048_576, 'The longest request target: path and query.'),
-    headerBytes: integer(16_384, 1024, 1_048_576, 'The most bytes of target and headers together.'),
-    headerCount: integer(100, 10, 2000, 'The most headers of one request.'),
-    bodyBytes: integer(104_857_600, 0, TIB, 'The longest request body.'),
-    headersTimeoutMs: integer(15_000, 1, DAY_MS, 'How long the headers of a request may take.'),
-    requestTimeoutMs: integer(300_000, 1, DAY_MS, 'How long a whole request may take to arrive.'),
+  limits: section('Limits of the public listener.', {
+    targetBytes: integer(
+      8192,
+      64,
+      1_048_576,
+      'Maximum length of the request target (path and query), in bytes.',
+    ),
+    headerBytes: integer(
+      16_384,
+      1024,
+      1_048_576,
+      'Maximum size of request target and headers together, in bytes.',
+    ),
+    headerCount: integer(100, 10, 2000, 'Maximum number of headers in a request.'),
+    bodyBytes: integer(104_857_600, 0, TIB, 'Maximum size of a request body, in bytes.'),
+    headersTimeoutMs: integer(
+      15_000,
+      1,
+      DAY_MS,
+      'Timeout for receiving the headers of a request, in milliseconds.',
+    ),
+    requestTimeoutMs: integer(
+      300_000,
+      1,
+      DAY_MS,
+      'Timeout for receiving a whole request, in milliseconds.',
+    ),
     minBytesPerSecond: integer(
       500,
       0,
       1_000_000_000,
-      'How fast a client must send a request body, in bytes per second, in every window of minRateWindowMs. 0: as slowly as it likes.',
+      'Minimum rate at which clients must send request bodies, in bytes per second, in every window of minRateWindowMs. 0: no minimum.',
     ),
     minRateWindowMs: integer(
       20_000,
       100,
       DAY_MS,
-      'Over how many milliseconds minBytesPerSecond is measured: a client may pause for this long.',
+      'Window in which minBytesPerSecond is measured, in milliseconds. A client may pause for this long.',
     ),
-    stallTimeoutMs: integer(60_000, 1, DAY_MS, 'How long a client may leave an answer unread.'),
+    stallTimeoutMs: integer(
+      60_000,
+      1,
+      DAY_MS,
+      'Timeout for a client that does not read its response, in milliseconds.',
+    ),
     busyStallTimeoutMs: integer(
       4000,
       1,
       DAY_MS,
-      'How long a client may leave a response unread while other requests wait for its connection to the upstream.',
+      'Timeout for a client that does not read its response while other requests wait for connections to the upstream, in milliseconds.',
     ),
-    keepAliveTimeoutMs: integer(65_000, 1, DAY_MS, 'How long an idle connection is kept.'),
+    keepAliveTimeoutMs: integer(
+      65_000,
+      1,
+      DAY_MS,
+      'Idle timeout of client connections, in milliseconds.',
+    ),
     connections: integer(
       10_000,
       1,
       1_000_000,
-      'The most client connections at the same time; beyond that the longest idle one is closed for a new one.',
+      'Maximum number of client connections. Beyond that, a new connection closes the one that has been idle longest.',
     ),
     connectionsPerAddress: integer(
       1000,
       1,
       1_000_000,
-      'The same for one client address (IPv6: one /64 network); application.trustedProxies are exempt.',
+      'Maximum number of connections from one client address (IPv6: one /64 network). application.trustedProxies are exempt.',
     ),
   }),
   overload: section(
-    'When new requests are refused with 503, so that those under way do not suffer.',
+    'Load shedding: when new requests get 503 so that requests in progress can finish.',
     {
       loopDelayMs: integer(
         500,
         10,
         DAY_MS,
-        'How late the event loop may come to its work for more than a second.',
+        'Event-loop delay, sustained for one second, above which requests are shed, in milliseconds.',
       ),
-      inFlight: integer(5000, 1, 1_000_000, 'The most requests and tunnels under way at a time.'),
+      inFlight: integer(
+        5000,
+        1,
+        1_000_000,
+        'Maximum number of requests and tunnels in progress, above which requests are shed.',
+      ),
     },
   ),
   upgrades: upgradesSettings,
   upstreams: Type.Record(Type.String({ pattern: UPSTREAM_NAME }), upstream, {
     additionalProperties: false,
     default: {},
-    description: 'The services behind Postern, by name: small letters, digits and hyphens.',
+    description:
+      'Services behind Postern, by name: lower-case letters, digits and hyphens, starting with a letter.',
   }),
   routes: Type.Array(route, {
     default: [],
     maxItems: 10_000,
-    description: 'Which path goes to which upstream; the longest path that fits wins.',
+    description: 'Routes from path prefixes to upstreams. The longest matching prefix wins.',
   }),
-  endpoints: section('The two endpoints that Postern can leave to an upstream.', {
+  endpoints: section('Endpoints of Postern that an upstream can serve instead.', {
     logout: endpoint('POST /api/v1/logout'),
     profile: endpoint('GET /api/v1/user/profile'),
   }),
-  shutdown: section('How Postern ends.', {
-    graceMs: integer(500, 0, DAY_MS, 'How long new requests are still taken once told to end.'),
+  shutdown: section('Graceful shutdown.', {
+    graceMs: integer(
+      500,
+      0,
+      DAY_MS,
+      'Time after the signal in which new requests are still accepted, in milliseconds.',
+    ),
     idleMs: integer(
       2000,
       0,
       DAY_MS,
-      'How long connections that are idle after that may still be used for one more request.',
+      'Time after graceMs in which idle connections may carry one more request, in milliseconds.',
     ),
     deadlineMs: integer(
       30_000,
       1,
       DAY_MS,
-      'By when it has ended; requests under way may take as long, but for what the stores need.',
+      'Deadline of the whole shutdown, in milliseconds. Requests still in progress shortly before it are aborted.',
     ),
     failureDeadlineMs: integer(
       10_000,
       1,
       DAY_MS,
-      'The deadline when it ends because of an error that nobody caught, if that is sooner.',
+      'Deadline of a shutdown after an uncaught exception, in milliseconds, if it is earlier than deadlineMs.',
     ),
   }),
 })

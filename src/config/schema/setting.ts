@@ -1,6 +1,6 @@
 import { configSchema } from './schema.ts'
 
-/** One node of the schema, read as the JSON Schema that it is. */
+/** One node of the configuration schema, as JSON Schema. */
 export interface Setting {
   readonly type?: string
   readonly description?: string
@@ -8,7 +8,7 @@ export interface Setting {
   readonly writeOnly?: boolean
   readonly enum?: readonly (string | number)[]
   readonly const?: string
-  /** The value has to fit one of these. */
+  /** The value must match one of these. */
   readonly anyOf?: readonly Setting[]
   readonly minimum?: number
   readonly maximum?: number
@@ -24,27 +24,26 @@ export interface Setting {
   readonly patternProperties?: Readonly<Record<string, Setting>>
 }
 
-/** The whole schema. */
 export const rootSetting: Setting = configSchema
 
-/** The named settings of a section, in the order of the schema; none for anything else. */
+/** The named settings of a section, in the order of the schema; empty for anything else. */
 export function namedSettings(setting: Setting): readonly (readonly [string, Setting])[] {
   return Object.entries(setting.properties ?? {})
 }
 
-/** For a mapping whose keys are names that people choose: their form, and what each one holds. */
+/** For a mapping whose keys users choose, such as `upstreams`: their pattern and their schema. */
 export function freeEntries(setting: Setting): { form: RegExp; each: Setting } | undefined {
   const [entry] = Object.entries(setting.patternProperties ?? {})
   return entry && { form: new RegExp(entry[0]), each: entry[1] }
 }
 
-/** `application.port`, `routes[0].path`: the way people write where a setting is. */
+/** The path of a setting, such as `application.port` or `routes[0].path`. */
 export function joinPath(path: string, key: string | number): string {
   if (typeof key === 'number') return `${path}[${key}]`
   return path === '' ? key : `${path}.${key}`
 }
 
-/** The dotted name of every setting with a fixed name, sections first. */
+/** The paths of all settings with a fixed name, each section before its settings. */
 export function settingPaths(setting: Setting = rootSetting, path = ''): readonly string[] {
   return namedSettings(setting).flatMap(([key, child]) => {
     const childPath = joinPath(path, key)

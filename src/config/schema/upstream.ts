@@ -2,113 +2,136 @@ import { Type } from 'typebox'
 import { HOST_HEADER, REQUEST_TARGET, SERVER_NAME } from './patterns.ts'
 import { DAY_MS, file, flag, integer, section, text } from './setting-forms.ts'
 
-/** A service behind Postern. */
 export const upstream = Type.Object(
   {
     targets: Type.Array(
       Type.String({
         minLength: 1,
         maxLength: 1024,
-        description:
-          'One server of the upstream: scheme, host and port, such as http://orders:8080.',
+        description: 'Server of the upstream: scheme, host and port, such as http://orders:8080.',
       }),
       {
         minItems: 1,
         maxItems: 256,
         uniqueItems: true,
-        description: 'The servers of this upstream, each one scheme, host and port.',
+        description:
+          'Servers of the upstream, each as scheme, host and port, such as http://orders:8080.',
       },
     ),
     host: text(
       'target',
-      'The Host header that goes out: target (its own), client (what the client asked for), or a fixed name.',
+      'Host header of forwarded requests: target (host of the target), client (as the client sent it), or a fixed name.',
       HOST_HEADER,
     ),
     tls: Type.Optional(
       Type.Object(
         {
           caFile: Type.Optional(
-            file('PEM certificates that may vouch for a target, instead of those of the system.'),
+            file(
+              'Path of the PEM certificates of trusted authorities. Unset: those of the system.',
+            ),
           ),
           certFile: Type.Optional(
-            file('Our own PEM certificate with its chain, for a target that asks for one.'),
+            file('Path of the PEM client certificate chain. Unset: no client certificate.'),
           ),
-          keyFile: Type.Optional(file('The PEM private key of that certificate.')),
+          keyFile: Type.Optional(
+            file(
+              'Path of the PEM private key of the client certificate. Unset: no client certificate.',
+            ),
+          ),
           serverName: Type.Optional(
             Type.String({
               maxLength: 253,
               pattern: SERVER_NAME,
-              description: "The name that a certificate must have, where it is not the target's.",
+              description:
+                'Name sent as SNI, which the certificate must have. Unset: the host of the target.',
             }),
           ),
         },
         {
           additionalProperties: false,
-          description: 'How https targets are verified, which they always are.',
+          description:
+            'TLS to https targets, whose certificates are always verified. Unset: the authorities of the system, and no client certificate.',
         },
       ),
     ),
-    connections: integer(512, 1, 65_536, 'The most connections Postern opens to one target.'),
+    connections: integer(512, 1, 65_536, 'Maximum number of connections to one target.'),
     keepAlive: flag(
       true,
-      'Whether connections to a target are used for more than one request; false sends Connection: close with each.',
+      'Reuse connections to targets. false: every request has a connection of its own and sends Connection: close.',
     ),
     maxShare: integer(
       50,
       1,
       100,
-      'The most of these connections, in percent, that requests of one caller may use at a time, or of one address without a token; further ones wait for queueTimeoutMs. 100: no limit.',
+      'Maximum share of these connections that one caller, or one address without a token, may use at a time, in percent. Further requests wait for up to queueTimeoutMs. 100: no limit.',
     ),
     requestBufferBytes: integer(
       65_536,
       0,
       1_048_576,
-      'How much of a request body Postern reads before it takes a connection; shorter bodies are read whole. 0: none of it, so that each piece is forwarded as it comes.',
+      'Amount of a request body to buffer before taking a connection, in bytes. Shorter bodies are buffered whole. 0: no buffering; each chunk is forwarded as it arrives.',
     ),
     tunnels: integer(
       4096,
       1,
       65_536,
-      'The most WebSockets and other upgraded connections to one target.',
+      'Maximum number of WebSockets and other upgraded connections to one target.',
     ),
-    connectTimeoutMs: integer(3000, 1, DAY_MS, 'How long connecting to a target may take.'),
-    headersTimeoutMs: integer(30_000, 1, DAY_MS, 'How long a target may take to begin its answer.'),
+    connectTimeoutMs: integer(
+      3000,
+      1,
+      DAY_MS,
+      'Timeout for connecting to a target, in milliseconds.',
+    ),
+    headersTimeoutMs: integer(
+      30_000,
+      1,
+      DAY_MS,
+      'Timeout for the response headers of a target, in milliseconds.',
+    ),
     bodyTimeoutMs: integer(
       60_000,
       1,
       DAY_MS,
-      'How long a target may pause within its answer, or in taking a body.',
+      'Timeout between two reads of a response body or two writes of a request body, in milliseconds.',
     ),
-    queueTimeoutMs: integer(5000, 1, DAY_MS, 'How long a request may wait for a free connection.'),
+    queueTimeoutMs: integer(
+      5000,
+      1,
+      DAY_MS,
+      'Timeout for a request that waits for a free connection, in milliseconds.',
+    ),
     balance: Type.Enum(['round-robin', 'least-outstanding'], {
       default: 'round-robin',
-      description: 'Which target a request goes to: the next, or the one with the least to do.',
+      description:
+        'Load balancing. least-outstanding: the target with the fewest requests in progress.',
     }),
     retries: integer(
       1,
       0,
       10,
-      'How often to repeat a GET, HEAD, OPTIONS, PUT or DELETE without a body whose connection broke. Requests that no target can have seen are sent again in any case.',
+      'Retries of a GET, HEAD, OPTIONS, PUT or DELETE without a body after its connection broke. Requests that no target can have received are retried in any case.',
     ),
     dnsSeconds: integer(
       10,
       0,
       86_400,
-      'How often the addresses behind the name of a target are looked up; each one is a target. 0: never.',
+      'Interval at which the host names of targets are resolved, in seconds. Each address is a target of its own. 0: a host name is one target.',
     ),
-    breaker: section('When a target that fails is left alone.', {
-      failures: integer(5, 1, 10_000, 'After how many failures in a row.'),
+    breaker: section('Circuit breaker of each target.', {
+      failures: integer(5, 1, 10_000, 'Consecutive failures after which the circuit opens.'),
       openMs: integer(
         1000,
         10,
         DAY_MS,
-        'For how long, before a request tries again. A target that could not be reached is tried as soon as it accepts connections.',
+        'Time for which the circuit stays open before a trial request, in milliseconds. A target that was unreachable is tried as soon as it accepts connections.',
       ),
       maxOpenMs: integer(
         30_000,
         10,
         DAY_MS,
-        'For how long at most; each try that fails doubles it, while another target serves.',
+        'Maximum time for which the circuit stays open, in milliseconds. Each failed trial doubles the time, while another target serves.',
       ),
     }),
     healthCheck: Type.Optional(
@@ -118,19 +141,30 @@ export const upstream = Type.Object(
             minLength: 1,
             maxLength: 1024,
             pattern: REQUEST_TARGET,
-            description: 'What is asked for with GET; any status below 400 is a good answer.',
+            description:
+              'Path that the check requests with GET. Any status below 400 is a success.',
           }),
-          intervalMs: integer(5000, 100, DAY_MS, 'How long between two checks.'),
-          timeoutMs: integer(2000, 10, DAY_MS, 'How long an answer may take.'),
-          healthyAfter: integer(2, 1, 100, 'After how many good answers a target is used again.'),
-          unhealthyAfter: integer(3, 1, 100, 'After how many bad ones it is left out.'),
+          intervalMs: integer(5000, 100, DAY_MS, 'Interval between checks, in milliseconds.'),
+          timeoutMs: integer(2000, 10, DAY_MS, 'Timeout of a check, in milliseconds.'),
+          healthyAfter: integer(
+            2,
+            1,
+            100,
+            'Consecutive successes after which a target is used again.',
+          ),
+          unhealthyAfter: integer(
+            3,
+            1,
+            100,
+            'Consecutive failures after which a target is no longer used.',
+          ),
         },
         {
           additionalProperties: false,
-          description: 'Asks every target whether it is well; without it nobody asks.',
+          description: 'Active health check of every target. Unset: none.',
         },
       ),
     ),
   },
-  { additionalProperties: false, description: 'A service that calls are forwarded to.' },
+  { additionalProperties: false, description: 'Service that requests are forwarded to.' },
 )

@@ -1,0 +1,49 @@
+import { Type } from 'typebox'
+import { flag, section } from './setting-forms.ts'
+
+const visibility = (what: string) =>
+  Type.Enum(['plain', 'hash', 'omit'], {
+    default: 'plain',
+    description: `How ${what} appears in the decision log: plain, hash (a keyed hash) or omit.`,
+  })
+
+export const loggerSettings = section('Logs.', {
+  level: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+    default: 'info',
+    description: 'Lowest severity that is logged.',
+  }),
+  format: Type.Enum(['auto', 'json', 'text'], {
+    default: 'auto',
+    description: 'Format of log lines. auto: text on a terminal, json elsewhere.',
+  }),
+  decisions: section('Decision log: one line for each decision on identity and permission.', {
+    enabled: flag(false, 'Write the decision log, at any logger.level.'),
+    file: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description: 'File that decisions are appended to. Unset: they go to the log.',
+      }),
+    ),
+    userId: visibility('the user ID'),
+    path: visibility('the path'),
+  }),
+  enableddb: flag(false, 'Record every login attempt in the login log.'),
+  required: flag(
+    false,
+    'Answer logins with 503 while the login log is full. Requires logger.enableddb.',
+  ),
+})
+
+export const tracingSettings = section('W3C Trace Context: traceparent and tracestate.', {
+  propagate: Type.Enum(['span', 'same', 'off'], {
+    default: 'span',
+    description:
+      'What upstreams receive. span: the trace, under a new span ID; same: the headers unchanged; off: neither header.',
+  }),
+  from: Type.Enum(['anyone', 'trusted-proxies'], {
+    default: 'anyone',
+    description:
+      'Whose traceparent is used. trusted-proxies: only that of application.trustedProxies.',
+  }),
+})

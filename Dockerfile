@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 #
-#   docker build -t postern .
+#   docker build -t postern --build-arg COMMIT=$(git rev-parse HEAD) .
 #   docker run --rm -p 8000:8000 -v ./postern.yaml:/etc/postern/postern.yaml:ro postern
 #
 # The last stage has what the gateway runs on and nothing else: no compiler, no tests, no npm.
@@ -13,6 +13,9 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json
+# The context has no .git; without the argument, `postern version` reports the commit as unknown.
+ARG COMMIT
+RUN printf '%s' "$COMMIT" > dist/commit
 
 FROM node:24-bookworm-slim AS packages
 WORKDIR /packages

@@ -16,6 +16,7 @@ if (changedAt(stamp) <= newest) {
   // Types are checked by `npm test` and `npm run build`; here they would take most of the wait.
   const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck']
   if (spawnSync(node, tsc, { stdio: 'inherit' }).status !== 0) process.exit(1)
+  await import('./stamp.mjs')
   writeFileSync(stamp, '')
 }
 

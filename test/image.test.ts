@@ -81,6 +81,11 @@ describe('the Dockerfile', () => {
     }
   })
 
+  test('stamps the commit where the program reads it', () => {
+    expect(textsOf(stage('build'), 'ARG')).toEqual(['COMMIT'])
+    expect(textsOf(stage('build'), 'RUN').at(-1)).toBe(`printf '%s' "$COMMIT" > dist/commit`)
+  })
+
   test('runs no script of any package', () => {
     const installing = stages.flatMap((each) => textsOf(each, 'RUN')).filter((it) => /npm/.test(it))
     const npm = installing.filter((text) => /npm (?:ci|install)/.test(text))
@@ -135,7 +140,12 @@ describe('what the build stage makes', () => {
     const postern = (...line: string[]) =>
       execFileSync(process.execPath, [join(app, 'dist', 'main.js'), ...line], { encoding: 'utf8' })
 
-    expect(postern('version').trim()).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version)
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const built = () => JSON.parse(postern('version', '--output', 'json'))
+    expect(built()).toMatchObject({ version, commit: 'unknown' })
+    const commit = '1fbf9c0d'.repeat(5)
+    writeFileSync(join(app, 'dist', 'commit'), commit)
+    expect(built()).toMatchObject({ version, commit })
     expect(postern('policy', 'check', 'policies')).toContain('policies: usable')
   })
 })

@@ -1,120 +1,100 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { Invalid, type Problem } from '../errors.ts'
-import { formatJunit } from '../policy/expectations/junit.ts'
-import type { Command, Io } from './io.ts'
-import { startClock } from './progress.ts'
-import { printable } from './table.ts'
+import type { Io } from './io.ts'
 
-type Options = NonNullable<ParseArgsConfig['options']>
+/** One option of a command, for the parser and for help. */
+export interface OptionSpec {
+  readonly description: string
+  readonly short?: string
+  /** The placeholder of its value, such as FILE. An option without one is a flag. */
+  readonly value?: string
+  readonly choices?: readonly string[]
+  readonly number?: NumberRange
+  readonly default?: string
+  /** The option must be given; the text tells the user what to write. */
+  readonly required?: string
+  /** Giving it twice is bad usage. Of other options the last one counts. */
+  readonly once?: true
+}
 
-const commonOptions = {
-  config: { type: 'string' },
-  output: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
-} as const satisfies Options
+interface NumberRange {
+  readonly min: number
+  readonly max?: number
+  readonly integer?: true
+}
 
-/** The forms in which a command can answer. */
-export type PolicyOutput = 'text' | 'json' | 'junit'
+/** One positional argument of a command. */
+export interface ArgumentSpec {
+  readonly name: string
+  readonly description: string
+  readonly optional?: true
+  readonly choices?: readonly string[]
+}
 
-/** What a policy command is called with, understood completely. */
-interface PolicyCall<Own extends Options> {
-  readonly values: {
-    readonly [Name in keyof (Own & typeof commonOptions)]?: (Own &
-      typeof commonOptions)[Name]['type'] extends 'string'
-      ? string
-      : boolean
+/** Everything a user can know about a command without running it. */
+export interface CommandSpec {
+  /** The words that call it, such as `policy push`. */
+  readonly name: string
+  /** A phrase without a period, for the list of commands. */
+  readonly summary: string
+  /** Paragraphs below the summary. */
+  readonly details?: string
+  /** What follows the name in the usage line, where the arguments and options alone do not say it. */
+  readonly usage?: readonly string[]
+  readonly arguments: readonly ArgumentSpec[]
+  readonly options: Readonly<Record<string, OptionSpec>>
+  readonly exitCodes: Readonly<Record<number, string>>
+  /** Lines to paste, each with an optional comment after two spaces and `#`. */
+  readonly examples: readonly string[]
+}
+
+type OneOf<Spec> = Spec extends { readonly choices: readonly (infer Choice)[] } ? Choice : string
+
+type OptionValue<Spec> = Spec extends { readonly value: string }
+  ?
+      | (Spec extends { readonly number: NumberRange } ? number : OneOf<Spec>)
+      | (Spec extends { readonly default: string } | { readonly required: string }
+          ? never
+          : undefined)
+  : boolean
+
+type ArgumentValues<Specs extends readonly ArgumentSpec[]> = {
+  readonly [At in keyof Specs]:
+    | OneOf<Specs[At]>
+    | (Specs[At] extends { readonly optional: true } ? undefined : never)
+}
+
+/** What the user asked for, in the types that the specification promises. */
+export interface Call<Spec extends CommandSpec> {
+  readonly options: {
+    readonly [Name in keyof Spec['options']]: OptionValue<Spec['options'][Name]>
   }
-  readonly positionals: readonly string[]
-  readonly output: PolicyOutput
+  readonly arguments: ArgumentValues<Spec['arguments']>
 }
 
-/** How a policy command is used. `help` begins with its usage and goes on with examples. */
-interface PolicyCommandSpec<Own extends Options> {
-  readonly help: string
-  readonly options: Own
-  readonly positionals: readonly [least: number, most: number]
-  readonly outputs?: readonly PolicyOutput[]
-}
+/** The work of a command. Returns its exit code. */
+export type Run<Spec extends CommandSpec> = (call: Call<Spec>, io: Io) => Promise<number>
 
-/**
- * Makes a command that shows its help for `--help`, and for arguments it does not understand, with
- * exit code 2. `--config` and `--output` are understood by all of them. With `--output json`
- * or `junit` there is a document also when it fails.
- */
-export function policyCommand<const Own extends Options>(
-  spec: PolicyCommandSpec<Own>,
-  run: (call: PolicyCall<Own>, io: Io) => Promise<number>,
-): Command {
-  const {
-    help,
-    options,
-    positionals: [least, most],
-    outputs = ['text', 'json'],
-  } = spec
-  return async (args, io) => {
-    const parsed = parse(args, { ...commonOptions, ...options })
-    if (typeof parsed === 'string') return badArguments(parsed, { help, io })
-    const { positionals } = parsed
-    const { help: isHelp, output: wanted = 'text' } = parsed.values
-    const values = parsed.values as unknown as PolicyCall<Own>['values']
-    if (isHelp === true) {
-      io.out(help)
-      return 0
-    }
-    const output = outputs.find((each) => each === wanted)
-    if (output === undefined) {
-      return badArguments(`--output is one of ${outputs.join(', ')}`, { help, io })
-    }
-    if (positionals.length < least) return badArguments('arguments are missing', { help, io })
-    if (positionals.length > most) return badArguments('too many arguments', { help, io })
-    // What an unset variable of a script leaves: it must not stand for the current directory.
-    if (positionals.includes('')) return badArguments('an argument is empty', { help, io })
-    startClock(io)
-    try {
-      return await run({ values, positionals, output }, io)
-    } catch (error) {
-      if (output === 'json') io.out(json({ ok: false, errors: problemsIn(error) }))
-      if (output === 'junit' && error instanceof Invalid) io.out(formatJunit([], error.problems))
-      throw error
-    }
-  }
-}
-
-function parse(args: readonly string[], options: Options) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true })
-  } catch (error) {
-    const [first] = error instanceof Error ? error.message.split('. ', 1) : []
-    return first ?? 'these arguments are not understood'
+/** The command line cannot be understood: exit code 2, with the usage of the command. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'UsageError'
   }
 }
 
-/** Says what is wrong with the arguments, and how the command is used. */
-export function badArguments(
-  problem: string,
-  { help, io }: { readonly help: string; readonly io: Io },
-): number {
-  io.err(`postern: ${printable(problem)}\n\n${help}`)
-  return 2
-}
+/** The option of every command that reads a configuration. */
+export const configOption = {
+  config: {
+    value: 'FILE',
+    description: 'configuration file (default: $POSTERN_CONFIG, else config/postern.yaml)',
+  },
+} as const
 
-/** A number as people write one; `undefined` for what else `Number` takes, an empty text included. */
-export function decimal(text: string): number | undefined {
-  return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined
-}
-
-/** What went wrong, in the form of the problems that `check` prints. */
-function problemsIn(error: unknown): readonly (Problem | Pick<Problem, 'message'>)[] {
-  if (error instanceof Invalid) return error.problems
-  return [{ message: error instanceof Error ? error.message : String(error) }]
-}
-
-/** One JSON document, as `--output json` prints it. */
-export function json(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`
-}
-
-/** `1 rule`, `2 rules`, `12,000 rules`. */
-export function count(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number.toLocaleString('en-US')} ${number === 1 ? noun : plural}`
-}
+/** The option of every command that also prints JSON. */
+export const outputOption = {
+  output: {
+    value: 'FORMAT',
+    choices: ['text', 'json'],
+    default: 'text',
+    description: 'output format: text or json',
+  },
+} as const

@@ -1,4 +1,4 @@
-/** What a command may touch: its answer goes to `out`, its talk to `err`. */
+/** What a command may touch. Results go to `out`, messages to `err`. */
 export interface Io {
   out(text: string): void
   err(text: string): void
@@ -6,13 +6,12 @@ export interface Io {
   readonly cwd: string
   /** All of standard input, as text. */
   readStdin(): Promise<string>
-  /** Whether a person watches `err` and can be asked; absent: nobody does. */
+  /** Whether a person watches `err` and can answer; absent: no. */
   readonly isTerminal?: boolean
   /** Asks that person for one line. */
   ask?(question: string): Promise<string>
-  /** Who runs the command, by the operating system. */
+  /** The name of the operating system's user. */
   readonly userName?: string
+  /** The process that a gateway runs in: its signals, streams and exit. */
+  readonly host?: NodeJS.Process
 }
-
-/** A command: arguments in, exit code out. 0 yes, 1 no or fault, 2 bad arguments, 3 invalid. */
-export type Command = (args: readonly string[], io: Io) => Promise<number>

@@ -1,6 +1,6 @@
 import { Fault, formatProblem, Invalid } from '../errors.ts'
+import { printable } from './format.ts'
 import type { Io } from './io.ts'
-import { printable } from './table.ts'
 
 /**
  * One clear line for what a person can mend, a stack only for what is our mistake. Returns the exit

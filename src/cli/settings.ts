@@ -8,7 +8,7 @@ import { Fault, formatProblem, Invalid, type Problem } from '../errors.ts'
 import { openPolicyStore, type PolicyStore } from '../stores/policies/policies.ts'
 import { failoverPatience } from '../stores/redis/failover-timeout.ts'
 import type { RedisSettings } from '../stores/redis/redis.ts'
-import { count } from './command.ts'
+import { count } from './format.ts'
 import type { Io } from './io.ts'
 
 /** What the policy commands take from the configuration, if there is one. */

@@ -3,8 +3,6 @@ import { promisify } from 'node:util'
 import type { KeyFile } from './key-file.ts'
 import type { Algorithm } from './keys.ts'
 
-export const algorithms: readonly Algorithm[] = ['ES256', 'RS256', 'EdDSA', 'HS256']
-
 const generate = promisify(generateKeyPair)
 
 /** The file of a new key, with its private part: PKCS #8 in PEM, or a JWK for a shared secret. */

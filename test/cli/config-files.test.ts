@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
-import { configCheck } from '../../src/cli/config/check.ts'
 import { loadConfig } from '../../src/config/load.ts'
 import { createLog } from '../../src/log/log.ts'
 import { serve } from '../../src/serve/serve.ts'
 import { createCertificates } from '../support/certificates.ts'
 import { newKey } from '../support/keys.ts'
 import { loneGatewayConfig, type Sections } from '../support/lone-gateway-config.ts'
+import { runCommand } from '../support/run-command.ts'
 
 /** A directory with a configuration and whatever files it names, which are paths below it. */
 async function configured(sections: Sections, files: Readonly<Record<string, string>> = {}) {
@@ -26,19 +26,8 @@ async function configured(sections: Sections, files: Readonly<Record<string, str
   return { directory, file }
 }
 
-async function check(file: string, ...args: readonly string[]) {
-  let [out, err] = ['', '']
-  const code = await configCheck([file, ...args], {
-    out: (text) => {
-      out += text
-    },
-    err: (text) => {
-      err += text
-    },
-    env: {},
-    cwd: process.cwd(),
-  })
-  return { code, out, err }
+function check(file: string, ...args: readonly string[]) {
+  return runCommand(['config', 'check', file, ...args], { cwd: process.cwd() })
 }
 
 /** Why a gateway does not start with it; nothing when it does. */

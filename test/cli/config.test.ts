@@ -4,9 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { configCheck } from '../../src/cli/config/check.ts'
-import { configPrint } from '../../src/cli/config/print.ts'
-import { configSchema } from '../../src/cli/config/schema.ts'
+import { runCommand } from '../support/run-command.ts'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 const scratch = mkdtempSync(join(tmpdir(), 'postern-cli-'))
@@ -14,23 +12,12 @@ afterAll(() => rmSync(scratch, { recursive: true }))
 
 const secret = 'kV7w-2Qz9_mB4tRxP0sLdY6hJnC8fGuE1aWi'
 
-async function run(
-  command: typeof configCheck,
+/** Runs `postern config …` in this process. */
+function config(
   args: readonly string[],
   { env = {}, cwd = repository }: { env?: Record<string, string>; cwd?: string } = {},
 ) {
-  let [stdout, stderr] = ['', '']
-  const code = await command(args, {
-    out: (text) => {
-      stdout += text
-    },
-    err: (text) => {
-      stderr += text
-    },
-    env,
-    cwd,
-  })
-  return { code, stdout, stderr }
+  return runCommand(['config', ...args], { env, cwd })
 }
 
 function scratchFile(text: string) {
@@ -47,49 +34,45 @@ describe('postern config check', () => {
     ['config/production.yaml', production, 'mode prod, 3 routes, 2 upstreams'],
     ['config/go-admin.yaml', { POSTERN_JWT__SECRET: secret }, 'mode prod, 18 routes, 1 upstream'],
   ])('passes the shipped %s', async (file, env, facts) => {
-    const answer = await run(configCheck, [file], { env })
+    const answer = await config(['check', file], { env })
 
-    expect(answer).toEqual({ code: 0, stdout: `${file}: ok (${facts})\n`, stderr: '' })
+    expect(answer).toEqual({ code: 0, out: `${file}: ok (${facts})\n`, err: '' })
   })
 
   test('reads the shipped default when no file is named', async () => {
-    const { stdout } = await run(configCheck, [])
+    const { out } = await config(['check'])
 
-    expect(stdout).toMatch(/^config\/postern\.yaml: ok/)
+    expect(out).toMatch(/^config\/postern\.yaml: ok/)
   })
 
   test.each(['config/production.yaml', 'config/go-admin.yaml'])(
     'rejects %s as long as the secret is not set',
     async (file) => {
       const env = { POSTERN_REDIS__URL: production.POSTERN_REDIS__URL }
-      const { code, stderr } = await run(configCheck, [file], { env })
+      const { code, err } = await config(['check', file], { env })
 
       expect(code).toBe(3)
-      expect(stderr).toMatch(new RegExp(`^${file}:\\d+:1: jwt\\.secret is required`))
+      expect(err).toMatch(new RegExp(`^${file}:\\d+:1: jwt\\.secret is required`))
     },
   )
 
   test('prints every problem on stderr, a line each, and nothing on stdout', async () => {
     const at = scratchFile('application: { mode: dev }\nops: { port: x }\nbanana: 1\n')
 
-    const { code, stdout, stderr } = await run(configCheck, ['x.yaml', '--no-files'], at)
+    const { code, out, err } = await config(['check', 'x.yaml', '--no-files'], at)
 
     expect(code).toBe(3)
-    expect(stdout).toBe('')
-    expect(stderr).toMatch(/^x\.yaml:2:14: ops\.port: .*\nx\.yaml:3:1: unknown setting banana.*\n$/)
+    expect(out).toBe('')
+    expect(err).toMatch(/^x\.yaml:2:14: ops\.port: .*\nx\.yaml:3:1: unknown setting banana.*\n$/)
   })
 
   test('answers in JSON when asked to', async () => {
     const at = scratchFile('application: { mode: dev }\nops: { port: x }\n')
 
-    const { code, stdout } = await run(
-      configCheck,
-      ['--output', 'json', '--no-files', 'x.yaml'],
-      at,
-    )
+    const { code, out } = await config(['check', '--output', 'json', '--no-files', 'x.yaml'], at)
 
     expect(code).toBe(3)
-    expect(JSON.parse(stdout)).toMatchObject({
+    expect(JSON.parse(out)).toMatchObject({
       file: 'x.yaml',
       ok: false,
       problems: [{ file: 'x.yaml', line: 2, column: 14 }],
@@ -99,14 +82,14 @@ describe('postern config check', () => {
   test('warns of a mode that is treated as prod', async () => {
     const at = scratchFile('application: { mode: Dev }\n')
 
-    const { code, stdout, stderr } = await run(configCheck, ['x.yaml', '--no-files'], {
+    const { code, out, err } = await config(['check', 'x.yaml', '--no-files'], {
       ...at,
       env: { POSTERN_JWT__SECRET: secret },
     })
 
     expect(code).toBe(0)
-    expect(stdout).toBe('x.yaml: ok (mode Dev, 0 routes, 0 upstreams)\n')
-    expect(stderr).toContain('"Dev" is treated as prod')
+    expect(out).toBe('x.yaml: ok (mode Dev, 0 routes, 0 upstreams)\n')
+    expect(err).toContain('"Dev" is treated as prod')
   })
 })
 
@@ -114,12 +97,12 @@ describe('postern config print', () => {
   test('shows every default, and no secret', async () => {
     const env = { ...production, POSTERN_DATABASE__URL: 'postgres://u:hidden@h/d' }
 
-    const { code, stdout } = await run(configPrint, ['config/production.yaml'], { env })
+    const { code, out } = await config(['print', 'config/production.yaml'], { env })
 
     expect(code).toBe(0)
-    expect(stdout).not.toContain(secret)
-    expect(stdout).not.toContain('hidden')
-    expect(parse(stdout)).toMatchObject({
+    expect(out).not.toContain(secret)
+    expect(out).not.toContain('hidden')
+    expect(parse(out)).toMatchObject({
       jwt: { secret: '***', timeout: 3600, maxTokenBytes: 4096 },
       database: { url: '***', poolSize: 10 },
       limits: { headersTimeoutMs: 15_000 },
@@ -128,49 +111,49 @@ describe('postern config print', () => {
   })
 
   test('prints the same as JSON', async () => {
-    const text = await run(configPrint, ['config/postern.yaml'])
-    const json = await run(configPrint, ['config/postern.yaml', '--output=json'])
+    const text = await config(['print', 'config/postern.yaml'])
+    const json = await config(['print', 'config/postern.yaml', '--output=json'])
 
-    expect(JSON.parse(json.stdout)).toEqual(parse(text.stdout))
+    expect(JSON.parse(json.out)).toEqual(parse(text.out))
   })
 
   test('prints what can be read back', async () => {
-    const { stdout } = await run(configPrint, ['config/postern.yaml'])
+    const { out } = await config(['print', 'config/postern.yaml'])
 
-    const again = await run(configPrint, ['x.yaml'], scratchFile(stdout))
+    const again = await config(['print', 'x.yaml'], scratchFile(out))
 
-    expect(again.stdout).toBe(stdout)
+    expect(again.out).toBe(out)
   })
 
   test('prints problems instead when there are any', async () => {
-    const { code, stdout, stderr } = await run(configPrint, ['x.yaml'], scratchFile('banana: 1'))
+    const { code, out, err } = await config(['print', 'x.yaml'], scratchFile('banana: 1'))
 
-    expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
-    expect(stderr).toContain('x.yaml:1:1: unknown setting banana')
+    expect({ code, out }).toEqual({ code: 3, out: '' })
+    expect(err).toContain('x.yaml:1:1: unknown setting banana')
   })
 })
 
 describe('postern config schema', () => {
   test('prints the shipped config/schema.json', async () => {
-    const { code, stdout } = await run(configSchema, [])
+    const { code, out } = await config(['schema'])
 
     expect(code).toBe(0)
-    expect(stdout).toBe(readFileSync(join(repository, 'config/schema.json'), 'utf8'))
+    expect(out).toBe(readFileSync(join(repository, 'config/schema.json'), 'utf8'))
   })
 })
 
 describe('a command of postern config', () => {
   test.each([
-    [configCheck, ['a', 'b']],
-    [configCheck, ['--strict']],
-    [configCheck, ['--output', 'xml']],
-    [configPrint, ['--output']],
-    [configPrint, ['--output', 'json', '--output', 'json']],
-    [configSchema, ['x']],
-  ])('%o refuses arguments %j with exit code 2', async (command, args) => {
-    const { code, stdout, stderr } = await run(command, args)
+    [['check', 'a', 'b']],
+    [['check', '--strict']],
+    [['check', '--output', 'xml']],
+    [['print', '--output']],
+    [['print', '--output', 'json', '--output', 'json']],
+    [['schema', 'x']],
+  ])('refuses arguments %j with exit code 2', async (args) => {
+    const { code, out, err } = await config(args)
 
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toMatch(/^usage: postern config /)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^postern: .+\nUsage: postern config /)
   })
 })

@@ -40,20 +40,21 @@ describe('postern db migrate', () => {
     await run('create table sys_user (user_id bigint, username integer)')
     const { postern } = await startReplicas({ databaseUrl })
 
-    const refused = await postern('db migrate').catch((error: unknown) => error)
+    const refused = await postern('db migrate')
 
-    expect(refused).toMatchObject({ name: 'Invalid' })
-    expect(String(refused)).toContain('column username of table sys_user is integer, expected ')
-    expect(String(refused)).toContain('table sys_user has no column role_id')
+    expect(refused).toMatchObject({ code: 3, out: '' })
+    expect(refused.err).toContain('column username of table sys_user is integer, expected ')
+    expect(refused.err).toContain('table sys_user has no column role_id')
   })
 
   test('is named where it may not happen by itself', async () => {
     const { databaseUrl } = await emptyServer()
     const { postern, start } = await startReplicas({ databaseUrl, migrate: 'never' })
 
-    await expect(postern('user list')).rejects.toThrow(
-      'table sys_user is missing: run "postern db migrate"',
-    )
+    const listed = await postern('user list')
+
+    expect(listed).toMatchObject({ code: 3, out: '' })
+    expect(listed.err).toContain('table sys_user is missing: run "postern db migrate"')
     await expect(start()).rejects.toThrow('table sys_user is missing: run "postern db migrate"')
   })
 })

@@ -2,10 +2,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { tokenInspect } from '../../src/cli/accounts/token-inspect.ts'
-import { keysCommands } from '../../src/cli/commands/keys-commands.ts'
-import { reportError } from '../../src/cli/report-error.ts'
 import { newKey, signedBy } from '../support/keys.ts'
+import { runCommand } from '../support/run-command.ts'
 
 let cwd: string
 beforeEach(async () => {
@@ -13,23 +11,8 @@ beforeEach(async () => {
   onTestFinished(() => rm(cwd, { recursive: true, force: true }))
 })
 
-async function keys(...args: readonly string[]) {
-  const said = { out: '', err: '' }
-  const io = {
-    out: (text: string) => {
-      said.out += text
-    },
-    err: (text: string) => {
-      said.err += text
-    },
-    env: {},
-    cwd,
-    readStdin: async () => '',
-  }
-  const command = keysCommands[`keys ${args[0]}`] ?? keysCommands['keys']
-  const rest = command === keysCommands['keys'] ? args : args.slice(1)
-  const code = await command?.(rest, io).catch((error: unknown) => reportError(error, io))
-  return { code, ...said }
+function keys(...args: readonly string[]) {
+  return runCommand(['keys', ...args], { cwd })
 }
 
 const inKeys = (name: string) => join(cwd, 'keys', name)
@@ -103,7 +86,7 @@ describe('postern keys generate', () => {
     const { code, err } = await keys('generate', '--out', 'keys', ...args)
 
     expect(code).toBe(2)
-    expect(err).toContain('usage: postern keys generate')
+    expect(err).toContain('Usage: postern keys generate')
     expect(await readdir(cwd)).toEqual([])
   })
 })
@@ -190,28 +173,8 @@ describe('postern token inspect', () => {
   })
 
   async function inspect(token: string) {
-    let out = ''
-    await tokenInspect(['-', '--config', 'p.yaml', '--output', 'json'], {
-      ...{ err: () => {}, env: {}, cwd },
-      out: (text) => {
-        out += text
-      },
-      readStdin: async () => token,
-    })
+    const argv = ['token', 'inspect', '-', '--config', 'p.yaml', '--output', 'json']
+    const { out } = await runCommand(argv, { cwd, stdin: token })
     return JSON.parse(out)
   }
-})
-
-describe('postern keys', () => {
-  test('lists its commands, each of which has help with examples', async () => {
-    expect((await keys('--help')).out).toContain('postern keys generate')
-    for (const verb of ['generate', 'list', 'use']) {
-      const { code, out } = await keys(verb, '--help')
-      expect([code, out.split('\n')[0]]).toEqual([
-        0,
-        expect.stringContaining(`postern keys ${verb}`),
-      ])
-    }
-    expect((await keys('burn')).code).toBe(2)
-  })
 })

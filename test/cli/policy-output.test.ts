@@ -60,20 +60,20 @@ describe('--output junit', () => {
 
 describe('arguments', () => {
   test.each([
-    [['check', '--bogus'], "Unknown option '--bogus'"],
-    [['check', '--output', 'xml'], '--output is one of text, json'],
-    [['check', 'a', 'b'], 'too many arguments'],
-    [['check', ''], 'an argument is empty'],
-    [['explain', 'clerk', 'GET'], 'arguments are missing'],
-    [['test', '--coverage', ''], '--coverage is a number'],
-    [['test', '--coverage', '0x64'], '--coverage is a number'],
-    [['test', '--coverage', '101'], '--coverage is a number'],
+    [['check', '--bogus'], 'unknown option --bogus'],
+    [['check', '--output', 'xml'], '--output: "xml" is not valid, use text or json'],
+    [['check', 'a', 'b'], 'too many arguments: expected DIR'],
+    [['check', ''], 'argument DIR is empty'],
+    [['explain', 'clerk', 'GET'], 'missing argument PATH'],
+    [['test', '--coverage', ''], '--coverage: "" is not a number'],
+    [['test', '--coverage', '0x64'], '--coverage: "0x64" is not a number'],
+    [['test', '--coverage', '101'], '"101" is not a number from 0 to 100'],
     [['push', '-m', ' '], '-m is required: give the reason for this change'],
-    [['push', '-m', 'x', '--wait', ''], '--wait is a number'],
-    [['rollback', 'nonsense'], 'not a revision: nonsense'],
+    [['push', '-m', 'x', '--wait', ''], '--wait: "" is not a number from 0 to 3600'],
+    [['rollback', 'nonsense'], 'REVISION: "nonsense" is not a revision'],
     [['rollback', revision, '--wait', '-1'], '--wait'],
-    [['history', '--limit', '1e3'], '--limit is a whole number'],
-    [['pull', 'nonsense', 'new'], 'nonsense is neither'],
+    [['history', '--limit', '1e3'], '--limit: "1e3" is not a whole number'],
+    [['pull', 'nonsense', 'new'], '"nonsense" is neither a revision nor "live"'],
     [['import', 'redis', 'new', '--table', 'x'], '--table'],
   ])('%j are refused, and the reason comes first', async (args, reason) => {
     const { code, out, err } = await policy(args, { cwd: await folder(files) })
@@ -81,7 +81,7 @@ describe('arguments', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err.split('\n')[0]).toContain(`postern: `)
     expect(err.split('\n')[0]).toContain(reason)
-    expect(err).toContain('\nusage: postern policy')
+    expect(err).toContain('\nUsage: postern policy')
   })
 })
 

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { prefix, testStore } from '../support/published-policies.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
-import { folder, policy, type RunOptions } from './policy-runner.ts'
+import type { RunOptions } from '../support/run-command.ts'
+import { folder, policy } from './policy-runner.ts'
 
 const model = readFileSync('policies/model.conf', 'utf8')
 
@@ -178,7 +179,7 @@ describe('files that do not say what they were made from', () => {
 describe('--over', () => {
   test.each([
     ['a revision that is not live', 1, 'r-000000000000', 'but r-'],
-    ['no revision', 2, 'yesterday', '--over is a revision or live'],
+    ['no revision', 2, 'yesterday', '--over: "yesterday" is neither a revision nor "live"'],
   ])('with %s publishes nothing', async (_, code, over, words) => {
     await push(await copyOf('/orders, GET'))
     const before = await live()

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { prefix, testStore } from '../support/published-policies.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
-import { folder, policy, type RunOptions } from './policy-runner.ts'
+import type { RunOptions } from '../support/run-command.ts'
+import { folder, policy } from './policy-runner.ts'
 
 const files = {
   'policies/model.conf': readFileSync('policies/model.conf', 'utf8'),

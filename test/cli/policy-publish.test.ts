@@ -8,8 +8,9 @@ import { createReplicas } from '../../src/stores/policies/replicas/replicas.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
 import { prefix, startPublished, testStore } from '../support/published-policies.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import type { RunOptions } from '../support/run-command.ts'
 import { until } from '../support/until.ts'
-import { folder, policy, type RunOptions } from './policy-runner.ts'
+import { folder, policy } from './policy-runner.ts'
 
 const model = readFileSync('policies/model.conf', 'utf8')
 const filesOf = (...rules: readonly string[]) => ({

@@ -71,15 +71,24 @@ describe('postern', () => {
   test.each([
     [['policy'], 2],
     [['policy', '--help'], 0],
-    [['policy', 'frobnicate'], 2],
     [['--help'], 0],
-    [['constructor'], 2],
   ])('lists the policy commands for %j, with exit code %d', async (args, code) => {
     const ran = await postern(args)
 
     expect(ran.code).toBe(code)
-    expect(ran.out + ran.err).toContain('postern policy check [DIR]')
+    expect(ran.out + ran.err).toContain('validate a policy directory and print warnings')
     expect(code === 0 ? ran.err : ran.out).toBe('')
+  })
+
+  test.each([
+    [['policy', 'frobnicate'], 'postern policy --help'],
+    [['constructor'], 'postern --help'],
+    [['policy', 'constructor'], 'postern policy --help'],
+  ])('names the list of commands for %j, with exit code 2', async (args, hint) => {
+    const { code, out, err } = await postern(args)
+
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(`unknown command "${args.join(' ')}"\nRun "${hint}"`)
   })
 
   test('says in one line what is wrong with a directory, and exits with 3', async () => {

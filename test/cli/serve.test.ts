@@ -172,7 +172,7 @@ describe('postern serve', () => {
 
     expect(code).toBe(3)
     expect(err).toMatch(
-      /^postern\.yaml:1:\d+: application\.workers 2 needs database\.url and redis\.url: [^\n]*\n$/,
+      /^postern\.yaml:1:\d+: application\.workers is 2, so database\.url and redis\.url are required: [^\n]*\n$/,
     )
   })
 

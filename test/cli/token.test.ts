@@ -144,7 +144,7 @@ describe('postern token revoke', () => {
       const { code, err } = await postern(`token revoke${args && ` ${args}`}`)
 
       expect(code).toBe(2)
-      expect(err).toContain('usage: postern token revoke')
+      expect(err).toContain('Usage: postern token revoke')
     },
   )
 })

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { stringify } from 'yaml'
-import { policy, type Ran } from '../cli/policy-runner.ts'
+import { policy } from '../cli/policy-runner.ts'
 import { policyFiles } from './policy-files.ts'
+import type { Ran } from './run-command.ts'
 import { testSecret } from './tokens.ts'
 
 const exclusions = stringify([

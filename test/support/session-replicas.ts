@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
-import { accountCommands } from '../../src/cli/commands/account-commands.ts'
 import { postLogin } from './log-in.ts'
 import { prefix } from './published-policies.ts'
 import type { RedisServer } from './redis-server.ts'
+import { runCommand } from './run-command.ts'
 import { startPostern, type TestPostern } from './start-postern.ts'
 import { testSecret } from './tokens.ts'
 import { until } from './until.ts'
@@ -74,22 +74,7 @@ export async function startReplicas(options: ReplicaOptions): Promise<Replicas> 
   await writeFile(file, stringify(ofCommands))
 
   async function postern(line: string, stdin = ''): Promise<Ran> {
-    const words = line.split(' ')
-    const [name, rest] = words[0] === 'user' ? ['user', 1] : [words.slice(0, 2).join(' '), 2]
-    const said = { out: '', err: '' }
-    const io = {
-      out(text: string) {
-        said.out += text
-      },
-      err(text: string) {
-        said.err += text
-      },
-      env: {},
-      cwd: directory,
-      readStdin: async () => stdin,
-    }
-    const code = await accountCommands[name]?.([...words.slice(rest), '--config', file], io)
-    return { code: code ?? -1, ...said }
+    return runCommand([...line.split(' '), '--config', file], { cwd: directory, stdin })
   }
 
   async function addUser(role = 'editor'): Promise<User> {

@@ -3,9 +3,10 @@ import type { Inspection } from '../../token/inspect.ts'
 import { excessiveLifetime } from '../../token/lifetime.ts'
 import { createRevocations, type Revocations } from '../../token/revocations.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
-import { json, policyCommand } from '../command.ts'
-import { formatTable } from '../table.ts'
+import type { Run } from '../command.ts'
+import { formatTable, json } from '../format.ts'
 import { withRevocations } from './revoke-tokens.ts'
+import type { inspectSpec } from './specs.ts'
 import {
   inspectOurs,
   readToken,
@@ -13,19 +14,6 @@ import {
   tokenConfig,
   withDatabase,
 } from './token-command.ts'
-
-const help = `usage: postern token inspect TOKEN|- [--output text|json] [--config FILE]
-
-Says whose token it is, which key signed it, until when it lasts, and whether a gateway takes it.
-With - the token is read from standard input and stays out of the shell's history. The signature
-is never shown: what is printed is no token.
-
-  pbpaste | postern token inspect -
-  postern token inspect - < token.txt
-  postern token inspect - --output json < token.txt | jq .claims.rolekey
-
-Exit codes: 0 a gateway takes it, 1 it does not, or that cannot be told, 2 bad arguments.
-`
 
 type Verdict =
   | 'good'
@@ -37,29 +25,30 @@ type Verdict =
   | 'unknown'
 
 /** Shows everything about a token but its signature. */
-export const tokenInspect = policyCommand(
-  { help, options: {}, positionals: [1, 1] },
-  async ({ values, positionals: [argument = ''], output }, io) => {
-    const settings = tokenConfig(values.config, io)
-    const inspection = await inspectOurs(await readToken(argument, io), settings)
-    if (inspection === undefined) {
-      io.err('postern: that is no token: three parts of base64url with dots between are expected\n')
-      return 1
-    }
-    const { verdict, reason } = await judge(inspection, settings)
-    const { header, claims, token } = inspection
-    const times = token && {
-      issuedAt: time(token.issuedAt),
-      expiresAt: time(token.expiresAt * 1000),
-    }
-    const key = inspection.key && { kid: inspection.key.kid ?? null, alg: inspection.key.algorithm }
-    if (output === 'json') {
-      const id = token?.id
-      io.out(json({ verdict, reason, key: key ?? null, id, ...times, header, claims }))
-    } else io.out(inWords(inspection, { verdict, reason }))
-    return verdict === 'good' ? 0 : 1
-  },
-)
+export const tokenInspect: Run<typeof inspectSpec> = async (call, io) => {
+  const {
+    options,
+    arguments: [argument],
+  } = call
+  const settings = tokenConfig(options.config, io)
+  const inspection = await inspectOurs(await readToken(argument, io), settings)
+  if (inspection === undefined) {
+    io.err('postern: that is no token: three parts of base64url with dots between are expected\n')
+    return 1
+  }
+  const { verdict, reason } = await judge(inspection, settings)
+  const { header, claims, token } = inspection
+  const times = token && {
+    issuedAt: time(token.issuedAt),
+    expiresAt: time(token.expiresAt * 1000),
+  }
+  const key = inspection.key && { kid: inspection.key.kid ?? null, alg: inspection.key.algorithm }
+  if (options.output === 'json') {
+    const id = token?.id
+    io.out(json({ verdict, reason, key: key ?? null, id, ...times, header, claims }))
+  } else io.out(inWords(inspection, { verdict, reason }))
+  return verdict === 'good' ? 0 : 1
+}
 
 interface Judged {
   readonly verdict: Verdict

@@ -1,9 +1,10 @@
 import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
 import { endingOf } from '../../token/tokens.ts'
-import { json, policyCommand } from '../command.ts'
+import { type Run, UsageError } from '../command.ts'
+import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { printable } from '../table.ts'
 import { endTokensOf, withRevocations } from './revoke-tokens.ts'
+import type { revokeSpec } from './specs.ts'
 import {
   inspectOurs,
   readToken,
@@ -12,44 +13,24 @@ import {
   withDatabase,
 } from './token-command.ts'
 
-const help = `usage: postern token revoke --token TOKEN|- [--output text|json] [--config FILE]
-       postern token revoke --user NAME|ID [--output text|json] [--config FILE]
-
-Ends one token, or every token that a user has now, before they expire. Every gateway refuses them
-within a second, and closes what they have open within 30. The user can log in again at once; to
-keep somebody out, disable the account.
-
-  postern token revoke --token - < token.txt     the token stays out of the shell's history
-  postern token revoke --user alice
-  postern token revoke --user 42                 by user ID, also when the account is gone
-
-Exit codes: 0 ended, 1 it is no token of ours, there is no such user, or a store is away, 2 bad
-arguments.
-`
-
 /** Ends tokens early, on every gateway. */
-export const tokenRevoke = policyCommand(
-  {
-    help,
-    options: { token: { type: 'string' }, user: { type: 'string' } },
-    positionals: [0, 0],
-  },
-  async ({ values, output }, io) => {
-    const { token, user } = values
-    if ((token === undefined) === (user === undefined)) {
-      io.err(help)
-      return 2
-    }
-    const settings = tokenConfig(values.config, io)
-    const ended =
-      token === undefined
-        ? await revokeUser(user ?? '', settings, io)
-        : await revokeToken(await readToken(token, io), settings, io)
-    if (ended === undefined) return 1
-    if (output === 'json') io.out(json(ended))
-    return 0
-  },
-)
+export const tokenRevoke: Run<typeof revokeSpec> = async ({ options }, io) => {
+  const { token, user } = options
+  if (token === undefined && user === undefined) {
+    throw new UsageError('nothing to revoke: give --token or --user')
+  }
+  if (token !== undefined && user !== undefined) {
+    throw new UsageError('--token and --user cannot be combined')
+  }
+  const settings = tokenConfig(options.config, io)
+  const ended =
+    token === undefined
+      ? await revokeUser(user ?? '', settings, io)
+      : await revokeToken(await readToken(token, io), settings, io)
+  if (ended === undefined) return 1
+  if (options.output === 'json') io.out(json(ended))
+  return 0
+}
 
 interface Ended {
   readonly token?: string

@@ -1,7 +1,6 @@
 import { type Changed, createAccountChanges } from '../../stores/accounts/account-changes.ts'
 import { seedRoles } from '../../stores/accounts/seed.ts'
 import type { Database } from '../../stores/database/database.ts'
-import type { UserArguments } from './user-arguments.ts'
 
 /** What came of a change, in words, and whose tokens it ends. */
 export interface Outcome {
@@ -10,7 +9,10 @@ export interface Outcome {
   readonly endTokensOf: readonly string[]
 }
 
-type Change = Exclude<UserArguments, { verb: 'list' }>
+/** What to change about one account. */
+export type Change =
+  | { readonly verb: 'add' | 'role'; readonly name: string; readonly role: string }
+  | { readonly verb: 'passwd' | 'disable' | 'enable'; readonly name: string }
 
 /** Makes the change. `passwordHash` is that of the password to set, if there is one. */
 export async function changeAccount(
@@ -44,7 +46,7 @@ export async function changeAccount(
 }
 
 async function add(
-  { name, role }: Extract<Change, { verb: 'add' }>,
+  { name, role }: Extract<Change, { role: string }>,
   passwordHash: string,
   database: Database,
 ): Promise<Outcome> {

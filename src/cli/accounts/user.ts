@@ -2,90 +2,87 @@ import { resolve } from 'node:path'
 import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { createPasswordHash } from '../../login/password-hash.ts'
-import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
 import { randomPassword } from '../../stores/accounts/random-password.ts'
 import { type Database, openDatabase } from '../../stores/database/database.ts'
-import { json } from '../command.ts'
-import type { Command, Io } from '../io.ts'
+import type { Run } from '../command.ts'
+import { json } from '../format.ts'
+import type { Io } from '../io.ts'
 import { endTokensOf } from './revoke-tokens.ts'
-import { parseUserArguments, type UserArguments, usage } from './user-arguments.ts'
-import { changeAccount, type Outcome } from './user-change.ts'
-import { formatAccounts } from './user-list.ts'
+import type { addSpec, disableSpec, enableSpec, passwdSpec, roleSpec } from './specs.ts'
+import { type Change, changeAccount, type Outcome } from './user-change.ts'
 import { nameProblem, passwordProblem } from './user-password.ts'
 
-/**
- * `user add|passwd|role|disable|enable|list` on the configured database, whether or not a gateway
- * has it open. A generated password is all that stands on stdout, once. Exit code 1: no such user
- * or role, or the name is taken; 2: arguments, a name or a password that cannot be used.
- */
-export const userCommand: Command = async (args, io) => {
-  if (args.includes('--help') || args.includes('-h')) {
-    io.out(usage)
-    return 0
-  }
-  const wanted = parseUserArguments(args)
-  if (wanted === undefined) {
-    io.err(usage)
-    return 2
-  }
-  const password = await passwordFor(wanted, io)
-  const problem = problemWith(wanted, password)
-  if (problem !== undefined) {
-    io.err(`postern: ${problem}\n`)
-    return 2
-  }
-
-  const config = loadConfig({ file: wanted.config, env: io.env, cwd: io.cwd })
-  const directory = resolve(io.cwd, config.application.dataDirectory)
-  const database = await openDatabase({ ...config.database, directory })
-  try {
-    return await carryOut(wanted, password, { config, database, io })
-  } finally {
-    await database.close()
-  }
+export const userAdd: Run<typeof addSpec> = async ({ arguments: [name], options }, io) => {
+  const password = await passwordFor(options, io)
+  const problem = nameProblem(name) ?? passwordProblem(password.text)
+  if (problem !== undefined) return unusable(problem, io)
+  return carryOut({ verb: 'add', name, role: options.role }, { options, password, io })
 }
 
-async function passwordFor(wanted: UserArguments, io: Io): Promise<string> {
-  if (wanted.verb !== 'add' && wanted.verb !== 'passwd') return ''
-  if (!wanted.passwordFromStdin) return randomPassword()
-  return (await io.readStdin()).replace(/\r?\n$/, '')
+export const userPasswd: Run<typeof passwdSpec> = async ({ arguments: [name], options }, io) => {
+  const password = await passwordFor(options, io)
+  const problem = passwordProblem(password.text)
+  if (problem !== undefined) return unusable(problem, io)
+  return carryOut({ verb: 'passwd', name }, { options, password, io })
 }
 
-function problemWith(wanted: UserArguments, password: string): string | undefined {
-  if (wanted.verb === 'add') return nameProblem(wanted.name) ?? passwordProblem(password)
-  return wanted.verb === 'passwd' ? passwordProblem(password) : undefined
+export const userRole: Run<typeof roleSpec> = ({ arguments: [name, role], options }, io) =>
+  carryOut({ verb: 'role', name, role }, { options, io })
+
+export const userDisable: Run<typeof disableSpec> = ({ arguments: [name], options }, io) =>
+  carryOut({ verb: 'disable', name }, { options, io })
+
+export const userEnable: Run<typeof enableSpec> = ({ arguments: [name], options }, io) =>
+  carryOut({ verb: 'enable', name }, { options, io })
+
+interface Password {
+  readonly text: string
+  readonly isGenerated: boolean
 }
 
-interface Parts {
-  readonly config: Config
-  readonly database: Database
+async function passwordFor(
+  options: { readonly 'password-stdin': boolean },
+  io: Io,
+): Promise<Password> {
+  if (!options['password-stdin']) return { text: randomPassword(), isGenerated: true }
+  return { text: (await io.readStdin()).replace(/\r?\n$/, ''), isGenerated: false }
+}
+
+function unusable(problem: string, io: Io): number {
+  io.err(`postern: ${problem}\n`)
+  return 2
+}
+
+interface Work {
+  readonly options: { readonly config: string | undefined; readonly output: 'text' | 'json' }
+  readonly password?: Password
   readonly io: Io
 }
 
-async function carryOut(wanted: UserArguments, password: string, parts: Parts): Promise<number> {
-  const { database, io } = parts
-  if (wanted.verb === 'list') {
-    io.out(formatAccounts(await createAccountChanges(database).list(), wanted.output))
-    return 0
+/** Changes the configured database, whether or not a gateway has it open. */
+async function carryOut(wanted: Change, { options, password, io }: Work): Promise<number> {
+  const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
+  const directory = resolve(io.cwd, config.application.dataDirectory)
+  const database = await openDatabase({ ...config.database, directory })
+  try {
+    const hash = password && (await createPasswordHash(one).hash(password.text))
+    const outcome = await changeAccount(wanted, hash ?? '', database)
+    const problem = await endTokens(outcome, config, database)
+    const tokensEnded = outcome.endTokensOf.length > 0 && problem === undefined
+    io.err(`postern: ${outcome.words}${tokensEnded ? '; every token until now has ended' : ''}\n`)
+    if (!outcome.done) return 1
+
+    const shown = password?.isGenerated ? { password: password.text } : {}
+    if (options.output === 'json') {
+      io.out(json({ done: wanted.verb, username: wanted.name, tokensEnded, ...shown }))
+    } else if (password?.isGenerated) io.out(`${password.text}\n`)
+    if (problem === undefined) return 0
+    io.err(`postern: the tokens of ${wanted.name} go on working: ${problem}\n`)
+    io.err(`postern: when that is mended, run: postern token revoke --user ${wanted.name}\n`)
+    return 1
+  } finally {
+    await database.close()
   }
-
-  const hash = password === '' ? '' : await createPasswordHash(one).hash(password)
-  const outcome = await changeAccount(wanted, hash, database)
-  const problem = await endTokens(outcome, parts)
-  const also = ended(outcome, problem) ? '; every token until now has ended' : ''
-  io.err(`postern: ${outcome.words}${also}\n`)
-  if (!outcome.done) return 1
-
-  const isGenerated = 'passwordFromStdin' in wanted && !wanted.passwordFromStdin
-  if (wanted.output === 'json') {
-    const shown = isGenerated ? { password } : {}
-    const { name: username, verb: done } = wanted
-    io.out(json({ done, username, tokensEnded: ended(outcome, problem), ...shown }))
-  } else if (isGenerated) io.out(`${password}\n`)
-  if (problem === undefined) return 0
-  io.err(`postern: the tokens of ${wanted.name} go on working: ${problem}\n`)
-  io.err(`postern: when that is mended, run: postern token revoke --user ${wanted.name}\n`)
-  return 1
 }
 
 const one = { concurrency: 1, queue: 0 }
@@ -93,7 +90,8 @@ const one = { concurrency: 1, queue: 0 }
 /** The account is changed already: what goes wrong here is to be told beside that. */
 async function endTokens(
   { endTokensOf: userIds }: Outcome,
-  { config, database }: Parts,
+  config: Config,
+  database: Database,
 ): Promise<string | undefined> {
   if (userIds.length === 0) return undefined
   try {
@@ -102,8 +100,4 @@ async function endTokens(
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
-}
-
-function ended({ endTokensOf: userIds }: Outcome, problem: string | undefined): boolean {
-  return userIds.length > 0 && problem === undefined
 }

@@ -1,17 +1,9 @@
 import { configJsonSchema } from '../../config/schema/json-schema.ts'
-import type { Io } from '../io.ts'
-
-const USAGE = 'usage: postern config schema\n'
+import type { Run } from '../command.ts'
+import type { schemaSpec } from './specs.ts'
 
 /** Prints the JSON Schema of a configuration file: the content of `config/schema.json`. */
-export async function configSchema(
-  args: readonly string[],
-  io: Pick<Io, 'out' | 'err' | 'env' | 'cwd'>,
-): Promise<number> {
-  if (args.length > 0) {
-    io.err(USAGE)
-    return 2
-  }
+export const configSchema: Run<typeof schemaSpec> = async (_, io) => {
   io.out(configJsonSchema())
   return 0
 }

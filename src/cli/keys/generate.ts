@@ -3,69 +3,44 @@ import { join } from 'node:path'
 import { secretWeakness } from '../../config/checks/secret-strength.ts'
 import { Fault } from '../../errors.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
-import { algorithms, generateKeyFile, newKid } from '../../token/generate-key.ts'
+import { generateKeyFile, newKid } from '../../token/generate-key.ts'
 import { kidForm, parseKeyFile } from '../../token/key-file.ts'
 import { confusions } from '../../token/key-set.ts'
-import { json, policyCommand } from '../command.ts'
+import { type Run, UsageError } from '../command.ts'
+import { json } from '../format.ts'
 import { keyDirectory, readKeyDirectory, writePrivately } from './directory.ts'
-
-const help = `usage: postern keys generate [--alg ES256|RS256|EdDSA|HS256] [--kid KID] [--out DIR]
-                             [--output text|json] [--config FILE]
-
-Makes a key that signs tokens and writes it to DIR/KID.pem (HS256: DIR/KID.jwk), readable by its
-owner only. Never overwrites. DIR defaults to jwt.keyDirectory. The kid alone stands on stdout.
-
-  postern keys generate --out keys                    an ES256 key with a kid of today
-  postern keys generate --out keys --alg EdDSA --kid 2026-winter
-  KID=$(postern keys generate --out keys)
-
-The first key of a directory signs, unless there is a jwt.secret. Further ones only verify, until
-'postern keys use KID DIR' says otherwise: bring a new key to every replica first.
-
-Exit codes: 0 made, 1 not made, 2 bad arguments, 3 DIR cannot be used as it is.
-`
+import type { generateSpec } from './specs.ts'
 
 /** Makes a signing key, and says what to do with it. */
-export const keysGenerate = policyCommand(
-  {
-    help,
-    options: { alg: { type: 'string' }, kid: { type: 'string' }, out: { type: 'string' } },
-    positionals: [0, 0],
-  },
-  async ({ values, output }, io) => {
-    const algorithm = algorithms.find((each) => each === (values.alg ?? 'ES256'))
-    const kid = values.kid ?? newKid(new Date())
-    if (algorithm === undefined || !kidForm.test(kid)) {
-      const problem =
-        algorithm === undefined
-          ? 'no such algorithm'
-          : 'a kid has 1 to 64 letters, digits, ".", "_" or "-"'
-      io.err(`postern: ${problem}\n\n${help}`)
-      return 2
-    }
-    const { shown, path } = keyDirectory(values.out, values.config, io)
-    const before = await keysBefore(shown, path)
-    const made = await generateKeyFile(kid, algorithm)
-    const file = join(path, made.name)
-    const entry = await parseKeyFile({ ...made, name: file }, secretWeakness)
-    const entries = before?.set.entries ?? []
-    if (entries.some((other) => other.kid === kid)) {
-      throw refused(`${shown} has a key ${kid} already, and no key is ever overwritten`)
-    }
-    const [problem] = confusions([...entries, entry])
-    if (problem !== undefined) throw refused(`the new key ${problem.message}: ${shown}`)
-    await writePrivately(path, made.name, made.text)
-
-    const first = before === undefined
-    io.err(nextSteps({ kid, shown, first }))
-    io.out(
-      output === 'json'
-        ? json({ kid, algorithm, file: join(shown, made.name), first })
-        : `${kid}\n`,
+export const keysGenerate: Run<typeof generateSpec> = async ({ options }, io) => {
+  const { alg: algorithm, kid = newKid(new Date()) } = options
+  if (!kidForm.test(kid)) {
+    throw new UsageError(
+      `--kid: ${JSON.stringify(kid)} is not valid, use 1 to 64 letters, digits, ".", "_" or "-", first a letter or digit`,
     )
-    return 0
-  },
-)
+  }
+  const { shown, path } = keyDirectory(options.out, options.config, io)
+  const before = await keysBefore(shown, path)
+  const made = await generateKeyFile(kid, algorithm)
+  const file = join(path, made.name)
+  const entry = await parseKeyFile({ ...made, name: file }, secretWeakness)
+  const entries = before?.set.entries ?? []
+  if (entries.some((other) => other.kid === kid)) {
+    throw refused(`${shown} has a key ${kid} already, and no key is ever overwritten`)
+  }
+  const [problem] = confusions([...entries, entry])
+  if (problem !== undefined) throw refused(`the new key ${problem.message}: ${shown}`)
+  await writePrivately(path, made.name, made.text)
+
+  const first = before === undefined
+  io.err(nextSteps({ kid, shown, first }))
+  io.out(
+    options.output === 'json'
+      ? json({ kid, algorithm, file: join(shown, made.name), first })
+      : `${kid}\n`,
+  )
+  return 0
+}
 
 /** A key more must not leave a running gateway in doubt about which one signs. */
 async function keysBefore(shown: string, path: string) {

@@ -1,9 +1,8 @@
 import { type AccessChange, type AccessDiff, diffPolicies } from '../../policy/review/diff.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import { count } from '../command.ts'
+import { count, formatTable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
-import { formatTable } from '../table.ts'
 
 /** Compares two policies, and tells a person who waits how far it is. */
 export function compareAccess(from: PolicySet, to: PolicySet, io: Io): AccessDiff {

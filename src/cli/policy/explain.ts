@@ -5,50 +5,36 @@ import type { CompiledPolicies, NearMiss, Question } from '../../policy/engine/d
 import { explain } from '../../policy/explain.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { type Exclusion, methodProblem, type Rule } from '../../policy/rule/rule.ts'
-import { count, json, policyCommand } from '../command.ts'
+import type { Run } from '../command.ts'
+import { count, formatTable, json, printable } from '../format.ts'
 import { policySettings } from '../settings.ts'
-import { formatTable, printable } from '../table.ts'
+import type { explainSpec } from './specs.ts'
 import { readVersion } from './versions.ts'
 
-const help = `usage: postern policy explain ROLE METHOD PATH [--policies DIR|REVISION|live] [--output text|json] [--config FILE]
-
-Answers as the gateway would for a caller with this role and a valid token, with the code that
-decides there: which route or endpoint the call belongs to, by which step and by which rule in which
-line it is decided, and when the answer is no, which rules came close. A path is read as the gateway
-reads it; a query is left out. Routes come from the configuration. Needs no network unless a revision
-or live is named.
-
-  postern policy explain viewer DELETE /api/v1/orders/7
-  postern policy explain viewer GET '/api/v1/orders/a%20b?page=2'
-  postern policy explain clerk POST /api/v1/orders --policies ../new-policies
-  postern policy explain clerk POST /api/v1/orders --policies live --config production.yaml
-
-Exit codes: 0 allowed, 1 denied or refused, 2 bad arguments, 3 policy or configuration not usable.
-`
-
 /** Says whether a role may make a call, and why. */
-export const policyExplain = policyCommand(
-  { help, options: { policies: { type: 'string' } }, positionals: [3, 3] },
-  async ({ values, positionals: [roleKey = '', method = '', target = ''], output }, io) => {
-    const settings = policySettings(values.config, io)
-    const { admission, note } = settings.admission()
-    const version = await readVersion(values.policies ?? settings.directory, settings, io)
-    const policies = compile(version.set)
-    const [raw = ''] = target.split('?', 1)
-    const verdict = judge({ roleKey, method, path: raw }, admission, policies)
-    const question = { roleKey, method, path: verdict.path ?? raw }
-    const nearMisses = verdict.decision === undefined ? [] : explain(question, policies).nearMisses
-    const notes = [methodProblem(method), note].filter((each) => each !== undefined)
+export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
+  const {
+    options,
+    arguments: [roleKey, method, target],
+  } = call
+  const settings = policySettings(options.config, io)
+  const { admission, note } = settings.admission()
+  const version = await readVersion(options.policies ?? settings.directory, settings, io)
+  const policies = compile(version.set)
+  const [raw = ''] = target.split('?', 1)
+  const verdict = judge({ roleKey, method, path: raw }, admission, policies)
+  const question = { roleKey, method, path: verdict.path ?? raw }
+  const nearMisses = verdict.decision === undefined ? [] : explain(question, policies).nearMisses
+  const notes = [methodProblem(method), note].filter((each) => each !== undefined)
 
-    if (output === 'json') {
-      io.out(json(asJson(verdict, { question, nearMisses, notes, revision: policies.revision })))
-    } else {
-      io.out(inWords(verdict, { question, raw, nearMisses, admission, policies }))
-      for (const each of notes) io.err(`note: ${printable(each)}\n`)
-    }
-    return verdict.allowed ? 0 : 1
-  },
-)
+  if (options.output === 'json') {
+    io.out(json(asJson(verdict, { question, nearMisses, notes, revision: policies.revision })))
+  } else {
+    io.out(inWords(verdict, { question, raw, nearMisses, admission, policies }))
+    for (const each of notes) io.err(`note: ${printable(each)}\n`)
+  }
+  return verdict.allowed ? 0 : 1
+}
 
 function asJson(
   { decision, refusal, route, endpoint, ...verdict }: Verdict,

@@ -11,83 +11,52 @@ import {
   readCasbinTable,
   withForeignDatabase,
 } from '../../stores/policies/casbin-rows.ts'
-import { badArguments, count, json, policyCommand } from '../command.ts'
+import { type Run, UsageError } from '../command.ts'
+import { count, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { policySettings, refuse } from '../settings.ts'
-import { printable } from '../table.ts'
 import { createPolicyDirectory } from './directory.ts'
-
-const help = `usage: postern policy import database DIR [--table NAME] [--all-exclusions] [--output text|json] [--config FILE]
-       postern policy import redis DIR [--key NAME] [--output text|json] [--config FILE]
-
-Makes a policy directory of the rows that another gateway uses: the table casbin_rule or
-sys_casbin_rule of a go-admin database (database.url), or the key that casbin-redis-adapter keeps in
-Redis (redis.url). Changes nothing there. Rows that cannot be taken over are listed with the reason;
-DIR is written whole or not at all, and must be new.
-
-  POSTERN_DATABASE__URL=postgres://… postern policy import database imported
-  postern policy import database imported --table sys_casbin_rule
-  POSTERN_REDIS__URL=redis://… postern policy import redis imported --key policies
-
-With it comes a starting list of exclusions: from go-admin's own list, its business endpoints as
-comments (--all-exclusions: as entries), each with a warning. Then:
-
-  postern policy check imported
-  postern policy push -m 'taken over from go-admin' imported
-
-Exit codes: 0 every row taken over as it was, 1 some not, or none there, 2 bad arguments, 3 nothing written
-because the result could not be used.
-`
+import type { importSpec } from './specs.ts'
 
 /** Takes a policy over from a go-admin database or from casbin-redis-adapter. */
-export const policyImport = policyCommand(
-  {
-    help,
-    options: {
-      table: { type: 'string' },
-      key: { type: 'string' },
-      'all-exclusions': { type: 'boolean' },
-    },
-    positionals: [2, 2],
-  },
-  async ({ values, positionals: [from, directory = ''], output }, io) => {
-    const { table, key, config } = values
-    const allExclusions = values['all-exclusions']
-    const isDatabase = from === 'database' && key === undefined
-    const isRedis = from === 'redis' && table === undefined && allExclusions === undefined
-    if (!isDatabase && !isRedis) {
-      const problem =
-        'import from "database" (with --table, --all-exclusions) or from "redis" (with --key)'
-      return badArguments(problem, { help, io })
-    }
+export const policyImport: Run<typeof importSpec> = async (call, io) => {
+  const {
+    options,
+    arguments: [from, directory],
+  } = call
+  const { table, key, config, 'all-exclusions': allExclusions } = options
+  const isDatabase = from === 'database'
+  const isRedis = !isDatabase
+  if (isDatabase && key !== undefined) throw new UsageError('--key requires the source redis')
+  if (isRedis && table !== undefined) throw new UsageError('--table requires the source database')
+  if (isRedis && allExclusions) {
+    throw new UsageError('--all-exclusions requires the source database')
+  }
 
-    const rows = isDatabase
-      ? await databaseRows(table, config, io)
-      : await readAdapterRows(policySettings(config, io).redis(), key ?? 'policies')
-    if (rows.length === 0) return refuse('there are no rows: nothing was written')
-    const imported = importRows(rows, { anyModel: isRedis })
-    const list = isDatabase ? goAdminExclusions(allExclusions === true) : specifiedExclusions()
-    const { leftOut } = imported
-    const warnings = [...imported.narrowed.map(narrowedMessage), ...list.warnings]
-    const told = warnings.map((text) => `warning: ${printable(text)}\n`)
-    io.err(formatLeftOut(leftOut) + told.join(''))
-    if (leftOut.some(({ denies }) => denies)) {
-      // Taking only the allow rows over would give access that somebody took away.
-      throw new Invalid([
-        { file: directory, message: 'not written: a row that denies is left out' },
-      ])
-    }
-    const revision = await writeImported(directory, imported, list.text, io)
+  const rows = isDatabase
+    ? await databaseRows(table, config, io)
+    : await readAdapterRows(policySettings(config, io).redis(), key ?? 'policies')
+  if (rows.length === 0) return refuse('there are no rows: nothing was written')
+  const imported = importRows(rows, { anyModel: isRedis })
+  const list = isDatabase ? goAdminExclusions(allExclusions) : specifiedExclusions()
+  const { leftOut } = imported
+  const warnings = [...imported.narrowed.map(narrowedMessage), ...list.warnings]
+  const told = warnings.map((text) => `warning: ${printable(text)}\n`)
+  io.err(formatLeftOut(leftOut) + told.join(''))
+  if (leftOut.some(({ denies }) => denies)) {
+    // Taking only the allow rows over would give access that somebody took away.
+    throw new Invalid([{ file: directory, message: 'not written: a row that denies is left out' }])
+  }
+  const revision = await writeImported(directory, imported, list.text, io)
 
-    const facts = { revision, directory, rows: rows.length, taken: imported.taken }
-    if (output === 'json') io.out(json({ ...facts, leftOut, warnings }))
-    else
-      io.out(
-        `${directory}: ${revision}, ${imported.taken} of ${count(rows.length, 'row')} taken over\n`,
-      )
-    return leftOut.length === 0 && imported.narrowed.length === 0 ? 0 : 1
-  },
-)
+  const facts = { revision, directory, rows: rows.length, taken: imported.taken }
+  if (options.output === 'json') io.out(json({ ...facts, leftOut, warnings }))
+  else
+    io.out(
+      `${directory}: ${revision}, ${imported.taken} of ${count(rows.length, 'row')} taken over\n`,
+    )
+  return leftOut.length === 0 && imported.narrowed.length === 0 ? 0 : 1
+}
 
 function narrowedMessage({ place, values }: CasbinRow): string {
   return `${place}: denies less than before: casbin reads ${JSON.stringify(values[1])} as a regular expression that matches more, here it is taken literally`

@@ -3,9 +3,9 @@ import { parseTestFile } from '../../policy/expectations/test-file.ts'
 import type { Expectation } from '../../policy/expectations/test-suite.ts'
 import { checkPolicySet, type Finding } from '../../policy/review/check.ts'
 import { type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
+import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
-import { printable } from '../table.ts'
 import { type PolicyDirectory, readPolicyDirectory } from './directory.ts'
 
 /** A policy directory, read and checked. Without errors there is a set. */

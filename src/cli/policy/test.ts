@@ -1,4 +1,5 @@
 import type { Admission } from '../../admission/verdict.ts'
+import { Invalid } from '../../errors.ts'
 import { compile } from '../../policy/engine/compile.ts'
 import { type Coverage, coverageOf } from '../../policy/expectations/coverage.ts'
 import { formatJunit } from '../../policy/expectations/junit.ts'
@@ -8,73 +9,49 @@ import {
   runExpectations,
 } from '../../policy/expectations/test-suite.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
-import { badArguments, count, decimal, json, policyCommand } from '../command.ts'
+import type { Run } from '../command.ts'
+import { count, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
 import { policySettings } from '../settings.ts'
-import { printable } from '../table.ts'
 import { createAsk } from './answer.ts'
 import { formatFindings, type Review, reviewDirectory } from './review.ts'
-
-const help = `usage: postern policy test [DIR] [--coverage PERCENT] [--output text|json|junit] [--config FILE]
-
-Checks a policy directory and asks it every question of its tests/*_test.yaml. Each is an entry like
-
-  - role: viewer
-    method: PUT
-    path: /api/v1/orders/7          canonical, as the policy is asked
-    expect: deny                    or allow
-    reason: A viewer changes nothing.
-    step: none                      optional: admin, exclusion, rule, none, route, endpoint or refused
-    withoutRules: true              optional: no rule is meant to name this role
-
-The answer is the gateway's, to a caller with this role and a valid token: routes and their access
-come from the configuration. Says which rules and exclusions no test decides by. Needs no network.
-
-  postern policy test
-  postern policy test ../new-policies --config production.yaml
-  postern policy test --coverage 100                    fail when a rule has no test
-  postern policy test --output junit > policy-tests.xml
-
-Exit codes: 0 passed, 4 a test failed, there is none, or too little is covered, 3 policy or tests
-cannot be used, 2 bad arguments.
-`
+import type { testSpec } from './specs.ts'
 
 /** Runs the tests of a policy directory against it, with the code that decides in the gateway. */
-export const policyTest = policyCommand(
-  {
-    help,
-    options: { coverage: { type: 'string' } },
-    positionals: [0, 1],
-    outputs: ['text', 'json', 'junit'],
-  },
-  async ({ values, positionals: [named], output }, io) => {
-    const least = decimal(values.coverage ?? '0')
-    if (least === undefined || least > 100) {
-      return badArguments('--coverage is a number from 0 to 100', { help, io })
-    }
-    const settings = policySettings(values.config, io)
-    const { admission, note } = settings.admission()
-    const name = named ?? settings.directory
-    const review = await reviewDirectory(name, io)
-    const report = runTests(review, admission, io)
-    if (report === undefined) {
-      if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
-      else io.err(formatFindings('error', review.errors))
-      if (output === 'junit') io.out(formatJunit([], review.errors))
-      return 3
-    }
+export const policyTest: Run<typeof testSpec> = async (call, io) => {
+  try {
+    return await test(call, io)
+  } catch (error) {
+    const isReport = call.options.output === 'junit' && error instanceof Invalid
+    if (isReport) io.out(formatJunit([], error.problems))
+    throw error
+  }
+}
 
-    const ok = report.failures.length === 0 && report.outcomes.length > 0
-    const covered = report.coverage.percent >= least
-    if (output === 'json') io.out(json({ ok: ok && covered, ...reportAsJson(review, report) }))
-    else io.err(formatFindings('warning', review.warnings) + formatNotes(report, note))
-    if (output === 'junit') io.out(formatJunit(report.outcomes))
-    if (output === 'text') io.out(formatReport(name, report))
-    if (!covered) io.err(`coverage is below the ${least} % that were asked for\n`)
-    return ok && covered ? 0 : 4
-  },
-)
+const test: Run<typeof testSpec> = async ({ options, arguments: [named] }, io) => {
+  const { output, coverage: least } = options
+  const settings = policySettings(options.config, io)
+  const { admission, note } = settings.admission()
+  const name = named ?? settings.directory
+  const review = await reviewDirectory(name, io)
+  const report = runTests(review, admission, io)
+  if (report === undefined) {
+    if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
+    else io.err(formatFindings('error', review.errors))
+    if (output === 'junit') io.out(formatJunit([], review.errors))
+    return 3
+  }
+
+  const ok = report.failures.length === 0 && report.outcomes.length > 0
+  const covered = report.coverage.percent >= least
+  if (output === 'json') io.out(json({ ok: ok && covered, ...reportAsJson(review, report) }))
+  else io.err(formatFindings('warning', review.warnings) + formatNotes(report, note))
+  if (output === 'junit') io.out(formatJunit(report.outcomes))
+  if (output === 'text') io.out(formatReport(name, report))
+  if (!covered) io.err(`coverage is below the ${least} % that were asked for\n`)
+  return ok && covered ? 0 : 4
+}
 
 /** What came of the tests of a policy. */
 export interface TestReport {

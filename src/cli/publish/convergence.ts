@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
 import type { Head, PolicyStore, ReplicaReport } from '../../stores/policies/policies.ts'
 import { OVERDUE_MS } from '../../stores/policies/replicas/replica-report.ts'
+import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress } from '../progress.ts'
-import { printable } from '../table.ts'
 
 /** How many of the known replicas decide by the head. */
 export interface Convergence {

@@ -1,6 +1,7 @@
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { Head, PolicyStore } from '../../stores/policies/policies.ts'
-import { printable } from '../table.ts'
+import { UsageError } from '../command.ts'
+import { printable } from '../format.ts'
 
 /** Which revision a publication may replace, and how that is known. */
 export interface Over {
@@ -10,10 +11,10 @@ export interface Over {
   readonly directory?: { readonly name: string; readonly base: string | undefined }
 }
 
-/** What is wrong with the value of `--over`, if anything. */
-export function overProblem(option: string | undefined): string | undefined {
-  const isSound = option === undefined || option === 'live' || isRevision(option)
-  return isSound ? undefined : `--over is a revision or live, not ${option}`
+/** Throws `UsageError` when the value of `--over` cannot be a revision. */
+export function checkOver(option: string | undefined): void {
+  if (option === undefined || option === 'live' || isRevision(option)) return
+  throw new UsageError(`--over: ${JSON.stringify(option)} is neither a revision nor "live"`)
 }
 
 /** What is to be published, and whether a person looks at the difference and is asked. */

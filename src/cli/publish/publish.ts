@@ -9,7 +9,7 @@ import {
   type PolicyStore,
   policyOf,
 } from '../../stores/policies/policies.ts'
-import { json, type PolicyOutput } from '../command.ts'
+import { json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { compareAccess, formatAccess } from '../policy/access.ts'
 import { refuse } from '../settings.ts'
@@ -145,7 +145,7 @@ async function whatHappened(
 /** Says who decides by it now; exit code 1 when some do not, none has reported, or Redis fails. */
 export function reportPublication(
   report: PublicationReport,
-  { output, allowLost }: { readonly output: PolicyOutput; readonly allowLost: boolean },
+  { output, allowLost }: { readonly output: 'text' | 'json'; readonly allowLost: boolean },
   io: Io,
 ): number {
   const { convergence, head } = report

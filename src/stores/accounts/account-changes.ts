@@ -7,7 +7,7 @@ import { insertAccount, liveRoleId, type NewAccount } from './account-insert.ts'
 import { accountOf, liveAccounts, status } from './account-queries.ts'
 
 /** One line of the list of accounts. The role key is empty when the role is missing. */
-export interface AccountSummary {
+interface AccountSummary {
   readonly userId: string
   readonly username: string
   readonly roleKey: string

@@ -19,3 +19,13 @@ export function printable(text: string): string {
     return `\\u{${character.codePointAt(0)?.toString(16)}}`
   })
 }
+
+/** One JSON document, as `--output json` prints it. */
+export function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}
+
+/** `1 rule`, `2 rules`, `12,000 rules`. */
+export function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number.toLocaleString('en-US')} ${number === 1 ? noun : plural}`
+}

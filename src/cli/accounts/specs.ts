@@ -1,0 +1,154 @@
+import { type CommandSpec, configOption, outputOption } from '../command.ts'
+
+const name = { name: 'NAME', description: 'user name' } as const
+const common = { ...outputOption, ...configOption } as const
+const passwordStdin = {
+  'password-stdin': { description: 'read the password from stdin instead of generating one' },
+} as const
+const exitCodes = {
+  0: 'done',
+  1: 'not done: unknown user or role, name taken, or a store is unreachable',
+  3: 'the configuration or a table is not valid',
+} as const
+const generated = 'Only the generated password is written to stdout; it is shown once.'
+const revokes = 'Revokes every token of the user on every gateway, within a second.'
+
+export const addSpec = {
+  name: 'user add',
+  summary: 'create an account and print its generated password',
+  details: generated,
+  arguments: [name],
+  options: {
+    role: { value: 'ROLE', required: 'give the role key of the account', description: 'role key' },
+    ...passwordStdin,
+    ...common,
+  },
+  exitCodes,
+  examples: [
+    'postern user add alice --role editor',
+    'postern user add alice --role editor --password-stdin < password.txt',
+  ],
+} as const satisfies CommandSpec
+
+export const passwdSpec = {
+  name: 'user passwd',
+  summary: 'set a new password and revoke the tokens of the user',
+  details: `${generated} ${revokes}`,
+  arguments: [name],
+  options: { ...passwordStdin, ...common },
+  exitCodes,
+  examples: [
+    'postern user passwd alice',
+    'postern user passwd alice --password-stdin < password.txt',
+  ],
+} as const satisfies CommandSpec
+
+export const roleSpec = {
+  name: 'user role',
+  summary: 'change the role of a user and revoke their tokens',
+  details: revokes,
+  arguments: [name, { name: 'ROLE', description: 'role key' }],
+  options: { ...common },
+  exitCodes,
+  examples: ['postern user role alice viewer  # alice must log in again'],
+} as const satisfies CommandSpec
+
+export const disableSpec = {
+  name: 'user disable',
+  summary: 'disable an account and revoke its tokens',
+  details: `The user cannot log in until you enable the account again. ${revokes}`,
+  arguments: [name],
+  options: { ...common },
+  exitCodes,
+  examples: ['postern user disable alice'],
+} as const satisfies CommandSpec
+
+export const enableSpec = {
+  name: 'user enable',
+  summary: 'enable a disabled account',
+  arguments: [name],
+  options: { ...common },
+  exitCodes,
+  examples: ['postern user enable alice'],
+} as const satisfies CommandSpec
+
+export const listSpec = {
+  name: 'user list',
+  summary: 'list all accounts with their role and status',
+  arguments: [],
+  options: { ...common },
+  exitCodes: { 0: 'listed', 1: 'the database is unreachable', 3: exitCodes[3] },
+  examples: [
+    'postern user list',
+    "postern user list --output json | jq -r '.[] | select(.enabled) | .username'",
+  ],
+} as const satisfies CommandSpec
+
+export const inspectSpec = {
+  name: 'token inspect',
+  summary: 'decode a token and verify it',
+  details: `Shows the user, the role, the key, the expiry time and whether a gateway accepts the token. Never
+prints the signature, so the output is not a usable token.`,
+  usage: ['TOKEN|- [OPTIONS]'],
+  arguments: [
+    {
+      name: 'TOKEN|-',
+      description: 'the token, or - to read it from stdin and keep it out of the shell history',
+    },
+  ],
+  options: { ...common },
+  exitCodes: { 0: 'a gateway accepts it', 1: 'a gateway rejects it, or a store is unreachable' },
+  examples: [
+    'postern token inspect - < token.txt',
+    'pbpaste | postern token inspect -',
+    'postern token inspect - --output json < token.txt | jq .claims.rolekey',
+  ],
+} as const satisfies CommandSpec
+
+export const revokeSpec = {
+  name: 'token revoke',
+  summary: 'revoke one token, or all tokens of a user',
+  details: `Every gateway rejects the tokens within a second and closes connections that use them within 30
+seconds. The user can log in again at once; to prevent that, disable the account.`,
+  usage: ['--token TOKEN|- [OPTIONS]', '--user NAME|ID [OPTIONS]'],
+  arguments: [],
+  options: {
+    token: {
+      value: 'TOKEN|-',
+      description: 'revoke this token; - reads it from stdin and keeps it out of the shell history',
+    },
+    user: {
+      value: 'NAME|ID',
+      description: 'revoke all tokens of this user; an ID also works for a deleted account',
+    },
+    ...common,
+  },
+  exitCodes: {
+    0: 'revoked',
+    1: 'not a token of this gateway, unknown user, or a store is unreachable',
+  },
+  examples: [
+    'postern token revoke --token - < token.txt',
+    'postern token revoke --user alice',
+    'postern token revoke --user 42',
+  ],
+} as const satisfies CommandSpec
+
+export const migrateSpec = {
+  name: 'db migrate',
+  summary: 'create the missing tables in the configured database',
+  details: `Also creates the initial roles together with the table of roles. Never changes an existing table;
+lists every difference of one that does not match. Safe to repeat and to run concurrently. A gateway
+does the same at startup, unless database.migrate is "never".`,
+  arguments: [],
+  options: { ...common },
+  exitCodes: {
+    0: 'every table exists and matches',
+    1: 'the database is unreachable or refuses',
+    3: 'a table does not match',
+  },
+  examples: [
+    'postern db migrate',
+    'POSTERN_DATABASE__URL=postgres://owner@db/postern postern db migrate',
+  ],
+} as const satisfies CommandSpec

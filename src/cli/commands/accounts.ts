@@ -1,0 +1,30 @@
+import {
+  addSpec,
+  disableSpec,
+  enableSpec,
+  inspectSpec,
+  listSpec,
+  migrateSpec,
+  passwdSpec,
+  revokeSpec,
+  roleSpec,
+} from '../accounts/specs.ts'
+import { type Command, command } from '../run-command.ts'
+
+export const userCommands: readonly Command[] = [
+  command(addSpec, async () => (await import('../accounts/user.ts')).userAdd),
+  command(passwdSpec, async () => (await import('../accounts/user.ts')).userPasswd),
+  command(roleSpec, async () => (await import('../accounts/user.ts')).userRole),
+  command(disableSpec, async () => (await import('../accounts/user.ts')).userDisable),
+  command(enableSpec, async () => (await import('../accounts/user.ts')).userEnable),
+  command(listSpec, async () => (await import('../accounts/user-list.ts')).userList),
+]
+
+export const tokenCommands: readonly Command[] = [
+  command(inspectSpec, async () => (await import('../accounts/token-inspect.ts')).tokenInspect),
+  command(revokeSpec, async () => (await import('../accounts/token-revoke.ts')).tokenRevoke),
+]
+
+export const dbCommands: readonly Command[] = [
+  command(migrateSpec, async () => (await import('../accounts/db-migrate.ts')).dbMigrate),
+]

@@ -1,0 +1,8 @@
+import { checkSpec, printSpec, schemaSpec } from '../config/specs.ts'
+import { type Command, command } from '../run-command.ts'
+
+export const configCommands: readonly Command[] = [
+  command(checkSpec, async () => (await import('../config/check.ts')).configCheck),
+  command(printSpec, async () => (await import('../config/print.ts')).configPrint),
+  command(schemaSpec, async () => (await import('../config/schema.ts')).configSchema),
+]

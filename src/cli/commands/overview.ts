@@ -1,0 +1,45 @@
+import type { CommandSpec } from '../command.ts'
+import { listHelp } from '../help.ts'
+import { commands, type Group, groups, nameInGroup } from './table.ts'
+
+/** The specification of every command that users call, group by group. */
+export async function allCommands(): Promise<readonly CommandSpec[]> {
+  const inGroups = await Promise.all(groups.map((group) => group.commands()))
+  return [...commands.filter(({ isInternal }) => !isInternal), ...inGroups.flat()].map(
+    ({ spec }) => spec,
+  )
+}
+
+/** `postern help`. */
+export async function programHelp(): Promise<string> {
+  return listHelp({
+    usage: 'postern COMMAND [ARGUMENTS] [OPTIONS]',
+    summary: 'API gateway that authenticates and authorizes each call before forwarding it',
+    commands: (await allCommands()).map(({ name, summary }) => [name, summary] as const),
+    more: programOptions,
+  })
+}
+
+const programOptions = `Options:
+  -h, --help     show this help
+  -V, --version  show the version, commit, Node version and platform
+
+Exit codes:
+  0  success
+  1  failure, or the answer is no
+  2  bad usage
+  3  the configuration, the policy or another file is not valid
+  4  a policy test failed
+
+Run "postern COMMAND --help" for options and examples.
+`
+
+/** `postern help GROUP`. */
+export async function groupHelp({ name, summary, commands: load }: Group): Promise<string> {
+  return listHelp({
+    usage: `postern ${name} COMMAND [ARGUMENTS] [OPTIONS]`,
+    summary,
+    commands: (await load()).map(({ spec }) => [nameInGroup(spec), spec.summary] as const),
+    more: `Run "postern ${name} COMMAND --help" for options, exit codes and examples.\n`,
+  })
+}

@@ -1,0 +1,16 @@
+import { checkSpec, diffSpec, explainSpec, importSpec, testSpec } from '../policy/specs.ts'
+import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
+import { type Command, command } from '../run-command.ts'
+
+export const policyCommands: readonly Command[] = [
+  command(checkSpec, async () => (await import('../policy/check.ts')).policyCheck),
+  command(testSpec, async () => (await import('../policy/test.ts')).policyTest),
+  command(explainSpec, async () => (await import('../policy/explain.ts')).policyExplain),
+  command(diffSpec, async () => (await import('../policy/diff.ts')).policyDiff),
+  command(pushSpec, async () => (await import('../publish/push.ts')).policyPush),
+  command(pullSpec, async () => (await import('../publish/pull.ts')).policyPull),
+  command(statusSpec, async () => (await import('../publish/status.ts')).policyStatus),
+  command(historySpec, async () => (await import('../publish/history.ts')).policyHistory),
+  command(rollbackSpec, async () => (await import('../publish/rollback.ts')).policyRollback),
+  command(importSpec, async () => (await import('../policy/import.ts')).policyImport),
+]

@@ -1,0 +1,59 @@
+import type { CommandSpec } from '../command.ts'
+import { serveSpec, versionSpec, workerSpec } from '../program/specs.ts'
+import { type Command, command } from '../run-command.ts'
+
+/** Commands that share their first word. */
+export interface Group {
+  readonly name: string
+  readonly summary: string
+  readonly commands: () => Promise<readonly Command[]>
+}
+
+/** The commands of one word. */
+export const commands: readonly (Command & { readonly isInternal?: true })[] = [
+  command(serveSpec, async () => (await import('../program/serve.ts')).serve),
+  {
+    ...command(workerSpec, async () => (await import('../program/worker.ts')).worker),
+    isInternal: true,
+  },
+  command(versionSpec, async () => (await import('../program/version.ts')).showVersion),
+]
+
+/** The commands of two words, by the first one. A group is loaded when the user names it. */
+export const groups: readonly Group[] = [
+  {
+    name: 'config',
+    summary: 'check and print the configuration',
+    commands: async () => (await import('./config.ts')).configCommands,
+  },
+  {
+    name: 'policy',
+    summary: 'check, test, compare and publish policies',
+    commands: async () => (await import('./policy.ts')).policyCommands,
+  },
+  {
+    name: 'user',
+    summary: 'manage the accounts in the configured database',
+    commands: async () => (await import('./accounts.ts')).userCommands,
+  },
+  {
+    name: 'token',
+    summary: 'inspect and revoke tokens',
+    commands: async () => (await import('./accounts.ts')).tokenCommands,
+  },
+  {
+    name: 'db',
+    summary: 'prepare the configured database',
+    commands: async () => (await import('./accounts.ts')).dbCommands,
+  },
+  {
+    name: 'keys',
+    summary: 'manage the keys that sign tokens',
+    commands: async () => (await import('./keys.ts')).keysCommands,
+  },
+]
+
+/** `push` of `policy push`. */
+export function nameInGroup({ name }: CommandSpec): string {
+  return name.slice(name.indexOf(' ') + 1)
+}

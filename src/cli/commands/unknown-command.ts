@@ -1,0 +1,44 @@
+import { didYouMean, nearest } from '../../suggest.ts'
+import { printable } from '../format.ts'
+import type { Io } from '../io.ts'
+import { allCommands } from './overview.ts'
+import { type Group, groups, nameInGroup } from './table.ts'
+
+/** Names what the user may have meant. Returns the exit code of bad usage. */
+export async function unknownCommand(words: readonly string[], io: Io): Promise<number> {
+  const [first = ''] = words
+  const group = groups.find(({ name }) => name === first)
+  const place = group === undefined ? 'postern' : `postern ${group.name}`
+  const problem = await problemWith(words, group)
+  io.err(`postern: ${printable(problem)}\nRun "${place} --help" for a list of commands.\n`)
+  return 2
+}
+
+async function problemWith(words: readonly string[], group: Group | undefined): Promise<string> {
+  const [first = '', second] = words
+  const last = group === undefined ? first : (second ?? '')
+  if (last.startsWith('-')) {
+    const hint = didYouMean(last, group === undefined ? ['--help', '--version'] : ['--help'])
+    const isMissing = group !== undefined && hint === ''
+    return isMissing ? `missing command after "${first}"` : `unknown option ${last}${hint}`
+  }
+  const hint = group === undefined ? await similarTo(first) : await similarIn(group, last)
+  return `unknown command "${words.join(' ')}"${hint}`
+}
+
+async function similarIn(group: Group, word: string): Promise<string> {
+  const members = await group.commands()
+  const meant = nearest(
+    word,
+    members.map(({ spec }) => nameInGroup(spec)),
+  )
+  return meant === undefined ? '' : `; did you mean ${group.name} ${meant}?`
+}
+
+async function similarTo(word: string): Promise<string> {
+  const names = (await allCommands()).map(({ name }) => name)
+  // `postern push` lacks the name of its group.
+  const inGroups = names.filter((name) => name.endsWith(` ${word}`))
+  if (inGroups.length > 0) return `; did you mean ${inGroups.join(' or ')}?`
+  return didYouMean(word, [...groups.map(({ name }) => name), ...names, 'help'])
+}

@@ -1,0 +1,178 @@
+import { type CommandSpec, configOption, outputOption } from '../command.ts'
+
+/** The policy directory of a command. */
+export const directoryArgument = {
+  name: 'DIR',
+  optional: true,
+  description: 'policy directory (default: policy.directory of the configuration, else policies)',
+} as const
+
+export const checkSpec = {
+  name: 'policy check',
+  summary: 'validate a policy directory and print warnings',
+  details: `Errors make the policy unusable. Warnings point at probable mistakes: duplicate and redundant
+rules, rules that never apply, roles without permissions, deny rules without effect, exclusions that
+look like business endpoints. Works offline.`,
+  arguments: [directoryArgument],
+  options: {
+    strict: { description: 'treat warnings as errors, for CI' },
+    ...outputOption,
+    ...configOption,
+  },
+  exitCodes: { 0: 'valid', 3: 'not valid, or warnings with --strict' },
+  examples: [
+    'postern policy check',
+    'postern policy check ../new-policies --strict',
+    'postern policy check --output json | jq -r \'.warnings[] | "\\(.file):\\(.line) \\(.message)"\'',
+  ],
+} as const satisfies CommandSpec
+
+export const testSpec = {
+  name: 'policy test',
+  summary: 'run the tests of a policy directory',
+  details: `Checks the directory, then evaluates every entry of tests/*_test.yaml as the gateway does for a
+caller with this role and a valid token. Routes come from the configuration. Works offline. An entry:
+
+  - role: viewer
+    method: PUT
+    path: /api/v1/orders/7     # canonical, as the policy sees it
+    expect: deny               # or allow
+    reason: A viewer must not change orders.
+    step: none                 # optional: admin, exclusion, rule, none, route,
+                               #   endpoint or refused
+    withoutRules: true         # optional: this role has no rules on purpose
+
+The report lists rules and exclusions that no test covers.`,
+  arguments: [directoryArgument],
+  options: {
+    coverage: {
+      value: 'PERCENT',
+      number: { min: 0, max: 100 },
+      default: '0',
+      description: 'fail when tests cover fewer rules and exclusions than this',
+    },
+    output: {
+      value: 'FORMAT',
+      choices: ['text', 'json', 'junit'],
+      default: 'text',
+      description: 'output format: text, json or junit',
+    },
+    ...configOption,
+  },
+  exitCodes: {
+    0: 'all tests passed',
+    3: 'the policy or a test file is not valid',
+    4: 'a test failed, the directory has no tests, or coverage is too low',
+  },
+  examples: [
+    'postern policy test',
+    'postern policy test ../new-policies --config production.yaml',
+    'postern policy test --coverage 100',
+    'postern policy test --output junit > policy-tests.xml',
+  ],
+} as const satisfies CommandSpec
+
+export const explainSpec = {
+  name: 'policy explain',
+  summary: 'show whether a role may make a call, and which rule decides',
+  details: `Answers with the code that decides in the gateway, for a caller with this role and a valid token:
+the route or endpoint, the deciding step and rule with its line, and for a denied call the rules that
+nearly match. Works offline unless you name a revision or "live".`,
+  arguments: [
+    { name: 'ROLE', description: 'role key, such as editor' },
+    { name: 'METHOD', description: 'HTTP method, such as GET' },
+    { name: 'PATH', description: 'request path; a query string is ignored' },
+  ],
+  options: {
+    policies: {
+      value: 'DIR|REVISION|live',
+      description: 'policy to use (default: policy.directory of the configuration, else policies)',
+    },
+    ...outputOption,
+    ...configOption,
+  },
+  exitCodes: {
+    0: 'allowed',
+    1: 'denied or refused',
+    3: 'the policy or the configuration is not valid',
+  },
+  examples: [
+    'postern policy explain viewer DELETE /api/v1/orders/7',
+    "postern policy explain viewer GET '/api/v1/orders/a%20b?page=2'",
+    'postern policy explain clerk POST /api/v1/orders --policies ../new-policies',
+    'postern policy explain clerk POST /api/v1/orders --policies live --config production.yaml',
+  ],
+} as const satisfies CommandSpec
+
+export const diffSpec = {
+  name: 'policy diff',
+  summary: 'compare two policies by the access they grant',
+  details: `Compares access, not lines: which role gains (+) or loses (-) which method on which path, and which
+endpoints become reachable without a permission check. A rule that a wider rule already covered is
+not a gain. Works offline unless you name a revision or "live".`,
+  arguments: [
+    {
+      name: 'FROM',
+      optional: true,
+      description: 'old policy: a directory, a revision or live (default: live)',
+    },
+    {
+      name: 'TO',
+      optional: true,
+      description: 'new policy (default: policy.directory of the configuration, else policies)',
+    },
+  ],
+  options: { ...outputOption, ...configOption },
+  exitCodes: {
+    0: 'access stays the same or narrows',
+    1: 'access widens',
+    3: 'a policy is not valid',
+  },
+  examples: [
+    'postern policy diff  # live against the configured directory',
+    'postern policy diff r-3f2a9c81d604',
+    'postern policy diff r-3f2a9c81d604 live',
+    'postern policy diff policies ../new-policies',
+    'git worktree add ../main main && postern policy diff ../main/policies policies',
+  ],
+} as const satisfies CommandSpec
+
+export const importSpec = {
+  name: 'policy import',
+  summary: 'import a policy from go-admin or Casbin',
+  details: `Reads the table casbin_rule or sys_casbin_rule of a go-admin database (database.url), or the key that
+casbin-redis-adapter keeps in Redis (redis.url), without changing them. Lists every row that it
+cannot import, with the reason. Writes the whole directory or nothing.
+
+The directory gets an initial list of exclusions. From go-admin's own list, business endpoints become
+comments; --all-exclusions makes them entries, with a warning for each. Run "postern policy check"
+on the result before you publish it.`,
+  arguments: [
+    {
+      name: 'SOURCE',
+      choices: ['database', 'redis'],
+      description: 'database (go-admin) or redis (casbin-redis-adapter)',
+    },
+    { name: 'DIR', description: 'directory to create; must not exist or be empty' },
+  ],
+  options: {
+    table: {
+      value: 'NAME',
+      description: 'database: table to read (default: the one that has rows)',
+    },
+    'all-exclusions': { description: "database: import all of go-admin's exclusions" },
+    key: { value: 'NAME', description: 'redis: key to read (default: policies)' },
+    ...outputOption,
+    ...configOption,
+  },
+  exitCodes: {
+    0: 'every row was imported unchanged',
+    1: 'rows were skipped or narrowed, or the source has no rows',
+    3: 'nothing was written: the result would not be valid',
+  },
+  examples: [
+    'POSTERN_DATABASE__URL=postgres://… postern policy import database imported',
+    'postern policy import database imported --table sys_casbin_rule',
+    'POSTERN_REDIS__URL=redis://… postern policy import redis imported --key policies',
+  ],
+} as const satisfies CommandSpec

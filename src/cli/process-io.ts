@@ -1,0 +1,52 @@
+import { userInfo } from 'node:os'
+import { createInterface } from 'node:readline/promises'
+import { text } from 'node:stream/consumers'
+import type { Io } from './io.ts'
+
+/** What commands touch when a process runs them. */
+export function createIo(host: NodeJS.Process): Io {
+  const { stdin, stdout, stderr, env } = host
+  // A reader that closes the pipe early, such as `head`, is not an error.
+  for (const stream of [stdout, stderr]) stream.on('error', () => {})
+  return {
+    out: (line) => void stdout.write(line),
+    err: (line) => void stderr.write(line),
+    env,
+    cwd: host.cwd(),
+    readStdin: () => text(stdin),
+    isTerminal: stdin.isTTY === true && stderr.isTTY === true,
+    async ask(question) {
+      const lines = createInterface({ input: stdin, output: stderr })
+      try {
+        return await lines.question(question)
+      } catch {
+        // The end of the input and Ctrl-C both mean no.
+        return ''
+      } finally {
+        lines.close()
+      }
+    },
+    get userName() {
+      return userName(host)
+    },
+    host,
+  }
+}
+
+/** A container may run under a number that has no name. */
+function userName(host: NodeJS.Process): string {
+  try {
+    return userInfo().username
+  } catch {
+    const { USER, LOGNAME } = host.env
+    return USER || LOGNAME || `uid ${host.getuid?.() ?? 'unknown'}`
+  }
+}
+
+/** Waits until everything written has reached its reader, or the reader has closed the pipe. */
+export async function flushed({ stdout, stderr }: NodeJS.Process): Promise<void> {
+  const each = [stdout, stderr].map(
+    (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
+  )
+  await Promise.all(each)
+}

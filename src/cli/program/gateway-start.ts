@@ -1,0 +1,76 @@
+import type { Config } from '../../config/schema/schema.ts'
+import type { RunningPostern, ServeOptions } from '../../serve/options.ts'
+import type { Io } from '../io.ts'
+
+/** The process that a gateway runs in. */
+export function hostOf({ host }: Io): NodeJS.Process {
+  if (host === undefined) throw new Error('a gateway needs a process of its own')
+  return host
+}
+
+/** Runs a gateway in this process. */
+export async function serveHere(options: ServeOptions): Promise<RunningPostern> {
+  const { serve } = await import('../../serve/serve.ts')
+  const { settleProcess } = await import('../../serve/settle-process.ts')
+  return serve({ ...options, beforeListening: settleProcess })
+}
+
+interface StartOptions {
+  readonly base: Readonly<Record<string, number>> | undefined
+  /** Whether people read the log on a terminal. */
+  readonly isTerminal: boolean
+  /** Added to the configured shutdown deadlines. */
+  readonly extraMs?: number
+}
+
+/** Opens the log on stdout. From here on, an uncaught exception leads to an orderly shutdown. */
+export async function startProcess(
+  host: NodeJS.Process,
+  config: Config,
+  { base, isTerminal, extraMs = 0 }: StartOptions,
+) {
+  const [{ openLog }, { createLife }] = await Promise.all([
+    import('../../serve/open-log.ts'),
+    import('../../serve/shutdown.ts'),
+  ])
+  const { stdout, stderr, env } = host
+  const output = { fd: stdout.fd, errorFd: stderr.fd, isTerminal, env }
+  const { log, describe, passOn, passOnErrors, flush } = openLog(config, output, base)
+  host.on('exit', flush)
+  const { deadlineMs, failureDeadlineMs } = config.shutdown
+  const life = createLife({
+    log,
+    shutdown: { deadlineMs: deadlineMs + extraMs, failureDeadlineMs: failureDeadlineMs + extraMs },
+    describe,
+    exit: (code) => host.exit(code),
+  })
+  // Both: with --unhandled-rejections=warn, Node emits only the second.
+  host.on('uncaughtException', life.failed)
+  host.on('unhandledRejection', (error) => life.failed(error, 'unhandledRejection'))
+  return { log, life, passOn, passOnErrors }
+}
+
+interface Signals {
+  /** Sets the handlers. A signal to stop that came before them is delivered now. */
+  handle(stop: () => void, reload: () => void): void
+}
+
+/**
+ * Listens for signals from now on: the first process of a container gets only those that it listens
+ * for. A terminal that closes sends SIGHUP to stop us; from anywhere else SIGHUP asks for a reload.
+ */
+export function watchSignals(host: NodeJS.Process): Signals {
+  let isEarly = false
+  let onStop = () => {
+    isEarly = true
+  }
+  let onReload = () => {}
+  for (const name of ['SIGTERM', 'SIGINT'] as const) host.on(name, () => onStop())
+  host.on('SIGHUP', () => (host.stdout.isTTY === true ? onStop() : onReload()))
+  return {
+    handle(stop, reload) {
+      ;[onStop, onReload] = [stop, reload]
+      if (isEarly) stop()
+    },
+  }
+}

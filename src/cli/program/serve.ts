@@ -1,0 +1,86 @@
+import { fstatSync } from 'node:fs'
+import type { supervise } from '../../serve/supervise.ts'
+import { StartEnded } from '../../workers/start-ended.ts'
+import type { Run } from '../command.ts'
+import type { Io } from '../io.ts'
+import { hostOf, serveHere, startProcess, watchSignals } from './gateway-start.ts'
+import type { serveSpec } from './specs.ts'
+
+/** Runs the gateway until a signal stops it. */
+export const serve: Run<typeof serveSpec> = async ({ options }, io) => {
+  try {
+    return await runGateway(options, io)
+  } catch (error) {
+    // The worker that failed has already reported why.
+    if (error instanceof StartEnded) return error.exitCode
+    throw error
+  }
+}
+
+/** What the shutdown of several workers may take longer than that of one. */
+const workersMs = 10_000
+
+const nothingToReload =
+  'SIGHUP: policies, keys and certificates are watched; other settings need a restart'
+
+async function runGateway(
+  options: Parameters<typeof serve>[0]['options'],
+  io: Io,
+): Promise<number> {
+  const host = hostOf(io)
+  const signals = watchSignals(host)
+  const [{ loadConfig }, { workerCount }] = await Promise.all([
+    import('../../config/load.ts'),
+    import('../../workers/worker-count.ts'),
+  ])
+  const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
+  const { count, why } = workerCount(config)
+  const isTerminal = host.stdout.isTTY === true
+  const { log, life, passOn, passOnErrors } = await startProcess(
+    host,
+    config,
+    count === 1
+      ? { base: undefined, isTerminal }
+      : { base: { pid: host.pid }, isTerminal, extraMs: workersMs },
+  )
+  signals.handle(life.asked, () => log.warn(nothingToReload))
+  if (why !== undefined) log.info({ workers: count, reason: why }, 'application.workers is auto')
+  if (life.hurry.aborted) return life.exitCode()
+  const postern =
+    count === 1
+      ? await serveHere({ config, log, hurry: life.hurry })
+      : await superviseHere({
+          config,
+          log,
+          count,
+          output: {
+            isTerminal,
+            isFile: fstatSync(host.stdout.fd).isFile(),
+            passOn,
+            passOnErrors,
+          },
+          life,
+          crewMs: workersMs,
+        })
+  const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
+  const workers = count === 1 ? undefined : count
+  log.info({ port: publicPort, opsPort, forwardAuthPort, revision, workers }, 'listening')
+  for (const { username, roleKey, password } of seeded) {
+    io.out(`account made: ${username} (role ${roleKey}), password ${password}\n`)
+  }
+  if (options.tour) {
+    const { tour } = await import('./tour.ts')
+    const editorPassword = seeded.find(({ username }) => username === 'editor')?.password
+    io.out(tour({ address: `http://127.0.0.1:${publicPort}`, editorPassword }))
+  }
+
+  return life.end(postern.close)
+}
+
+/** Settles the supervisor's process before its workers have anything that they could wait for. */
+async function superviseHere(parts: Parameters<typeof supervise>[0]): ReturnType<typeof supervise> {
+  const { supervise } = await import('../../serve/supervise.ts')
+  const { settleProcess } = await import('../../serve/settle-process.ts')
+  settleProcess()
+  return supervise(parts)
+}

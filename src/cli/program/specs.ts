@@ -1,0 +1,43 @@
+import { type CommandSpec, configOption, outputOption } from '../command.ts'
+
+export const serveSpec = {
+  name: 'serve',
+  summary: 'run the gateway until it receives SIGTERM or SIGINT',
+  details: `The first signal closes the listeners and lets open requests finish, for at most shutdown.deadlineMs.
+A second one, at least a second later, closes what is still open. Policies, keys and certificates are
+reloaded when their files change; other settings need a restart.`,
+  arguments: [],
+  options: {
+    ...configOption,
+    tour: { description: 'after the start, print commands to try' },
+  },
+  exitCodes: {
+    0: 'stopped by a signal',
+    1: 'a port, store or file is unavailable, or the shutdown was not clean',
+    3: 'the configuration, the policy or a table is not valid',
+  },
+  examples: [
+    'postern serve',
+    'postern serve --config /etc/postern/postern.yaml',
+    'POSTERN_APPLICATION__PORT=8080 postern serve  # every setting has a variable',
+  ],
+} as const satisfies CommandSpec
+
+export const workerSpec = {
+  name: 'worker',
+  summary: 'run one worker process of the gateway',
+  details: 'Internal: "postern serve" starts it when application.workers is above 1.',
+  arguments: [],
+  options: {},
+  exitCodes: { 0: 'stopped by the supervisor', 1: 'the worker failed' },
+  examples: ['postern serve  # starts the workers itself'],
+} as const satisfies CommandSpec
+
+export const versionSpec = {
+  name: 'version',
+  summary: 'print the version, commit, Node version and platform',
+  arguments: [],
+  options: { ...outputOption },
+  exitCodes: { 0: 'printed' },
+  examples: ['postern version', 'postern version --output json | jq -r .commit'],
+} as const satisfies CommandSpec

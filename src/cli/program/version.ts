@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { version } from '../../version.ts'
+import type { Run } from '../command.ts'
+import { formatTable, json } from '../format.ts'
+import type { Io } from '../io.ts'
+import { hostOf } from './gateway-start.ts'
+import type { versionSpec } from './specs.ts'
+
+/** Prints what a bug report needs. */
+export const showVersion: Run<typeof versionSpec> = async ({ options }, io) => {
+  const { versions, platform, arch } = hostOf(io)
+  const facts = {
+    version,
+    commit: commit(io.env),
+    node: versions.node,
+    platform: `${platform}-${arch}`,
+  }
+  io.out(options.output === 'json' ? json(facts) : formatTable(Object.entries(facts)))
+  return 0
+}
+
+/** The build writes it beside the compiled program. */
+const stamp = new URL('../../commit', import.meta.url)
+const checkout = new URL('../../../', import.meta.url)
+
+/** The commit that this program was built from, `-dirty` when files had changed, or `unknown`. */
+function commit(env: Io['env']): string {
+  const known = existsSync(stamp) ? readFileSync(stamp, 'utf8') : askGit(env)
+  return /^[0-9a-f]{7,64}(?:-dirty)?$/.exec(known.trim())?.[0] ?? 'unknown'
+}
+
+function askGit(env: Io['env']): string {
+  // Elsewhere, such as in node_modules, git would answer for the project around it.
+  if (!existsSync(new URL('.git', checkout))) return ''
+  const foreign = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE']
+  const own = Object.entries(env).filter(([name]) => !foreign.includes(name))
+  try {
+    return execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=40', '--exclude=*'], {
+      cwd: fileURLToPath(checkout),
+      env: Object.fromEntries(own),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      timeout: 5000,
+    })
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,48 @@
+import type { Run } from '../command.ts'
+import { hostOf, serveHere, startProcess, watchSignals } from './gateway-start.ts'
+import type { workerSpec } from './specs.ts'
+
+/** Runs one worker process. The supervisor starts it and tells it what to do. */
+export const worker: Run<typeof workerSpec> = async (_, io) => {
+  const { default: cluster } = await import('node:cluster')
+  const own = cluster.worker
+  if (own === undefined) {
+    io.err('postern: "postern worker" is internal: run "postern serve" with application.workers\n')
+    return 2
+  }
+
+  const host = hostOf(io)
+  const signals = watchSignals(host)
+  const stopping = Promise.withResolvers<void>()
+  signals.handle(stopping.resolve, () => {})
+  const { work } = await import('../../workers/worker.ts')
+  const { drainMs } = await import('../../serve/draining.ts')
+  let code = 0
+  await work({
+    worker: own,
+    signal: stopping.promise,
+    async serve({ number, config, isTerminal, ticketKeys }) {
+      const base = { worker: number, pid: host.pid }
+      const { log, life } = await startProcess(host, config, { base, isTerminal })
+      // A terminal that closes signals the supervisor as well, which alone can see that it is one.
+      signals.handle(life.asked, () => {})
+      void life.told.then(stopping.resolve)
+      const asWorker = { number, ticketKeys: Buffer.from(ticketKeys, 'base64') }
+      const gateway = await serveHere({ config, log, hurry: life.hurry, asWorker })
+      const mayClose = Promise.withResolvers<void>()
+      const ended = life.end(() => mayClose.promise.then(gateway.close))
+      return {
+        ...gateway,
+        async close(withinMs) {
+          life.begin(withinMs)
+          mayClose.resolve()
+          code = await ended
+        },
+        hurry: life.cut,
+        hurried: life.hurry,
+        waitMs: () => life.leftMs() - drainMs(config),
+      }
+    },
+  })
+  return code
+}

@@ -1,0 +1,155 @@
+import { type CommandSpec, configOption, outputOption } from '../command.ts'
+import { directoryArgument } from '../policy/specs.ts'
+
+/** The options of the commands that publish. */
+const publishOptions = {
+  yes: { short: 'y', description: 'publish without asking' },
+  over: {
+    value: 'REVISION|live',
+    description: 'publish only if this revision is live; "live" replaces any revision',
+  },
+  author: { value: 'NAME', description: 'author in the history (default: your user name)' },
+  wait: {
+    value: 'SECONDS',
+    number: { min: 0, max: 3600 },
+    description: 'how long to wait for the replicas; 0 checks once (default: 15)',
+  },
+  'no-wait': {
+    description:
+      'publish without checking the replicas, for a first policy before any gateway runs',
+  },
+  'allow-lost': {
+    description:
+      'succeed although replicas are lost or none has reported, for a deployment that replaces them',
+  },
+  ...outputOption,
+  ...configOption,
+} as const
+
+export const pushSpec = {
+  name: 'policy push',
+  summary: 'check, test and publish a policy directory',
+  details: `Shows what changes compared with the live policy, asks for confirmation, publishes to Redis and
+waits until every known replica uses the new revision.
+
+Never replaces a revision that you have not seen: "pull" and "push" record in DIR/.postern/base which
+revision of this Redis the files come from. When another revision is live, "push" refuses and names
+its author. Files without that record need --over together with --yes.`,
+  arguments: [directoryArgument],
+  options: {
+    message: {
+      short: 'm',
+      value: 'MESSAGE',
+      required: 'give the reason for this change',
+      description: 'reason for this change',
+    },
+    'allow-empty': { description: 'publish a policy without rules: only admin keeps access' },
+    ...publishOptions,
+  },
+  exitCodes: {
+    0: 'published and active on every replica (with --no-wait: published)',
+    1: 'not published, or replicas are behind, lost or unknown',
+    3: 'the policy is not valid',
+    4: 'a test failed',
+  },
+  examples: [
+    "postern policy push -m 'clerks may cancel orders'",
+    "postern policy push -m 'release 7' ../policies --yes --author ci --over r-3f2a9c81d604",
+    "postern policy push -m 'incident 12: admin only' ../empty --allow-empty",
+    "POSTERN_REDIS__URL=redis://redis:6379 postern policy push -m 'first policy' --no-wait",
+  ],
+} as const satisfies CommandSpec
+
+export const pullSpec = {
+  name: 'policy pull',
+  summary: 'write a published policy into a directory',
+  details: `Writes model.conf, *.csv and exclusions.yaml as they were pushed. Never touches the tests. Records the
+revision in DIR/.postern/base, so that "push" refuses to undo a later revision.`,
+  usage: ['[REVISION|live] [DIR] [OPTIONS]'],
+  arguments: [
+    { name: 'REVISION|live', optional: true, description: 'published policy (default: live)' },
+    directoryArgument,
+  ],
+  options: {
+    force: { description: 'replace the other policy files in DIR' },
+    ...outputOption,
+    ...configOption,
+  },
+  exitCodes: { 0: 'written, or already up to date', 1: 'not written' },
+  examples: [
+    'postern policy pull',
+    'postern policy pull r-3f2a9c81d604 ../before',
+    'postern policy pull live policies --force',
+  ],
+} as const satisfies CommandSpec
+
+export const statusSpec = {
+  name: 'policy status',
+  summary: 'show which revision each replica uses',
+  details: `A replica that stops reporting without an orderly shutdown stays listed as lost for a day: if it
+still runs, it uses its last policy. Forget a replica that no longer runs.`,
+  arguments: [],
+  options: {
+    forget: { value: 'ID|lost', description: 'forget this lost replica, or all lost replicas' },
+    ...outputOption,
+    ...configOption,
+  },
+  exitCodes: {
+    0: 'every known replica uses the live revision',
+    1: 'replicas are behind, lost or unknown, or nothing is published',
+  },
+  examples: [
+    'postern policy status',
+    'postern policy status --forget gw-7-3fa91c',
+    'watch -n 2 postern policy status',
+    "postern policy status --output json | jq -r '.replicas[] | select(.lost) | .id'",
+  ],
+} as const satisfies CommandSpec
+
+export const historySpec = {
+  name: 'policy history',
+  summary: 'list who published which revision, when and why',
+  arguments: [],
+  options: {
+    limit: {
+      value: 'N',
+      number: { min: 1, integer: true },
+      default: '20',
+      description: 'number of entries, newest first',
+    },
+    ...outputOption,
+    ...configOption,
+  },
+  exitCodes: { 0: 'listed', 1: 'Redis is unreachable' },
+  examples: [
+    'postern policy history',
+    'postern policy history --limit 100',
+    'postern policy history --output json | jq -r \'.[] | select(.author == "ci") | .revision\'',
+  ],
+} as const satisfies CommandSpec
+
+export const rollbackSpec = {
+  name: 'policy rollback',
+  summary: 'publish an earlier revision again',
+  details: `Shows what changes compared with the live policy, asks for confirmation, publishes the old revision
+as a new entry of the history and waits until every known replica uses it.`,
+  arguments: [
+    { name: 'REVISION', description: 'revision to publish; its first 12 hex digits are enough' },
+  ],
+  options: {
+    message: {
+      short: 'm',
+      value: 'MESSAGE',
+      description: 'reason for this change (default: "back to REVISION")',
+    },
+    ...publishOptions,
+  },
+  exitCodes: {
+    0: 'published and active on every replica (with --no-wait: published)',
+    1: 'not published, or replicas are behind, lost or unknown',
+  },
+  examples: [
+    'postern policy rollback r-3f2a9c81d604',
+    "postern policy rollback r-3f2a9c81d604 -m 'incident 12' --yes --author oncall",
+  ],
+} as const satisfies CommandSpec

@@ -1,0 +1,62 @@
+import { Invalid } from '../errors.ts'
+import { type CommandSpec, type Run, UsageError } from './command.ts'
+import { json, printable } from './format.ts'
+import { commandHelp, usageLines } from './help.ts'
+import type { Io } from './io.ts'
+import { asksForHelp, parseArguments } from './parse-arguments.ts'
+import { startClock } from './progress.ts'
+
+/** A command that is ready to run. */
+export interface Command {
+  readonly spec: CommandSpec
+  /** Runs it with the arguments after its name and returns the exit code. */
+  readonly run: (args: readonly string[], io: Io) => Promise<number>
+}
+
+/**
+ * Combines the specification of a command with its code, which is loaded only to do the work: help
+ * and usage errors need neither Redis nor a database driver. With `--output json` a failure prints a
+ * document too.
+ */
+export function command<const Spec extends CommandSpec>(
+  spec: Spec,
+  load: () => Promise<Run<Spec>>,
+): Command {
+  async function work(args: readonly string[], io: Io): Promise<number> {
+    const call = parseArguments(spec, args)
+    startClock(io)
+    const run = await load()
+    try {
+      return await run(call, io)
+    } catch (error) {
+      const { output }: { readonly output?: unknown } = call.options
+      if (output === 'json' && !(error instanceof UsageError)) {
+        io.out(json({ ok: false, errors: problemsIn(error) }))
+      }
+      throw error
+    }
+  }
+  return {
+    spec,
+    async run(args, io) {
+      if (asksForHelp(spec, args)) {
+        io.out(commandHelp(spec))
+        return 0
+      }
+      try {
+        return await work(args, io)
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error
+        const hint = `Run "postern ${spec.name} --help" for options and examples.`
+        io.err(`postern: ${printable(error.message)}\n${usageLines(spec)}\n${hint}\n`)
+        return 2
+      }
+    },
+  }
+}
+
+/** What went wrong, in the form of the problems that `check` prints. */
+function problemsIn(error: unknown): readonly { readonly message: string }[] {
+  if (error instanceof Invalid) return error.problems
+  return [{ message: error instanceof Error ? error.message : String(error) }]
+}

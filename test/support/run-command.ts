@@ -1,0 +1,45 @@
+import { dispatch } from '../../src/cli/commands/dispatch.ts'
+
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly stdin?: string
+  /** What a person at a terminal types; without it there is no terminal. */
+  readonly types?: string | (() => Promise<string>)
+  readonly userName?: string
+}
+
+export interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs `postern …` in this process, as `main.ts` does. */
+export async function runCommand(
+  argv: readonly string[],
+  { cwd = '.', env = {}, stdin = '', types, userName = 'ada' }: RunOptions = {},
+): Promise<Ran> {
+  let [out, err] = ['', '']
+  const code = await dispatch(argv, {
+    out: (text) => {
+      out += text
+    },
+    err: (text) => {
+      err += text
+    },
+    env,
+    cwd,
+    readStdin: async () => stdin,
+    userName,
+    host: process,
+    ...(types !== undefined && {
+      isTerminal: true,
+      ask: async (question: string) => {
+        err += question
+        return typeof types === 'string' ? types : types()
+      },
+    }),
+  })
+  return { code, out, err }
+}

@@ -2,6 +2,7 @@ import { Refusal } from '../errors.ts'
 import type { Trace } from '../tracing/trace.ts'
 import type { WireRequest } from '../wire/request-head.ts'
 import { queryWithoutToken } from './carriers.ts'
+import { after, type Eventually } from './eventually.ts'
 import { exchange } from './exchange/exchange.ts'
 import { type BodyLimits, type RequestBody, requestBody } from './exchange/request-body.ts'
 import type { Exchange } from './exchange/running-exchange.ts'
@@ -32,19 +33,19 @@ export interface ForwardParts
  * when the exchange is over; rejects with a Refusal or a Fault only while the client has not been
  * answered yet.
  */
-export function forward(authorized: Authorized, reply: Reply, parts: ForwardParts): Promise<void> {
+export function forward(
+  authorized: Authorized,
+  reply: Reply,
+  parts: ForwardParts,
+): Eventually<void> {
   const { received } = authorized
   const name = received.endpoint?.upstream ?? received.route?.upstream
   if (name === undefined) throw new Refusal('no-such-route')
   received.arrival.notes.upstream = name
 
-  const assertion = parts.assertion(authorized, name)
-  // Signed already, it is not waited for: that would cost every request a turn.
-  return assertion instanceof Promise
-    ? assertion.then((signed) =>
-        exchangeWith(authorized, reply, parts, { name, assertion: signed }),
-      )
-    : exchangeWith(authorized, reply, parts, { name, assertion })
+  return after(parts.assertion(authorized, name), (assertion) =>
+    exchangeWith(authorized, reply, parts, { name, assertion }),
+  )
 }
 
 function exchangeWith(

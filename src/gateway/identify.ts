@@ -1,8 +1,8 @@
 import { Refusal } from '../errors.ts'
-import type { VerifiedToken, VerifyToken } from '../token/tokens.ts'
-import type { Carrier } from './arrival/notes.ts'
+import type { VerifyToken } from '../token/tokens.ts'
 import { findToken } from './carriers.ts'
 import type { FindCrossSite } from './cross-site.ts'
+import { after, type Eventually } from './eventually.ts'
 import type { Identified, Received } from './stages.ts'
 
 export interface IdentifyParts {
@@ -17,25 +17,21 @@ export interface IdentifyParts {
 export function identify(
   received: Received,
   { verifyToken, crossSite }: IdentifyParts,
-): Identified | Promise<Identified> {
+): Eventually<Identified> {
   if (received.need === 'nothing') {
     return { received, token: undefined, carrier: undefined } as Identified
   }
 
   const carried = findToken(received)
   if (carried === undefined) throw new Refusal('token-missing')
-  received.arrival.notes.carrier = carried.carrier
-  if (carried.carrier === 'cookie') refuseCrossSite(received, crossSite)
+  const { carrier } = carried
+  received.arrival.notes.carrier = carrier
+  if (carrier === 'cookie') refuseCrossSite(received, crossSite)
 
-  const token = verifyToken(carried.token)
-  return token instanceof Promise
-    ? token.then((verified) => identified(received, verified, carried.carrier))
-    : identified(received, token, carried.carrier)
-}
-
-function identified(received: Received, token: VerifiedToken, carrier: Carrier): Identified {
-  received.arrival.notes.caller = token.caller
-  return { received, token, carrier } as Identified
+  return after(verifyToken(carried.token), (token) => {
+    received.arrival.notes.caller = token.caller
+    return { received, token, carrier } as Identified
+  })
 }
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])

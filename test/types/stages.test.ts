@@ -8,11 +8,12 @@ function complaints(body: string): string {
   const directory = mkdtempSync(join(resolve('test/types'), 'program-'))
   const source = `
     import type { ServerResponse } from 'node:http'
+    import type { Arrival } from '../../../src/gateway/arrival/arrival.ts'
     import { authorize } from '../../../src/gateway/authorize.ts'
     import { forward, type ForwardParts } from '../../../src/gateway/forward.ts'
     import { identify, type IdentifyParts } from '../../../src/gateway/identify.ts'
     import { receive, type ReceiveParts } from '../../../src/gateway/receive.ts'
-    import type { Arrival, Authorized, Identified } from '../../../src/gateway/stages.ts'
+    import type { Authorized, Identified } from '../../../src/gateway/stages.ts'
     import type { CompiledPolicies } from '../../../src/policy/engine/compile.ts'
     export async function line(
       arrival: Arrival, reply: ServerResponse, parts: ReceiveParts & IdentifyParts & ForwardParts,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { figureOf, watchMemory } from '../test/support/gateway-figures.ts'
+import { figureOf, watchMemory } from '../test/support/gateway-metrics.ts'
 import { startGatewayProcess } from '../test/support/gateway-process.ts'
 import {
   download,

@@ -1,24 +1,24 @@
-import type { FigureSnapshot, SnapshotValue, WholeRule } from './snapshot.ts'
+import type { AggregateRule, MetricSnapshot, SnapshotValue } from './snapshot.ts'
 
-/** The figures of one process, and as which worker they are shown where each has its own. */
-interface FiguresOf {
+/** The metrics of one process. `worker` becomes a label where each worker keeps its own value. */
+interface ProcessMetrics {
   readonly worker?: number | undefined
-  readonly figures: readonly FigureSnapshot[]
+  readonly metrics: readonly MetricSnapshot[]
 }
 
 interface Joined {
-  readonly meta: Omit<FigureSnapshot, 'values'>
+  readonly meta: Omit<MetricSnapshot, 'values'>
   readonly values: Map<string, SnapshotValue>
 }
 
 /**
- * One set of figures out of several. Counters and histograms are added up; gauges follow their
- * rule, and those without one get the label `worker`.
+ * One set of metrics for several processes. Counters and histograms are summed; gauges follow their
+ * rule, and gauges without one get the label `worker`.
  */
-export function joinFigures(sets: readonly FiguresOf[]): readonly FigureSnapshot[] {
+export function aggregateMetrics(sets: readonly ProcessMetrics[]): readonly MetricSnapshot[] {
   const all = new Map<string, Joined>()
-  for (const { worker, figures } of sets) {
-    for (const { values, ...meta } of figures) {
+  for (const { worker, metrics } of sets) {
+    for (const { values, ...meta } of metrics) {
       const joined = all.get(meta.name) ?? { meta, values: new Map() }
       all.set(meta.name, joined)
       for (const value of values) add(joined, value, worker)
@@ -28,7 +28,7 @@ export function joinFigures(sets: readonly FiguresOf[]): readonly FigureSnapshot
 }
 
 function add({ meta, values }: Joined, one: SnapshotValue, worker: number | undefined): void {
-  // Before its first sample the delay of an event loop is no number, and travels as none.
+  // The event-loop delay is NaN until its first sample, and JSON turns that into null.
   if (!Number.isFinite(one.value)) return
   const rule = ruleFor(meta, one)
   const own = rule === undefined && worker !== undefined
@@ -38,60 +38,64 @@ function add({ meta, values }: Joined, one: SnapshotValue, worker: number | unde
   values.set(key, known === undefined ? shown : { ...known, value: join(rule, known, shown) })
 }
 
-function ruleFor({ type, whole }: Joined['meta'], one: SnapshotValue): WholeRule | undefined {
-  if (type === 'gauge') return whole
+function ruleFor(
+  { type, aggregate }: Joined['meta'],
+  one: SnapshotValue,
+): AggregateRule | undefined {
+  if (type === 'gauge') return aggregate
   return isQuantile(type, one) ? 'max' : 'sum'
 }
 
-function join(rule: WholeRule | undefined, one: SnapshotValue, other: SnapshotValue): number {
+function join(rule: AggregateRule | undefined, one: SnapshotValue, other: SnapshotValue): number {
   if (rule === 'max') return Math.max(one.value, other.value)
   if (rule === 'min') return Math.min(one.value, other.value)
   return rule === 'sum' ? one.value + other.value : other.value
 }
 
-/** What of these figures still counts when their process is gone: all that only ever grows. */
-function lasting(figures: readonly FigureSnapshot[]): readonly FigureSnapshot[] {
-  return figures
+/** What still counts after the process has exited: everything that only grows. */
+function lasting(metrics: readonly MetricSnapshot[]): readonly MetricSnapshot[] {
+  return metrics
     .filter(({ type }) => type !== 'gauge')
-    .map((figure) => ({
-      ...figure,
-      values: figure.values.filter((one) => !isQuantile(figure.type, one)),
+    .map((metric) => ({
+      ...metric,
+      values: metric.values.filter((one) => !isQuantile(metric.type, one)),
     }))
 }
 
-function isQuantile(type: FigureSnapshot['type'], { labels }: SnapshotValue): boolean {
+function isQuantile(type: MetricSnapshot['type'], { labels }: SnapshotValue): boolean {
   return type === 'summary' && Object.hasOwn(labels, 'quantile')
 }
 
 /**
- * The figures of a changing set of workers. What a worker counted is kept when it ends, so that no
- * counter ever goes back; what it counted after it was last asked is lost with it.
+ * The metrics of a changing set of workers. The counts of a worker that has exited are kept, because a
+ * counter must never decrease. What it counted after its last report is lost.
  */
-export function createWholeFigures() {
-  const newest = new Map<number, readonly FigureSnapshot[]>()
-  let kept: readonly FigureSnapshot[] = []
+export function createAggregateMetrics() {
+  const newest = new Map<number, readonly MetricSnapshot[]>()
+  let kept: readonly MetricSnapshot[] = []
 
   return {
-    /** The newest figures of a worker that runs; those not among them stay as they were. */
-    take(worker: number, figures: readonly FigureSnapshot[]) {
-      const names = new Set(figures.map(({ name }) => name))
+    /** Newer metrics of a running worker; others of it stay as they were. */
+    take(worker: number, metrics: readonly MetricSnapshot[]) {
+      const names = new Set(metrics.map(({ name }) => name))
       const others = newest.get(worker)?.filter(({ name }) => !names.has(name)) ?? []
-      newest.set(worker, [...figures, ...others])
+      newest.set(worker, [...metrics, ...others])
     },
-    /** A worker has ended; the next one under its number begins at nought. */
+    /** A worker has exited; the next one under its number starts at 0. */
     ended(worker: number) {
       const last = newest.get(worker)
       newest.delete(worker)
-      if (last !== undefined) kept = joinFigures([{ figures: kept }, { figures: lasting(last) }])
+      if (last !== undefined)
+        kept = aggregateMetrics([{ metrics: kept }, { metrics: lasting(last) }])
     },
-    /** All of it together, with the figures of the process that adds up. */
-    joined: (own: readonly FigureSnapshot[]) =>
-      joinFigures([
-        { figures: own },
-        { figures: kept },
-        ...[...newest].map(([worker, figures]) => ({ worker, figures })),
+    /** Everything together, with the metrics of the aggregating process. */
+    joined: (own: readonly MetricSnapshot[]) =>
+      aggregateMetrics([
+        { metrics: own },
+        { metrics: kept },
+        ...[...newest].map(([worker, metrics]) => ({ worker, metrics })),
       ]),
   }
 }
 
-export type WholeFigures = ReturnType<typeof createWholeFigures>
+export type AggregateMetrics = ReturnType<typeof createAggregateMetrics>

@@ -1,31 +1,27 @@
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
 
-/** What is known about the certificate of the public port. */
 interface CountedCertificate {
   readonly notAfter: string
   readonly lastError: string | undefined
   readonly reloads: Reloads
 }
 
-/**
- * Shows how long the certificate is still good, how reloading it goes, and how many clients did not
- * come to speak TLS with us. Returns what counts one of those.
- */
+/** Shows expiry and reloads of the certificate. Returns the function that counts a failed handshake. */
 export function addCertificateMetrics(
-  figures: Figures,
+  registry: MetricRegistry,
   read: () => CountedCertificate,
 ): () => void {
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_tls_certificate_not_after_seconds',
       help: 'Expiry of the certificate of the public port, in seconds since the epoch.',
-      whole: 'min',
+      aggregate: 'min',
     },
     () => [{ value: Date.parse(read().notAfter) / 1000 }],
   )
   addReloadMetrics(
-    figures,
+    registry,
     {
       prefix: 'postern_tls',
       total: 'Certificate reloads: ok if the new certificate became active, failed if not.',
@@ -36,7 +32,7 @@ export function addCertificateMetrics(
       return { reloads, isWell: lastError === undefined }
     },
   )
-  return figures.counter({
+  return registry.counter({
     name: 'postern_tls_handshake_failures_total',
     help: 'Failed TLS handshakes on the public port.',
   })

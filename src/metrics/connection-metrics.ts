@@ -1,23 +1,23 @@
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 
 function countByReason<Reason extends string>(
-  figures: Figures,
+  registry: MetricRegistry,
   reasons: readonly Reason[],
-  figure: { readonly name: string; readonly help: string },
+  metric: { readonly name: string; readonly help: string },
 ): (reason: Reason) => void {
   const fromZero = reasons.map((reason) => [reason])
-  return figures.counter({ ...figure, labels: ['reason'], fromZero })
+  return registry.counter({ ...metric, labels: ['reason'], fromZero })
 }
 
-/** The bounds that a new connection can meet. */
+/** Limits that can reject a new connection. */
 const connectionBounds = ['connections', 'address', 'descriptors'] as const
 export type ConnectionBound = (typeof connectionBounds)[number]
 
-/** Why the gateway closed a connection that was open. */
+/** Why the gateway closed an open connection. */
 const closeReasons = [...connectionBounds, 'unread-body', 'unread-response', 'broken-body'] as const
 export type CloseReason = (typeof closeReasons)[number]
 
-/** Why bytes were rejected before there was a request to log. */
+/** Why bytes were rejected before they became a request with a log line. */
 const requestRejections = [
   'malformed',
   'incomplete',
@@ -37,18 +37,18 @@ export interface ConnectionMetrics {
   readonly requestRejected: (reason: RequestRejection) => void
 }
 
-/** What happens to clients before and besides their requests, on all ports that take requests. */
-export function createConnectionMetrics(figures: Figures): ConnectionMetrics {
+/** What happens to client connections, on all ports that take requests. */
+export function createConnectionMetrics(registry: MetricRegistry): ConnectionMetrics {
   return {
-    rejected: countByReason(figures, connectionBounds, {
+    rejected: countByReason(registry, connectionBounds, {
       name: 'postern_connections_rejected_total',
       help: 'New client connections refused because a limit was reached and no idle connection could be closed instead.',
     }),
-    closed: countByReason(figures, closeReasons, {
+    closed: countByReason(registry, closeReasons, {
       name: 'postern_connections_closed_total',
       help: 'Open client connections closed by the gateway: idle ones at a limit, and those with an unread body, an unread response, or a body that broke after its response had begun.',
     }),
-    requestRejected: countByReason(figures, requestRejections, {
+    requestRejected: countByReason(registry, requestRejections, {
       name: 'postern_requests_rejected_total',
       help: 'Requests rejected while they were read, before routing; they are not in postern_requests_total.',
     }),
@@ -57,15 +57,15 @@ export function createConnectionMetrics(figures: Figures): ConnectionMetrics {
 
 /** Open connections of clients, of all ports together. */
 export function addConnectionGauge(
-  figures: Figures,
+  registry: MetricRegistry,
   ports: () => readonly { readonly idle: number; readonly active: number }[],
 ): void {
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_client_connections',
       help: 'Open client connections; active ones have a request in flight.',
       labels: ['state'],
-      whole: 'sum',
+      aggregate: 'sum',
     },
     () =>
       (['idle', 'active'] as const).map((state) => ({
@@ -75,10 +75,10 @@ export function addConnectionGauge(
   )
 }
 
-/** Connections that never reached the gateway. Once for all workers: the system counts for all. */
-export function addListenOverflows(figures: Figures, read: () => number | undefined): void {
+/** Connections that never reached the gateway. The supervisor alone reports them: the system counts for all workers. */
+export function addListenOverflows(registry: MetricRegistry, read: () => number | undefined): void {
   const before = read() ?? 0
-  figures.readCounter(
+  registry.readCounter(
     {
       name: 'postern_listen_overflows_total',
       help: 'Connections the operating system dropped since the start because an accept queue was full, of all processes in the network namespace.',

@@ -1,8 +1,8 @@
-/** Counts by their labels. Counting costs a look-up for each label; the rest waits until it is read. */
+/** Counts by label values. Counting is one lookup per label; everything else happens at scrape time. */
 interface Counts {
   /** Counts one, with a value for each label. */
   readonly add: (...values: string[]) => void
-  /** Each count that has begun, with its labels by name. */
+  /** Each count with its labels by name. */
   readonly readings: () => readonly Count[]
 }
 
@@ -11,37 +11,36 @@ interface Count {
   readonly labels: Readonly<Record<string, string>>
 }
 
-interface Place {
+interface Node {
   value: number
   readonly labels: Readonly<Record<string, string>>
-  readonly next: Map<string, Place>
+  readonly next: Map<string, Node>
 }
 
 /**
- * `names`: those of the labels, in the order in which their values are given. `fromZero`: values
- * whose count is shown before the first one. Prometheus sees no increase in a count that first
- * appears as 1.
+ * `names`: label names, in the order of the values. `fromZero`: values shown at 0 before the first
+ * event, because Prometheus sees no increase in a series that first appears as 1.
  */
 export function createCounts(
   names: readonly string[],
   fromZero: readonly (readonly string[])[] = [],
 ): Counts {
-  const root = createPlace({})
-  const counted: Place[] = names.length === 0 ? [root] : []
+  const root = createNode({})
+  const counted: Node[] = names.length === 0 ? [root] : []
 
-  function find(values: readonly string[]): Place {
-    let place = root
+  function find(values: readonly string[]): Node {
+    let node = root
     for (let at = 0; at < names.length; at++) {
       const value = values[at] as string
-      let next = place.next.get(value)
+      let next = node.next.get(value)
       if (next === undefined) {
-        next = createPlace({ ...place.labels, [names[at] as string]: value })
-        place.next.set(value, next)
+        next = createNode({ ...node.labels, [names[at] as string]: value })
+        node.next.set(value, next)
         if (at === names.length - 1) counted.push(next)
       }
-      place = next
+      node = next
     }
-    return place
+    return node
   }
   for (const values of fromZero) find(values)
 
@@ -53,6 +52,6 @@ export function createCounts(
   }
 }
 
-function createPlace(labels: Place['labels']): Place {
+function createNode(labels: Node['labels']): Node {
   return { value: 0, labels, next: new Map() }
 }

@@ -1,7 +1,6 @@
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
 
-/** What is known about the keys in force. */
 interface CountedKeys {
   readonly signer: string | null
   readonly keys: readonly { readonly kid: string; readonly algorithm: string }[]
@@ -9,14 +8,14 @@ interface CountedKeys {
   readonly reloads: Reloads
 }
 
-/** Shows which keys are in force, so that a rotation can be followed over all replicas. */
-export function addKeyMetrics(figures: Figures, read: () => CountedKeys): void {
-  figures.readGauge(
+/** Shows the active keys, so that operators can follow a rotation over all replicas. */
+export function addKeyMetrics(registry: MetricRegistry, read: () => CountedKeys): void {
+  registry.readGauge(
     {
       name: 'postern_key_info',
       help: 'Always 1; one series per key of the key directory, with a label that says whether it signs.',
       labels: ['kid', 'algorithm', 'signs'],
-      whole: 'max',
+      aggregate: 'max',
     },
     () => {
       const { keys, signer } = read()
@@ -26,7 +25,7 @@ export function addKeyMetrics(figures: Figures, read: () => CountedKeys): void {
     },
   )
   addReloadMetrics(
-    figures,
+    registry,
     {
       prefix: 'postern_key',
       total: 'Reloads of the key directory: ok if the new keys became active, failed if not.',

@@ -1,8 +1,7 @@
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 
-/** What of the log did not get to its reader. */
-export function addLogMetrics(figures: Figures, dropped: () => number): void {
-  figures.readCounter(
+export function addLogMetrics(registry: MetricRegistry, dropped: () => number): void {
+  registry.readCounter(
     {
       name: 'postern_log_dropped_total',
       help: 'Log lines dropped because the output could not keep up.',

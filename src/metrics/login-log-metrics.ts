@@ -1,6 +1,5 @@
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 
-/** What became of login records in this process. */
 interface CountedLoginRecords {
   readonly queued: number
   readonly written: number
@@ -16,18 +15,21 @@ const counters = {
   retried: 'Failed writes of login records that are retried.',
 } as const
 
-/** Shows whether the login log keeps up, and what it lost. */
-export function addLoginLogMetrics(figures: Figures, read: () => CountedLoginRecords): void {
-  figures.readGauge(
+/** Shows whether the login log keeps up, and what it dropped. */
+export function addLoginLogMetrics(
+  registry: MetricRegistry,
+  read: () => CountedLoginRecords,
+): void {
+  registry.readGauge(
     {
       name: 'postern_login_log_queued',
       help: 'Login records held only in the memory of this process.',
-      whole: 'sum',
+      aggregate: 'sum',
     },
     () => [{ value: read().queued }],
   )
   for (const [kind, help] of Object.entries(counters)) {
-    figures.readCounter({ name: `postern_login_log_${kind}_total`, help }, () => [
+    registry.readCounter({ name: `postern_login_log_${kind}_total`, help }, () => [
       { value: read()[kind as keyof typeof counters] },
     ])
   }

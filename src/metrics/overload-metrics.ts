@@ -1,11 +1,11 @@
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 
-/** Whether new requests are refused; how many were is in `postern_requests_total`. */
-export function addOverloadMetrics(figures: Figures, share: () => number): void {
-  figures.readGauge(
+/** Whether requests are shed now; `postern_requests_total` counts those that were. */
+export function addOverloadMetrics(registry: MetricRegistry, share: () => number): void {
+  registry.readGauge(
     {
       name: 'postern_shed_ratio',
-      whole: 'max',
+      aggregate: 'max',
       help: 'Fraction of new requests shed because of event-loop delay, from 0 to 0.9.',
     },
     () => [{ value: share() }],

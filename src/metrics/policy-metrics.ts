@@ -1,45 +1,44 @@
-import type { Figures, Reading } from './registry.ts'
+import type { MetricRegistry, Reading } from './registry.ts'
 import { addReloadMetrics, type Reloads } from './reload-metrics.ts'
 import { addSnapshotMetrics, type CountedSnapshot } from './snapshot-metrics.ts'
 
-/** What is known about the policies in force. */
 interface CountedPolicies {
   readonly source: string
   readonly revision: string | undefined
   readonly engine: string | undefined
   readonly rules: number | undefined
   readonly stale: boolean
-  /** When this revision came into force, and when the source last confirmed it, in RFC 3339. */
+  /** When this revision became active, and when the source last confirmed it, in RFC 3339. */
   readonly since: string | undefined
   readonly confirmedAt: string | undefined
   readonly reloads: Reloads
   readonly snapshot?: CountedSnapshot | undefined
 }
 
-/** Shows which policy is in force, since when, and how taking in new ones goes. */
-export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies): void {
-  figures.readGauge(
+/** Shows the active policy, since when it is active, and how reloads go. */
+export function addPolicyMetrics(registry: MetricRegistry, read: () => CountedPolicies): void {
+  registry.readGauge(
     {
       name: 'postern_policy_info',
       help: 'Always 1; the labels identify the active policy.',
       labels: ['revision', 'source', 'engine'],
-      whole: 'max',
+      aggregate: 'max',
     },
     () => {
       const { revision, source, engine = 'none' } = read()
       return revision === undefined ? [] : [{ value: 1, labels: { revision, source, engine } }]
     },
   )
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_policy_rules',
       help: 'Rules in the active policy.',
-      whole: 'max',
+      aggregate: 'max',
     },
     () => known(read().rules),
   )
   addReloadMetrics(
-    figures,
+    registry,
     {
       prefix: 'postern_policy',
       total: 'Policy reloads: ok if the new policy became active, failed if not.',
@@ -51,7 +50,7 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
     },
   )
   addSnapshotMetrics(
-    figures,
+    registry,
     {
       prefix: 'postern_policy',
       current: '1 while policy.snapshot holds the active revision, 0 while it does not.',
@@ -59,30 +58,30 @@ export function addPolicyMetrics(figures: Figures, read: () => CountedPolicies):
     },
     () => read().snapshot,
   )
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_policy_last_reload_timestamp_seconds',
       help: 'When the active policy became active.',
-      whole: 'min',
+      aggregate: 'min',
     },
     () => known(seconds(read().since)),
   )
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_policy_confirmed_timestamp_seconds',
       help: 'When the source last confirmed that the active policy is the newest.',
-      whole: 'min',
+      aggregate: 'min',
     },
     () => known(seconds(read().confirmedAt)),
   )
 }
 
-/** From a message that comes at once to several polls of an ailing Redis. */
+/** From an immediate message to several polls of a failing Redis. */
 const propagationBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
-/** Returns what takes the time from publication to force, of one policy. */
-export function addPropagationMetric(figures: Figures): (seconds: number) => void {
-  return figures.duration({
+/** Returns the function that observes the propagation time of one policy. */
+export function addPropagationMetric(registry: MetricRegistry): (seconds: number) => void {
+  return registry.duration({
     name: 'postern_policy_propagation_seconds',
     help: 'Time from publication (clock of Redis) to activation (clock of this gateway); 0 if that is negative.',
     buckets: propagationBuckets,

@@ -5,7 +5,7 @@ interface Series {
   sum: number
 }
 
-/** What the library reads of a metric when it is asked. */
+/** What the library reads of a metric at scrape time. */
 interface HistogramReading {
   readonly name: string
   readonly help: string
@@ -26,15 +26,15 @@ interface QuickHistogram {
 interface QuickHistogramParts {
   readonly name: string
   readonly help: string
-  /** At most one label, whose values are from a closed list. */
+  /** At most one label, with values from a closed list. */
   readonly label?: string | undefined
-  /** Upper bounds, rising. */
+  /** Upper bounds, ascending. */
   readonly buckets: readonly number[]
 }
 
 /**
- * A histogram for what happens at every request. It adds to plain arrays, and is put into the
- * library's form only when somebody asks: the library's own costs many times as much to observe.
+ * A histogram for the request path. It adds to plain arrays and takes the library's form at scrape
+ * time only: observing with the library's own histogram is many times as expensive.
  */
 export function createQuickHistogram(parts: QuickHistogramParts): QuickHistogram {
   const { name, help, label, buckets } = parts
@@ -51,7 +51,7 @@ export function createQuickHistogram(parts: QuickHistogramParts): QuickHistogram
     return made
   }
 
-  // Without a label there is one series, also before anything happened.
+  // Without a label the one series exists from the start.
   if (label === undefined) find('')
   return {
     observe(value, key = '') {
@@ -74,7 +74,7 @@ export function createQuickHistogram(parts: QuickHistogramParts): QuickHistogram
   }
 }
 
-/** Each bucket of Prometheus has all that is at most its bound. */
+/** Prometheus buckets are cumulative. */
 function readings(name: string, buckets: readonly number[], { labels, counts, sum }: Series) {
   let count = 0
   const rising = [...counts].map((own, at) => {

@@ -1,76 +1,74 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from '@prometheus-io/client'
 import { createCounts } from './counts.ts'
 import { createQuickHistogram } from './quick-histogram.ts'
-import { type FigureSnapshot, type WholeRule, wholeRuleOf } from './snapshot.ts'
+import { type AggregateRule, aggregateRuleOf, type MetricSnapshot } from './snapshot.ts'
 
-/** What a figure is called and what it says. Labels take values from closed lists only. */
-interface Figure<Label extends string> {
+/** Name and help text of a metric. Labels take values from closed lists only. */
+interface MetricOptions<Label extends string> {
   readonly name: string
   readonly help: string
   readonly labels?: readonly Label[]
-  /** For gauges: what the figure of several workers is. Without it each worker has its own. */
-  readonly whole?: WholeRule
+  /** For gauges: how the values of several workers become one. Unset: each worker keeps its own. */
+  readonly aggregate?: AggregateRule
 }
 
 /** A counter, and the label values whose series it shows at 0 before the first event. */
-interface CounterFigure<Label extends string> extends Figure<Label> {
+interface CounterOptions<Label extends string> extends MetricOptions<Label> {
   readonly fromZero?: readonly (readonly string[])[]
 }
 
-/** One value that is read when somebody asks. */
+/** One value, read at scrape time. */
 export interface Reading<Label extends string> {
   readonly value: number
   readonly labels?: Readonly<Record<Label, string>>
 }
 
-/** All figures of one gateway, in the form that Prometheus reads. */
-export interface Figures {
-  /** Something that is counted as it happens; the returned function counts one. */
-  counter<Label extends string>(figure: CounterFigure<Label>): (...labels: string[]) => void
-  /** Something that took time, in seconds; at most one label. */
+/** All metrics of one gateway, for Prometheus. */
+export interface MetricRegistry {
+  /** A counter; the returned function increments it. */
+  counter<Label extends string>(options: CounterOptions<Label>): (...labels: string[]) => void
+  /** A histogram of seconds, with at most one label; the returned function observes. */
   duration(
-    figure: Omit<Figure<string>, 'labels'> & DurationShape,
+    options: Omit<MetricOptions<string>, 'labels'> & DurationOptions,
   ): (seconds: number, label?: string) => void
-  /** Something that another part counts, read when it is asked for. */
+  /** A counter that another part keeps, read at scrape time. */
   readCounter<Label extends string>(
-    figure: Figure<Label>,
+    options: MetricOptions<Label>,
     read: () => readonly Reading<Label>[],
   ): void
-  /** Something that goes up and down, read when it is asked for. */
+  /** A gauge, read at scrape time. */
   readGauge<Label extends string>(
-    figure: Figure<Label>,
+    options: MetricOptions<Label>,
     read: () => readonly Reading<Label>[],
   ): void
-  /** Every figure, those of the process included. */
+  /** Every metric in text form, with those of the process. */
   text(): Promise<string>
-  /** The same as data, for whoever adds up several processes; `own` leaves out the process. */
-  snapshot(which?: 'own'): Promise<readonly FigureSnapshot[]>
+  /** The same as data, for aggregation over processes; `own` leaves out those of the process. */
+  snapshot(which?: 'own'): Promise<readonly MetricSnapshot[]>
   readonly contentType: string
 }
 
-/** By what a duration is told apart, and what it can be. */
-interface DurationShape {
+interface DurationOptions {
   readonly label?: string
-  /** Upper bounds in seconds; from a cached answer to the default limit of an upstream if absent. */
+  /** Upper bounds in seconds. Unset: from a cached answer to the default timeout of an upstream. */
   readonly buckets?: readonly number[]
 }
 
-const usualBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const defaultBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** Without readings a metric has no samples. `reset` alone leaves one without labels, at 0. */
+/** `reset` alone leaves one sample without labels, at 0. */
 function clear(metric: Gauge<string> | Counter<string>): void {
   metric.reset()
   metric.remove({})
 }
 
-/** Figures without values yet. */
-export function createFigures(): Figures {
+export function createMetricRegistry(): MetricRegistry {
   const registry = new Registry()
   const registers = [registry]
-  const rules = new Map<string, WholeRule>()
+  const rules = new Map<string, AggregateRule>()
 
   function readCounter(
-    { name, help, labels = [] }: Figure<string>,
+    { name, help, labels = [] }: MetricOptions<string>,
     read: () => readonly Reading<string>[],
   ): void {
     new Counter<string>({
@@ -86,27 +84,27 @@ export function createFigures(): Figures {
   }
 
   return {
-    counter(figure) {
-      const counts = createCounts(figure.labels ?? [], figure.fromZero)
-      readCounter(figure, counts.readings)
+    counter(options) {
+      const counts = createCounts(options.labels ?? [], options.fromZero)
+      readCounter(options, counts.readings)
       return counts.add
     },
-    duration({ name, help, label, buckets = usualBuckets }) {
+    duration({ name, help, label, buckets = defaultBuckets }) {
       const { observe, get } = createQuickHistogram({ name, help, label, buckets })
-      // The library asks a metric for nothing but this.
+      // The library calls nothing else on a metric.
       registry.registerMetric({ name, get } as unknown as Metric)
       return observe
     },
     readCounter,
-    readGauge({ name, help, labels = [], whole }, read) {
-      if (whole !== undefined) rules.set(name, whole)
+    readGauge({ name, help, labels = [], aggregate }, read) {
+      if (aggregate !== undefined) rules.set(name, aggregate)
       new Gauge<string>({
         name,
         help,
         labelNames: [...labels],
         registers,
         collect() {
-          // A revision that is no longer active must not stay in the list.
+          // Else the series of a revision that is no longer active would stay.
           clear(this)
           for (const { labels = {}, value } of read()) this.set(labels, value)
         },
@@ -120,7 +118,7 @@ export function createFigures(): Figures {
         name,
         help,
         type,
-        whole: rules.get(name) ?? wholeRuleOf(name),
+        aggregate: rules.get(name) ?? aggregateRuleOf(name),
         values: values.map((one) => ({ ...one, labels: labelsOf(one) })),
       }))
     },
@@ -128,19 +126,19 @@ export function createFigures(): Figures {
   }
 }
 
-/** The library leaves labels out where there are none, whatever its types say. */
-function labelsOf({ labels }: { labels?: object }): FigureSnapshot['values'][number]['labels'] {
+/** The library omits empty labels, contrary to its types. */
+function labelsOf({ labels }: { labels?: object }): MetricSnapshot['values'][number]['labels'] {
   return { ...labels }
 }
 
-/** Snapshots in the form that Prometheus reads. */
-export function figuresText(figures: readonly FigureSnapshot[]): Promise<string> {
-  return Registry.aggregate([figures]).metrics()
+/** Snapshots in Prometheus text form. */
+export function metricsText(metrics: readonly MetricSnapshot[]): Promise<string> {
+  return Registry.aggregate([metrics]).metrics()
 }
 
 let processRegistry: Registry | undefined
 
-/** Memory, CPU and event loop: of the process, however many gateways it runs. */
+/** Memory, CPU and event loop belong to the process, however many gateways it runs. */
 function ofProcess(): Registry {
   if (processRegistry !== undefined) return processRegistry
   processRegistry = new Registry()

@@ -6,30 +6,28 @@ import {
   permissionResults,
   unidentified,
 } from './from-zero.ts'
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 
-/** What is counted about a request when it has ended. Every text is from a closed list. */
+/** A finished request. Every text is from a closed list. */
 interface CountedRequest {
   readonly method: string
   readonly status: number
-  /** The true outcome, also where HTTP says 200. */
+  /** The true outcome, also where the HTTP status is 200. */
   readonly outcome: string
-  /** By the clock of `performance`, like every moment here. */
+  /** By `performance.now()`, like every time here. */
   readonly startedAt: number
   readonly endedAt: number
   readonly notes: {
     /** The path of the route in the configuration, or the name of an endpoint of ours. */
     readonly route?: string
     readonly carrier?: string
-    /** Who calls, if that is known. */
     readonly caller?: unknown
-    /** What the policy said, if it was asked, and how long it took. */
+    /** Absent where the policy was not consulted. */
     readonly decision?: { readonly allowed: boolean; readonly step: string }
     readonly decidingMs?: number
     readonly upstream?: string
-    /** When the upstream was turned to, if it was. */
+    /** When a target was chosen; absent where the request was not forwarded. */
     readonly sentAt?: number
-    /** How often it was sent again, to another target. */
     readonly retries?: number
   }
 }
@@ -37,11 +35,11 @@ interface CountedRequest {
 export interface RequestMetrics {
   readonly began: () => void
   readonly ended: (request: CountedRequest) => void
-  /** It was refused before anything of it was read. */
+  /** Refused because of overload, before anything of it was read. */
   readonly shed: (method: string) => void
 }
 
-/** From a short walk over the index to casbin over thousands of rules. */
+/** From a lookup in the index to casbin with thousands of rules. */
 const decisionBuckets = [
   1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 5e-3, 2.5e-2, 1e-1,
 ]
@@ -50,9 +48,8 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 const unidentifiedOutcomes: ReadonlySet<string> = new Set(unidentified)
 
-/** The label values that the configuration and the code know before the first request. */
+/** Label values known before the first request. */
 interface KnownLabels {
-  /** Every outcome that a request can have. */
   readonly outcomes: readonly string[]
   /** Paths of the routes that have a limit. */
   readonly limitedRoutes: readonly string[]
@@ -61,12 +58,12 @@ interface KnownLabels {
 
 const requestLabels = ['route', 'method', 'status', 'outcome']
 
-/** Counts requests and what their checks came to. */
-export function createRequestMetrics(figures: Figures, known: KnownLabels): RequestMetrics {
+/** Counts requests and the results of their checks. */
+export function createRequestMetrics(registry: MetricRegistry, known: KnownLabels): RequestMetrics {
   let open = 0
   const counts = createCounts(requestLabels)
   const requests = counts.add
-  figures.readCounter(
+  registry.readCounter(
     {
       name: 'postern_requests_total',
       help: 'Finished requests; outcome is the true result also where the HTTP status is 200.',
@@ -74,8 +71,8 @@ export function createRequestMetrics(figures: Figures, known: KnownLabels): Requ
     },
     counts.readings,
   )
-  // The series above are too many to exist before they are needed; these are few.
-  figures.readCounter(
+  // The combinations above are too many to exist from the start; outcomes alone are few.
+  registry.readCounter(
     {
       name: 'postern_outcomes_total',
       help: 'Finished requests by outcome; every outcome is present from the start.',
@@ -83,62 +80,62 @@ export function createRequestMetrics(figures: Figures, known: KnownLabels): Requ
     },
     () => byOutcome(known.outcomes, counts.readings()),
   )
-  const durations = figures.duration({
+  const durations = registry.duration({
     name: 'postern_request_duration_seconds',
     help: 'Time from the end of the request headers to the end of the response.',
     label: 'route',
   })
-  const upstreamDurations = figures.duration({
+  const upstreamDurations = registry.duration({
     name: 'postern_upstream_request_duration_seconds',
     help: 'Time from choosing a target to the end of the response, with queueing and retries.',
     label: 'upstream',
   })
-  const decisions = figures.duration({
+  const decisions = registry.duration({
     name: 'postern_authz_duration_seconds',
     help: 'Time a policy decision took.',
     buckets: decisionBuckets,
   })
-  const identities = figures.counter({
+  const identities = registry.counter({
     name: 'postern_authn_total',
     help: 'Authentication checks, by result and by where the token was sent.',
     labels: ['result', 'carrier'],
     fromZero: identityResults,
   })
-  const permissions = figures.counter({
+  const permissions = registry.counter({
     name: 'postern_authz_total',
     help: 'Authorization checks, by result and by the step that decided.',
     labels: ['result', 'step', 'mode'],
     fromZero: permissionResults,
   })
-  const logins = figures.counter({
+  const logins = registry.counter({
     name: 'postern_login_total',
     help: 'Login attempts, by result.',
     labels: ['result'],
     fromZero: loginResults.map((result) => [result]),
   })
-  const captchas = figures.counter({
+  const captchas = registry.counter({
     name: 'postern_captcha_total',
     help: 'Captcha requests, by result.',
     labels: ['result'],
     fromZero: captchaResults.map((result) => [result]),
   })
-  const limited = figures.counter({
+  const limited = registry.counter({
     name: 'postern_ratelimit_rejected_total',
     help: 'Requests rejected by a rate limit.',
     labels: ['route'],
     fromZero: known.limitedRoutes.map((route) => [route]),
   })
-  const retried = figures.counter({
+  const retried = registry.counter({
     name: 'postern_upstream_retries_total',
     help: 'Requests retried on another target.',
     labels: ['upstream'],
     fromZero: known.upstreams.map((upstream) => [upstream]),
   })
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_open_requests',
       help: 'Requests in flight.',
-      whole: 'sum',
+      aggregate: 'sum',
     },
     () => [{ value: open }],
   )
@@ -154,7 +151,7 @@ export function createRequestMetrics(figures: Figures, known: KnownLabels): Requ
     ended({ method, status, outcome, startedAt, endedAt, notes }) {
       open--
       const { route = 'none', carrier = 'none', decision, sentAt } = notes
-      // A client chooses its method; it must not choose how many series there are.
+      // Clients choose the method; they must not be able to create series.
       requests(route, methods.has(method) ? method : 'other', String(status), outcome)
       durations((endedAt - startedAt) / 1000, route)
       if (notes.caller !== undefined) identities('ok', carrier)
@@ -172,7 +169,7 @@ export function createRequestMetrics(figures: Figures, known: KnownLabels): Requ
   }
 }
 
-/** The counts added up by outcome, those that have not occurred included. */
+/** Sums by outcome, with outcomes that have not occurred yet at 0. */
 function byOutcome(
   outcomes: readonly string[],
   readings: ReturnType<ReturnType<typeof createCounts>['readings']>,

@@ -1,7 +1,6 @@
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 import { addSnapshotMetrics, type CountedSnapshot } from './snapshot-metrics.ts'
 
-/** What is known about the list of ended tokens. */
 interface CountedRevocations {
   readonly tokens: number
   readonly users: number
@@ -10,14 +9,17 @@ interface CountedRevocations {
   readonly snapshot: CountedSnapshot | undefined
 }
 
-/** Shows how long the list of ended tokens is, and how old. */
-export function addRevocationMetrics(figures: Figures, read: () => CountedRevocations): void {
-  figures.readGauge(
+/** Shows the length and the age of the revocation list. */
+export function addRevocationMetrics(
+  registry: MetricRegistry,
+  read: () => CountedRevocations,
+): void {
+  registry.readGauge(
     {
       name: 'postern_revocations',
       help: 'Revoked tokens, and users whose tokens were all revoked.',
       labels: ['kind'],
-      whole: 'max',
+      aggregate: 'max',
     },
     () => {
       const { tokens, users } = read()
@@ -27,27 +29,27 @@ export function addRevocationMetrics(figures: Figures, read: () => CountedRevoca
       ]
     },
   )
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_revocations_age_seconds',
       help: 'Time since the store last confirmed the revocation list; absent until the first time.',
-      whole: 'max',
+      aggregate: 'max',
     },
     () => {
       const { ageSeconds: value } = read()
       return value === undefined ? [] : [{ value }]
     },
   )
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_revocations_stale',
       help: '1 while the revocation list is older than revocation.maxAgeMs.',
-      whole: 'max',
+      aggregate: 'max',
     },
     () => [{ value: read().stale ? 1 : 0 }],
   )
   addSnapshotMetrics(
-    figures,
+    registry,
     {
       prefix: 'postern_revocations',
       current: '1 while revocation.snapshot is up to date, 0 while it cannot be written.',

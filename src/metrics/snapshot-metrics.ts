@@ -1,30 +1,33 @@
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 
-/** What is known about a file that keeps a copy of something live. */
+/** A file that keeps a copy of live data. */
 export interface CountedSnapshot {
-  /** `undefined` while nothing is live. */
+  /** `undefined` while there is no live data. */
   readonly current: boolean | undefined
   readonly failures: number
 }
 
 interface SnapshotTexts {
-  /** What the names begin with, such as `postern_policy`. */
+  /** Prefix of the metric names, such as `postern_policy`. */
   readonly prefix: string
   readonly current: string
   readonly failures: string
 }
 
-/** Shows whether a snapshot is up to date; nothing where there is none. */
+/** Shows whether a snapshot is up to date; no series where no snapshot is configured. */
 export function addSnapshotMetrics(
-  figures: Figures,
+  registry: MetricRegistry,
   { prefix, current, failures }: SnapshotTexts,
   read: () => CountedSnapshot | undefined,
 ): void {
-  figures.readGauge({ name: `${prefix}_snapshot_current`, help: current, whole: 'min' }, () => {
-    const isCurrent = read()?.current
-    return isCurrent === undefined ? [] : [{ value: isCurrent ? 1 : 0 }]
-  })
-  figures.readCounter({ name: `${prefix}_snapshot_write_failures_total`, help: failures }, () => {
+  registry.readGauge(
+    { name: `${prefix}_snapshot_current`, help: current, aggregate: 'min' },
+    () => {
+      const isCurrent = read()?.current
+      return isCurrent === undefined ? [] : [{ value: isCurrent ? 1 : 0 }]
+    },
+  )
+  registry.readCounter({ name: `${prefix}_snapshot_write_failures_total`, help: failures }, () => {
     const snapshot = read()
     return snapshot === undefined ? [] : [{ value: snapshot.failures }]
   })

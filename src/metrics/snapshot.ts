@@ -1,30 +1,29 @@
-/** How one value comes out of those of several workers. */
-export type WholeRule = 'sum' | 'max' | 'min'
+/** How the values of several workers become one. */
+export type AggregateRule = 'sum' | 'max' | 'min'
 
-/** One value of a figure with its labels. */
+/** One value of a metric with its labels. */
 export interface SnapshotValue {
   readonly value: number
   readonly labels: Readonly<Record<string, string | number>>
-  /** Of a histogram: which of its parts. */
+  /** For histograms: the name of the series, such as `…_bucket`. */
   readonly metricName?: string
 }
 
-/** A figure of one process at one moment, as data that can be sent. */
-export interface FigureSnapshot {
+/** A metric of one process at one moment, as data for another process. */
+export interface MetricSnapshot {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary'
-  /** For gauges; without it every worker has a value of its own. */
-  readonly whole: WholeRule | undefined
+  /** For gauges. Unset: each worker keeps its own value. */
+  readonly aggregate: AggregateRule | undefined
   readonly values: readonly SnapshotValue[]
 }
 
 /**
- * The rules of what Node and the system say of a process. Memory and handles add up; of the event
- * loop the worst counts; files are counted against a limit that every process has for itself; and
- * the supervisor is the oldest.
+ * Rules for the metrics of Node and the system. Memory and handles are summed. The worst event loop
+ * counts. Each process has a file limit of its own, so the fullest counts. The supervisor is the oldest.
  */
-const ofProcess: readonly (readonly [RegExp, WholeRule])[] = [
+const ofProcess: readonly (readonly [RegExp, AggregateRule])[] = [
   [/^process_(?:resident_memory|virtual_memory|heap)_bytes$/, 'sum'],
   [/^nodejs_(?:heap|external_memory|active)_/, 'sum'],
   [/^nodejs_eventloop_lag_min_seconds$/, 'min'],
@@ -34,7 +33,7 @@ const ofProcess: readonly (readonly [RegExp, WholeRule])[] = [
   [/^nodejs_version_info$/, 'max'],
 ]
 
-/** What several processes make of a figure that is not ours. */
-export function wholeRuleOf(name: string): WholeRule | undefined {
+/** The rule for a metric that is not ours. */
+export function aggregateRuleOf(name: string): AggregateRule | undefined {
   return ofProcess.find(([form]) => form.test(name))?.[1]
 }

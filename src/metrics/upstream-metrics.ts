@@ -1,6 +1,5 @@
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 
-/** What is known about the targets of an upstream. */
 interface CountedUpstream {
   readonly name: string
   readonly targets: () => readonly CountedTarget[]
@@ -15,8 +14,11 @@ interface CountedTarget {
   readonly connections: () => number
 }
 
-/** Shows of every target whether it is used, and how much it has to do. */
-export function addUpstreamMetrics(figures: Figures, upstreams: readonly CountedUpstream[]): void {
+/** Shows state and load of every target. */
+export function addUpstreamMetrics(
+  registry: MetricRegistry,
+  upstreams: readonly CountedUpstream[],
+): void {
   const each = (read: (target: CountedTarget) => number) => () =>
     upstreams.flatMap(({ name: upstream, targets }) =>
       targets().map((target) => ({
@@ -26,7 +28,7 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
     )
   const labels = ['upstream', 'target'] as const
 
-  figures.readCounter(
+  registry.readCounter(
     {
       name: 'postern_upstream_dns_failures_total',
       help: 'Failed DNS lookups of target names.',
@@ -39,39 +41,39 @@ export function addUpstreamMetrics(figures: Figures, upstreams: readonly Counted
       })),
   )
 
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_upstream_up',
       help: '0 while the health check of the target fails.',
       labels,
-      whole: 'min',
+      aggregate: 'min',
     },
     each(({ isHealthy }) => (isHealthy() ? 1 : 0)),
   )
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_circuit_state',
       help: 'Circuit breaker of the target: 0 closed, 1 half-open, 2 open.',
       labels,
-      whole: 'max',
+      aggregate: 'max',
     },
     each(({ breaker }) => states[breaker.state()]),
   )
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_upstream_outstanding',
       help: 'Requests in flight to the target.',
       labels,
-      whole: 'sum',
+      aggregate: 'sum',
     },
     each(({ outstanding }) => outstanding()),
   )
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_upstream_connections',
       help: 'Open connections to the target, with idle connections and tunnels.',
       labels,
-      whole: 'sum',
+      aggregate: 'sum',
     },
     each(({ connections }) => connections()),
   )

@@ -1,19 +1,17 @@
-import type { Figures } from './registry.ts'
+import type { MetricRegistry } from './registry.ts'
 
-/** What is known about the workers of one gateway. */
 interface CountedWorkers {
   readonly states: readonly string[]
   readonly restarts: number
 }
 
-/** Shows what the workers do, and how often one had to be replaced. */
-export function addWorkerMetrics(figures: Figures, read: () => CountedWorkers): void {
-  figures.readGauge(
+export function addWorkerMetrics(registry: MetricRegistry, read: () => CountedWorkers): void {
+  registry.readGauge(
     {
       name: 'postern_workers',
       help: 'Workers by state; waiting is a slot whose next process has not started yet.',
       labels: ['state'],
-      whole: 'sum',
+      aggregate: 'sum',
     },
     () =>
       ['waiting', 'starting', 'listening', 'silent', 'closing'].map((state) => ({
@@ -21,7 +19,7 @@ export function addWorkerMetrics(figures: Figures, read: () => CountedWorkers): 
         labels: { state },
       })),
   )
-  figures.readCounter(
+  registry.readCounter(
     {
       name: 'postern_worker_restarts_total',
       help: 'Worker processes started to replace one that exited.',

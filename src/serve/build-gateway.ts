@@ -29,7 +29,7 @@ import { createUpstreams } from '../gateway/upstream/upstreams.ts'
 import type { TokenCookie } from '../http/token-cookie.ts'
 import type { Log, WriteDecision } from '../log/log.ts'
 import { addressBlock } from '../login/address-block.ts'
-import type { Figures } from '../metrics/registry.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
 import { addUpstreamMetrics } from '../metrics/upstream-metrics.ts'
 import type { OpenKeys } from '../stores/keys/key-feed.ts'
 import { readClientContext } from '../stores/keys/pem-files.ts'
@@ -51,7 +51,7 @@ export async function buildGateway(
     policies,
     answers,
     redis,
-    figures,
+    registry,
     tunnels,
     now,
     keys,
@@ -66,7 +66,7 @@ export async function buildGateway(
     policies: Parameters<typeof createPipeline>[0]['policies']
     answers: OwnAnswers
     redis: RedisClient | undefined
-    figures: Figures
+    registry: MetricRegistry
     tunnels: Tunnels
     now: () => number
     keys: OpenKeys['current']
@@ -86,7 +86,7 @@ export async function buildGateway(
     recovered: (lookup) => log.info(lookup, 'upstream name lookup recovered'),
   })
   closing.add(upstreams.close)
-  addUpstreamMetrics(figures, upstreams.all)
+  addUpstreamMetrics(registry, upstreams.all)
   const limits = createRouteLimits({
     addressBlock,
     now: () => now() * 1000,
@@ -99,10 +99,10 @@ export async function buildGateway(
   const rates = createTransferRates(config.limits)
   closing.add(async () => rates.close())
   const eventStreams = createEventStreams()
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_open_streams',
-      whole: 'sum',
+      aggregate: 'sum',
       help: 'Open upgraded connections and event streams.',
       labels: ['kind'],
     },

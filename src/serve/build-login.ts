@@ -10,7 +10,7 @@ import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from '../logi
 import { createPasswordCredentials } from '../login/password-credentials.ts'
 import { createPasswordHash } from '../login/password-hash.ts'
 import { type Counters, createThrottle } from '../login/throttle.ts'
-import type { Figures } from '../metrics/registry.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
 import { createAccounts } from '../stores/accounts/accounts.ts'
 import { seedAccounts } from '../stores/accounts/seed.ts'
 import { type Database, openDatabase } from '../stores/database/database.ts'
@@ -37,7 +37,7 @@ export async function buildLogin(
     tokens: Tokens
     redis: RedisClient | undefined
     keys: OpenKeys['current']
-    figures: Figures
+    registry: MetricRegistry
     captchaRequired: boolean
     cookie: TokenCookie
     crossSite: FindCrossSite
@@ -73,10 +73,10 @@ export async function buildLogin(
     digestKeys: createDerivedKeys(keys, 'captcha'),
   })
   const throttle = createThrottle({
-    counters: buildCounters(redis, log, facts.figures),
+    counters: buildCounters(redis, log, facts.registry),
     limits: config.login,
     digestKey: createLastingKey(keys, 'throttle'),
-    onLockout: facts.figures.counter({
+    onLockout: facts.registry.counter({
       name: 'postern_login_lockouts_total',
       help: 'Login attempts refused because the address or the account is locked out.',
       labels: ['by'],
@@ -127,15 +127,19 @@ function buildLoginLog(
   })
 }
 
-function buildCounters(redis: RedisClient | undefined, log: Log, figures: Figures): Counters {
+function buildCounters(
+  redis: RedisClient | undefined,
+  log: Log,
+  registry: MetricRegistry,
+): Counters {
   const local = createMemoryCounters()
   if (redis === undefined) return local
   let isAlone = false
-  figures.readGauge(
+  registry.readGauge(
     {
       name: 'postern_login_counted_alone',
       help: '1 while Redis is unreachable and login attempts are counted locally.',
-      whole: 'max',
+      aggregate: 'max',
     },
     () => [{ value: Number(isAlone) }],
   )

@@ -11,7 +11,7 @@ import {
   addListenOverflows,
   createConnectionMetrics,
 } from '../metrics/connection-metrics.ts'
-import type { Figures } from '../metrics/registry.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
 import { firstReserved } from './descriptors.ts'
 import type { ServeOptions } from './options.ts'
 
@@ -26,10 +26,10 @@ interface ClientPorts {
 
 export function createClientPorts(
   { config, log, asWorker }: ServeOptions,
-  figures: Figures,
+  registry: MetricRegistry,
 ): ClientPorts {
   const { limits, application, tls } = config
-  const faults = createClientFaults(log, createConnectionMetrics(figures))
+  const faults = createClientFaults(log, createConnectionMetrics(registry))
   const common: ConnectionLimits = { most: limits.connections, descriptors: firstReserved(config) }
   const isExempt = createTrust(application.trustedProxies)
   const clients = createClientConnections(
@@ -37,7 +37,7 @@ export function createClientPorts(
     faults,
   )
   const proxies = createClientConnections(common, faults)
-  addConnectionGauge(figures, () => [clients.counts(), proxies.counts()])
-  if (asWorker === undefined) addListenOverflows(figures, readListenOverflows)
+  addConnectionGauge(registry, () => [clients.counts(), proxies.counts()])
+  if (asWorker === undefined) addListenOverflows(registry, readListenOverflows)
   return { faults, clients, proxies }
 }

@@ -3,7 +3,7 @@ import type { Config } from '../config/schema/schema.ts'
 import { createTrust } from '../gateway/arrival/trusted-peers.ts'
 import { openLineFile } from '../log/line-file.ts'
 import { createDecisionLines, type WriteDecision } from '../log/log.ts'
-import type { Figures } from '../metrics/registry.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
 import { findSpans } from '../tracing/spans.ts'
 import { createTracing, type Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
@@ -26,7 +26,7 @@ export function openTracing(
 /** What writes decisions down, if they are to be. */
 export async function openDecisions(
   { config, log }: ServeOptions,
-  figures: Figures,
+  registry: MetricRegistry,
   closing: Closing,
 ): Promise<WriteDecision | undefined> {
   const { enabled, file } = config.logger.decisions
@@ -37,7 +37,7 @@ export async function openDecisions(
     onTrouble: (reason) => log.error({ reason }, 'decision log write failed'),
   })
   closing.add(lines.close)
-  figures.readCounter(
+  registry.readCounter(
     {
       name: 'postern_decision_log_dropped_total',
       help: 'Decisions not written to logger.decisions.file.',

@@ -20,7 +20,7 @@ import { addLogMetrics } from '../metrics/log-metrics.ts'
 import { addLoginLogMetrics } from '../metrics/login-log-metrics.ts'
 import { addOverloadMetrics } from '../metrics/overload-metrics.ts'
 import { addPolicyMetrics, addPropagationMetric } from '../metrics/policy-metrics.ts'
-import { createFigures, type Figures } from '../metrics/registry.ts'
+import { createMetricRegistry, type MetricRegistry } from '../metrics/registry.ts'
 import { createRequestMetrics } from '../metrics/request-metrics.ts'
 import { addRevocationMetrics } from '../metrics/revocation-metrics.ts'
 import { createLivePolicies } from '../policy/live.ts'
@@ -69,7 +69,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
 
   // First, so that it ends last: no store is to wait until somebody has taken the spans.
   const tracing = openTracing(config, closing)
-  const figures = createFigures()
+  const registry = createMetricRegistry()
   const redis = await openRedis(config.redis)
   if (redis !== undefined) closing.add(redis.close)
   const policies = await openPolicySource({
@@ -77,7 +77,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     live: createLivePolicies(),
     log,
     version,
-    onPropagated: addPropagationMetric(figures),
+    onPropagated: addPropagationMetric(registry),
   })
   closing.add(policies.close)
 
@@ -104,7 +104,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const crossSite = createCrossSite(config.cookie.trustedOrigins)
 
   const { captchaRequired } = mode
-  const facts = { tokens, redis, keys: keys.current, figures, captchaRequired, cookie, crossSite }
+  const facts = { tokens, redis, keys: keys.current, registry, captchaRequired, cookie, crossSite }
   const login = await buildLogin(options, facts, closing)
   const ended = await openRevocations({
     redis,
@@ -118,8 +118,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   })
   closing.add(ended.close)
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
-  const tls = await buildTls(options, figures, closing)
-  const record = await openDecisions(options, figures, closing)
+  const tls = await buildTls(options, registry, closing)
+  const record = await openDecisions(options, registry, closing)
   const { pass, check, mark } = await buildGateway(
     config,
     {
@@ -131,7 +131,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       policies: policies.current,
       answers: login.answers,
       redis,
-      figures,
+      registry,
       tunnels,
       now,
       keys: keys.current,
@@ -142,12 +142,12 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   )
   const overload = createOverload(config.overload, log)
   closing.add(async () => overload.close())
-  const metrics = createRequestMetrics(figures, {
+  const metrics = createRequestMetrics(registry, {
     outcomes,
     limitedRoutes: config.routes.filter(({ limit }) => limit !== undefined).map(({ path }) => path),
     upstreams: Object.keys(config.upstreams),
   })
-  const { faults, clients, proxies } = createClientPorts(options, figures)
+  const { faults, clients, proxies } = createClientPorts(options, registry)
   const { plainRequests } = config.application
   const rim = { log, metrics, overload, tracing, limits: config.limits, faults, plainRequests }
   const publicServer = createPublicServer({
@@ -159,12 +159,12 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     upgrades: config.upgrades.protocols,
     tls,
   })
-  addMetrics(figures, mode.name, policies)
-  addLogMetrics(figures, log.dropped)
-  addOverloadMetrics(figures, overload.share)
-  addRevocationMetrics(figures, ended.state)
-  if (config.logger.enableddb) addLoginLogMetrics(figures, login.loginLog.state)
-  addKeyMetrics(figures, keys.state)
+  addMetrics(registry, mode.name, policies)
+  addLogMetrics(registry, log.dropped)
+  addOverloadMetrics(registry, overload.share)
+  addRevocationMetrics(registry, ended.state)
+  if (config.logger.enableddb) addLoginLogMetrics(registry, login.loginLog.state)
+  addKeyMetrics(registry, keys.state)
   const doors = createDoors(publicServer, clients, doorSettings(options))
   const drain = createDrain(publicServer, doors, drainTimes(config), {
     ...drainOptions(options),
@@ -188,7 +188,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
         ...(tls !== undefined && { tls: tls.state }),
       },
     }),
-    metrics: figures,
+    metrics: registry,
     publicKeys: () => publicJwks(keys.current()),
   }
   options.beforeListening?.()
@@ -212,14 +212,14 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   }
 }
 
-function addMetrics(figures: Figures, mode: string, policies: OpenPolicySource): void {
-  addPolicyMetrics(figures, policies.state)
-  figures.readGauge(
+function addMetrics(registry: MetricRegistry, mode: string, policies: OpenPolicySource): void {
+  addPolicyMetrics(registry, policies.state)
+  registry.readGauge(
     {
       name: 'postern_mode_info',
       help: 'Always 1; the labels give application mode and version.',
       labels: ['mode', 'version'],
-      whole: 'max',
+      aggregate: 'max',
     },
     () => [{ value: 1, labels: { mode, version } }],
   )
@@ -240,12 +240,12 @@ function assertionProblem({ identity }: Config, keys: OpenKeys): string | undefi
 /** The certificate of the public port, if it has one. */
 async function buildTls(
   { config, log, asWorker }: ServeOptions,
-  figures: Figures,
+  registry: MetricRegistry,
   closing: Closing,
 ) {
   if (config.tls === undefined) return undefined
   const certificate = await openCertificate({ ...config.tls, log })
   closing.add(certificate.close)
-  const failed = addCertificateMetrics(figures, certificate.state)
+  const failed = addCertificateMetrics(registry, certificate.state)
   return { ...certificate, minVersion: config.tls.minVersion, failed, ...asWorker }
 }

@@ -5,18 +5,18 @@ import { modeFacts } from '../config/mode.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { readListenOverflows } from '../http/port/listen-overflows.ts'
 import type { Log } from '../log/log.ts'
-import { createWholeFigures } from '../metrics/aggregate.ts'
+import { createAggregateMetrics } from '../metrics/aggregate.ts'
 import { addListenOverflows } from '../metrics/connection-metrics.ts'
 import { addLogMetrics } from '../metrics/log-metrics.ts'
-import { createFigures, figuresText } from '../metrics/registry.ts'
+import { createMetricRegistry, metricsText } from '../metrics/registry.ts'
 import { addWorkerMetrics } from '../metrics/worker-metrics.ts'
 import { version } from '../version.ts'
-import { wholeReadiness } from '../workers/aggregate-readiness.ts'
+import { aggregateReadiness } from '../workers/aggregate-readiness.ts'
 import { createRelay } from '../workers/relay.ts'
 import { shareOf } from '../workers/share.ts'
 import { StartEnded } from '../workers/start-ended.ts'
 import { createWatch } from '../workers/watch.ts'
-import { type Crew, createCrew } from '../workers/worker-pool.ts'
+import { createWorkerPool, type WorkerPool } from '../workers/worker-pool.ts'
 import { warnOfDescriptors } from './descriptors.ts'
 import { logMode } from './log-mode.ts'
 import { openOps } from './open-ops.ts'
@@ -30,7 +30,7 @@ export interface SuperviseOptions {
   /** Where the lines of all processes go, and whether people read there. */
   readonly output: {
     readonly isTerminal: boolean
-    /** A file takes every write as a whole, whoever else writes to it. */
+    /** The system writes each line to a file in one piece, also when several processes write. */
     readonly isFile: boolean
     readonly passOn: (lines: string) => void
     /** What a worker says besides, as when it dies. */
@@ -65,8 +65,8 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', stdio, stdio, 'ipc'] })
 
   const relay = createRelay()
-  const whole = createWholeFigures()
-  const crew = createCrew({
+  const aggregate = createAggregateMetrics()
+  const pool = createWorkerPool({
     count,
     fork() {
       const worker = cluster.fork()
@@ -81,19 +81,19 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
       isTerminal: output.isTerminal,
       ticketKeys: randomBytes(48).toString('base64'),
     },
-    figures: whole,
+    metrics: aggregate,
     log,
-    told,
+    shutdownBegun: told,
     exitCode,
   })
   hurry.addEventListener('abort', () => {
-    for (const place of crew.places) place.hurry()
+    for (const slot of pool.slots) slot.abort()
   })
-  const watch = createWatch(crew.places, whole, log)
-  const own = createFigures()
+  const watch = createWatch(pool.slots, aggregate, log)
+  const own = createMetricRegistry()
   addWorkerMetrics(own, () => ({
-    states: crew.places.map((place) => (watch.isSilent(place) ? 'silent' : place.state())),
-    restarts: crew.restarts(),
+    states: pool.slots.map((slot) => (watch.isSilent(slot) ? 'silent' : slot.state())),
+    restarts: pool.restarts(),
   }))
   addLogMetrics(own, log.dropped)
   addListenOverflows(own, readListenOverflows)
@@ -106,22 +106,22 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
       version,
       mode: mode.name,
       readiness: (verbose) =>
-        wholeReadiness(crew.places, { hasStarted, isClosing: crew.isClosing() }, verbose),
+        aggregateReadiness(pool.slots, { hasStarted, isClosing: pool.isClosing() }, verbose),
       metrics: {
         contentType: own.contentType,
         async text() {
           await watch.collect()
-          return figuresText(whole.joined(await own.snapshot()))
+          return metricsText(aggregate.joined(await own.snapshot()))
         },
       },
-      publicKeys: () => publicKeysOf(crew),
+      publicKeys: () => publicKeysOf(pool),
     },
     closing,
   )
 
   async function close(): Promise<void> {
     try {
-      await crew.close(Math.max(0, life.leftMs() - crewMs), storesMs)
+      await pool.close(Math.max(0, life.leftMs() - crewMs), storesMs)
     } finally {
       watch.close()
       await closing.close().finally(relay.drained)
@@ -133,7 +133,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     throw new StartEnded(exitCode())
   }
   try {
-    const { publicPort, forwardAuthPort, revision } = await crew.start()
+    const { publicPort, forwardAuthPort, revision } = await pool.start()
     hasStarted = true
     return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, close }
   } finally {
@@ -143,9 +143,9 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
 }
 
 /** All workers have the same keys; the first one that answers will do. */
-async function publicKeysOf({ places }: Crew): Promise<readonly object[] | undefined> {
-  for (const place of places) {
-    const keys = await place.ask('publicKeys')
+async function publicKeysOf({ slots }: WorkerPool): Promise<readonly object[] | undefined> {
+  for (const slot of slots) {
+    const keys = await slot.ask('publicKeys')
     if (keys !== undefined) return keys
   }
   return undefined

@@ -1,23 +1,22 @@
-/** A worker that served so long did not fail at its start. */
-const soundMs = 60_000
+/** A worker that served this long did not fail at its start. */
+const stableMs = 60_000
 const firstMs = 250
 const longestMs = 30_000
 
-/** How long a place stays empty: the first loss is made good at once, repeated ones ever later. */
+/** How long a slot waits for its next process: not at all after the first exit, then exponentially longer. */
 interface BackOff {
-  /** The pause after a process that ended by itself, having served so long. */
+  /** The delay after a process that exited by itself. */
   readonly after: (servedMs: number) => number
 }
 
-/** Starts without losses. */
 export function createBackOff(): BackOff {
-  let losses = 0
+  let exits = 0
 
   return {
     after(servedMs) {
-      losses = servedMs >= soundMs ? 1 : losses + 1
-      if (losses === 1) return 0
-      return Math.min(longestMs, firstMs * 2 ** (losses - 2))
+      exits = servedMs >= stableMs ? 1 : exits + 1
+      if (exits === 1) return 0
+      return Math.min(longestMs, firstMs * 2 ** (exits - 2))
     },
   }
 }

@@ -1,17 +1,17 @@
 /** How long a connection may take to reach a worker that listens. */
 const handOverMs = 1000
 
-/** A connection as `node:cluster` holds it while it hands it over: a bare handle, without a socket. */
+/** A connection that `node:cluster` is handing over: a handle without a socket. */
 interface BareHandle {
   readonly onconnection?: unknown
   close(): void
 }
 
 /**
- * Closes connections that `node:cluster` accepted and has no worker for. It hands a connection to a
- * worker, the worker closes its listeners before it takes it, and with no other worker the connection
- * stays open in this process without an owner: its client would wait for an answer until it gives up.
- * To be called when no worker listens; what reaches a new worker in time is left alone.
+ * Closes connections that `node:cluster` accepted and has no worker for. A worker can close its listeners
+ * before it takes a connection on its way. Without another worker that connection would stay open here
+ * without an owner, and its client would wait until it gives up. Call it when no worker listens.
+ * Connections that reach a new worker in time stay open.
  */
 export function closeLost(): void {
   const waiting = bareConnections()
@@ -23,7 +23,7 @@ export function closeLost(): void {
 }
 
 function bareConnections(): readonly BareHandle[] {
-  // Node offers no other way to them.
+  // Node has no public way to list them.
   const { _getActiveHandles: active } = process as { _getActiveHandles?: () => readonly object[] }
   return (active?.call(process) ?? []).filter(isBareConnection)
 }

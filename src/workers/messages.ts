@@ -1,57 +1,57 @@
 import type { Config } from '../config/schema/schema.ts'
 import type { Readiness } from '../http/readiness.ts'
-import type { FigureSnapshot } from '../metrics/snapshot.ts'
+import type { MetricSnapshot } from '../metrics/snapshot.ts'
 
-/** What a worker can be asked, and what it answers. */
+/** The answer to each question. */
 export interface Answers {
-  readonly figures: readonly FigureSnapshot[]
-  /** Without those of the process: reading the delay of its event loop begins it anew. */
-  readonly ownFigures: readonly FigureSnapshot[]
+  readonly metrics: readonly MetricSnapshot[]
+  /** Without those of the process: reading the event-loop delay resets it. */
+  readonly ownMetrics: readonly MetricSnapshot[]
   readonly readiness: Readiness
   readonly publicKeys: readonly object[]
 }
 
 export type Question = keyof Answers
 
-/** What a worker needs to begin. The configuration was read once, for all of them. */
+/** What a worker needs to start. The supervisor reads the configuration once for all workers. */
 export interface Start {
   readonly kind: 'start'
   readonly number: number
   readonly config: Config
-  /** Whether people read on a terminal what it writes; not its own, so it cannot see that. */
+  /** Whether the log goes to a terminal. A worker cannot see that: its output is a pipe. */
   readonly isTerminal: boolean
-  /** In base64: what lets a TLS session go on with another worker. */
+  /** TLS session ticket keys in base64, shared so that a session can resume at another worker. */
   readonly ticketKeys: string
 }
 
-/** What the supervisor tells a worker. */
+/** From the supervisor to a worker. */
 export type ToWorker =
   | Start
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
-  /** To end in order, within that time. */
+  /** Shut down in order, within that time. */
   | { readonly kind: 'close'; readonly withinMs: number }
-  /** It may close its listeners: another worker listens. */
+  /** Close the listeners: another worker listens. */
   | { readonly kind: 'leave' }
-  /** The answer to its last message: no connection is on its way to it any more. */
+  /** Reply to `counted`: no connection is on its way to the worker any more. */
   | { readonly kind: 'bye' }
-  /** To cut what is open, when it is ending already. */
-  | { readonly kind: 'hurry' }
+  /** Close open connections now; sent during a shutdown. */
+  | { readonly kind: 'abort' }
 
-/** Where a worker listens, and by what it decides. */
+/** The ports of a worker, and the policy revision it decides by. */
 export interface Listening {
   readonly publicPort: number
   readonly forwardAuthPort?: number | undefined
   readonly revision?: string | undefined
 }
 
-/** What a worker tells the supervisor. */
+/** From a worker to the supervisor. */
 export type FromWorker =
-  /** It hears now; what was said before may be lost. */
+  /** It receives messages now; earlier ones may be lost. */
   | { readonly kind: 'hello' }
   | ({ readonly kind: 'listening' } & Listening)
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answers[Question] }
-  /** It got a signal of its own, and keeps listening until it may leave. */
+  /** It got a signal of its own, and keeps listening until `leave`. */
   | { readonly kind: 'leaving' }
   | { readonly kind: 'closing' }
-  /** The last thing it says, so that nothing it counted is lost. */
-  | { readonly kind: 'counted'; readonly figures: readonly FigureSnapshot[] }
+  /** Its last message, with its final metrics. */
+  | { readonly kind: 'counted'; readonly metrics: readonly MetricSnapshot[] }

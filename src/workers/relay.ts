@@ -1,23 +1,23 @@
 import type { Readable } from 'node:stream'
 
-/** What a process may write without ending the line, before it is ended for it. */
-const longestLine = 1024 * 1024
-/** A process of somebody else that an ended one left behind may keep its output open. */
+/** A longer line is split, so that a process cannot fill the memory of the supervisor. */
+const maxLineBytes = 1024 * 1024
+/** A child that an exited worker left behind may keep its output open. */
 const drainMs = 1000
 const newline = 0x0a
 
-/** Takes one line or more, each with its end. */
-type PassOn = (lines: string) => void
+/** Takes one line or more, each with its newline. */
+type Forward = (lines: string) => void
 
 /**
- * Takes what several processes write and passes it on in whole lines. If they wrote to one place
- * themselves, a reader that is slow would get pieces of their lines within each other: a full
- * terminal takes any part of a line, and a full pipe any part of one that is longer than 4096 bytes.
+ * Forwards the output of several processes in complete lines. If they wrote to one output themselves, a
+ * slow reader would get their lines mixed: a full terminal takes any part of a line, and a full pipe any
+ * part of a line longer than 4096 bytes.
  */
 interface Relay {
-  /** Begins to read one. Half a line at its end is passed on as a line. */
-  readonly take: (output: Readable, passOn: PassOn) => void
-  /** Settles when all outputs have ended and were passed on, or after a second. */
+  /** Starts to read one output. An unfinished last line is forwarded as a line. */
+  readonly take: (output: Readable, forward: Forward) => void
+  /** Settles when all outputs have ended and are forwarded, or after a second. */
   readonly drained: () => Promise<void>
 }
 
@@ -25,10 +25,10 @@ export function createRelay(): Relay {
   const open = new Set<Promise<void>>()
 
   return {
-    take(output, passOn) {
+    take(output, forward) {
       const { promise, resolve } = Promise.withResolvers<void>()
       open.add(promise)
-      readLines(output, passOn, () => {
+      readLines(output, forward, () => {
         open.delete(promise)
         resolve()
       })
@@ -42,29 +42,29 @@ export function createRelay(): Relay {
   }
 }
 
-function readLines(output: Readable, passOn: PassOn, onEnd: () => void): void {
-  let begun: Buffer[] = []
-  let begunLength = 0
+function readLines(output: Readable, forward: Forward, onEnd: () => void): void {
+  let unfinished: Buffer[] = []
+  let unfinishedLength = 0
 
   function pass(bytes: Buffer): void {
-    const text = Buffer.concat([...begun, bytes]).toString()
-    begun = []
-    begunLength = 0
-    passOn(text.endsWith('\n') ? text : `${text}\n`)
+    const text = Buffer.concat([...unfinished, bytes]).toString()
+    unfinished = []
+    unfinishedLength = 0
+    forward(text.endsWith('\n') ? text : `${text}\n`)
   }
 
   output.on('data', (bytes: Buffer) => {
-    const whole = bytes.lastIndexOf(newline) + 1
-    if (whole > 0) pass(bytes.subarray(0, whole))
-    if (whole === bytes.length) return
-    begun.push(bytes.subarray(whole))
-    begunLength += bytes.length - whole
-    if (begunLength > longestLine) pass(Buffer.alloc(0))
+    const complete = bytes.lastIndexOf(newline) + 1
+    if (complete > 0) pass(bytes.subarray(0, complete))
+    if (complete === bytes.length) return
+    unfinished.push(bytes.subarray(complete))
+    unfinishedLength += bytes.length - complete
+    if (unfinishedLength > maxLineBytes) pass(Buffer.alloc(0))
   })
-  // One that cannot be read any more is one that has ended.
+  // An output that cannot be read any more has ended.
   output.on('error', () => {})
   output.once('close', () => {
-    if (begunLength > 0) pass(Buffer.alloc(0))
+    if (unfinishedLength > 0) pass(Buffer.alloc(0))
     onEnd()
   })
 }

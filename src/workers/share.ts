@@ -1,12 +1,8 @@
 import type { Config } from '../config/schema/schema.ts'
 
-/**
- * The configuration of one of `count` workers. What limits the whole gateway is divided, rounded
- * up: connections of clients and of one address, requests under way, connections to the database and to each target,
- * tunnels, and passwords checked at once.
- */
+/** The configuration of one of `count` workers: limits of the gateway are divided and rounded up. */
 export function shareOf(config: Config, count: number): Config {
-  const part = (whole: number) => Math.ceil(whole / count)
+  const part = (limit: number) => Math.ceil(limit / count)
   const { limits, overload, database, login, upstreams } = config
 
   return {

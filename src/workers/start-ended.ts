@@ -1,6 +1,6 @@
 /**
- * The workers ended before they were all there. Whoever ended has said why; what is left to say is
- * the exit code: its own, or 0 when it was told to.
+ * A worker exited before all of them listened. It has logged the reason itself; what remains is the exit
+ * code: its own, or 0 after a signal.
  */
 export class StartEnded extends Error {
   readonly exitCode: number

@@ -1,64 +1,63 @@
 import type { Log } from '../log/log.ts'
-import type { WholeFigures } from '../metrics/aggregate.ts'
-import type { Place } from './worker-slot.ts'
+import type { AggregateMetrics } from '../metrics/aggregate.ts'
+import type { WorkerSlot } from './worker-slot.ts'
 
 interface WatchSettings {
-  /** How often workers are asked what they have counted; no more than that is lost with one. */
+  /** How often workers report their metrics; at most this much is lost with one. */
   readonly everyMs?: number
-  /** So many questions in a row without an answer, and its event loop stands still. */
-  readonly mostMissed?: number
+  /** So many questions in a row without an answer mean that its event loop is blocked. */
+  readonly maxMissed?: number
 }
 
-/** Looks after workers that are there. */
 interface Watch {
-  /** Fetches the figures of every worker that answers. */
+  /** Fetches the metrics of every worker that answers. */
   readonly collect: () => Promise<void>
-  /** Whether a worker that should did not answer the last time. */
-  readonly isSilent: (place: Place) => boolean
+  /** Whether a listening worker did not answer the last question. */
+  readonly isSilent: (slot: WorkerSlot) => boolean
   readonly close: () => void
 }
 
 /**
- * Asks every worker again and again. One that has gone silent is killed, so that another takes its
- * place: nobody else can see it, for the ops port is not its own. Questions are counted, and not
- * seconds: a machine that slept has not been silent.
+ * Health check of the workers. An unresponsive worker is killed and replaced: Kubernetes cannot see it,
+ * because the ops port belongs to the supervisor. Questions count, not seconds: a machine that was
+ * suspended did not make its workers unresponsive.
  */
 export function createWatch(
-  places: readonly Place[],
-  figures: WholeFigures,
+  slots: readonly WorkerSlot[],
+  metrics: AggregateMetrics,
   log: Log,
-  { everyMs = 5000, mostMissed = 6 }: WatchSettings = {},
+  { everyMs = 5000, maxMissed = 6 }: WatchSettings = {},
 ): Watch {
   const missed = new Map<number, number>()
 
-  /** Whether it has answered, or need not. */
-  async function collectFrom(place: Place, which: 'figures' | 'ownFigures'): Promise<boolean> {
-    if (place.state() !== 'listening') return true
-    const answer = await place.ask(which)
-    if (answer !== undefined) figures.take(place.number, answer)
-    return answer !== undefined || place.state() !== 'listening'
+  /** Whether it has answered, or did not have to. */
+  async function collectFrom(slot: WorkerSlot, which: 'metrics' | 'ownMetrics'): Promise<boolean> {
+    if (slot.state() !== 'listening') return true
+    const answer = await slot.ask(which)
+    if (answer !== undefined) metrics.take(slot.number, answer)
+    return answer !== undefined || slot.state() !== 'listening'
   }
 
-  /** Only here: how often somebody else asks says nothing about how long it has been silent. */
-  async function check(place: Place): Promise<void> {
-    if (await collectFrom(place, 'ownFigures')) missed.delete(place.number)
-    else missed.set(place.number, (missed.get(place.number) ?? 0) + 1)
+  /** Only these questions count: scrapes come at any rate. */
+  async function check(slot: WorkerSlot): Promise<void> {
+    if (await collectFrom(slot, 'ownMetrics')) missed.delete(slot.number)
+    else missed.set(slot.number, (missed.get(slot.number) ?? 0) + 1)
   }
 
-  async function beat(): Promise<void> {
-    await Promise.all(places.map(check))
-    for (const place of places) {
-      if ((missed.get(place.number) ?? 0) < mostMissed) continue
-      missed.delete(place.number)
-      log.error({ worker: place.number, endedPid: place.pid() }, 'killing unresponsive worker')
-      place.kill()
+  async function tick(): Promise<void> {
+    await Promise.all(slots.map(check))
+    for (const slot of slots) {
+      if ((missed.get(slot.number) ?? 0) < maxMissed) continue
+      missed.delete(slot.number)
+      log.error({ worker: slot.number, endedPid: slot.pid() }, 'killing unresponsive worker')
+      slot.kill()
     }
   }
 
-  const timer = setInterval(() => void beat(), everyMs)
+  const timer = setInterval(() => void tick(), everyMs)
   return {
     async collect() {
-      await Promise.all(places.map((place) => collectFrom(place, 'figures')))
+      await Promise.all(slots.map((slot) => collectFrom(slot, 'metrics')))
     },
     isSilent: ({ number }) => missed.has(number),
     close: () => clearInterval(timer),

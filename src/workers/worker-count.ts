@@ -2,16 +2,16 @@ import { availableParallelism } from 'node:os'
 import { notShared } from '../config/checks/shared-stores.ts'
 import type { Config } from '../config/schema/schema.ts'
 
-/** How many workers there are to be, and why there are fewer than there are cores. */
+/** The number of workers, and why it is lower than the number of cores. */
 export interface WorkerCount {
   readonly count: number
   readonly why?: string
 }
 
 /**
- * The number that is configured; for `auto`, one for each core that this process may use: Node
- * looks at the affinity and at the CPU limit of the container, rounded down. Where workers would
- * have nothing to share, `auto` is 1; a number has then been refused with the configuration.
+ * The configured number. `auto` means one per core that this process may use, by CPU affinity and the
+ * CPU limit of the container, rounded down. Workers need stores that they can share: without them `auto`
+ * is 1, and the configuration check has refused any other number.
  */
 export function workerCount(
   { application: { workers }, ...stores }: Pick<Config, 'application' | 'database' | 'redis'>,

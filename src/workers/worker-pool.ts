@@ -1,97 +1,94 @@
 import type { Worker } from 'node:cluster'
 import { Fault } from '../errors.ts'
 import type { Log } from '../log/log.ts'
-import type { WholeFigures } from '../metrics/aggregate.ts'
+import type { AggregateMetrics } from '../metrics/aggregate.ts'
 import { createBackOff } from './back-off.ts'
 import { closeLost } from './lost-connections.ts'
 import type { Listening, Start } from './messages.ts'
 import { StartEnded } from './start-ended.ts'
-import { createPlace, type Ending, type Place } from './worker-slot.ts'
+import { createWorkerSlot, type Exit, type WorkerSlot } from './worker-slot.ts'
 
-interface CrewParts {
+interface WorkerPoolParts {
   readonly count: number
   readonly fork: () => Worker
   readonly start: Omit<Start, 'kind' | 'number'>
-  readonly figures: WholeFigures
+  readonly metrics: AggregateMetrics
   readonly log: Log
-  /** Settles when the whole gateway is told to end. */
-  readonly told: Promise<void>
-  /** What the whole gateway ends with, as things are. */
+  /** Settles when the shutdown of the gateway begins. */
+  readonly shutdownBegun: Promise<void>
+  /** The exit code of the gateway as of now. */
   readonly exitCode: () => number
 }
 
-/** The workers, however often a process among them is replaced. */
-export interface Crew {
-  readonly places: readonly Place[]
-  /** Processes that took the place of one that had ended. */
+/** A fixed number of worker slots, whose processes are replaced when they exit. */
+export interface WorkerPool {
+  readonly slots: readonly WorkerSlot[]
+  /** How many processes replaced one that had exited. */
   readonly restarts: () => number
   readonly isClosing: () => boolean
   /**
-   * Starts the first worker, and when it listens the others: what is wrong for all of them is said
-   * once. There is no half start: when one ends before all listen, this throws.
+   * Starts the first worker, and the others when it listens, so that a common problem is reported once.
+   * Throws when one exits before all listen.
    */
   readonly start: () => Promise<Listening>
-  /**
-   * Ends all of them within that time. Those that have not ended when even more has passed are killed,
-   * and that is a Fault.
-   */
+  /** Shuts all workers down within that time. Kills those that need `moreMs` longer, and throws a Fault. */
   readonly close: (withinMs: number, moreMs: number) => Promise<void>
 }
 
-const waits = 'signal to the only listening worker: it keeps serving until another listens'
+const onlyListener = 'signal to the only listening worker: it keeps serving until another listens'
 
-/** A signal to the whole group reaches its members one after the other. */
+/** A signal to a process group reaches its members one after the other. */
 const groupMs = 250
 
-export function createCrew(parts: CrewParts): Crew {
-  const { count, fork, start, figures, log, told, exitCode } = parts
+export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
+  const { count, fork, start, metrics, log, shutdownBegun, exitCode } = parts
   const started = Promise.withResolvers<Listening>()
-  const allGone = Promise.withResolvers<void>()
-  const bad = new Set<number>()
-  const leavers = new Set<Place>()
+  const allExited = Promise.withResolvers<void>()
+  const failed = new Set<number>()
+  const leavers = new Set<WorkerSlot>()
   let phase: 'starting' | 'running' | 'closing' = 'starting'
   let restarts = 0
 
-  const places = Array.from({ length: count }, (_, index) => makePlace(index + 1))
+  const slots = Array.from({ length: count }, (_, index) => makeSlot(index + 1))
 
-  function makePlace(number: number): Place {
+  function makeSlot(number: number): WorkerSlot {
     const backOff = createBackOff()
-    const place: Place = createPlace({
+    const slot: WorkerSlot = createWorkerSlot({
       number,
       fork,
       start: { ...start, kind: 'start', number },
-      listening: (listening) => nextStep(number, listening),
-      counted: (counted) => figures.take(number, counted),
+      listening: (listening) => onListening(number, listening),
+      counted: (counted) => metrics.take(number, counted),
       leaving() {
-        leavers.add(place)
+        leavers.add(slot)
         letLeave()
-        // Not for a signal to the whole group, of which we have not heard yet.
+        // Not for a signal to the process group that has not reached the supervisor yet.
         setTimeout(() => {
-          if (leavers.has(place) && phase !== 'closing') log.warn({ worker: number }, waits)
+          if (leavers.has(slot) && phase !== 'closing') log.warn({ worker: number }, onlyListener)
         }, groupMs)
       },
-      ended(ending) {
-        figures.ended(number)
-        leavers.delete(place)
-        if (!places.some(isListening)) closeLost()
-        if (phase === 'closing') gone(number, ending)
-        else if (phase === 'starting') void failStart(number, ending)
-        else replace(place, ending, backOff.after)
+      exited(exit) {
+        metrics.ended(number)
+        leavers.delete(slot)
+        if (!slots.some(isListening)) closeLost()
+        if (phase === 'closing') noteExit(number, exit)
+        else if (phase === 'starting') void failStart(number, exit)
+        else replace(slot, exit, backOff.after)
       },
     })
-    return place
+    return slot
   }
 
-  /** One at a time: those that leave together would leave the port without a listener. */
+  /** One at a time: workers that leave together would leave the port without a listener. */
   function letLeave(): void {
-    for (const place of leavers) {
-      if (!places.some((other) => other !== place && isListening(other))) continue
-      leavers.delete(place)
-      place.leave()
+    for (const slot of leavers) {
+      if (!slots.some((other) => other !== slot && isListening(other))) continue
+      leavers.delete(slot)
+      slot.leave()
     }
   }
 
-  function nextStep(number: number, listening: Listening): void {
+  function onListening(number: number, listening: Listening): void {
     advance(number, listening)
     letLeave()
   }
@@ -99,18 +96,21 @@ export function createCrew(parts: CrewParts): Crew {
   function advance(number: number, listening: Listening): void {
     if (phase === 'running') log.info({ worker: number }, 'worker listening')
     if (phase !== 'starting') return
-    if (number === 1) for (const place of places.slice(1)) place.fill()
-    if (!places.every(isListening)) return
+    if (number === 1) for (const slot of slots.slice(1)) slot.fill()
+    if (!slots.every(isListening)) return
     phase = 'running'
     started.resolve(listening)
   }
 
-  async function failStart(number: number, { code, signal, inOrder }: Ending): Promise<void> {
+  async function failStart(number: number, { code, signal, inOrder }: Exit): Promise<void> {
     phase = 'closing'
-    for (const place of places) place.kill()
-    const isTold = await Promise.race([told.then(() => true), pause(inOrder ? groupMs : 0)])
-    // What is wrong, the worker has said itself.
-    if (isTold === true) started.reject(new StartEnded(exitCode()))
+    for (const slot of slots) slot.kill()
+    const isShutdown = await Promise.race([
+      shutdownBegun.then(() => true),
+      pause(inOrder ? groupMs : 0),
+    ])
+    // The worker has logged the reason itself.
+    if (isShutdown === true) started.reject(new StartEnded(exitCode()))
     else if (code !== null && code !== 0) started.reject(new StartEnded(code))
     else {
       const reason = `worker ${number} exited before it was listening (${signal ?? `exit code ${code}`})`
@@ -118,53 +118,53 @@ export function createCrew(parts: CrewParts): Crew {
     }
   }
 
-  function replace(place: Place, ending: Ending, after: (servedMs: number) => number): void {
-    const { pid, code, signal, servedMs, inOrder } = ending
-    // An orderly end may be that of the whole group, of which we have not heard yet.
+  function replace(slot: WorkerSlot, exit: Exit, after: (servedMs: number) => number): void {
+    const { pid, code, signal, servedMs, inOrder } = exit
+    // A clean exit may follow a signal to the process group that has not reached us yet.
     const inMs = inOrder ? groupMs : after(servedMs)
-    // Not `code`: log lines have that field taken out, for it is what captchas call their answer.
-    const line = { worker: place.number, endedPid: pid, exitCode: code, signal, inMs }
+    // Not `code`: the log redacts that field, because it holds the answer of a captcha.
+    const line = { worker: slot.number, endedPid: pid, exitCode: code, signal, inMs }
     log[inOrder ? 'warn' : 'error'](line, 'worker exited; starting a replacement')
     setTimeout(() => {
       if (phase !== 'running') return
       restarts++
-      place.fill()
+      slot.fill()
     }, inMs)
   }
 
-  function gone(number: number, { inOrder }: Ending): void {
-    if (!inOrder) bad.add(number)
-    if (places.every((place) => place.pid() === undefined)) allGone.resolve()
+  function noteExit(number: number, { inOrder }: Exit): void {
+    if (!inOrder) failed.add(number)
+    if (slots.every((slot) => slot.pid() === undefined)) allExited.resolve()
   }
 
   async function close(withinMs: number, moreMs: number): Promise<void> {
     phase = 'closing'
-    for (const place of places) place.close(withinMs)
-    if (places.every((place) => place.pid() === undefined)) return
+    for (const slot of slots) slot.close(withinMs)
+    if (slots.every((slot) => slot.pid() === undefined)) return
     const cut = setTimeout(() => {
-      for (const place of places) place.kill()
+      for (const slot of slots) slot.kill()
     }, withinMs + moreMs)
-    await allGone.promise
+    await allExited.promise
     clearTimeout(cut)
-    if (bad.size === 0) return
-    const names = [...bad].sort().join(', ')
+    if (failed.size === 0) return
+    const names = [...failed].sort().join(', ')
     throw new Fault('workers', { reason: `did not shut down cleanly: worker ${names}` })
   }
 
   return {
-    places,
+    slots,
     restarts: () => restarts,
     isClosing: () => phase === 'closing',
     start() {
-      places[0]?.fill()
+      slots[0]?.fill()
       return started.promise
     },
     close,
   }
 }
 
-function isListening(place: Place): boolean {
-  return place.state() === 'listening'
+function isListening(slot: WorkerSlot): boolean {
+  return slot.state() === 'listening'
 }
 
 function pause(ms: number): Promise<undefined> {

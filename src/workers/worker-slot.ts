@@ -3,74 +3,72 @@ import type { Worker } from 'node:cluster'
 import type { Answers, FromWorker, Listening, Question, Start, ToWorker } from './messages.ts'
 
 /**
- * What a place of the crew is doing:
- *
- *   waiting    has no process; the next one is on its way
- *   starting   has one that does not listen yet
+ *   waiting    no process; the next one has not started yet
+ *   starting   its process does not listen yet
  *   listening  takes requests
- *   closing    takes no new connection, and ends
+ *   closing    takes no new connections, and shuts down
  */
-type PlaceState = 'waiting' | 'starting' | 'listening' | 'closing'
+type SlotState = 'waiting' | 'starting' | 'listening' | 'closing'
 
-/** How one process ended. */
-export interface Ending {
+/** How one process exited. */
+export interface Exit {
   readonly pid: number | undefined
   readonly code: number | null
   readonly signal: string | null
-  /** How long it had listened; nought when it never did. */
+  /** How long it had listened; 0 when it never did. */
   readonly servedMs: number
-  /** Somebody told it to: it ended with 0, or by a signal that came before it could hear one. */
+  /** It exited with 0, or by a signal that came before its handler was installed. */
   readonly inOrder: boolean
 }
 
-interface PlaceEvents {
+interface SlotEvents {
   readonly listening: (listening: Listening) => void
-  readonly counted: (figures: Answers['figures']) => void
+  readonly counted: (metrics: Answers['metrics']) => void
   /** It wants to close its listeners, and waits for `leave`. */
   readonly leaving: () => void
-  readonly ended: (ending: Ending) => void
+  readonly exited: (exit: Exit) => void
 }
 
-/** How long a question may stay open. Whoever asks for metrics or readiness waits for it. */
+/** Scrapes and probes wait for answers, so they have to be quick. */
 const answerMs = 1000
 
-/** A worker's place: one process at a time, and what is known about it. */
-export interface Place {
+/** One of the workers: a process at a time, and its state. */
+export interface WorkerSlot {
   readonly number: number
-  readonly state: () => PlaceState
+  readonly state: () => SlotState
   readonly pid: () => number | undefined
-  /** Starts a process here. */
+  /** Starts a process. */
   readonly fill: () => void
-  /** Has it end in order. One that cannot hear yet is told so as the first thing. */
+  /** Shuts it down in order; a process that does not receive messages yet gets this as its first. */
   readonly close: (withinMs: number) => void
-  /** Lets it close its listeners. From now on it counts as closing. */
+  /** Lets it close its listeners. It counts as closing from now on. */
   readonly leave: () => void
-  /** `undefined` when there is no process, or no answer in time. */
+  /** `undefined` without a process, or without an answer in time. */
   readonly ask: <Q extends Question>(question: Q) => Promise<Answers[Q] | undefined>
   readonly kill: () => void
-  /** Tells it to cut what is open. */
-  readonly hurry: () => void
+  /** Makes it close open connections now. */
+  readonly abort: () => void
 }
 
-interface PlaceParts extends PlaceEvents {
+interface SlotParts extends SlotEvents {
   readonly number: number
   readonly fork: () => Worker
   readonly start: Start
 }
 
-export function createPlace({ number, fork, start, ...events }: PlaceParts): Place {
+export function createWorkerSlot({ number, fork, start, ...events }: SlotParts): WorkerSlot {
   const open = new Map<number, (answer: Answers[Question] | undefined) => void>()
   let worker: Worker | undefined
   let child: ChildProcess | undefined
-  let state: PlaceState = 'waiting'
+  let state: SlotState = 'waiting'
   let listeningSince: number | undefined
-  /** How long it may take to end, once it is told to. */
+  /** Set once it has to shut down. */
   let closingMs: number | undefined
   let lastId = 0
 
-  function heard(message: FromWorker): void {
+  function onMessage(message: FromWorker): void {
     if (message.kind === 'hello') {
-      tell(closingMs === undefined ? start : { kind: 'close', withinMs: closingMs })
+      send(closingMs === undefined ? start : { kind: 'close', withinMs: closingMs })
     } else if (message.kind === 'listening') {
       state = 'listening'
       listeningSince = performance.now()
@@ -79,12 +77,12 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
     else if (message.kind === 'leaving') events.leaving()
     else if (message.kind === 'closing') state = 'closing'
     else {
-      events.counted(message.figures)
-      tell({ kind: 'bye' })
+      events.counted(message.metrics)
+      send({ kind: 'bye' })
     }
   }
 
-  function ended(code: number | null, signal: string | null): void {
+  function onExit(code: number | null, signal: string | null): void {
     if (state === 'waiting') return
     const pid = child?.pid
     const servedMs = listeningSince === undefined ? 0 : performance.now() - listeningSince
@@ -94,22 +92,21 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
     listeningSince = undefined
     for (const answer of open.values()) answer(undefined)
     const inOrder = code === 0 || signal === 'SIGTERM' || signal === 'SIGINT'
-    events.ended({ pid, code, signal, servedMs, inOrder })
+    events.exited({ pid, code, signal, servedMs, inOrder })
   }
 
-  function take(forked: Worker): void {
+  function attach(forked: Worker): void {
     worker = forked
     child = forked.process
     const { pid } = child
-    forked.on('message', heard)
-    forked.on('exit', ended)
-    // A process that the system could not start has no exit. One that could not be told something
-    // is about to have one.
-    forked.on('error', () => pid === undefined && ended(null, null))
+    forked.on('message', onMessage)
+    forked.on('exit', onExit)
+    // A process that could not be spawned has no exit event. After a failed send the exit event follows.
+    forked.on('error', () => pid === undefined && onExit(null, null))
   }
 
-  function tell(message: ToWorker): void {
-    // That it could not be told shows in its end, which is on its way.
+  function send(message: ToWorker): void {
+    // A failed send means that the process is exiting, and its exit event follows.
     if (worker?.isConnected()) worker.send(message, () => {})
   }
 
@@ -120,19 +117,19 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
     fill() {
       state = 'starting'
       try {
-        take(fork())
+        attach(fork())
       } catch {
-        // No memory for another process, which is no reason to end those that are there.
-        setImmediate(ended, null, null)
+        // No memory for another process must not end those that run.
+        setImmediate(onExit, null, null)
       }
     },
     close(withinMs) {
       closingMs = withinMs
-      tell({ kind: 'close', withinMs })
+      send({ kind: 'close', withinMs })
     },
     leave() {
       state = 'closing'
-      tell({ kind: 'leave' })
+      send({ kind: 'leave' })
     },
     async ask<Q extends Question>(question: Q) {
       if (worker === undefined || state === 'starting') return undefined
@@ -140,13 +137,13 @@ export function createPlace({ number, fork, start, ...events }: PlaceParts): Pla
       const { promise, resolve } = Promise.withResolvers<Answers[Question] | undefined>()
       open.set(id, resolve)
       const timer = setTimeout(resolve, answerMs, undefined)
-      tell({ kind: 'ask', id, question })
+      send({ kind: 'ask', id, question })
       const answer = await promise
       clearTimeout(timer)
       open.delete(id)
       return answer as Answers[Q] | undefined
     },
     kill: () => void child?.kill('SIGKILL'),
-    hurry: () => tell({ kind: 'hurry' }),
+    abort: () => send({ kind: 'abort' }),
   }
 }

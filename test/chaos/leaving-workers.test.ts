@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { type CrewProcess, isAlive, startCrew } from '../support/crew-process.ts'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
 import { freePort } from '../support/redis-server.ts'
 import { tokenOf } from '../support/tokens.ts'
@@ -99,7 +99,7 @@ test('of two workers that are told to end together one serves until the other is
   await until(() => crew.pids.every((pid) => !isAlive(pid)))
   await until(async () => (await crew.workerPids()).size === 2)
   expect(await load.stop()).toMatchObject({ refused: 0, closed: 0, hung: 0 })
-  expect(await figureOf(crew.opsPort, 'postern_worker_restarts_total')).toBe(2)
+  expect(await metricOf(crew.opsPort, 'postern_worker_restarts_total')).toBe(2)
 })
 
 test('a worker that waits for another ends by its deadline all the same, and no request hangs', async () => {

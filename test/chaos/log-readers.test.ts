@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { startReadBy, type WatchedGateway, withoutColours } from '../support/log-readers.ts'
 import { until } from '../support/until.ts'
 
@@ -30,7 +30,7 @@ function isClosed(port: number): Promise<boolean> {
   })
 }
 
-const dropped = ({ opsPort }: WatchedGateway) => figureOf(opsPort, 'postern_log_dropped_total')
+const dropped = ({ opsPort }: WatchedGateway) => metricOf(opsPort, 'postern_log_dropped_total')
 
 /** How many lines were dropped, once none is under way any more. */
 async function settledDrops(gateway: WatchedGateway): Promise<number> {

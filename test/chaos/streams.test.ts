@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { figureOf, watchMemory } from '../support/gateway-figures.ts'
+import { metricOf, watchMemory } from '../support/gateway-metrics.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { inParallel } from '../support/in-parallel.ts'
 import { request } from '../support/raw-client.ts'
@@ -36,7 +36,7 @@ async function startGateway(origin: string): Promise<GatewayProcess> {
 
 /** Only Linux tells. */
 async function openFilesOf({ opsPort }: GatewayProcess): Promise<number> {
-  return process.platform === 'linux' ? figureOf(opsPort, 'process_open_fds') : 0
+  return process.platform === 'linux' ? metricOf(opsPort, 'process_open_fds') : 0
 }
 
 // T209, T210, small: `npm run soak:streams` is the same with 50 streams of a gibibyte.
@@ -57,7 +57,7 @@ describe('bodies to and from slow peers', () => {
         }),
       )
     await both(8 * MIB, 1000 * MIB)
-    const atRest = await figureOf(opsPort, 'process_resident_memory_bytes')
+    const atRest = await metricOf(opsPort, 'process_resident_memory_bytes')
 
     const memory = watchMemory(opsPort, 50)
     const streams = await both(32 * MIB, 16 * MIB)
@@ -113,7 +113,7 @@ describe('a client that leaves again and again', () => {
       },
     )
 
-    await until(async () => (await figureOf(gateway.opsPort, 'postern_upstream_outstanding')) === 0)
+    await until(async () => (await metricOf(gateway.opsPort, 'postern_upstream_outstanding')) === 0)
     await until(() => upstream.connections() === 0)
     await until(async () => (await openFilesOf(gateway)) <= openFiles + 2)
     // What was never finished by a client was never finished towards the upstream.

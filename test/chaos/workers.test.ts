@@ -14,7 +14,7 @@ import {
   startCrew as startCrewOn,
 } from '../support/crew-process.ts'
 import { contracts } from '../support/forward-auth.ts'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { openClient } from '../support/open-client.ts'
 import { prefix, publish } from '../support/published-policies.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
@@ -95,14 +95,14 @@ describe('a gateway of two workers', () => {
   })
   afterAll(() => crew.clear())
 
-  const total = () => figureOf(crew.opsPort, 'postern_requests_total')
+  const total = () => metricOf(crew.opsPort, 'postern_requests_total')
 
   test('answers from both, says once that it listens, and counts what both did', async () => {
     const asked = await reachBoth(crew)
 
     await until(async () => (await total()) === asked)
-    expect(await figureOf(crew.opsPort, 'postern_request_duration_seconds_count')).toBe(asked)
-    expect(await figureOf(crew.opsPort, 'postern_workers{state="listening"}')).toBe(2)
+    expect(await metricOf(crew.opsPort, 'postern_request_duration_seconds_count')).toBe(asked)
+    expect(await metricOf(crew.opsPort, 'postern_workers{state="listening"}')).toBe(2)
     const lines = crew.log.filter(({ msg }) => msg === 'listening')
     expect(lines).toMatchObject([{ workers: 2, port: crew.publicPort, pid: crew.pid }])
     const pids = new Set(crew.log.filter(({ path }) => path === '/a').map(({ pid }) => pid))
@@ -199,7 +199,7 @@ describe('a gateway of two workers', () => {
     // The one that is being handed to a worker at the moment of its death is lost.
     expect(answers.filter((status) => status !== 200).length).toBeLessThanOrEqual(1)
     expect(seen).toEqual([...seen].sort((a, b) => a - b))
-    expect(await figureOf(crew.opsPort, 'postern_worker_restarts_total')).toBe(1)
+    expect(await metricOf(crew.opsPort, 'postern_worker_restarts_total')).toBe(1)
     const line = crew.log.find(({ msg }) => msg === 'worker exited; starting a replacement')
     expect(line).toMatchObject({ level: 'error', endedPid: killed, signal: 'SIGKILL', inMs: 0 })
     await reachBoth(crew)
@@ -379,7 +379,7 @@ describe('a TLS session that one worker began', () => {
 
     await copyFile(renewed.certificate, old.certificate)
     await copyFile(renewed.key, old.key)
-    await until(async () => (await figureOf(crew.opsPort, 'postern_tls_reloads_total')) >= 2)
+    await until(async () => (await metricOf(crew.opsPort, 'postern_tls_reloads_total')) >= 2)
     let session: Buffer | undefined
     const resumed: boolean[] = []
     for (let call = 0; call < 5; call++) {

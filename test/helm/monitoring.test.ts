@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { createFigures } from '../../src/metrics/registry.ts'
+import { createMetricRegistry } from '../../src/metrics/registry.ts'
 import { addWorkerMetrics } from '../../src/metrics/worker-metrics.ts'
 import { createCertificates } from '../support/certificates.ts'
 import { only, render } from '../support/chart.ts'
@@ -92,9 +92,9 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
 
 /** What only a gateway of several workers has. */
 function scrapeOfWorkers(): Promise<string> {
-  const figures = createFigures()
-  addWorkerMetrics(figures, () => ({ states: [], restarts: 0 }))
-  return figures.text()
+  const registry = createMetricRegistry()
+  addWorkerMetrics(registry, () => ({ states: [], restarts: 0 }))
+  return registry.text()
 }
 
 /** What only a gateway has that speaks TLS itself. */

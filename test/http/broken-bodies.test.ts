@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type ByteClient, openByteClient } from '../support/byte-client.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { request } from '../support/raw-client.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
@@ -107,7 +107,7 @@ describe.each([
     await until(() => lines(postern).length > 0)
     expect(lines(postern)).toMatchObject([{ status: 200, outcome: 'cut-by-gateway' }])
     const closed = 'postern_connections_closed_total{reason="broken-body"}'
-    expect(await figureOf(postern.opsPort, closed)).toBe(1)
+    expect(await metricOf(postern.opsPort, closed)).toBe(1)
     expect(postern.logText()).toMatch(/"reason":"broken-body","client":"127\.0\.0\.7"/)
   })
 

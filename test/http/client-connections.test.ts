@@ -8,7 +8,7 @@ import {
 } from '../../src/http/connections/client-connections.ts'
 import { type ByteClient, openByteClient } from '../support/byte-client.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { request } from '../support/raw-client.ts'
 import { ok } from '../support/recording-upstream.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
@@ -26,11 +26,11 @@ beforeAll(async () => {
 afterAll(() => certificates.remove())
 
 const closed = ({ opsPort }: TestPostern, reason: string) =>
-  figureOf(opsPort, `postern_connections_closed_total{reason="${reason}"}`)
+  metricOf(opsPort, `postern_connections_closed_total{reason="${reason}"}`)
 const rejected = ({ opsPort }: TestPostern, reason: string) =>
-  figureOf(opsPort, `postern_connections_rejected_total{reason="${reason}"}`)
+  metricOf(opsPort, `postern_connections_rejected_total{reason="${reason}"}`)
 const openNow = ({ opsPort }: TestPostern, state: string) =>
-  figureOf(opsPort, `postern_client_connections{state="${state}"}`)
+  metricOf(opsPort, `postern_client_connections{state="${state}"}`)
 
 describe.each([
   ['in the clear', false],

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ArrivalRate } from '../../src/http/connections/arrival-rate.ts'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
@@ -33,7 +33,7 @@ test.each([
     const postern = await startPostern({ config: { application: { plainRequests } } })
     const count = 400
     const { opsPort, publicPort, upstream } = postern
-    const left = () => figureOf(opsPort, 'postern_requests_rejected_total{reason="client-left"}')
+    const left = () => metricOf(opsPort, 'postern_requests_rejected_total{reason="client-left"}')
 
     const over = startFlood(publicPort, count)
     // All of them come and leave meanwhile, on a machine that is not too busy.

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { startLoneGateway } from '../support/lone-gateway.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
 import { tokenOf } from '../support/tokens.ts'
@@ -18,7 +18,7 @@ test('a process with too few descriptors says so, and closes idle connections in
   const idle: Socket[] = []
   onTestFinished(() => idle.forEach((socket) => void socket.destroy()))
   const counted = (name: string) =>
-    figureOf(gateway.opsPort, `postern_connections_${name}_total{reason="descriptors"}`)
+    metricOf(gateway.opsPort, `postern_connections_${name}_total{reason="descriptors"}`)
   for (let at = 0; at < 300; at++) {
     const socket = connect(gateway.publicPort, '127.0.0.1')
     socket.on('error', () => {})

@@ -6,7 +6,7 @@ import { HeadEnds } from '../../src/http/connections/head-ends.ts'
 import { KeptBytes } from '../../src/http/connections/kept-bytes.ts'
 import { type ByteClient, openByteClient } from '../support/byte-client.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { request } from '../support/raw-client.ts'
 import { ok, type RecordedRequest } from '../support/recording-upstream.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
@@ -147,7 +147,7 @@ describe.each([
     // Little more than is read, and what the system holds for both ends.
     expect(sent).toBeLessThan(20_000_000)
     const { opsPort } = postern
-    expect(await figureOf(opsPort, 'postern_connections_closed_total{reason="unread-body"}')).toBe(
+    expect(await metricOf(opsPort, 'postern_connections_closed_total{reason="unread-body"}')).toBe(
       1,
     )
   })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLogSample } from '../../src/http/connections/sampled-log.ts'
 import { openByteClient } from '../support/byte-client.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { request } from '../support/raw-client.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => certificates.remove())
 
 const count = ({ opsPort }: TestPostern, reason: string) =>
-  figureOf(opsPort, `postern_requests_rejected_total{reason="${reason}"}`)
+  metricOf(opsPort, `postern_requests_rejected_total{reason="${reason}"}`)
 
 describe.each([
   ['in the clear', false],
@@ -100,9 +100,9 @@ describe('gauges', () => {
   test('show the open connections of clients and to upstreams', async () => {
     const postern = await startPostern()
     const { opsPort } = postern
-    const active = () => figureOf(opsPort, 'postern_client_connections{state="active"}')
-    const idle = () => figureOf(opsPort, 'postern_client_connections{state="idle"}')
-    const upstream = () => figureOf(opsPort, 'postern_upstream_connections')
+    const active = () => metricOf(opsPort, 'postern_client_connections{state="active"}')
+    const idle = () => metricOf(opsPort, 'postern_client_connections{state="idle"}')
+    const upstream = () => metricOf(opsPort, 'postern_upstream_connections')
     expect([await active(), await idle(), await upstream()]).toEqual([0, 0, 0])
     let answer = () => {}
     postern.upstream.answerWith((socket) => {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { startLoneGateway } from '../support/lone-gateway.ts'
 import { runNginx } from '../support/nginx.ts'
 import { request } from '../support/raw-client.ts'
@@ -98,9 +98,9 @@ async function startProxy(service: string): Promise<number> {
 
 /** How many client connections a gateway has accepted, and refused or kept. */
 async function seenBy(opsPort: number): Promise<number> {
-  const open = await figureOf(opsPort, 'postern_client_connections')
-  const rejected = await figureOf(opsPort, 'postern_connections_rejected_total')
-  const closed = await figureOf(opsPort, 'postern_connections_closed_total')
+  const open = await metricOf(opsPort, 'postern_client_connections')
+  const rejected = await metricOf(opsPort, 'postern_connections_rejected_total')
+  const closed = await metricOf(opsPort, 'postern_connections_closed_total')
   return open + rejected + closed
 }
 
@@ -113,7 +113,7 @@ describe('good callers', () => {
     const limits = { connectionsPerAddress: 1_000_000 }
     const { gateway } = await startLoneGateway({ upstreams, limits })
     const ours = await underFlood(gateway.publicPort, count)
-    const run = await figureOf(gateway.opsPort, 'postern_outcomes_total')
+    const run = await metricOf(gateway.opsPort, 'postern_outcomes_total')
     const theirs = await underFlood(await startProxy(service), count)
     console.log(`under a flood: postern ${text(ours)}; nginx ${text(theirs)}`)
 
@@ -140,7 +140,7 @@ describe('good callers', () => {
     for (let at = 0; at < 180; at++) calls.push(await call(port, false, from))
 
     expect(calls.filter(({ outcome }) => outcome !== 200)).toEqual([])
-    const open = await figureOf(gateway.opsPort, 'postern_client_connections')
+    const open = await metricOf(gateway.opsPort, 'postern_client_connections')
     expect(open).toBeLessThanOrEqual(1100)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isAlive } from '../support/crew-process.ts'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { inParallel } from '../support/in-parallel.ts'
 import {
   type ReaderOptions,
@@ -41,7 +41,7 @@ async function callToTheEnd(gateway: WatchedGateway): Promise<readonly string[]>
   await call(gateway, 310, 40)
   gateway.stopReading()
   await call(gateway, 350, 250)
-  expect(await figureOf(gateway.opsPort, 'postern_log_dropped_total')).toBe(0)
+  expect(await metricOf(gateway.opsPort, 'postern_log_dropped_total')).toBe(0)
   const listening = linesOf(gateway).find((line) => line.includes('listening')) ?? ''
   process.kill(Number(/pid=(\d+)/.exec(listening)?.[1]), 'SIGTERM')
   gateway.goOnReading()
@@ -88,7 +88,7 @@ describe('the log of two workers', () => {
     gateway.stopReading()
 
     await call(gateway, 0, 4500)
-    const dropped = () => figureOf(gateway.opsPort, 'postern_log_dropped_total')
+    const dropped = () => metricOf(gateway.opsPort, 'postern_log_dropped_total')
     await until(async () => (await dropped()) > 0)
     gateway.goOnReading()
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createQuickHistogram } from '../../src/metrics/quick-histogram.ts'
-import { createFigures } from '../../src/metrics/registry.ts'
+import { createMetricRegistry } from '../../src/metrics/registry.ts'
 
 test('each bucket has all that is at most its bound', async () => {
   const { observe, get } = createQuickHistogram({ name: 'x', help: 'x', buckets: [1, 2, 4] })
@@ -19,12 +19,12 @@ test('each bucket has all that is at most its bound', async () => {
 })
 
 test('each label has counts of its own, whichever came last', async () => {
-  const figures = createFigures()
-  const observe = figures.duration({ name: 'x_seconds', help: 'x', label: 'route' })
+  const registry = createMetricRegistry()
+  const observe = registry.duration({ name: 'x_seconds', help: 'x', label: 'route' })
 
   for (const route of ['/a', '/b', '/a', '/a']) observe(0.02, route)
 
-  const text = await figures.text()
+  const text = await registry.text()
   expect(text).toContain('# TYPE x_seconds histogram\n')
   expect(text).toContain('x_seconds_count{route="/a"} 3\n')
   expect(text).toContain('x_seconds_bucket{le="0.01",route="/b"} 0\n')

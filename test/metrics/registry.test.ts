@@ -1,15 +1,18 @@
 import { expect, test } from 'vitest'
-import { createFigures } from '../../src/metrics/registry.ts'
+import { createMetricRegistry } from '../../src/metrics/registry.ts'
 
 test('a metric without readings has no sample: 0 would be a statement', async () => {
-  const figures = createFigures()
+  const registry = createMetricRegistry()
   let known = true
   const read = () => (known ? [{ value: 1 }] : [])
   const readLabelled = () => (known ? [{ value: 1, labels: { of: 'x' } }] : [])
-  figures.readGauge({ name: 'age_seconds', help: 'An age.', whole: 'max' }, read)
-  figures.readCounter({ name: 'failures_total', help: 'Failures.' }, read)
-  figures.readGauge({ name: 'info', help: 'Info.', labels: ['of'], whole: 'max' }, readLabelled)
-  const samples = async () => (await figures.text()).match(/^(?:age|failures|info).*/gm)
+  registry.readGauge({ name: 'age_seconds', help: 'An age.', aggregate: 'max' }, read)
+  registry.readCounter({ name: 'failures_total', help: 'Failures.' }, read)
+  registry.readGauge(
+    { name: 'info', help: 'Info.', labels: ['of'], aggregate: 'max' },
+    readLabelled,
+  )
+  const samples = async () => (await registry.text()).match(/^(?:age|failures|info).*/gm)
 
   expect(await samples()).toEqual(['age_seconds 1', 'failures_total 1', 'info{of="x"} 1'])
   known = false

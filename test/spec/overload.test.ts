@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { figureOf } from '../support/gateway-figures.ts'
+import { metricOf } from '../support/gateway-metrics.ts'
 import { startLoneGateway } from '../support/lone-gateway.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
 import { ok } from '../support/recording-upstream.ts'
@@ -125,12 +125,12 @@ describe('a gateway whose event loop is late all the time', () => {
 
     gateway.signal('SIGUSR2')
     await until(async () => (await status()) === 503)
-    const ratio = await figureOf(gateway.opsPort, 'postern_shed_ratio')
+    const ratio = await metricOf(gateway.opsPort, 'postern_shed_ratio')
 
     expect(ratio).toBeGreaterThan(0)
     expect(ratio).toBeLessThanOrEqual(0.9)
     gateway.signal('SIGUSR2')
-    await until(async () => (await figureOf(gateway.opsPort, 'postern_shed_ratio')) === 0)
+    await until(async () => (await metricOf(gateway.opsPort, 'postern_shed_ratio')) === 0)
     expect(await status()).toBe(200)
   })
 })

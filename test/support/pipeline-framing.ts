@@ -14,7 +14,7 @@ import { createPublicServer } from '../../src/http/public-server.ts'
 import { createUpgradeFinder } from '../../src/http/upgrades.ts'
 import { createLog } from '../../src/log/log.ts'
 import { createConnectionMetrics } from '../../src/metrics/connection-metrics.ts'
-import { createFigures } from '../../src/metrics/registry.ts'
+import { createMetricRegistry } from '../../src/metrics/registry.ts'
 import { createRequestMetrics } from '../../src/metrics/request-metrics.ts'
 
 /** A request as one side has read it. */
@@ -160,8 +160,8 @@ async function startOracle() {
 async function startReader(plainRequests: boolean) {
   const connections = new Map<number, ReadRequest[]>()
   const log = createLog('info', new Writable({ write: (_, __, done) => done() }))
-  const figures = createFigures()
-  const faults = createClientFaults(log, createConnectionMetrics(figures))
+  const registry = createMetricRegistry()
+  const faults = createClientFaults(log, createConnectionMetrics(registry))
   const clients = createClientConnections({ most: 10_000 }, faults)
   const overload = createOverload({ loopDelayMs: 60_000, inFlight: 10_000 }, log)
   const server = createPublicServer({
@@ -174,7 +174,7 @@ async function startReader(plainRequests: boolean) {
     plainRequests,
     tracing: undefined,
     refusals: refusalEnvelopes(403),
-    metrics: createRequestMetrics(figures, { outcomes, limitedRoutes: [], upstreams: [] }),
+    metrics: createRequestMetrics(registry, { outcomes, limitedRoutes: [], upstreams: [] }),
     pass(arrival, reply) {
       const port = reply.socket?.remotePort ?? 0
       const requests = connections.get(port) ?? []

@@ -2,7 +2,7 @@
 const behaviour = process.env.SMALL_WORKER ?? ''
 let counted = 0
 
-const figures = () => [
+const metrics = () => [
   { name: 'counted_total', help: 'c', type: 'counter', values: [{ value: counted, labels: {} }] },
 ]
 
@@ -15,7 +15,7 @@ process.on('message', (message) => {
   }
   if (message.kind === 'ask' && behaviour !== 'silent') {
     counted++
-    process.send({ kind: 'answer', id: message.id, answer: figures() })
+    process.send({ kind: 'answer', id: message.id, answer: metrics() })
   }
   if (message.kind === 'close' && behaviour !== 'stays') process.exit(0)
 })

@@ -1,11 +1,11 @@
-/** The value of a figure of a running gateway: the sum over its labels. */
-export async function figureOf(opsPort: number, name: string): Promise<number> {
+/** The value of a metric of a running gateway: the sum over its labels. */
+export async function metricOf(opsPort: number, name: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
   const values = text
     .split('\n')
     .filter((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
     .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)))
-  if (values.length === 0) throw new Error(`no figure is named ${name}`)
+  if (values.length === 0) throw new Error(`no metric is named ${name}`)
   return values.reduce((sum, value) => sum + value, 0)
 }
 
@@ -23,7 +23,7 @@ export function watchMemory(opsPort: number, everyMs = 100): MemoryWatch {
 
   async function watch(): Promise<void> {
     while (!stopped) {
-      peak = Math.max(peak, await figureOf(opsPort, 'process_resident_memory_bytes'))
+      peak = Math.max(peak, await metricOf(opsPort, 'process_resident_memory_bytes'))
       await new Promise((resolve) => setTimeout(resolve, everyMs))
     }
   }

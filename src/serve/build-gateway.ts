@@ -134,7 +134,7 @@ export async function buildGateway(
     verifyToken: tokens.verify,
     crossSite,
     policies,
-    endToken: (token: VerifiedToken) => ended.end(endingOf(token)),
+    endToken: (token: VerifiedToken) => ended.revoke(endingOf(token)),
     admit:
       record === undefined
         ? admit

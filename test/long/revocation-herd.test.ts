@@ -58,7 +58,7 @@ async function startFeed(server: RedisServer) {
   await feed.start()
   onTestFinished(feed.close)
   const wholeReads = () => asked.reads.filter((place) => place === undefined).length
-  return { feed, revocations, asked, wholeReads, ends: feed.end }
+  return { feed, revocations, asked, wholeReads, ends: feed.revoke }
 }
 
 type Feed = Awaited<ReturnType<typeof startFeed>>

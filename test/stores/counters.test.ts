@@ -244,10 +244,10 @@ describe('counters in Redis', () => {
     const counters = createRedisCounters({
       redis: {
         ...client,
-        run(command) {
+        runScript(...script) {
           asked++
           // The time that the command takes, and no real one.
-          return client.run(command).finally(() => {
+          return client.runScript(...script).finally(() => {
             time += 100
           })
         },

@@ -71,7 +71,7 @@ async function readOn(store: RevocationStore, from?: Position) {
     const page = await store.read(at)
     if (page === undefined) throw new Error('the place is gone')
     found.push(...page.revocations)
-    at = page.place
+    at = page.position
     if (!page.more) return { found, place: at }
   }
 }
@@ -195,7 +195,7 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
     async function readMore() {
       const page = (await store.read(place)) ?? (await store.read(undefined))
       for (const one of page?.revocations ?? []) if (one.kind === 'token') seen.add(one.id)
-      place = page?.place
+      place = page?.position
     }
     while (adding) await readMore()
     await written
@@ -272,7 +272,7 @@ describe('a list in Redis', () => {
       const { server, store } = await onRedis()
       const feed = await startFeed(store)
       const ended = [token('a'), user('7', 5000)]
-      for (const one of ended) expect(await feed.end(one)).toBe('everywhere')
+      for (const one of ended) expect(await feed.revoke(one)).toBe('everywhere')
 
       expect(await server.client.del(`{test}:${key}`)).toBe(1)
 
@@ -303,7 +303,7 @@ describe('a list in Redis', () => {
     const { server, store } = await onRedis({ deaf: true })
     const feed = await startFeed(store)
 
-    await feed.end(token('a'))
+    await feed.revoke(token('a'))
     await server.client.flushall()
 
     await until(async () => (await readOn(store)).found.length === 1)
@@ -314,7 +314,7 @@ describe('a list in Redis', () => {
     const feed = await startFeed(store)
     await server.kill()
 
-    expect(await feed.end(token('a'))).toBe('here')
+    expect(await feed.revoke(token('a'))).toBe('here')
     await until(() => feed.state().lastError !== undefined)
 
     expect(feed.state().unsaid).toBe(true)

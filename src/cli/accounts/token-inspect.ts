@@ -103,7 +103,7 @@ async function readAll(settings: TokenConfig): Promise<Revocations> {
       let page = await store.read(undefined)
       while (page !== undefined) {
         for (const revocation of page.revocations) known.add(revocation)
-        page = page.more ? await store.read(page.place) : undefined
+        page = page.more ? await store.read(page.position) : undefined
       }
     }),
   )

@@ -3,10 +3,10 @@ import type { CaptchaStore } from '../../login/captcha.ts'
 import type { RedisClient } from '../redis/redis.ts'
 
 /**
- * Both keys belong together: the sorted set has every outstanding id with the moment its time is
- * over, the hash its digest. Should one of them get lost, so does what the other one has.
+ * The sorted set has every outstanding id with its expiry, the hash has its digest. If one key is
+ * lost, the other is worthless.
  *
- * KEYS: the sorted set, the hash. ARGV: id, digest, life in ms, the most that are kept.
+ * KEYS: the sorted set, the hash. ARGV: id, digest, lifetime in ms, how many to keep.
  */
 const putScript = `
 local time = redis.call('TIME')
@@ -19,7 +19,7 @@ local function forget(ids)
 end
 
 if redis.call('ZCARD', KEYS[1]) == 0 then redis.call('DEL', KEYS[2]) end
--- A few at a time: one client is not to wait for what a thousand others left behind.
+-- A few at a time: one client must not wait while a thousand old captchas are deleted.
 forget(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now), 'LIMIT', 0, 100))
 redis.call('ZADD', KEYS[1], string.format('%.0f', now + ARGV[3] * 1000), ARGV[1])
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
@@ -34,7 +34,7 @@ end
 return 1
 `
 
-/** KEYS as above. ARGV: id. Whoever comes second finds nothing, at whichever replica. */
+/** KEYS as above. ARGV: id. A second take finds nothing, on any replica. */
 const takeScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -46,9 +46,9 @@ return ends and now < tonumber(ends) and digest or false
 `
 
 /**
- * Captchas that all replicas share: each can be taken once, by one of them, and not after its
- * time. There are never more than `maxOutstanding` of them; the oldest makes room. A Redis that is
- * away is a Fault: without it nobody can tell whether a captcha was answered.
+ * Captchas that all replicas share. Each can be taken once, before it expires. At most
+ * `maxOutstanding` are kept; the oldest is dropped first. An unreachable Redis is a Fault: without it
+ * a replica cannot know whether a captcha was used.
  */
 export function createRedisCaptchas(
   redis: RedisClient,
@@ -59,14 +59,10 @@ export function createRedisCaptchas(
   return {
     async put(id, answerDigest, ttlSeconds) {
       const life = Math.ceil(ttlSeconds * 1000)
-      await redis.run((commands) =>
-        commands.eval(putScript, keys.length, ...keys, id, answerDigest, life, maxOutstanding),
-      )
+      await redis.runScript(putScript, keys, [id, answerDigest, life, maxOutstanding])
     },
     async take(id) {
-      const digest = await redis.run((commands) =>
-        commands.eval(takeScript, keys.length, ...keys, id),
-      )
+      const digest = await redis.runScript(takeScript, keys, [id])
       if (digest === null) return undefined
       if (typeof digest === 'string') return digest
       throw new Fault('redis', { reason: 'Redis: unexpected reply' })

@@ -5,38 +5,33 @@ import type { MemoryCounters } from './memory-counters.ts'
 
 interface RedisCounterParts {
   readonly redis: RedisClient
-  /** Counts while Redis is away, and remembers the marks that this process set. */
+  /** Counts while Redis is unreachable, and keeps the marks that this process set. */
   readonly local: MemoryCounters
-  /** Called when counting changes hands: with the reason, or without one when Redis is back. */
+  /** Called with the reason when local counting begins, and without one when it ends. */
   readonly onUnreachable: (reason: string | undefined) => void
   /** Milliseconds of a clock that is never set back. */
   readonly now?: () => number
 }
 
-/** An answer that took longer than this cost somebody a wait. */
+/** After a failure that took longer than this, Redis is not asked again for a second. */
 const slowMs = 50
-/** For so long nobody else pays that price. */
 const restMs = 1000
 
 /**
- * Counters that all replicas share. When Redis is away, or answers anything but an answer, this
- * process counts alone, with the same limits: never slower than one command may take, never
- * without a limit.
+ * Counters that all replicas share. While Redis is unreachable, or its reply makes no sense, this
+ * process counts locally with the same limits.
  */
 export function createRedisCounters(parts: RedisCounterParts): Counters {
   const { redis, local, onUnreachable, now = () => performance.now() } = parts
   let isUnreachable = false
   let restsUntil = 0
 
-  /** The answer of Redis; `undefined` when there is none. */
   async function ask(script: string, keys: readonly string[], args: readonly (string | number)[]) {
     if (now() < restsUntil) return undefined
     const askedAt = now()
     try {
       const names = keys.map((key) => `${redis.prefix}${key}`)
-      const answer = await redis.run((commands) =>
-        commands.eval(script, keys.length, ...names, ...args),
-      )
+      const answer = await redis.runScript(script, names, args)
       if (isUnreachable) onUnreachable(undefined)
       isUnreachable = false
       return answer
@@ -54,7 +49,7 @@ export function createRedisCounters(parts: RedisCounterParts): Counters {
     const keys = hits.map(({ key }) => key).filter((key) => key !== clear)
     const markMs = (mark?.seconds ?? 0) * 1000
     if (mark !== undefined && markMs > 0) local.mark(mark.key, mark.seconds)
-    // A right password stays right when Redis cannot be told about it.
+    // A correct password stays correct when Redis is unreachable.
     await ask(
       takeBackScript,
       [...keys, ...cleared, ...(markMs > 0 && mark !== undefined ? [mark.key] : [])],
@@ -64,7 +59,7 @@ export function createRedisCounters(parts: RedisCounterParts): Counters {
 
   return {
     async hit(hits): Promise<Counted> {
-      // A Redis that lost its data has lost the marks too; what this process knows still holds.
+      // A Redis that lost its data has lost the marks too; local marks still count.
       const asked = hits.filter(({ unless }) => unless === undefined || !local.isMarked(unless))
       const answer = await ask(
         hitScript,

@@ -9,7 +9,7 @@ interface SharedCount {
   readonly count: number
 }
 
-/** KEYS: sums. ARGV: for each how much to add, and its life in ms. Returns the sums. */
+/** KEYS: sums. ARGV: for each how much to add, and its lifetime in ms. Returns the sums. */
 const addScript = `
 local sums = {}
 for index = 1, #KEYS do
@@ -22,20 +22,19 @@ return sums
 `
 
 /**
- * Adds up what replicas let through, by name and window; every sum has an expiry. When Redis is
- * away the answer is `undefined`, and what was to be added is lost: each replica goes on with its
- * own counts.
+ * Adds up what replicas let through, by name and window. While Redis is unreachable it returns
+ * `undefined` and loses what was to be added: each replica continues with its own counts.
  */
-export function createRedisSharedCounters({ prefix, run }: RedisClient) {
+export function createRedisSharedCounters({ prefix, runScript }: RedisClient) {
   return async (counts: readonly SharedCount[]): Promise<readonly number[] | undefined> => {
     const keys = counts.map(({ name, window }) => {
       const digest = hash('sha256', JSON.stringify([name, window]), 'base64url')
       return `${prefix}limit:${digest.slice(0, 22)}`
     })
-    // Clocks differ: a replica may still be in a window that is over elsewhere.
+    // Clocks differ: a replica may still be in a window that has ended elsewhere.
     const args = counts.flatMap(({ count, seconds }) => [count, seconds * 2000])
     try {
-      const sums = await run((commands) => commands.eval(addScript, keys.length, ...keys, ...args))
+      const sums = await runScript(addScript, keys, args)
       return Array.isArray(sums) ? sums.map(Number) : undefined
     } catch {
       return undefined

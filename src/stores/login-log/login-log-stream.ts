@@ -97,9 +97,7 @@ export function createLoginLogStream(
     async append(records) {
       const texts = records.map((record) => JSON.stringify(record))
       const mode = refuseWhenFull ? 'refuse' : 'trim'
-      const gone = await redis.run((commands) =>
-        commands.eval(appendScript, 1, stream, maxEntries, mode, ...texts),
-      )
+      const gone = await redis.runScript(appendScript, [stream], [maxEntries, mode, ...texts])
       if (gone === -1) throw new Fault('redis', { reason: `${stream} is full` })
       return Number(gone)
     },
@@ -113,22 +111,24 @@ export function createLoginLogStream(
       const [, entries] = (await withGroup((commands) =>
         commands.xautoclaim(stream, group, consumer, idleMs, '0-0', 'COUNT', batchSize),
       )) as unknown as readonly [string, RawEntries]
-      await redis.run((commands) => commands.eval(forgetScript, 1, stream, group, goneMs, ''))
+      await redis.runScript(forgetScript, [stream], [group, goneMs, ''])
       // Redis 6 gives nothing at all for entries that were trimmed meanwhile.
       return entries.filter((entry) => entry !== null).map(toEntry)
     },
     async done(ids) {
       if (ids.length === 0) return
-      await redis.run((commands) => commands.eval(doneScript, 1, stream, group, ...ids))
+      await redis.runScript(doneScript, [stream], [group, ...ids])
     },
     async setAside({ id, fields }, reason) {
       const content = JSON.stringify(fields).slice(0, maxSetAsideChars)
-      await redis.run((commands) =>
-        commands.eval(setAsideScript, 2, stream, aside, group, id, reason, content, maxSetAside),
+      await redis.runScript(
+        setAsideScript,
+        [stream, aside],
+        [group, id, reason, content, maxSetAside],
       )
     },
     async leave() {
-      await redis.run((commands) => commands.eval(forgetScript, 1, stream, group, 0, consumer))
+      await redis.runScript(forgetScript, [stream], [group, 0, consumer])
     },
   }
 }

@@ -6,21 +6,27 @@ import { type ReplicatedList, readReplicated } from './redis-replication.ts'
 
 export type { RedisSettings } from './redis-connection.ts'
 
-/** Redis for commands. Nothing here waits longer than its timeout, whatever the server does. */
+/** A connection for commands. No call outlasts its timeout, whatever the server does. */
 export interface RedisClient {
-  /** Every key of ours begins with this. */
+  /** Every key of Postern begins with this. */
   readonly prefix: string
-  /** Opens the connection. Throws a Fault when that fails; trying again goes on all the same. */
+  /** Opens the connection. Throws a Fault when that fails, and keeps trying in the background. */
   readonly connect: () => Promise<void>
-  /** One command. Whatever goes wrong, silence included, is a Fault. */
+  /** One command. Every failure, a timeout included, is a Fault. */
   readonly run: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
-  /** The same for one that carries a whole policy, with more time. */
+  /** The same with more time, for a command that carries a whole policy. */
   readonly runBulk: <T>(command: (commands: RedisCommander) => Promise<T>) => Promise<T>
   /**
    * Reads a list, and whether every replica has it. Waits for them, and so do commands after it: not
    * for a connection that requests use.
    */
   readonly readReplicated: (list: string) => Promise<ReplicatedList>
+  /** One Lua script over these keys. */
+  readonly runScript: (
+    script: string,
+    keys: readonly string[],
+    values: readonly (string | number)[],
+  ) => Promise<unknown>
   /** Calls back at every connection, the first one included. */
   readonly onReady: (listener: () => void) => void
   readonly close: () => Promise<void>
@@ -64,6 +70,8 @@ export function createRedis(settings: RedisSettings): RedisClient {
     },
     run,
     runBulk: (command) => run(command, commandTimeoutMs * BULK_FACTOR),
+    runScript: (script, keys, values) =>
+      run((commands) => commands.eval(script, keys.length, ...keys, ...values)),
     async readReplicated(list) {
       const marker = `${prefix}replicated`
       const read = () => readReplicated(opened, { list, marker, waitMs: commandTimeoutMs })
@@ -77,8 +85,8 @@ export function createRedis(settings: RedisSettings): RedisClient {
 }
 
 /**
- * The Fault that stands for an error of the driver. Only its message is kept: the rest can hold
- * the arguments of the command, and those of AUTH are a password.
+ * Keeps only the message of the driver's error: the rest can hold the arguments of the command, and
+ * those of AUTH are a password.
  */
 function redisFault(error: unknown): Fault | Invalid {
   if (error instanceof Fault || error instanceof Invalid) return error
@@ -90,13 +98,13 @@ function redisFault(error: unknown): Fault | Invalid {
 }
 
 function innermost(error: unknown): unknown {
-  // Several addresses, or several nodes: the words are in the parts.
+  // An error about several addresses or nodes has its text only in its parts.
   if (error instanceof AggregateError) return error.errors.at(-1) ?? error
   if (error instanceof Error && 'lastNodeError' in error) return error.lastNodeError ?? error
   return error
 }
 
-/** Somebody who is to mend a key of the wrong type has to know which one. */
+/** An operator who has to fix a key of the wrong type needs its name. */
 function keyOf(error: unknown): string {
   if (!(error instanceof Error) || !error.message.startsWith('WRONGTYPE')) return ''
   const { name, args } = (error as { command?: { name?: string; args?: unknown[] } }).command ?? {}

@@ -13,9 +13,8 @@ import {
 type Column = 'name' | 'user' | 'moment' | 'until' | 'at'
 
 /**
- * The list of ended tokens in a table of our own, for where there is no Redis: it outlives a
- * restart, and whoever else uses the same database reads it too. The file of the table names the
- * list: one that was restored or emptied counts from the beginning again, and nobody may read on in it.
+ * The revocation list in a table, for gateways without Redis. The table's file node identifies the
+ * list: a restored or truncated table starts a new list, whose sequences begin again.
  */
 export function createDatabaseRevocations({ db, shapes }: Database): RevocationStore {
   return {
@@ -39,7 +38,7 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
             const row = { name, userId: user, moment: Number(moment), until: Number(until) }
             return fromRow(row) ?? []
           }),
-          place: { list, sequence: rows.at(-1)?.at ?? sequence },
+          position: { list, sequence: rows.at(-1)?.at ?? sequence },
           more: rows.length === PAGE,
         }
       }),
@@ -63,10 +62,7 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
   }
 }
 
-/**
- * Under a lock that lasts to the end of the statement, so that sequences become visible in their
- * order: else a reader could pass one by that is committed late.
- */
+/** The lock makes sequences visible in order: a reader would skip one that is committed late. */
 function insert(rows: string, isNew: boolean) {
   const clock = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`
   return sql`

@@ -20,7 +20,7 @@ interface RevocationStores {
   readonly database: Database
 }
 
-/** Redis where it is configured, because replicas share it; else the accounts' database. */
+/** Redis where it is configured, because replicas share it; otherwise the accounts' database. */
 export function revocationStore(places: RevocationStores): RevocationStore {
   const { redis, redisSettings, database } = places
   const { url } = redisSettings
@@ -29,9 +29,9 @@ export function revocationStore(places: RevocationStores): RevocationStore {
 }
 
 /**
- * Reads the list and goes on following it. A store that is away is waited for in the background.
- * What ended while there was no Redis is taken along from the database, once. A list that lives on
- * another machine is kept in a file as well, to start with while that cannot be reached.
+ * Reads the revocation list and follows it; an unreachable store is retried in the background.
+ * Revocations made before Redis was configured are imported from the database. A list on another
+ * machine is also kept in a file, to start from while that machine is unreachable.
  */
 export async function openRevocations(
   parts: RevocationStores &
@@ -44,8 +44,8 @@ export async function openRevocations(
   const store = revocationStore(parts)
   if (store.name === 'redis') await importFromDatabase(parts)
   const isLocal = store.name === 'database' && parts.database.kind === 'embedded'
-  const keep = isLocal ? undefined : createRevocationSnapshot({ ...parts, ...parts.snapshot })
-  const feed = createRevocationFeed({ ...parts, store, keep })
+  const snapshot = isLocal ? undefined : createRevocationSnapshot({ ...parts, ...parts.snapshot })
+  const feed = createRevocationFeed({ ...parts, store, snapshot })
   await feed.start()
   return feed
 }
@@ -58,9 +58,9 @@ async function importFromDatabase({
   try {
     for (let page = await before.read(undefined); page !== undefined; ) {
       for (const revocation of page.revocations) revocations.add(revocation)
-      page = page.more ? await before.read(page.place) : undefined
+      page = page.more ? await before.read(page.position) : undefined
     }
   } catch {
-    // A database that is away is no reason not to start; whoever changes over restarts again.
+    // An unreachable database must not keep the gateway from starting. The next start tries again.
   }
 }

@@ -10,28 +10,28 @@ import {
   toRow,
 } from './revocation-store.ts'
 
-/** Where things stand in Redis. The prefix has a hash tag, so that a script may touch them all. */
+/** The prefix has a hash tag, so one script can use all of these keys on a Redis Cluster. */
 function revocationKeys(prefix: string) {
   return {
     /** Name to `moment until user`. */
     entries: `${prefix}revoked`,
-    /** Names by the order in which they came. */
+    /** Names by sequence. */
     order: `${prefix}revoked:order`,
-    /** Names by the time at which they may be forgotten. */
+    /** Names by expiry. */
     ends: `${prefix}revoked:ends`,
-    /** Which list this is, and the last place in it. */
+    /** The id of the list and its last sequence. */
     head: `${prefix}revoked:head`,
     channel: `${prefix}revoked`,
   } as const
 }
 
 /**
- * Adds to the list and forgets what is over. Sequences only ever grow within one list, and are at
- * least the time in milliseconds. The keys expire with the last thing they hold. Where one of them
- * is gone, evicted for want of memory, the rest would hide what it held: a new list begins.
+ * Adds to the list and deletes expired entries. Sequences only grow within one list, and are at
+ * least the time in milliseconds. The keys expire with their last entry. If Redis evicted one of
+ * them, the others would hide what it held, so a new list begins.
  *
- * KEYS: entries, order, ends, head. ARGV: channel, name of a new list, `now` or `before`, how many
- * to forget at most, how far ahead a new mark may be; then name, user, moment and until of each.
+ * KEYS: entries, order, ends, head. ARGV: channel, id for a new list, `now` or `before`, how many to
+ * delete at most, how far ahead a new moment may be; then name, user, moment and until of each.
  */
 const appendScript = `
 local time = redis.call('TIME')
@@ -67,15 +67,15 @@ local latest = tonumber(redis.call('ZREVRANGE', KEYS[3], 0, 0, 'WITHSCORES')[2])
 for _, key in ipairs(KEYS) do
   redis.call('PEXPIREAT', key, string.format('%.0f', latest + 86400000))
 end
--- A user of Redis 7 may use no channel unless told so. It is a hint: polling finds what is new.
+-- The ACL of a Redis user may lack the channel. The message is only a hint: polling finds the entry.
 redis.pcall('PUBLISH', ARGV[1], string.format('%.0f', sequence))
 return sequence - last
 `
 
 /**
- * Reads on in the list. Answers which list it is and its last sequence, then name, sequence and
- * value of each entry; no entries when the place that was asked for is not in this list. A list of
- * which a key is gone is none: whoever knows what was in it writes that back.
+ * Returns the list's id and last sequence, then name, sequence and value of each entry after the
+ * given position; no entries for a position in another list. A list that lacks a key counts as
+ * missing: gateways that know its entries write them back.
  *
  * KEYS: entries, order, ends, head. ARGV: list or '', sequence, how many at most.
  */
@@ -96,7 +96,7 @@ end
 return answer
 `
 
-/** The list of ended tokens that replicas share. Messages on its channel are hints only. */
+/** The revocation list that replicas share. Messages on its channel are only hints. */
 export function createRedisRevocations(
   redis: RedisClient,
   settings: RedisSettings,
@@ -105,11 +105,8 @@ export function createRedisRevocations(
   const touched = [keys.entries, keys.order, keys.ends, keys.head]
   let subscriber: RedisSubscriber | undefined
 
-  /** The list, its last sequence, and what follows this place in it; nothing else from another list. */
   async function ask(list: string, sequence: string): Promise<[string, string, ...string[]]> {
-    const answer = await redis.run((commands) =>
-      commands.eval(readScript, touched.length, ...touched, list, sequence, PAGE),
-    )
+    const answer = await redis.runScript(readScript, touched, [list, sequence, PAGE])
     return answer as [string, string, ...string[]]
   }
 
@@ -126,7 +123,7 @@ export function createRedisRevocations(
       const reached = rows.at(-1)?.sequence ?? sequence
       return {
         revocations: rows.flatMap(({ row }) => fromRow(row) ?? []),
-        place: { list, sequence: reached },
+        position: { list, sequence: reached },
         more: rows.length === PAGE,
       }
     },
@@ -135,9 +132,7 @@ export function createRedisRevocations(
         return [name, userId, moment, until]
       })
       const fixed = [keys.channel, randomUUID(), made, PAGE, MAX_AHEAD_MS]
-      await redis.run((commands) =>
-        commands.eval(appendScript, touched.length, ...touched, ...fixed, ...values),
-      )
+      await redis.runScript(appendScript, touched, [...fixed, ...values])
     },
     async end() {
       const [list, sequence] = await ask('', '1')

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Revocation, Revocations } from '../../token/revocations.ts'
+import type { FeedLog } from '../feed/feed-log.ts'
 import { createWriteFailures, type SnapshotState } from '../feed/write-failures.ts'
 import { type FileState, replaceFile } from '../files/replace-file.ts'
 import { appendTo, findFiles, ownFile, type SnapshotLocation } from './revocation-files.ts'
@@ -32,10 +33,7 @@ interface StoredRevocations {
 
 interface RevocationSnapshotParts extends SnapshotLocation {
   readonly revocations: Pick<Revocations, 'entries' | 'add'>
-  readonly log: {
-    info(fields: object, text: string): void
-    warn(fields: object, text: string): void
-  }
+  readonly log: FeedLog
 }
 
 /** However many tokens are revoked in a second, the disk is waited for so often at most. */

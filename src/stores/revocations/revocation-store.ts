@@ -1,6 +1,6 @@
 import type { Revocation } from '../../token/revocations.ts'
 
-/** How far somebody has read a list, and which list that was. */
+/** Which list was read, and how far. */
 export interface Position {
   readonly list: string
   readonly sequence: string
@@ -8,8 +8,8 @@ export interface Position {
 
 interface Page {
   readonly revocations: readonly Revocation[]
-  readonly place: Position
-  /** Whether there is more behind this place already. */
+  readonly position: Position
+  /** Whether the list already continues after this position. */
   readonly more: boolean
 }
 
@@ -17,17 +17,17 @@ interface Page {
 export interface RevocationStore {
   readonly name: 'redis' | 'database'
   /**
-   * What was added after this place, or from the beginning. `undefined` when the place belongs to
-   * a list that is gone: then only the beginning is left to read from.
+   * What was added after a position, or from the beginning. `undefined` when the position belongs to
+   * a list that no longer exists: then read from the beginning.
    */
   read(after: Position | undefined): Promise<Page | undefined>
   /**
-   * Adds what is not there yet. Of two marks on one user the later one stays. `made` is `now` when
-   * marks are made by this call: then they also cover what was issued by the clock of the store, and
-   * lie at most `MAX_AHEAD_MS` ahead of it.
+   * Adds what is missing. Of two revocations of one user the later one wins. With `now`, revocations
+   * of users also cover tokens issued up to now by the clock of the store, and lie at most
+   * `MAX_AHEAD_MS` ahead of that clock.
    */
   append(revocations: readonly Revocation[], made: 'now' | 'before'): Promise<void>
-  /** The end of the list there is now. */
+  /** The current end of the list. */
   end(): Promise<Position>
   /** From now on, calls back when something may be new, and at every new connection. */
   watch(listeners: { readonly onHint: () => void; readonly onReconnect: () => void }): void
@@ -36,20 +36,20 @@ export interface RevocationStore {
   close(): Promise<void>
 }
 
-/** How many revocations one reading or one writing carries. */
+/** How many revocations one read or one write carries. */
 export const PAGE = 1000
 
 /**
- * A new login is dated after the mark it has to survive. A mark of tomorrow, from a machine whose
- * clock is wrong, would make it a token of the future, which is refused: until tomorrow.
+ * A token issued after its user was revoked is dated later than the revocation. A revocation dated
+ * tomorrow, by a wrong clock, would date new tokens tomorrow too, and those are refused until then.
  */
 export const MAX_AHEAD_MS = 30_000
 
-/** A revocation as both stores hold it: of two under one name, the one with the later moment. */
+/** A revocation as both stores hold it. Of two rows with one name, the later moment wins. */
 export interface RevocationRow {
   readonly name: string
   readonly userId: string
-  /** When the token was issued, or up to when the user's tokens are over. */
+  /** When the token was issued, or up to when the user's tokens are revoked. */
   readonly moment: number
   readonly until: number
 }
@@ -61,7 +61,7 @@ export function toRow(revocation: Revocation): RevocationRow {
     : { name: `t:${revocation.id}`, userId, moment: revocation.issuedAt, until }
 }
 
-/** `undefined` for a row that nobody of ours wrote. */
+/** `undefined` for a row that Postern did not write. */
 export function fromRow({ name, userId, moment, until }: RevocationRow): Revocation | undefined {
   if (!Number.isSafeInteger(moment) || !Number.isSafeInteger(until)) return undefined
   if (name === `u:${userId}`) return { kind: 'user', userId, before: moment, until }

@@ -66,9 +66,7 @@ export function createReplicas(redis: RedisClient): Replicas {
         keys.replicas,
       ]
       const values = [id, JSON.stringify(own), own.sequence ?? 0, KNOWN_MS, MAX_KNOWN, GONE_MS]
-      await redis.run((commands) =>
-        commands.eval(reportScript, touched.length, ...touched, ...values),
-      )
+      await redis.runScript(reportScript, touched, values)
     },
     async forgetEnded(own) {
       const known = await timesIn(keys.knownReplicas)

@@ -12,10 +12,10 @@ export function findToken({ headers, query }: Received): CarriedToken | undefine
   const fromHeader = bearerToken(headers.authorization)
   if (fromHeader !== undefined) return { token: fromHeader, carrier: 'header' }
 
-  const fromQuery = only(queryTokens(query), 'two token parameters')
+  const fromQuery = only(queryTokens(query), 'more than one token parameter')
   if (fromQuery !== undefined) return { token: fromQuery, carrier: 'query' }
 
-  const fromCookie = only(cookieTokens(headers.cookies), 'two jwt cookies')
+  const fromCookie = only(cookieTokens(headers.cookies), 'more than one jwt cookie')
   if (fromCookie !== undefined) return { token: fromCookie, carrier: 'cookie' }
 
   return undefined

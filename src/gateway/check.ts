@@ -55,7 +55,7 @@ const escapedUnreserved = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
 function refuseRespelled({ arrival: { target } }: Received): void {
   const [path = ''] = target.split('?', 1)
   if (!escapedUnreserved.test(path)) return
-  throw new Refusal('ambiguous-path', { reason: 'an escape for a plain character' })
+  throw new Refusal('ambiguous-path', { reason: 'percent-encoded unreserved character' })
 }
 
 async function answer(

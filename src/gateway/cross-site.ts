@@ -31,7 +31,7 @@ export function createCrossSite(trustedOrigins: readonly string[]): FindCrossSit
       return own ? undefined : `Sec-Fetch-Site is ${isWord(fetchSite) ? fetchSite : 'malformed'}`
     }
     if (origin === undefined || isOwn(origin, asked)) return undefined
-    return 'Origin is not ours'
+    return 'Origin is not our own'
   }
 }
 

@@ -22,13 +22,13 @@ export type ReadOriginal = (check: Arrival) => OriginalRequest
 export function createOriginalReader(isTrusted: IsTrusted): ReadOriginal {
   return (check) => {
     if (!isTrusted(check.remoteAddress)) {
-      throw new Refusal('bad-request', { reason: 'the peer is no trusted proxy' })
+      throw new Refusal('bad-request', { reason: 'peer is not a trusted proxy' })
     }
     const { contract, method, target } = questionOf(check)
     check.notes.contract = contract
     // What a client calls its method is logged and counted: no other text may come in here.
     if (!/^[A-Z][A-Z-]{0,31}$/.test(method)) {
-      throw new Refusal('bad-request', { reason: 'the original method is malformed' })
+      throw new Refusal('bad-request', { reason: 'malformed original method' })
     }
     check.notes.method = method
     return { contract, arrival: { ...check, method, target, upgrade: upgradeOf(check) } }
@@ -51,7 +51,7 @@ function questionOf(check: Arrival): Pick<Arrival, 'method' | 'target'> & { cont
     const target = check.target.slice(envoyPrefix.length)
     return { contract: 'envoy', method: check.method, target }
   }
-  throw new Refusal('no-such-endpoint', { reason: 'no contract has this path' })
+  throw new Refusal('no-such-endpoint', { reason: 'not a forward-auth path' })
 }
 
 function named(check: Arrival, contract: Contract, methodName: string, targetName: string) {

@@ -55,7 +55,7 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
 
 function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    throw new Refusal('bad-request', { reason: 'neither HTTP/1.0 nor HTTP/1.1' })
+    throw new Refusal('bad-request', { reason: 'unsupported HTTP version' })
   }
   if (isRefusedMethod(method)) throw new Refusal('method-not-allowed')
 }
@@ -75,7 +75,7 @@ function splitTarget(arrival: Arrival, parts: ReceiveParts) {
   }
   if (!isPlainQuery(query)) {
     noteAmbiguous(arrival, rawPath, parts)
-    throw new Refusal('ambiguous-path', { reason: 'in the query' })
+    throw new Refusal('ambiguous-path', { reason: 'invalid character in the query' })
   }
   return { path, query }
 }

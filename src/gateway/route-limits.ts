@@ -26,7 +26,7 @@ export function createRouteLimits({ addressBlock, ...parts }: RouteLimitParts): 
     const retryAfterSeconds = windows.take(`${limit.by} ${who} ${path}`, limit)
     if (retryAfterSeconds === 0) return
     throw new Refusal('too-many-requests', {
-      reason: `the limit of ${path} for one ${limit.by}`,
+      reason: `rate limit of ${path} per ${limit.by}`,
       retryAfterSeconds,
       limit: limit.requests,
     })

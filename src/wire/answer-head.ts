@@ -44,11 +44,11 @@ export function readHead(text: string, method: string): AnswerHead {
     headers.push(name, value)
     switch (lower) {
       case 'content-length':
-        if (length !== undefined) throw new Malformed('two lengths')
+        if (length !== undefined) throw new Malformed('more than one Content-Length')
         length = value
         return
       case 'transfer-encoding':
-        if (coding !== undefined) throw new Malformed('two transfer codings')
+        if (coding !== undefined) throw new Malformed('more than one Transfer-Encoding')
         coding = value
         return
       case 'connection':
@@ -66,7 +66,7 @@ export function readHead(text: string, method: string): AnswerHead {
     (status < 200 || status === 204) && (coding !== undefined || Number(length ?? 0) > 0)
   const persistent = framing !== 'close' && !isDoubtful && isPersistent(connection, isOld)
   // It has no body, and what it is about has not come yet: HTTP/1.0 knows no such thing.
-  if (status < 200 && !persistent) throw new Malformed('an interim answer that is final')
+  if (status < 200 && !persistent) throw new Malformed('interim response closes the connection')
   return {
     status,
     headers,
@@ -97,12 +97,13 @@ function framingOf(head: {
   readonly coding: string | undefined
 }): Framing {
   const { status, length, coding } = head
-  if (length !== undefined && !/^\d{1,15}$/.test(length)) throw new Malformed('no length')
+  if (length !== undefined && !/^\d{1,15}$/.test(length))
+    throw new Malformed('invalid Content-Length')
   if (coding !== undefined) {
-    if (length !== undefined) throw new Malformed('both a length and a transfer coding')
+    if (length !== undefined) throw new Malformed('both Content-Length and Transfer-Encoding')
     // Another coding under it would reach the client undeclared.
     if (head.isOld || coding.toLowerCase() !== 'chunked') {
-      throw new Malformed('a transfer coding other than chunked')
+      throw new Malformed('unsupported Transfer-Encoding')
     }
   }
   if (head.method === 'HEAD' || status < 200 || status === 204 || status === 304) return 'none'

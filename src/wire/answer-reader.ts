@@ -66,7 +66,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     let from = 0
     for (;;) {
       const end = bytes.indexOf(headEnd, from)
-      if (end - from > mostHeadBytes) throw new Malformed('too many headers')
+      if (end - from > mostHeadBytes) throw new Malformed('response headers too large')
       if (end === -1) {
         carry(bytes.subarray(from))
         return -1
@@ -88,7 +88,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
   }
 
   function carry(rest: Buffer): void {
-    if (rest.length > mostHeadBytes) throw new Malformed('too many headers')
+    if (rest.length > mostHeadBytes) throw new Malformed('response headers too large')
     const compared = Math.min(rest.length, start.length)
     // Else whatever speaks another protocol would be waited for.
     if (rest.compare(start, 0, compared, 0, compared) !== 0) {
@@ -96,13 +96,14 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     }
     // Nor would the end come that we look for.
     const lineEnd = rest.indexOf('\n')
-    if (lineEnd !== -1 && rest[lineEnd - 1] !== 0x0d) throw new Malformed('a line without its end')
+    if (lineEnd !== -1 && rest[lineEnd - 1] !== 0x0d)
+      throw new Malformed('header line ends in a bare LF')
     carried = Buffer.from(rest)
   }
 
   function takeInterim(next: AnswerHead, bytes: number): void {
     if (next.status === 101 && !agreesTo(next, upgrade)) {
-      throw new Malformed('a switch that nobody asked for')
+      throw new Malformed('unsolicited 101 Switching Protocols')
     }
     interimBytes += bytes
     if (interimBytes > mostInterimBytes) throw new Malformed('more than 64 KiB of interim answers')

@@ -50,43 +50,43 @@ export function createChunkReader(mostTrailerBytes: number): ChunkReader {
         takeExtensionByte(code)
         return
       case 'size-lf':
-        if (code !== lf) throw new Malformed('a chunk line without its end')
+        if (code !== lf) throw new Malformed('chunk size line without CRLF')
         stage = size === 0 ? 'trailers' : 'data'
         return
       case 'data-cr':
-        if (code !== cr) throw new Malformed('a chunk that is longer than it says')
+        if (code !== cr) throw new Malformed('chunk data longer than its size')
         stage = 'data-lf'
         return
       case 'data-lf':
-        if (code !== lf) throw new Malformed('a chunk without its end')
+        if (code !== lf) throw new Malformed('chunk data without CRLF')
         stage = 'size'
         digits = 0
         extension = ''
         return
       default:
-        throw new Malformed('a chunk')
+        throw new Malformed('malformed chunk')
     }
   }
 
   function takeSizeByte(code: number): void {
     const digit = hexDigit(code)
     if (digit >= 0) {
-      if (++digits > mostDigits) throw new Malformed('a chunk size with too many digits')
+      if (++digits > mostDigits) throw new Malformed('chunk size too large')
       size = size * 16 + digit
     } else if (digits > 0 && code === cr) stage = 'size-lf'
     else if (digits > 0 && code === semicolon) {
       stage = 'extension'
       extension = ';'
-    } else throw new Malformed('no chunk size')
+    } else throw new Malformed('invalid chunk size')
   }
 
   /** Nobody needs them; but what may stand there is the same for everybody who reads along. */
   function takeExtensionByte(code: number): void {
     if (code !== cr) {
       extension += String.fromCharCode(code)
-      if (extension.length > mostExtension) throw new Malformed('a long chunk extension')
+      if (extension.length > mostExtension) throw new Malformed('chunk extension too long')
     } else if (extensions.test(extension)) stage = 'size-lf'
-    else throw new Malformed('a chunk extension')
+    else throw new Malformed('invalid chunk extension')
   }
 
   /** Gives back where the trailers end within `bytes`, or its length when they go on. */
@@ -100,10 +100,10 @@ export function createChunkReader(mostTrailerBytes: number): ChunkReader {
     const isEmpty = trailerText.startsWith('\r\n')
     const end = isEmpty ? 2 : trailerText.indexOf('\r\n\r\n') + 4
     if (end < 4 && !isEmpty) {
-      if (trailerText.length > mostTrailerBytes) throw new Malformed('too many trailers')
+      if (trailerText.length > mostTrailerBytes) throw new Malformed('trailers too large')
       return bytes.length
     }
-    if (end > mostTrailerBytes) throw new Malformed('too many trailers')
+    if (end > mostTrailerBytes) throw new Malformed('trailers too large')
     trailers = readTrailers(trailerText.slice(0, isEmpty ? 0 : end - 4))
     stage = 'done'
     return from + end - before
@@ -140,7 +140,7 @@ function readTrailers(text: string): readonly string[] {
   readFields(text, 0, (name, value, lower) => {
     // What it would change has been decided by then: somebody counts on a second opinion.
     if (lower === 'content-length' || lower === 'transfer-encoding') {
-      throw new Malformed('a trailer about the framing')
+      throw new Malformed('forbidden framing field in trailers')
     }
     fields.push(name, value)
   })

@@ -122,14 +122,14 @@ export function openConnection(parts: ConnectionParts): Connection {
   }
   function onEnd(): void {
     if (call !== undefined && reader.endsHere()) settle('over', call)
-    else fail('closed', 'the connection was closed')
+    else fail('closed', 'connection closed by the upstream')
   }
   function onError(error: NodeJS.ErrnoException): void {
     failure ??= new WireError(error.code ?? 'closed', error.message, howFar(), error)
     failWith(failure)
   }
   function onClose(): void {
-    fail('closed', 'the connection was closed')
+    fail('closed', 'connection closed by the upstream')
     if (gone) return
     gone = true
     onGone(connection, ready ? undefined : (failure ?? new WireError('closed', 'closed', unsent)))
@@ -193,7 +193,7 @@ export function openConnection(parts: ConnectionParts): Connection {
     const current = call
     // What comes when nothing was asked for would be taken for the answer to the next request.
     if (current === undefined || !departed) {
-      fail('closed', 'something came that nobody had asked for')
+      fail('closed', 'unsolicited data on an idle upstream connection')
       return false
     }
     heard = true
@@ -258,7 +258,7 @@ export function openConnection(parts: ConnectionParts): Connection {
     if (current === undefined) return
     if (!isSecure && isRisky(current) && hasPeerClosed(socket)) {
       // Later: its handler is yet to learn which call it has, and would send another one meanwhile.
-      nextTick(fail, 'closed', 'the connection was closed')
+      nextTick(fail, 'closed', 'connection closed by the upstream')
       return
     }
     departed = true
@@ -328,10 +328,11 @@ export function openConnection(parts: ConnectionParts): Connection {
     beat() {
       if (isPatient() || --beatsLeft > 0) return
       if (!ready) {
-        failure ??= new WireError('connect-timeout', 'connecting took too long', unsent)
+        failure ??= new WireError('connect-timeout', 'connect timeout', unsent)
         destroy()
-      } else if (reader.hasHead()) fail('body-timeout', 'a pause in the answer was too long')
-      else fail('answer-timeout', 'the answer took too long to begin')
+      } else if (reader.hasHead())
+        fail('body-timeout', 'timed out waiting for more of the response body')
+      else fail('answer-timeout', 'timed out waiting for the response')
     },
     keptSeconds: () => reader.lastHead()?.keptSeconds,
     idleMs: () => performance.now() - freeSince,

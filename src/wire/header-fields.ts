@@ -4,7 +4,7 @@ import { Malformed } from './wire-error.ts'
 
 /** The lower-case form of a header name; throws Malformed for what is no name (RFC 9110 5.1). */
 const fieldName: (name: string) => string = rememberNames((name) => {
-  if (!isFieldName(name)) throw new Malformed('a header without a name')
+  if (!isFieldName(name)) throw new Malformed('invalid header name')
   return name.toLowerCase()
 })
 
@@ -40,11 +40,11 @@ export function readFields(
     const lineEnd = text.indexOf('\r\n', from)
     const end = lineEnd === -1 ? text.length : lineEnd
     const colon = text.indexOf(':', from)
-    if (colon === -1 || colon >= end) throw new Malformed('a header line without a colon')
+    if (colon === -1 || colon >= end) throw new Malformed('header line without a colon')
     const name = text.slice(from, colon)
     const lower = fieldName(name)
     const value = trimmed(text, colon + 1, end)
-    if (!isFieldValue(value)) throw new Malformed('a character in a header')
+    if (!isFieldValue(value)) throw new Malformed('invalid character in a header value')
     take(name, value, lower)
     from = end + 2
   }

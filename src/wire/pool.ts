@@ -217,11 +217,11 @@ function mayShare({ fresh }: Call): boolean {
 }
 
 function unsendable(): WireError {
-  return new WireError('unsendable', 'a request that would be read as another one', unsent)
+  return new WireError('unsendable', 'request cannot be sent unambiguously', unsent)
 }
 
 function gone(): WireError {
-  return new WireError('destroyed', 'the target is no longer used', unsent)
+  return new WireError('destroyed', 'target removed', unsent)
 }
 
 /** Often enough to keep the shortest limit within a tenth of itself. */

@@ -61,5 +61,5 @@ function writeChunk(socket: Socket, chunk: Buffer): boolean {
 
 function wrongLength(): WireError {
   const sent = { sent: true, heard: false, reused: false }
-  return new WireError('unsendable', 'a body is not as long as it says', sent)
+  return new WireError('unsendable', 'body length differs from Content-Length', sent)
 }

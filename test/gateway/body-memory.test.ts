@@ -73,7 +73,7 @@ test('what was read ahead is given back when its client leaves', async () => {
   client.destroy()
 
   await until(() => taken() === 0)
-  expect(heard).toEqual(['the client ended its body early'])
+  expect(heard).toEqual(['client closed the connection before the end of its body'])
 })
 
 test('what was read ahead is given back when its client leaves while it waits for a connection', async () => {
@@ -83,7 +83,7 @@ test('what was read ahead is given back when its client leaves while it waits fo
   client.destroy()
 
   await until(() => taken() === 0)
-  expect(send(body)).toEqual(['the client ended its body early'])
+  expect(send(body)).toEqual(['client closed the connection before the end of its body'])
   expect(taken()).toBe(0)
 })
 

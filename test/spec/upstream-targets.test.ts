@@ -197,7 +197,7 @@ describe('a target that fails again and again', () => {
     await until(async () => (await statuses(postern, get, 1))[0] === 503)
 
     expect(postern.logText()).toContain(
-      `"reason":"every circuit is open: ${rude.origin}: the connection was closed; ${away}: connect ECONNREFUSED ${away.slice(7)}"`,
+      `"reason":"every circuit is open: ${rude.origin}: connection closed by the upstream; ${away}: connect ECONNREFUSED ${away.slice(7)}"`,
     )
   })
 

@@ -153,7 +153,7 @@ function only(before: string | undefined, value: string, reason: string): string
 function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
   const chunked = isChunked(seen.transferEncoding, httpVersion)
   if (seen.contentLength !== undefined && !/^\d{1,15}$/.test(seen.contentLength)) {
-    throw new Refusal('bad-request', { reason: 'Content-Length is not a number' })
+    throw new Refusal('bad-request', { reason: 'invalid Content-Length' })
   }
   if (chunked && seen.contentLength !== undefined) {
     throw new Refusal('bad-request', { reason: 'both Content-Length and Transfer-Encoding' })
@@ -184,7 +184,7 @@ function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
 function isChunked(transferEncoding: string | undefined, httpVersion: string): boolean {
   if (transferEncoding === undefined) return false
   if (httpVersion === '1.0' || transferEncoding.trim().toLowerCase() !== 'chunked') {
-    throw new Refusal('bad-request', { reason: 'a transfer coding other than chunked' })
+    throw new Refusal('bad-request', { reason: 'unsupported Transfer-Encoding' })
   }
   return true
 }
@@ -207,7 +207,7 @@ const hostForm = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 function checkedHost(host: string | undefined, httpVersion: string): string | undefined {
   if (host === undefined && httpVersion === '1.0') return undefined
   if (host === undefined || !hostForm.test(host)) {
-    throw new Refusal('bad-request', { reason: 'the Host header is missing or malformed' })
+    throw new Refusal('bad-request', { reason: 'missing or malformed Host header' })
   }
   return host
 }

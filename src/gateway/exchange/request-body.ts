@@ -89,7 +89,7 @@ export function requestBody(
   // A client that leaves in the middle must not look like one that finished.
   function cut(): void {
     if (request.complete) return
-    fail(request.failure ?? new Error('the client ended its body early'))
+    fail(request.failure ?? new Error('client closed the connection before the end of its body'))
   }
   function fail(error: Error): void {
     const told = sink

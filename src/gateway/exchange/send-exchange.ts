@@ -19,7 +19,7 @@ export function send(it: Running, fresh: boolean): void {
 }
 
 function giveUpWaiting(it: Running): void {
-  giveUp(it, new Fault('upstream-busy', { reason: 'no connection came free in time' }))
+  giveUp(it, new Fault('upstream-busy', { reason: 'timed out waiting for a free connection' }))
 }
 
 /** It has a connection. */

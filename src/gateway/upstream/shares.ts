@@ -84,7 +84,7 @@ interface ShareWait {
 /** Waits for a place in a share that is used up. What it returns ends the wait. */
 export function waitForShare(shares: Shares, share: Share, wait: ShareWait): () => void {
   const giveUp = () => {
-    const reason = 'the client has its share of the connections'
+    const reason = 'client has used its share of the connections'
     wait.giveUp(new Fault('upstream-share', { reason }))
   }
   const begin = () => {

@@ -32,7 +32,7 @@ export function upstreamFault(cause: Error): Fault {
   if (isCertificateProblem(code)) {
     return new Fault('upstream-untrusted', {
       cause,
-      reason: `its certificate is no good (${code})`,
+      reason: `certificate verification failed (${code})`,
     })
   }
   if (lookupProblem.test(code)) {

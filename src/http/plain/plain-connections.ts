@@ -220,7 +220,7 @@ function isEmptyLines(bytes: Buffer): boolean {
 }
 
 /** What Node says when nothing comes. */
-const late = Object.assign(new Error('no request came in time'), {
+const late = Object.assign(new Error('no request within the timeout'), {
   code: 'ERR_HTTP_REQUEST_TIMEOUT',
 })
 

@@ -2,13 +2,12 @@ import type { CompiledPolicies, Decision, Question } from './engine/decision.ts'
 
 export type { Decision, Question } from './engine/decision.ts'
 
-/** The one role key that passes without a permission check; any other spelling is a plain role. */
+/** The only role key that skips the permission check; any other spelling is an ordinary role. */
 const adminKey = 'admin'
 
 /**
- * Answers a question by one revision: `admin`, then the exclusion list, then the rules, and without
- * any of them no. Hands out decisions that are shared and frozen; throws only a Fault, when an engine
- * breaks. The path has to be canonical.
+ * Decides by one revision: `admin`, then the exclusion list, then the rules; otherwise deny. Returns
+ * shared, frozen decisions. Throws only a Fault, when an engine fails. The path must be canonical.
  */
 export function decide(question: Question, policies: CompiledPolicies): Decision {
   // Spec, Authentication 5a, 5b, 5d, in this order.

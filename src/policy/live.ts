@@ -2,22 +2,22 @@ import { Fault } from '../errors.ts'
 import type { CompiledPolicies } from './engine/decision.ts'
 
 /**
- * The policies in force. Two states:
+ * The active policies. Two states:
  *
  * - empty: nothing has been swapped in yet. `current` throws a Fault, `revision` and `since` are
  *   `undefined`. Left by the first `swap`, never entered again.
- * - serving: `current` answers with the last compiled policies that were swapped in. A `swap` with
- *   a sequence number above the highest one seen, or with none, replaces them whole; one that is not
- *   above it changes nothing, so an older answer that arrives late never undoes a newer one.
+ * - serving: `current` returns the last compiled policies that were swapped in. A `swap` with a
+ *   sequence number above the highest one seen, or without a number, replaces them. Any other `swap`
+ *   changes nothing, so an older policy that arrives late never undoes a newer one.
  *
- * Whoever reads a new policy and finds it bad does not call `swap`: the last good one stays.
+ * Do not call `swap` for an invalid policy: the last good one stays active.
  */
 export interface LivePolicies {
   readonly current: () => CompiledPolicies
-  /** Whether these policies are now in force. */
+  /** Whether these policies are now active. */
   readonly swap: (compiled: CompiledPolicies, sequence?: number) => boolean
   readonly revision: () => string | undefined
-  /** When the revision in force came into force, by the clock that was passed in. */
+  /** When the active revision became active, by the clock that was passed in. */
   readonly since: () => number | undefined
 }
 

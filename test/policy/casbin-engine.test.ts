@@ -50,7 +50,7 @@ const answer = (model: Model, roleKey: string, method: string, path: string) => 
   return `${allowed} ${step} ${rule?.origin.line ?? '-'}`
 }
 
-describe('a model outside the covered grammar', () => {
+describe('a model outside the index grammar', () => {
   test.each<[Model, string, string, string, string]>([
     ['superuser', 'editor', 'GET', '/orders/7', 'true rule 1'],
     ['superuser', 'root', 'DELETE', '/anything', 'true rule 1'],
@@ -141,7 +141,7 @@ describe('a model outside the covered grammar', () => {
   })
 })
 
-describe('a model of the covered grammar', () => {
+describe('a model of the index grammar', () => {
   test('is answered by the index, and says why', () => {
     const { engine, set } = policies({})
 

@@ -27,7 +27,7 @@ export function matcherWith(pieces: { role?: string; path?: string; method?: str
 export const denyOverrides = 'some(where (p.eft == allow)) && !some(where (p.eft == deny))'
 export const byPriority = 'priority(p.eft) || deny'
 
-/** Models outside the covered grammar, of the kinds that casbin's own documentation shows. */
+/** Models outside the index grammar, of the kinds that casbin's own documentation shows. */
 export const casbinModels = {
   superuser: modelText({
     matcher: `${matcherWith({ path: 'keyMatch2(r.obj, p.obj)' })} || r.sub == "root"`,

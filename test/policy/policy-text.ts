@@ -13,7 +13,7 @@ export const shippedModel: Model = {
   denyOverrides: false,
 }
 
-/** Everything the covered grammar knows, at once. */
+/** Everything the index grammar knows, at once. */
 export const widestModel: Model = {
   inheritance: true,
   path: { keyMatch: true, keyMatch2: true },

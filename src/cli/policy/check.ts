@@ -1,4 +1,4 @@
-import { engineFor } from '../../policy/model/engine-for.ts'
+import { engineFor } from '../../policy/model/model.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Run } from '../command.ts'
 import { count, json } from '../format.ts'

@@ -8,9 +8,9 @@ import type { PolicySet } from '../set/policy-set.ts'
 import type { Decision, Engine, Question } from './decision.ts'
 
 /**
- * The engine for models outside the covered grammar: casbin, on an enforcer of its own that is never
- * loaded again. Rules go into its model as rows, not as text. A question costs time with every rule,
- * and throws when casbin does; without any rule the answer is none.
+ * The engine for models outside the index grammar: a Casbin enforcer that is never reloaded. Rules go
+ * into its model as rows, not as text. A decision costs time for every rule and throws when Casbin
+ * does. Without rules, nothing matches.
  */
 export function* createCasbinEngine(
   { rules, inheritances, revision }: PolicySet,
@@ -20,8 +20,8 @@ export function* createCasbinEngine(
   const { enforcer, rows } = createEnforcer(definition)
   const inherits = yield* createRelations(inheritances)
   for (const { name } of definition.relations) {
-    // Instead of casbin's own, which tries every way up to a common ancestor: 10 parents each over
-    // ten generations would be 10 to the tenth steps. Whatever it adds, it adds before it returns.
+    // Replaces Casbin's own function, which tries every path to a common ancestor: with 10 parents
+    // each, ten levels take 10^10 steps. The promise is void because the function is added at once.
     void enforcer.addFunction(name, (role: string, parent: string, domain?: string) =>
       inherits(name, role, parent, domain),
     )
@@ -33,7 +33,7 @@ export function* createCasbinEngine(
     const row = [...(rule.fields ?? [])]
     rows.push(row)
     ruleOf.set(row, rule)
-    // A matcher that casbin cannot read shows with the first rule, not with the first request.
+    // A matcher that Casbin cannot parse fails here, not on the first request.
     if (index === 0) enforcer.enforceExSync('', '/', 'GET')
   }
   const decisions = new Map<Rule, Decision>()
@@ -80,7 +80,7 @@ function createEnforcer({ request, columns, effect, matcher }: CasbinModel) {
   return { enforcer, rows }
 }
 
-/** As casbin sorts them when it loads rules: by their column `priority`, if there is one. */
+/** In the order in which Casbin loads rules: by the column `priority`, if the model has it. */
 function inOrder(rules: readonly Rule[], { columns }: CasbinModel): readonly Rule[] {
   const at = columns.findIndex(({ name }) => name === 'priority')
   if (at === -1) return rules
@@ -90,7 +90,7 @@ function inOrder(rules: readonly Rule[], { columns }: CasbinModel): readonly Rul
 
 type Inherits = (relation: string, role: string, parent: string, domain?: string) => boolean
 
-/** Answers for each relation and domain whether one name is another or inherits from it. */
+/** Whether a name equals another or inherits from it, for each relation and domain. */
 function* createRelations(inheritances: readonly Inheritance[]): Steps<Inherits> {
   const scopes = new Map<string, ReadonlyMap<string, ReadonlySet<string>>>()
   for (const [scope, group] of byScope(inheritances)) {

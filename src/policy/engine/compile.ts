@@ -1,5 +1,5 @@
 import { Fault } from '../../errors.ts'
-import { engineFor } from '../model/engine-for.ts'
+import { engineFor } from '../model/model.ts'
 import type { Exclusion, Rule } from '../rule/rule.ts'
 import { finish, type Steps } from '../rule/steps.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
@@ -12,18 +12,15 @@ import { ruleAt } from './flat-rules.ts'
 import { createIndexEngine } from './index-engine.ts'
 import { indexRules } from './rule-index.ts'
 
-export { engineFor } from '../model/engine-for.ts'
+export { engineFor } from '../model/model.ts'
 export type { CompiledPolicies, CompiledSet } from './decision.ts'
 
-/**
- * Makes a policy set ready to answer. The result shares nothing with an earlier one, so questions
- * under way keep their answers while the next revision is compiled.
- */
+/** Makes a policy set ready to decide. The result shares nothing with that of another revision. */
 export function compile(set: PolicySet): CompiledSet {
   return finish(compileInSteps(set))
 }
 
-/** What `compile` does, in steps. */
+/** `compile` in steps. */
 export function* compileInSteps(set: PolicySet): Steps<CompiledSet> {
   const { rules, exclusions, revision } = set
   const engine = yield* createEngine(set)
@@ -31,7 +28,7 @@ export function* compileInSteps(set: PolicySet): Steps<CompiledSet> {
   return Object.freeze({ ...compiled, set })
 }
 
-/** Makes flat policies ready to answer, as `compile` makes the set that they were made from. */
+/** `compile` for flat policies. */
 export function compileFlat(flat: FlatPolicies): CompiledPolicies {
   const { index, rules, reason, revision } = flat
   const ruleCount = rules.roles.length
@@ -58,7 +55,7 @@ function assemble(engine: Engine, { ruleCount, exclusions, revision }: Assembled
     revision,
     ruleCount,
     engine: Object.freeze({ ...engine, decide: withFault(engine.decide) }),
-    // What the policy lists itself comes first: its own entry and reason are shown then.
+    // The policy's own entries come first, so that explanations show their reason.
     excluded: withFault(createExclusionList([...exclusions, ...builtInExclusions], revision)),
     admin: Object.freeze({ allowed: true, step: 'admin', revision }),
     none: Object.freeze({ allowed: false, step: 'none', revision }),
@@ -79,7 +76,7 @@ function* createEngine(set: PolicySet): Steps<Engine> {
 
 type Answer = (question: Question) => Decision | undefined
 
-/** What breaks on a request is a fault of ours: neither a yes nor a reason to log in again. */
+/** An engine that throws is a fault: it neither allows the request nor sends the caller to the login. */
 function withFault(answer: Answer): Answer {
   return (question) => {
     try {

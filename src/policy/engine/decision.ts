@@ -1,14 +1,14 @@
 import type { Exclusion, Rule } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 
-/** What is asked: may this role call this canonical path with this method? */
+/** May this role call this canonical path with this method? */
 export interface Question {
   readonly roleKey: string
   readonly method: string
   readonly path: string
 }
 
-/** What is answered, by which step of the specification's order, and by which revision. */
+/** The answer, the step of the specification that decided, and the revision. */
 export interface Decision {
   readonly allowed: boolean
   readonly step: 'admin' | 'exclusion' | 'rule' | 'none'
@@ -23,18 +23,18 @@ export interface NearMiss {
   readonly rule: Rule
 }
 
-/** Answers by the rules alone; `admin` and the exclusion list come before it is asked. */
+/** Decides by the rules alone; `admin` and the exclusion list come before. */
 export interface Engine {
   readonly name: 'index' | 'casbin'
-  /** Why this engine answers for the model. */
+  /** Why this engine decides by the model. */
   readonly reason: string
   /** The rule that decides, as a decision; `undefined` when no rule matches. */
   readonly decide: (question: Question) => Decision | undefined
-  /** At most `most` near misses, found by a walk over all rules: for people who ask, not per request. */
+  /** At most `most` near misses. Walks over all rules: too slow for every request. */
   readonly nearMisses: (question: Question, most: number) => readonly NearMiss[]
 }
 
-/** A policy set made ready to answer. Immutable: a new revision is a new one of these. */
+/** A policy set ready to decide. Immutable: a new revision is a new object. */
 export interface CompiledPolicies {
   readonly revision: string
   readonly ruleCount: number

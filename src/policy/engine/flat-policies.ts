@@ -1,4 +1,4 @@
-import { engineFor } from '../model/engine-for.ts'
+import { engineFor } from '../model/model.ts'
 import type { Exclusion } from '../rule/rule.ts'
 import type { Steps } from '../rule/steps.ts'
 import type { PolicySet } from '../set/policy-set.ts'
@@ -6,8 +6,8 @@ import { type FlatRules, flattenRules } from './flat-rules.ts'
 import { indexRules, type RuleIndex } from './rule-index.ts'
 
 /**
- * A compiled policy as it moves from the thread that made it to the one that decides by it: flat
- * memory, which changes hands, and the few exclusions.
+ * A compiled policy as it moves from the thread that compiled it to the one that decides by it: flat
+ * memory, which is transferred, and the few exclusions.
  */
 export interface FlatPolicies {
   readonly revision: string
@@ -17,7 +17,7 @@ export interface FlatPolicies {
   readonly exclusions: readonly Exclusion[]
 }
 
-/** Compiles a policy set to flat memory, in steps; `undefined` when casbin has to answer for it. */
+/** Compiles a policy set to flat memory, in steps; `undefined` for a model that Casbin evaluates. */
 export function* flattenPolicies(set: PolicySet): Steps<FlatPolicies | undefined> {
   const { model, rules, exclusions, revision } = set
   if (model.casbin !== undefined) return undefined
@@ -32,7 +32,7 @@ export function* flattenPolicies(set: PolicySet): Steps<FlatPolicies | undefined
   }
 }
 
-/** The memory that changes hands when flat policies move to another thread. */
+/** The memory to transfer when flat policies move to another thread. */
 export function memoryOf({ index, rules }: FlatPolicies): ArrayBuffer[] {
   const { trie, table, roles, lineages } = index
   const arrays = [

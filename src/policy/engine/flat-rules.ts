@@ -3,7 +3,7 @@ import { createNumbers } from './rule-index.ts'
 import { readKind } from './rule-table.ts'
 import { type TextTable, tableOf, textAt } from './text-table.ts'
 
-/** Rules of the covered grammar by columns, in flat memory; what else a rule says, its index has. */
+/** The columns of rules of the index grammar, in flat memory. */
 export interface FlatRules {
   readonly roles: Int32Array
   readonly roleTexts: TextTable

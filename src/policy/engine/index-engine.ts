@@ -14,9 +14,9 @@ interface IndexedRules {
 }
 
 /**
- * The engine for models of the covered grammar: one trie of all path patterns, and a table from
- * role, pattern and method to the rule. A question costs one walk along the path and a look-up for
- * each pattern that matched, however many rules there are.
+ * The engine for models of the index grammar: one trie of all path patterns, and a table from role,
+ * pattern and method to the rule. A decision costs one walk along the path and one look-up for each
+ * pattern that matched, whatever the number of rules.
  */
 export function createIndexEngine(
   index: RuleIndex,
@@ -26,7 +26,7 @@ export function createIndexEngine(
   const { starts, ancestors } = index.lineages
   const trie = createPathTrie(index.trie)
   const table = createRuleTable(index.table)
-  // Made when a rule first decides and kept: most rules of a large policy never do.
+  // Created when a rule first decides: most rules of a large policy never do.
   const decisions = new Array<Decision | undefined>(ruleCount)
   const found: number[] = []
 

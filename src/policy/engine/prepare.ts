@@ -7,9 +7,8 @@ import { type CompiledSet, compileInSteps } from './compile.ts'
 const usualSliceMs = 1
 
 /**
- * Reads, checks and compiles the files of a policy directory, as `parsePolicySet` and `compile` do,
- * without keeping the event loop for longer than a slice. Rejects with `Invalid` for files that
- * cannot be used.
+ * `parsePolicySet` and `compile` in slices, so that the event loop can run in between. Rejects with
+ * `Invalid` if the files are not a valid policy.
  */
 export async function preparePolicies(
   files: readonly PolicyFile[],

@@ -7,7 +7,7 @@ import { createRuleTableBuilder, type RuleEntries } from './rule-table.ts'
 import { type TextTable, tableOf } from './text-table.ts'
 import type { TrieNodes } from './trie-nodes.ts'
 
-/** Everything that decisions by rules need, in flat memory: it moves between threads at no cost. */
+/** Everything that decisions by rules need, in flat memory that moves between threads. */
 export interface RuleIndex {
   readonly trie: TrieNodes
   readonly table: RuleEntries
@@ -24,7 +24,7 @@ interface Lineages {
   readonly ancestors: Int32Array
 }
 
-/** Makes the index of a policy set, in steps. Its rules are known by their place in the set. */
+/** Indexes a policy set, in steps. A rule is identified by its place in the set. */
 export function* indexRules({ rules, inheritances }: PolicySet): Steps<RuleIndex> {
   const roles = createNumbers()
   const trieBuilder = createPathTrieBuilder()
@@ -76,7 +76,6 @@ interface Numbers {
   readonly of: (text: string) => number
 }
 
-/** No text has a number yet. */
 export function createNumbers(): Numbers {
   const known = new Map<string, number>()
   const texts: string[] = []

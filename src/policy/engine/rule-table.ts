@@ -20,7 +20,7 @@ export function kindsFor(method: string, effect: Effect): number {
   return kindOf(method, effect) | (effect === 'deny' ? anyMethod << 1 : anyMethod)
 }
 
-/** The bit of rules with this method and effect; none for methods that no rule can name. */
+/** The bit of rules with this method and effect; 0 for methods that no rule can name. */
 function kindOf(method: string, effect: Effect): number {
   return (bitOfMethod.get(method) ?? 0) << (effect === 'deny' ? 1 : 0)
 }
@@ -42,9 +42,9 @@ export interface RuleEntries {
 }
 
 /**
- * Fills a hash table from role and pattern to the rules for them. An entry says which kinds of rules
- * there are, so that a question which none of them answers touches no rule; the rules themselves are
- * chained. `place` is called once for each rule; the entries are complete when all are placed.
+ * Fills a hash table from role and pattern to a chain of rules. An entry has a bit for each kind of
+ * rule in its chain, so that a look-up for other kinds touches no rule. Call `place` once for each
+ * rule.
  */
 export function createRuleTableBuilder(rules: readonly Rule[]) {
   const entries = new Int32Array((Math.ceil(rules.length * 1.5) + 1) * width)
@@ -89,7 +89,7 @@ export function createRuleTable({ entries, kinds, next }: RuleEntries): RuleTabl
       const present = entries[entry + kindsAt] as number
       if ((present & wanted) === 0) return -1
       let position = (entries[entry + firstAt] as number) - 1
-      // Nothing but what is wanted: saves a visit to a part of memory that is mostly cold.
+      // Every rule of the chain matches: saves a visit to memory that is mostly cold.
       if ((present & ~wanted) === 0) return position
       while (((kinds[position] as number) & wanted) === 0) {
         position = (next[position] as number) - 1

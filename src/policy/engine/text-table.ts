@@ -1,7 +1,4 @@
-/**
- * Numbered texts in flat memory, which moves between threads at no cost: a hundred thousand strings
- * would have to be made again one by one.
- */
+/** Numbered texts in flat memory, which moves between threads without copying each string. */
 export interface TextTable {
   /** The UTF-16 code units of all texts, one after the other. */
   readonly units: Uint16Array
@@ -11,7 +8,7 @@ export interface TextTable {
   readonly slots: Int32Array
 }
 
-/** Puts distinct texts into a table; each is known by its place in the list. */
+/** Puts distinct texts into a table; the number of a text is its place in the list. */
 export function tableOf(texts: readonly string[]): TextTable {
   const starts = new Int32Array(texts.length + 1)
   for (let number = 0; number < texts.length; number++) {

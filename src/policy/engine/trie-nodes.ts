@@ -1,8 +1,8 @@
 /**
- * The nodes of a path trie, one after the other in one piece of memory, each with its label: a step
- * along a path then touches one place for the edge and one for the node. A map and a string for each
- * node would cost ten times the memory at a million rules. A node is known by where it begins; the
- * root begins at 0 and is nobody's child, so 0 also says "no node". Labels are ASCII.
+ * The nodes of a path trie in one block of memory, each with its label: a step along a path touches
+ * one place for the edge and one for the node. A map and a string for each node would take ten times
+ * the memory at a million rules. A node is identified by its offset. The root has offset 0 and is
+ * never a child, so 0 also means "no node". Labels are ASCII.
  */
 export interface TrieNodes {
   /** For each node its parent, its flags with the length of its label, its child for `:name`, and
@@ -21,7 +21,7 @@ export interface TrieNodes {
 
 /** The node that every path starts from. */
 export const root = 0
-/** What a look-up answers when there is no such node. */
+/** The result of a look-up that finds no node. */
 export const none = 0
 
 /** What leads to a node: a whole segment, the beginning of one, or `:name`. */
@@ -83,7 +83,7 @@ export function findEdge(
   at: number,
   length: number,
 ): number {
-  // Most of what is asked for in vain ends here, without a visit to the table.
+  // Most failing look-ups end here, without touching the table.
   if (((words[parent + flagsAt] as number) & childBit(hash)) === 0) return none
   const edge = edgeHash(parent, kind, hash)
   const mask = edges.length - 2
@@ -101,7 +101,7 @@ export function findEdge(
   }
 }
 
-/** The child with this label, made if there is none yet. */
+/** The child with this label, created if missing. */
 export function addEdge(nodes: TrieNodes, parent: number, kind: Kind, label: string): number {
   let hash = emptyHash
   for (let at = 0; at < label.length; at++) hash = hashNext(hash, label.charCodeAt(at))
@@ -115,7 +115,7 @@ export function addEdge(nodes: TrieNodes, parent: number, kind: Kind, label: str
   return node
 }
 
-/** The child for `:name`, made if there is none yet. */
+/** The child for `:name`, created if missing. */
 export function addParam(nodes: TrieNodes, parent: number): number {
   const known = nodes.words[parent + paramAt] ?? none
   if (known !== none) return known

@@ -113,7 +113,7 @@ function isStep(text: string): text is Answer['step'] {
   return (answerSteps as readonly string[]).includes(text)
 }
 
-/** The value of a key, for its place; the entry itself when it has none. */
+/** The value of a key, to report its place; the entry itself if the key is missing. */
 function placeNode(item: unknown, name: Key): unknown {
   if (!isMap(item)) return item
   return item.items.find(({ key }) => isScalar(key) && key.value === name)?.value ?? item

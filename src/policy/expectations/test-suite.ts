@@ -1,6 +1,6 @@
 import type { Decision, Question } from '../engine/decision.ts'
 import { placeOf } from '../review/finding.ts'
-import type { Tick } from '../rule/tick.ts'
+import type { Tick } from '../rule/steps.ts'
 
 /** One line of a test file: what must be answered to one question. */
 export interface Expectation {
@@ -18,14 +18,14 @@ export interface Expectation {
   readonly at: { readonly file: string; readonly line: number; readonly column: number }
 }
 
-/** What the gateway answers: by the policy, or before the policy is asked. */
+/** What the gateway decides: by the policy, or before the permission check. */
 export interface Answer extends Pick<Decision, 'allowed' | 'rule' | 'exclusion' | 'revision'> {
   readonly step: (typeof answerSteps)[number]
   /** No route serves the path: a caller with permission gets 404. */
   readonly isUnserved?: boolean
 }
 
-/** What can decide. The last three come before the policy is asked. */
+/** What can decide. The last three come before the permission check. */
 export const answerSteps = [
   'admin',
   'exclusion',
@@ -43,7 +43,7 @@ export interface Outcome {
   readonly passed: boolean
 }
 
-/** Asks one expectation after the other. `ask` is the code that decides in the gateway. */
+/** Runs the expectations in order. `ask` is the code that decides in the gateway. */
 export function runExpectations(
   expectations: readonly Expectation[],
   ask: (question: Question) => Answer,

@@ -3,7 +3,7 @@ interface KnownExclusion {
   readonly method: string
   readonly path: string
   readonly reason: string
-  /** Whether it is somebody's business: then the specification keeps it off the list. */
+  /** Business endpoints do not belong on the list (spec, Authentication 6). */
   readonly isBusiness: boolean
 }
 

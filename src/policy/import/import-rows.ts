@@ -6,35 +6,35 @@ import { formatField } from '../set/csv-line.ts'
 import { formatModel } from '../set/format.ts'
 import type { PolicyFile } from '../set/policy-set.ts'
 
-/** A row of somebody else's policy table. */
+/** A row of another product's policy table. */
 interface ForeignRow {
   readonly ptype: string
   readonly values: readonly string[]
   readonly place: string
 }
 
-/** A row that is not taken over, and why. */
+/** A row that is not imported, and why. */
 export interface LeftOut {
   readonly row: ForeignRow
   readonly reason: string
-  /** Whether the row took access away: then leaving it out would give access. */
+  /** Whether the row denies: without it, callers gain access. */
   readonly denies: boolean
 }
 
-/** What rows become as files of a policy directory. */
+/** The files of a policy directory that rows become. */
 export interface Imported {
   readonly model: PolicyFile
   readonly table: PolicyFile
   readonly taken: number
   readonly leftOut: readonly LeftOut[]
-  /** Rows that deny less as lines of ours than they did. */
+  /** Deny rows that match fewer paths than they did in Casbin. */
   readonly narrowed: readonly ForeignRow[]
 }
 
 /**
- * Turns rows of casbin's adapters into a model and a table of ours, in the order of roles and
- * paths. The model is go-admin's; for rows of others (`anyModel`) with inheritance and effects as
- * far as they have them. Rows that no line of ours can say are listed with the reason.
+ * Turns rows of Casbin's adapters into a model and a table, sorted by role and path. The model is
+ * go-admin's; with `anyModel`, inheritance and effects are added if the rows use them. Rows that have
+ * no equivalent are listed with the reason.
  */
 export function importRows(
   rows: readonly ForeignRow[],
@@ -43,7 +43,7 @@ export function importRows(
   const hasEffects =
     anyModel && rows.some(({ ptype, values }) => ptype === 'p' && values.length > 3)
   const model: Model = {
-    // go-admin ignores g rows: heeding them would give access that nobody has today.
+    // go-admin ignores g rows: importing them would give new access.
     inheritance: anyModel && rows.some(({ ptype }) => ptype === 'g'),
     path: { keyMatch: true, keyMatch2: true },
     anyMethod: true,
@@ -75,7 +75,7 @@ export function importRows(
   }
 }
 
-/** What casbin makes a regular expression of that matches more than the text: `.`, `a:b`, `text*`. */
+/** Texts that Casbin turns into a regular expression that matches more than the text: `.`, `a:b`, `text*`. */
 const readOtherwise = /\.|[^/]:|[^/]\*$/
 
 function createRowReader(model: Model) {

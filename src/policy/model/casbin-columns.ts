@@ -10,19 +10,10 @@ interface Definitions {
   readonly relations: readonly Relation[]
 }
 
-/** Casbin's functions that are not called, and why. */
-const refused: ReadonlyMap<string, string> = new Map([
-  ['keyMatch4', 'compares the wrong segments when two names are repeated: use keyMatch3'],
-  ['keyGet', 'answers with a text of the client: compare the path itself'],
-  ['keyGet2', 'answers with a text of the client: compare the path itself'],
-  ['ipMatch', 'throws for whatever is no address, and a request has none here'],
-  ['globMatch', 'turns rules into regular expressions that can run for minutes: use keyMatch'],
-])
-
 /**
- * Finds out what a matcher does with each column of the rules. Complains about fields and functions
- * that do not exist or are not called, about patterns that come from a request, and when the role,
- * the path or the method of a request are not looked at.
+ * Finds out how a matcher uses each column of the rules. Rejects unknown fields, unsupported
+ * functions, patterns that come from the request, and a matcher that ignores the role, the path or
+ * the method.
  */
 export function columnsOf(
   expression: Expression,
@@ -67,8 +58,6 @@ export function columnsOf(
         ? undefined
         : `${name}() takes ${relation.places} arguments, but the matcher passes ${operands.length}`
     }
-    const why = refused.get(name)
-    if (why !== undefined) return `${name}() is refused: it ${why}`
     const [field = '', pattern = '', ...more] = operands
     const use = useOf(name, fields.indexOf(field))
     if (use === undefined || more.length > 0) {
@@ -116,7 +105,7 @@ function useOf(name: string, field: number): ColumnUse | undefined {
       return field === -1 ? undefined : field === 1 ? 'keyMatch' : 'prefix'
     case 'keyMatch2':
       return field === 1 ? 'keyMatch2' : undefined
-    // The fifth differs from the third only in what it does with a query, which no path has here.
+    // keyMatch5 differs from keyMatch3 only in how it handles a query, which canonical paths lack.
     case 'keyMatch3':
     case 'keyMatch5':
       return field === 1 ? 'keyMatch3' : undefined
@@ -131,5 +120,5 @@ function isText(operand: string): boolean {
   return operand.startsWith('"')
 }
 
-/** Nothing that casbin's rewriting of matchers, or its evaluator, would take for something else. */
+/** Characters that neither Casbin's rewriting of matchers nor its evaluator interprets. */
 const plainText = /^"[\p{L}\p{N}_\-./:*{}@]+"$/u

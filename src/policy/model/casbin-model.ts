@@ -6,13 +6,13 @@ import type { Model } from './model.ts'
 import { areNames, type ModelConf, splitNames, threeNames } from './model-conf.ts'
 
 /**
- * Reads a model for casbin. Complains about whatever could throw, loop or run wild on a request, and
- * about models that allow by default or look at less than role, path and method (Spec,
- * Authentication 5).
+ * Reads a model for Casbin. Rejects everything that could throw, loop or take exponential time on a
+ * request, models that allow by default, and models that ignore role, path or method (Spec,
+ * Authentication 5; decision 16).
  */
 export function readCasbinModel(
   { entries, sections }: ModelConf,
-  notCovered: readonly string[],
+  outsideIndex: readonly string[],
   complain: Complain,
 ): Model | undefined {
   const entryOf = (name: string) => entries.get(name) ?? { value: '', line: 1 }
@@ -48,7 +48,7 @@ export function readCasbinModel(
     anyMethod: columns.some((each) => each.uses.includes('method') && each.literals.includes('*')),
     effectColumn: names.includes('eft'),
     denyOverrides: effect !== 'allow',
-    casbin: { request, columns, relations, effect, matcher: textOf(expression), notCovered },
+    casbin: { request, columns, relations, effect, matcher: textOf(expression), outsideIndex },
   })
 }
 

@@ -3,8 +3,8 @@ import { METHODS, methodProblem, nameProblem, quote } from '../rule/rule.ts'
 import type { Column, ColumnUse } from './columns.ts'
 
 /**
- * What is wrong with a value in a column of the rules, or `undefined`. What casbin would make a
- * regular expression of has to mean the same without being one, and to match in linear time.
+ * What is wrong with a value in a column of the rules, or `undefined`. Casbin turns some columns into
+ * regular expressions: such a value must mean the same literally and match in linear time.
  */
 export function valueProblem({ name, uses, literals }: Column, text: string): string | undefined {
   const problem = nameProblem(`column ${quote(name)}`, text)
@@ -15,7 +15,7 @@ export function valueProblem({ name, uses, literals }: Column, text: string): st
   if (name === 'priority' && !/^(?:0|[1-9]\d{0,8})$/.test(text)) {
     return `invalid priority ${quote(text)}: write a whole number; lower numbers come first`
   }
-  // The matcher itself says what this text means, and no function chokes on it.
+  // The matcher compares with this text, and no function misreads it.
   if (literals.includes(text) && isHarmless(text, uses)) return undefined
   return (
     patternColumnProblem(uses, text) ?? (uses.includes('method') ? methodProblem(text) : undefined)
@@ -32,7 +32,7 @@ export function patternColumnProblem(uses: readonly ColumnUse[], text: string): 
   if (uses.includes('regexMatch') && !methodList.test(text)) {
     return `${quote(text)} is not a list of methods: write "^(GET|POST)$", or ".*" for all methods`
   }
-  // The one method that is part of another.
+  // PATCH is the only method that is part of another one's name.
   if (uses.includes('regexMatch') && text.includes('PATCH') && !anchored.test(text)) {
     return `${quote(text)} also matches PROPPATCH: write "^(PATCH)$", with other methods inside the parentheses`
   }
@@ -60,7 +60,7 @@ const methodList = (() => {
 
 const pathUses: ReadonlySet<ColumnUse> = new Set(['path', 'keyMatch', 'keyMatch2', 'keyMatch3'])
 
-/** An unclosed brace would keep keyMatch3 busy for ever. */
+/** An unclosed brace makes keyMatch3 loop forever. */
 function bracesProblem(text: string): string | undefined {
   for (const segment of text.split('/')) {
     if (/[{}:]/.test(segment) && !braces.test(segment)) {

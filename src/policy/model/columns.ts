@@ -1,4 +1,4 @@
-/** A model outside the covered grammar, as casbin gets it. */
+/** A model outside the index grammar, as Casbin gets it. */
 export interface CasbinModel {
   /** The names of role, path and method in the request. */
   readonly request: readonly [role: string, path: string, method: string]
@@ -7,8 +7,8 @@ export interface CasbinModel {
   readonly relations: readonly Relation[]
   readonly effect: CasbinEffect
   readonly matcher: string
-  /** Why it is outside the covered grammar, piece by piece. */
-  readonly notCovered: readonly string[]
+  /** Which of its parts are outside the index grammar. */
+  readonly outsideIndex: readonly string[]
 }
 
 /** How matching rules are weighed: any allow; any allow and no deny; the first one decides. */
@@ -38,5 +38,5 @@ export interface Relation {
   readonly places: 2 | 3
 }
 
-/** Tells where a model leaves the covered grammar, and in what. */
+/** Reports a part of a model that is wrong, or outside the index grammar. */
 export type Complain = (line: number, message: string) => undefined

@@ -29,9 +29,9 @@ export interface Call {
 }
 
 /**
- * Parses the part of casbin's matcher language that compares and joins: names, strings, `==`, `!=`,
- * calls, `&&`, `||`, `!`, brackets. Answers `undefined` for anything else. Spacing, the order of the
- * two sides of a comparison and superfluous brackets leave no trace in the result.
+ * Parses the part of Casbin's matcher language that compares and joins: names, strings, `==`, `!=`,
+ * calls, `&&`, `||`, `!`, parentheses. Returns `undefined` for anything else. The result is the same
+ * whatever the spacing, the order of the two sides of a comparison and superfluous parentheses.
  */
 export function parseExpression(text: string): Expression | undefined {
   if (text.length > longest) return undefined
@@ -53,7 +53,7 @@ export function parseExpression(text: string): Expression | undefined {
   }
 
   function either(): Expression | undefined {
-    // A person nests twice; a thousand brackets are there to exhaust the stack.
+    // People nest two levels; a thousand levels would exhaust the stack.
     if (depth === deepest) return undefined
     depth++
     const result = joined('||', both)
@@ -78,7 +78,7 @@ export function parseExpression(text: string): Expression | undefined {
     return { kind: 'comparison', operator, operands: inOrder(left, right) }
   }
 
-  /** Of brackets or of a call: `!a == b` is read in two ways. */
+  /** Only before parentheses or a call: `!a == b` is ambiguous. */
   function negation(): Expression | undefined {
     const inBrackets = tokens[at] === '('
     const operand = condition()
@@ -110,7 +110,7 @@ export function operandsOf(expression: Expression, operator: '&&' | '||'): reado
     : [expression]
 }
 
-/** The expression in one spelling that casbin reads as we do, with every bracket it could need. */
+/** The expression in one unambiguous spelling, with all parentheses. */
 export function textOf(expression: Expression): string {
   switch (expression.kind) {
     case 'joined':

@@ -7,7 +7,7 @@ export interface FieldNames {
   readonly policy: readonly [role: string, path: string, method: string]
 }
 
-/** How a matcher of the covered grammar compares role, path and method. */
+/** How a matcher of the index grammar compares role, path and method. */
 export interface Matcher {
   readonly inheritance: boolean
   readonly keyMatch: boolean
@@ -16,15 +16,15 @@ export interface Matcher {
 }
 
 /**
- * Recognises a matcher of the covered grammar, whatever its order and spacing: the role equal or by
- * `g()`, AND any of keyMatch, keyMatch2 and `==` on the path, AND the method equal or `*`. Of any
- * other matcher it says what is not covered, piece by piece.
+ * Recognizes a matcher of the index grammar, whatever its order and spacing: the role equal or by
+ * `g()`, AND any of keyMatch, keyMatch2 and `==` on the path, AND the method equal or `*`. For any
+ * other matcher, returns the parts outside that grammar.
  */
-export function recogniseMatcher(text: string, names: FieldNames): Matcher | readonly string[] {
+export function recognizeMatcher(text: string, names: FieldNames): Matcher | readonly string[] {
   const expression = parseExpression(text)
   if (expression === undefined) return [`the matcher ${quote(text)} is outside the index grammar`]
 
-  const leaves = coveredLeaves(names)
+  const leaves = indexLeaves(names)
   const found: { [part in Part]?: readonly string[] } = {}
   const problems: string[] = []
   for (const operand of operandsOf(expression, '&&')) {
@@ -55,7 +55,7 @@ export function recogniseMatcher(text: string, names: FieldNames): Matcher | rea
 type Part = 'role' | 'path' | 'method'
 const parts: readonly Part[] = ['role', 'path', 'method']
 
-function coveredLeaves({ request, policy }: FieldNames): { readonly [part in Part]: Leaves } {
+function indexLeaves({ request, policy }: FieldNames): { readonly [part in Part]: Leaves } {
   const [role, path, method] = request
   const [policyRole, policyPath, policyMethod] = policy
   const paths = `(r.${path}, p.${policyPath})`

@@ -87,7 +87,7 @@ export function splitNames(text: string): string[] {
   return text.split(',').map((name) => name.trim())
 }
 
-/** Three names that casbin's evaluator can tell apart, and none that it gives a meaning. */
+/** Three distinct names, without `eft`, to which Casbin gives a meaning. */
 export function threeNames(
   names: readonly string[],
 ): readonly [string, string, string] | undefined {

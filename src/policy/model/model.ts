@@ -1,17 +1,36 @@
 import type { PathMatch } from '../rule/pattern.ts'
 import type { CasbinModel } from './columns.ts'
 
-/** What a model means, free of its order and spacing and, in the covered grammar, of its names. */
+/** The meaning of a model, whatever its order and spacing and, in the index grammar, its names. */
 export interface Model {
   /** `g` lines count: a role may do what its parents may. */
   readonly inheritance: boolean
   readonly path: PathMatch
-  /** `*` in the method column stands for every method. */
+  /** `*` in the method column matches every method. */
   readonly anyMethod: boolean
   /** Rules have a fourth column, `allow` or `deny`. */
   readonly effectColumn: boolean
   /** One matching deny outweighs every matching allow. */
   readonly denyOverrides: boolean
-  /** Only for a model outside the covered grammar, which casbin answers: all that it says. */
+  /** Set for a model outside the index grammar, which Casbin evaluates. */
   readonly casbin?: CasbinModel
+}
+
+/** Which engine decides by a model, and why. */
+interface EngineChoice {
+  readonly name: 'index' | 'casbin'
+  readonly reason: string
+}
+
+/** The index for models of the index grammar, Casbin for the others. */
+export function engineFor({ casbin }: Model): EngineChoice {
+  if (casbin === undefined) {
+    return {
+      name: 'index',
+      reason:
+        'the model is in the index grammar: decision time does not depend on the number of rules',
+    }
+  }
+  const why = casbin.outsideIndex.join('; ')
+  return { name: 'casbin', reason: `${why}; decision time grows with the number of rules` }
 }

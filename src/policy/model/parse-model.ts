@@ -1,13 +1,13 @@
 import type { Problem } from '../../errors.ts'
 import { quote } from '../rule/rule.ts'
 import { readCasbinModel } from './casbin-model.ts'
-import { readCoveredModel } from './covered-model.ts'
+import { readIndexModel } from './index-model.ts'
 import type { Model } from './model.ts'
 import { readModelConf } from './model-conf.ts'
 
 /**
- * Reads a casbin model. Reports every problem, with its line, and answers `undefined` when there is
- * one. A model outside the covered grammar has to pass what `readCasbinModel` asks for.
+ * Reads a Casbin model. Reports every problem with its line, and returns `undefined` if it found any.
+ * A model outside the index grammar has to pass the checks of `readCasbinModel`.
  */
 export function parseModel(
   file: { readonly name: string; readonly text: string },
@@ -32,10 +32,10 @@ export function parseModel(
   for (const name of missing) complain(1, `${quote(name)} is missing from the model`)
   if (missing.length > 0) return undefined
 
-  const notCovered: string[] = []
+  const outsideIndex: string[] = []
   const model =
-    readCoveredModel(conf, (_, message) => void notCovered.push(message)) ??
-    readCasbinModel(conf, notCovered, complain)
+    readIndexModel(conf, (_, message) => void outsideIndex.push(message)) ??
+    readCasbinModel(conf, outsideIndex, complain)
   return sound ? model : undefined
 }
 

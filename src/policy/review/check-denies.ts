@@ -5,8 +5,8 @@ import type { Finding, Locate } from './finding.ts'
 import { createGrants } from './grants.ts'
 
 /**
- * Finds deny rules that deny nothing because nothing is allowed to the role, nor to a role that
- * inherits from it. A mistyped role key looks like that, and the call it was to deny stays allowed.
+ * Finds deny rules that deny nothing because no rule allows anything to the role or to a role that
+ * inherits from it. Usually the role key is mistyped, and the call stays allowed.
  */
 export function checkDenies(set: PolicySet, locate: Locate): Finding[] {
   const denies = firstDenies(set)
@@ -30,8 +30,8 @@ export function checkDenies(set: PolicySet, locate: Locate): Finding[] {
 }
 
 /**
- * The same where only casbin knows which callers a line is for: finds roles that no other line
- * names and that look like a role which one does.
+ * `checkDenies` for models that Casbin evaluates: finds roles that no other line names, but that are
+ * spelled similarly to one that another line names.
  */
 export function checkDenySpelling(set: PolicySet, locate: Locate): Finding[] {
   const named = new Set<string>()
@@ -48,7 +48,7 @@ export function checkDenySpelling(set: PolicySet, locate: Locate): Finding[] {
     })
 }
 
-/** The first deny rule of each role: one warning for each role is enough. */
+/** The first deny rule of each role, for one warning for each role. */
 function firstDenies({ rules }: PolicySet): readonly Rule[] {
   const firsts = new Map<string, Rule>()
   for (const rule of rules) {

@@ -35,7 +35,7 @@ export function checkDuplicates(
   return findings
 }
 
-/** Equal for lines that say the same: `allow` is what a rule without an effect has. */
+/** Equal for equal lines: a rule without an effect allows. */
 function keyOf(line: string): string {
   const fields = splitLine(line)
   if (typeof fields === 'string') return line

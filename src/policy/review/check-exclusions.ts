@@ -14,9 +14,9 @@ const publicEndpoints: ReadonlySet<string> = new Set([
 const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * Finds exclusions that look like business endpoints, which then any logged-in caller could use
- * (spec, Authentication 6): those that change something, those with a parameter, and those beside
- * endpoints for which the policy has rules. The public endpoints of the specification are sound.
+ * Finds exclusions that look like business endpoints, which every logged-in caller could then call
+ * (spec, Authentication 6): methods that change data, paths with a parameter, and resources for which
+ * the policy has rules. Skips the public endpoints of the specification.
  */
 export function checkExclusions({ rules, exclusions }: PolicySet, locate: Locate): Finding[] {
   if (exclusions.length === 0) return []

@@ -3,19 +3,19 @@ import type { PolicySet } from '../set/policy-set.ts'
 import { type Finding, type Locate, placeOf } from './finding.ts'
 import { createGrants } from './grants.ts'
 
-/** A role that the policy's tests speak of. */
+/** A role that a policy test names. */
 export interface MentionedRole {
   readonly roleKey: string
   /** Where, with the column. */
   readonly at: { readonly file: string; readonly line: number; readonly column: number }
-  /** Whether the test says that no rule is meant to name the role. */
+  /** Whether the test declares that no rule names the role. */
   readonly withoutRules: boolean
 }
 
 /**
- * Finds roles that nothing grants anything to although a `g` line or a test names them, which is
- * how a mistyped role key looks, roles that look like another one (case, composed or wide letters,
- * another kind of blank), and roles in which letters of several alphabets look like one word.
+ * Finds roles without rules that a `g` line or a test names, which are usually mistyped; roles that
+ * differ from another one only in case, composed or wide letters, or kind of blank; and roles that
+ * mix letters of several alphabets.
  */
 export function checkRoles(
   set: PolicySet,
@@ -94,7 +94,7 @@ function twins({ rules, inheritances }: PolicySet, locate: Locate): Finding[] {
   })
 }
 
-/** Alphabets with letters that cannot be told from Latin ones. */
+/** Alphabets with letters that look like Latin ones. */
 function mixedLetters(roleKey: string): string | undefined {
   if (!/\p{Script=Latin}/u.test(roleKey)) return undefined
   if (/\p{Script=Cyrillic}/u.test(roleKey)) return 'Cyrillic'

@@ -1,6 +1,6 @@
 import { isOpen, isRemoved } from '../../endpoints.ts'
 import { type Exclusion, quote, type Rule } from '../rule/rule.ts'
-import type { Tick } from '../rule/tick.ts'
+import type { Tick } from '../rule/steps.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import { type Finding, type Locate, placeOf } from './finding.ts'
@@ -8,29 +8,31 @@ import { createGrants, methodBits } from './grants.ts'
 import { createNode, type PatternNode, place, shapeOf, visitCovering } from './pattern-tree.ts'
 
 /**
- * Finds rules that change nothing: for admin, for calls that the gateway answers or refuses before
- * it asks, and rules that one other rule of the role or of a role it inherits from, or one
- * exclusion, makes useless. Taking all useless ones out leaves every decision as it is. What only
- * several rules make useless together is not found.
+ * Finds rules without effect: for admin, for calls that the gateway answers or rejects before the
+ * permission check, and rules that one exclusion, or one other rule of the role or of an inherited
+ * role, makes redundant. Removing all of them changes no decision. Does not find a rule that only
+ * several others together make redundant.
  */
 export function checkRules(set: PolicySet, locate: Locate, tick: Tick): Finding[] {
-  const uselessBecause = createUselessness(set)
+  const redundancyOf = createRedundancy(set)
   const isInherited = set.inheritances.some(({ parentKey }) => parentKey === adminKey)
   return set.rules.flatMap((rule, index): Finding[] => {
     if (index % 1000 === 0) tick(index, set.rules.length)
-    const idle = idleBecause(rule, isInherited)
-    if (idle !== undefined) {
-      return [{ ...locate(rule.origin, idle.field), code: 'never-applies', message: idle.message }]
+    const unused = noEffectReason(rule, isInherited)
+    if (unused !== undefined) {
+      return [
+        { ...locate(rule.origin, unused.field), code: 'never-applies', message: unused.message },
+      ]
     }
-    const useless = uselessBecause(rule)
-    if (useless === undefined) return []
-    return [{ ...locate(rule.origin, 'line'), code: 'useless-rule', message: useless }]
+    const redundant = redundancyOf(rule)
+    if (redundant === undefined) return []
+    return [{ ...locate(rule.origin, 'line'), code: 'useless-rule', message: redundant }]
   })
 }
 
 const adminKey = 'admin'
 
-function idleBecause({ roleKey, path, method }: Rule, adminIsInherited: boolean) {
+function noEffectReason({ roleKey, path, method }: Rule, adminIsInherited: boolean) {
   if (roleKey === adminKey && !adminIsInherited) {
     const message = 'no effect: admin skips the permission check'
     return { field: 'role', message } as const
@@ -54,7 +56,7 @@ function idleBecause({ roleKey, path, method }: Rule, adminIsInherited: boolean)
   return undefined
 }
 
-function createUselessness({ rules, inheritances, exclusions, ...rest }: PolicySet) {
+function createRedundancy({ rules, inheritances, exclusions, ...rest }: PolicySet) {
   const { lineage, rulesOf } = createGrants({ rules, inheritances, exclusions, ...rest })
   const order = new Map(rules.map((rule, index) => [rule, index]))
   const trees = new Map<string, PatternNode<readonly Rule[]>>()
@@ -65,12 +67,12 @@ function createUselessness({ rules, inheritances, exclusions, ...rest }: PolicyS
   }
   const excluded = treeOfAll(exclusions)
 
-  /** Whether `other` alone already does what `rule` does, or undoes it. */
+  /** Whether `other` alone has the effect of `rule`, or overrides it. */
   function outweighs(other: Rule, rule: Rule, isSamePattern: boolean): boolean {
     if (other === rule || (methodBits(rule.method) & ~methodBits(other.method)) !== 0) return false
     if (other.effect !== rule.effect) return other.effect === 'deny'
     const isSame = isSamePattern && other.method === rule.method && other.roleKey === rule.roleKey
-    // Of two that say the same the first one stays.
+    // Of two equal rules, the first one is not redundant.
     return !isSame || (order.get(other) ?? 0) < (order.get(rule) ?? 0)
   }
 

@@ -1,4 +1,4 @@
-import type { Tick } from '../rule/tick.ts'
+import type { Tick } from '../rule/steps.ts'
 import type { PolicyFile, PolicySet } from '../set/policy-set.ts'
 import { checkDenies, checkDenySpelling } from './check-denies.ts'
 import { checkDuplicates } from './check-duplicates.ts'
@@ -9,16 +9,16 @@ import { createLocate, type Finding } from './finding.ts'
 
 export type { Finding } from './finding.ts'
 
-/** What the check can also look at, and whom it tells how far it is. */
+/** Roles that tests name, and a callback for progress. */
 interface CheckOptions {
   readonly mentioned?: readonly MentionedRole[]
   readonly tick?: Tick
 }
 
 /**
- * What is probably not meant in a policy that can be used, in the order of the files. Errors are
- * not here: `parsePolicySet` refuses what has any. Takes seconds at a hundred thousand rules. Under
- * a model that casbin answers, rules and roles are not checked, except for mistyped roles in deny rules.
+ * Warnings about a valid policy, in the order of the files. Takes seconds for a hundred thousand
+ * rules. Under a model that Casbin evaluates, only duplicates, exclusions and mistyped roles in deny
+ * rules are checked.
  */
 export function checkPolicySet(
   set: PolicySet,
@@ -26,7 +26,7 @@ export function checkPolicySet(
   { mentioned = [], tick = () => {} }: CheckOptions = {},
 ): readonly Finding[] {
   const locate = createLocate(files)
-  // What a line means under a model that casbin answers is known to its matcher alone.
+  // Under a model that Casbin evaluates, only its matcher defines what a line means.
   const isRead = set.model.casbin === undefined
   return [
     ...checkDuplicates(set, files, locate),

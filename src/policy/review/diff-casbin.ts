@@ -6,9 +6,9 @@ import type { AccessChange } from './access-change.ts'
 import { isSamePolicy } from './same-policy.ts'
 
 /**
- * What somebody may have gained when casbin answers for one of two policies. With the same model
- * and the same roles, a line weighs alone: only an allow rule that came or a deny rule that went can
- * give anything. With anything else different, everything may be.
+ * The access that callers may have gained when Casbin evaluates one of two policies. With the same
+ * model and the same inheritance only a new allow rule or a removed deny rule can give access. With
+ * any other difference, every access may have changed.
  */
 export function possibleGains(from: PolicySet, to: PolicySet): readonly AccessChange[] {
   if (isSamePolicy(from, to)) return []

@@ -1,5 +1,5 @@
 import type { Exclusion, Rule } from '../rule/rule.ts'
-import type { Tick } from '../rule/tick.ts'
+import type { Tick } from '../rule/steps.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import type { AccessChange } from './access-change.ts'
 import { createChangesOfRole, type Version } from './diff-candidates.ts'
@@ -16,7 +16,7 @@ export interface AccessDiff {
   readonly to: string
   readonly gains: readonly AccessChange[]
   readonly losses: readonly AccessChange[]
-  /** Whether anybody can do anything that was not allowed before. */
+  /** Whether any caller gained access. */
   readonly widened: boolean
 }
 

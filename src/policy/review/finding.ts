@@ -3,7 +3,7 @@ import type { Origin } from '../rule/rule.ts'
 import { columnOf } from '../set/csv-line.ts'
 import type { PolicyFile } from '../set/policy-set.ts'
 
-/** What a check can hold against a policy that can be used. */
+/** What a check can warn about. */
 type FindingCode =
   | 'duplicate'
   | 'useless-rule'
@@ -17,7 +17,7 @@ type FindingCode =
   | 'exclusion-wide'
   | 'not-read'
 
-/** A warning: the policy can be used, but somebody probably meant something else. */
+/** A warning: the policy is valid, but its author probably meant something else. */
 export interface Finding extends Problem {
   readonly code: FindingCode
 }

@@ -97,7 +97,7 @@ export function findGain(
   return found === 0 ? undefined : { methods: found, example, certain: example !== undefined }
 }
 
-/** Where a side stands after some segments, and what it has said about every path that goes on so. */
+/** The nodes that a side has reached after some segments, and the marks that hold for every path from there. */
 interface State extends Marks {
   nodes: readonly PatternNode<Marks>[]
 }
@@ -146,7 +146,7 @@ function coveredBy(side: Side, shape: PatternShape): MethodBits {
   return marks.pass | (side.some(({ hasDeny }) => hasDeny) ? 0 : marks.allow)
 }
 
-/** The kinds of segment that the pattern lets stand at this place. */
+/** The kinds of segment that the pattern allows at this place. */
 function kindsAt(
   { segments, tail, prefix }: PatternShape,
   at: number,

@@ -7,10 +7,9 @@ import { createNode, type PatternNode, place, shapeOf } from './pattern-tree.ts'
 /** Sets of methods as bits: one for each of `METHODS`, and one for all that no rule can name. */
 export type MethodBits = number
 
-/** Every method there is. */
 export const everyMethod: MethodBits = (1 << (METHODS.length + 1)) - 1
 
-/** The methods that a rule or an exclusion with this text in its method column speaks of. */
+/** The methods that this text in the method column matches. */
 export function methodBits(method: string): MethodBits {
   if (method === ANY_METHOD) return everyMethod
   const at = METHODS.indexOf(method)
@@ -31,20 +30,20 @@ function namesOf(bits: MethodBits): readonly string[] {
   return [...METHODS, 'other'].filter((_, at) => bits & (1 << at))
 }
 
-/** What is said about the paths of one pattern: by allow rules, by deny rules, by exclusions. */
+/** The methods that allow rules, deny rules and exclusions name for one pattern. */
 export interface Marks {
   allow: MethodBits
   deny: MethodBits
   pass: MethodBits
 }
 
-/** Patterns with what is said about them. Never changed once it is filled. */
+/** Patterns with their marks. Not changed after it is filled. */
 export interface GrantTree {
   readonly root: PatternNode<Marks>
   readonly hasDeny: boolean
 }
 
-/** What a policy grants, role by role, as trees that can be asked about whole patterns. */
+/** What a policy grants to each role, as trees of patterns. */
 export interface Grants {
   /** Every role that a rule or an inheritance names. */
   readonly roles: ReadonlySet<string>
@@ -57,7 +56,7 @@ export interface Grants {
   readonly excluded: GrantTree
 }
 
-/** Reads a policy set as grants. Trees are made when they are first asked for. */
+/** Reads a policy set as grants. Builds each tree when it is first needed. */
 export function createGrants({ rules, inheritances, exclusions }: PolicySet): Grants {
   const byRole = Map.groupBy(rules, ({ roleKey }) => roleKey)
   const ancestors = ancestorsByRole(inheritances)

@@ -1,4 +1,4 @@
-/** A pattern taken apart: whole segments (`undefined` for `:name`), and how it goes on behind them. */
+/** A parsed pattern: whole segments (`undefined` for `:name`), and what follows them. */
 export interface PatternShape {
   readonly segments: readonly (string | undefined)[]
   /** Nothing more; `/` and whatever follows; or one more segment that begins with `prefix`, and whatever follows. */
@@ -6,7 +6,7 @@ export interface PatternShape {
   readonly prefix: string
 }
 
-/** A place in the tree, and what stands there for each way in which a pattern can end. */
+/** A place in the tree, with a value for each way in which a pattern can end there. */
 export interface PatternNode<Value> {
   readonly literals: Map<string, PatternNode<Value>>
   param: PatternNode<Value> | undefined
@@ -18,7 +18,6 @@ export interface PatternNode<Value> {
   readonly prefixes: Map<string, Value>
 }
 
-/** A node that nothing leads on from. */
 export function createNode<Value>(): PatternNode<Value> {
   return {
     literals: new Map(),
@@ -29,7 +28,7 @@ export function createNode<Value>(): PatternNode<Value> {
   }
 }
 
-/** The shape of a pattern that `patternProblem` has nothing against. */
+/** The shape of a valid pattern. */
 export function shapeOf(pattern: string): PatternShape {
   const texts = pattern.split('/').slice(1)
   const last = texts.at(-1) ?? ''

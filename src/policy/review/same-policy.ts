@@ -2,8 +2,8 @@ import { formatModel } from '../set/format.ts'
 import { exclusionKey, inheritanceKey, type PolicyContent, ruleKey } from '../set/revision.ts'
 
 /**
- * Whether two policies say the same, found by comparing them and not their names: a revision is
- * short enough for somebody who wants to, to make two policies that share one.
+ * Whether two policies are the same, by content and not by revision: a revision is a short hash, and
+ * an attacker can create two policies that share one.
  */
 export function isSamePolicy(one: PolicyContent, other: PolicyContent): boolean {
   return wholeOf(one) === wholeOf(other)

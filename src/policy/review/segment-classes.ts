@@ -1,8 +1,8 @@
 import type { PatternNode } from './pattern-tree.ts'
 
 /**
- * One kind of segment, as far as some patterns can tell segments apart: the one with exactly this
- * text, or all that begin with it and that no longer text or prefix of those patterns speaks of.
+ * One kind of segment that some patterns distinguish: the segment with exactly this text, or all
+ * segments that begin with it and that no longer text or prefix of those patterns matches.
  */
 export interface SegmentClass {
   readonly text: string
@@ -10,8 +10,8 @@ export interface SegmentClass {
 }
 
 /**
- * The kinds of segment that the patterns at these nodes tell apart, of those that begin with
- * `prefix`. Segments that nobody speaks of come first: they show a difference soonest.
+ * The kinds of segment that the patterns at these nodes distinguish, of those that begin with
+ * `prefix`. Segments that no pattern names come first: they show a difference soonest.
  */
 export function* segmentClasses(
   nodes: readonly PatternNode<unknown>[],
@@ -38,8 +38,8 @@ export function* segmentClasses(
 }
 
 /**
- * A segment that begins with `text` and that no longer text or prefix of these nodes speaks of, so
- * that it can stand for all such segments. `undefined` when a short one cannot be found.
+ * A segment that begins with `text` and that no longer text or prefix of these nodes matches, as an
+ * example of all such segments. `undefined` if there is no short one.
  */
 export function freshSegment(
   text: string,

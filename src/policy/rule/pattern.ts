@@ -33,10 +33,10 @@ export function patternProblem(pattern: string, match: PathMatch): string | unde
   )
 }
 
-/** Longer than any endpoint, and short enough that nothing which walks a pattern runs out of stack. */
+/** Longer than any endpoint, and short enough for recursive code. */
 const longestPattern = 1024
 
-/** What has a meaning in a regular expression although RFC 3986 lets some of it stand in a path. */
+/** Special characters of regular expressions, some of which RFC 3986 allows in a path. */
 const regexCharacters = /[()[\]{}^$|\\?+]/
 
 function meaningProblem(pattern: string, match: PathMatch): string | undefined {
@@ -70,16 +70,16 @@ function wildcardProblem(pattern: string, match: PathMatch): string | undefined 
   }
   if (pattern.endsWith('/*')) return undefined
   if (!match.keyMatch) return `"*" must follow "/": only keyMatch() supports "text*"`
-  // keyMatch takes the prefix literally, keyMatch2 takes the star for a repetition: no sense left.
+  // keyMatch takes the prefix literally, and keyMatch2 takes the star for a repetition.
   if (pattern.includes('/:')) return `"text*" cannot be combined with a parameter: end with "/*"`
   return undefined
 }
 
 function spellingProblem(pattern: string): string | undefined {
   const prefix = pattern.endsWith('*') ? pattern.slice(0, -1) : pattern
-  // No path ends with an encoded slash, but the part before the star may.
+  // A path cannot end with an encoded slash, but the part before the star can.
   const sample = prefix !== pattern && prefix.endsWith('%2F') ? `${prefix}x` : prefix
-  // A route may allow these, and its rules must then be able to spell them.
+  // A route may allow these in paths, so rules must be able to contain them.
   const canonical = canonicalPath(sample, everyAllowance)
   if (canonical === undefined) {
     return `path ${quote(pattern)} can never match: request paths have no empty or dot segments, "#", control characters or non-ASCII characters, raw or percent-encoded`

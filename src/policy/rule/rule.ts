@@ -1,4 +1,4 @@
-/** Where something stands in the files that the security team writes. */
+/** A place in the policy files. */
 export interface Origin {
   readonly file: string
   readonly line: number
@@ -15,20 +15,20 @@ export interface Rule {
   readonly effect: Effect
   readonly origin: Origin
   /**
-   * Only under a model that casbin answers: all columns, in the order of the model. Role, path and
-   * method are then those columns that have the name of a field of the request, or empty.
+   * Only under a model that Casbin evaluates: all columns, in the order of the model. Role, path and
+   * method are then the columns with the names of the request fields, or empty.
    */
   readonly fields?: readonly string[]
 }
 
-/** One `g` line: what `parentKey` may do, `roleKey` may do too. */
+/** One `g` line: `roleKey` may do what `parentKey` may do. */
 export interface Inheritance {
   readonly roleKey: string
   readonly parentKey: string
   readonly origin: Origin
-  /** Only under a model that casbin answers: `g2` and so on, when it is not `g`. */
+  /** Only under a model that Casbin evaluates: `g2` and so on, if it is not `g`. */
   readonly relation?: string
-  /** Only under a model that casbin answers: the domain in which it holds, if the model has them. */
+  /** Only under a model that Casbin evaluates: the domain, if the model has domains. */
   readonly domain?: string
 }
 
@@ -53,10 +53,10 @@ export const METHODS: readonly string[] = Object.freeze([
   'TRACE',
 ])
 
-/** In the method column of a rule: whatever method the request has. */
+/** In the method column of a rule: every method. */
 export const ANY_METHOD = '*'
 
-/** What to do about a method that is none of `METHODS`, or `undefined` when it is one. */
+/** What is wrong with a method, or `undefined`. */
 export function methodProblem(method: string): string | undefined {
   if (METHODS.includes(method)) return undefined
   if (METHODS.includes(method.toUpperCase())) {
@@ -67,18 +67,18 @@ export function methodProblem(method: string): string | undefined {
 
 /** What is wrong with a role key or another name in a line, or `undefined`. */
 export function nameProblem(what: string, text: string): string | undefined {
-  // What a reviewer cannot see must not make two names out of one.
+  // Two names that look the same to a reviewer must not differ.
   if (/[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)) {
     return `${what} ${quote(text)} contains control or invisible characters: remove them`
   }
-  // Casbin joins fields until brackets balance, and would read other columns than we do.
+  // Casbin joins fields until parentheses balance, and would read different columns.
   if (text.split('(').length !== text.split(')').length) {
     return `${what} ${quote(text)} has unbalanced parentheses`
   }
   return undefined
 }
 
-/** A piece of someone's text, short and on one line, as it may stand in a message. */
+/** Quotes a text for a message: short, and on one line. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text)
 }

@@ -1,13 +1,10 @@
-/**
- * Work on many rows that can be put down between two of them: it yields now and then, and returns
- * its result at the end. Whoever drives it decides whether anything else gets a turn meanwhile.
- */
+/** Work on many rows that yields every few rows, so that its caller can let others run (decision 15). */
 export type Steps<T> = Generator<undefined, T, undefined>
 
-/** After how many rows a step ends: well under a millisecond of work. */
+/** The rows of a step: well under a millisecond of work. */
 export const rowsPerStep = 128
 
-/** Does all the work at once. */
+/** Runs all steps at once. */
 export function finish<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
@@ -15,7 +12,7 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Does the work with a rest after every slice of `sliceMs`, as long as that was. */
+/** Runs the steps, with a rest after every slice of `sliceMs`. */
 export function finishWithRests<T>(
   steps: Steps<T>,
   { rest, sliceMs }: { readonly rest: (ms: number) => void; readonly sliceMs: number },
@@ -33,15 +30,15 @@ export function finishWithRests<T>(
 
 /** How work is cut into slices. */
 export interface Slicing {
-  /** Lets others run; called between two slices. */
+  /** Lets others run between two slices. */
   readonly pause: () => Promise<void>
-  /** For how many milliseconds a slice goes on; with 0 there is a pause after every step. */
+  /** Milliseconds for each slice. 0: one step for each slice. */
   readonly sliceMs: number
-  /** Ends the work in a pause; it is then rejected with the reason. */
+  /** Aborts the work at the next pause. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Does the work in slices, with a pause whenever one has lasted its time. */
+/** Runs the steps in slices, with a pause after each. */
 export async function finishInSlices<T>(
   steps: Steps<T>,
   { pause, sliceMs, signal }: Slicing,
@@ -56,3 +53,6 @@ export async function finishInSlices<T>(
     begun = performance.now()
   }
 }
+
+/** Reports the progress of long work. */
+export type Tick = (done: number, total: number) => void

@@ -1,7 +1,7 @@
 import { ownPaths } from '../../endpoints.ts'
 import type { Exclusion } from '../rule/rule.ts'
 
-/** Where a built-in exclusion says it stands. */
+/** The origin of a built-in exclusion. */
 const builtInFile = 'built in'
 
 /**

@@ -1,13 +1,10 @@
 import { valueProblem } from '../model/casbin-values.ts'
 import type { CasbinModel } from '../model/columns.ts'
 import { type Effect, nameProblem, quote } from '../rule/rule.ts'
+import { createInterner } from './interner.ts'
 import { badFields, badLine, type LineReader } from './line-reader.ts'
-import { createTexts } from './texts.ts'
 
-/**
- * Reads the lines of a model that casbin answers: `p` and the columns that the model names, and
- * `g`, `g2` and so on with their places.
- */
+/** Reads lines under a model that Casbin evaluates: `p` with its columns, `g`, `g2` and so on. */
 export function createCasbinLineReader({
   request,
   columns,
@@ -15,9 +12,9 @@ export function createCasbinLineReader({
   effect: weighing,
 }: CasbinModel): LineReader {
   const texts = columns.map((column) =>
-    createTexts((text) => valueProblem(column, text) === undefined),
+    createInterner((text) => valueProblem(column, text) === undefined),
   )
-  const names = createTexts((text) => nameProblem('name', text) === undefined)
+  const names = createInterner((text) => nameProblem('name', text) === undefined)
   const at = (name: string) => columns.findIndex((column) => column.name === name)
   const [roleAt, pathAt, methodAt] = [at(request[0]), at(request[1]), at(request[2])]
   const effectAt = at('eft')
@@ -27,7 +24,7 @@ export function createCasbinLineReader({
     forms: `write "${form}"${relations.map(({ name, places }) => ` or "${name}" and ${places} names`).join('')}`,
 
     readRule([, ...given], origin) {
-      // Casbin takes a rule without its effect for one that allows.
+      // Casbin treats a rule without an effect as one that allows.
       const short = effectAt === columns.length - 1 && given.length === effectAt
       const values = short ? [...given, 'allow'] : given
       if (values.length !== columns.length) {
@@ -38,7 +35,7 @@ export function createCasbinLineReader({
         effect === 'deny' && weighing === 'allow'
           ? 'the policy_effect of the model ignores deny: append "&& !some(where (p.eft == deny))"'
           : undefined
-      const fields = values.flatMap((value, index) => texts[index]?.take(value) ?? [])
+      const fields = values.flatMap((value, index) => texts[index]?.intern(value) ?? [])
       if (fields.length < columns.length || ignored !== undefined) {
         return badFields(
           columns.map((column, index) =>
@@ -71,7 +68,7 @@ export function createCasbinLineReader({
           relation.places + 1,
         )
       }
-      const places = given.flatMap((name) => names.take(name) ?? [])
+      const places = given.flatMap((name) => names.intern(name) ?? [])
       if (places.length < given.length) {
         return badFields(given.map((name) => nameProblem('name', name)))
       }

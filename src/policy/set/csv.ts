@@ -3,21 +3,21 @@ import type { Model } from '../model/model.ts'
 import { type Inheritance, type Origin, quote, type Rule } from '../rule/rule.ts'
 import { rowsPerStep, type Steps } from '../rule/steps.ts'
 import { createCasbinLineReader } from './casbin-lines.ts'
-import { createCoveredLineReader } from './covered-lines.ts'
 import { columnOf, splitLine } from './csv-line.ts'
+import { createIndexLineReader } from './index-lines.ts'
 import { type BadLine, badLine } from './line-reader.ts'
 
 /** What one policy file holds. */
 export interface PolicyLines {
   readonly rules: readonly Rule[]
   readonly inheritances: readonly Inheritance[]
-  /** The line of `# postern: empty`, by which a file says that there are no rules on purpose. */
+  /** The line of `# postern: empty`, which declares that a policy without rules is intended. */
   readonly declaredEmpty: number | undefined
 }
 
 /**
  * Reads Casbin lines: `p` and the columns of a rule, `g` and the places of an inheritance, `#`
- * comments and blank lines. Every line that casbin would skip, cut or misread in silence is reported.
+ * comments and blank lines. Reports every line that Casbin would silently skip, cut or misread.
  */
 export function createCsvParser(model: Model, report: (problem: Problem) => void) {
   const readLine = createLineReader(model)
@@ -47,7 +47,7 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
   }
 }
 
-/** Where an editor may begin a new line and we do not: a rule behind it would be part of a comment. */
+/** Some editors start a new line here, but the parser does not: a rule after it would be part of the comment. */
 const otherLineEnds = /[\r\v\f\u0085\u2028\u2029]/
 const hiddenLine =
   'the comment contains a line break that does not end the line (a lone CR, U+2028 or similar), which would hide the text after it: end lines with LF or CRLF'
@@ -57,7 +57,7 @@ interface PolicyTable {
   readonly text: string
 }
 
-/** One line at a time: all at once they would be a second copy of a large file. */
+/** Yields one line at a time: an array would be a second copy of a large file. */
 function* linesOf(text: string): Generator<string> {
   let start = text.startsWith('\uFEFF') ? 1 : 0
   for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
@@ -69,9 +69,7 @@ function* linesOf(text: string): Generator<string> {
 
 function createLineReader(model: Model) {
   const { readRule, readInheritance, forms } =
-    model.casbin === undefined
-      ? createCoveredLineReader(model)
-      : createCasbinLineReader(model.casbin)
+    model.casbin === undefined ? createIndexLineReader(model) : createCasbinLineReader(model.casbin)
 
   return function readLine(line: string, origin: Origin): Rule | Inheritance | BadLine {
     const fields = splitLine(line)

@@ -2,10 +2,10 @@ import type { Problem } from '../../errors.ts'
 import { type Inheritance, quote } from '../rule/rule.ts'
 import { finish, rowsPerStep, type Steps } from '../rule/steps.ts'
 
-/** Casbin follows this many links and ignores the rest in silence; longer chains are refused. */
+/** Casbin follows this many links and silently ignores the rest, so longer chains are rejected. */
 const longestChain = 10
 
-/** Reports roles that inherit from themselves, directly or around a circle, and too long chains. */
+/** Reports circular inheritance and chains that are too long. */
 export function checkInheritances(
   inheritances: readonly Inheritance[],
   report: (problem: Problem) => void,
@@ -13,12 +13,12 @@ export function checkInheritances(
   for (const group of byScope(inheritances).values()) checkScope(group, report)
 }
 
-/** What `g` and `g2`, or two domains, say has nothing to do with each other. */
+/** `g` and `g2`, and different domains, are independent of each other. */
 export function scopeOf(relation = 'g', domain?: string): string {
   return domain === undefined ? relation : `${relation}\0${domain}`
 }
 
-/** The inheritances by the scope that they hold in. */
+/** The inheritances by scope. */
 export function byScope(
   inheritances: readonly Inheritance[],
 ): ReadonlyMap<string, readonly Inheritance[]> {
@@ -33,7 +33,7 @@ function checkScope(
   const heights = new Map<string, number>()
   const open = new Set<string>()
 
-  // An explicit stack: a chain as long as a policy file must not exhaust ours.
+  // An explicit stack: a chain as long as a policy file would exhaust the call stack.
   const stack = [...linksOf.keys()].map((roleKey) => ({ roleKey, next: 0 }))
   const top = () => stack[stack.length - 1]
   for (let frame = top(); frame !== undefined; frame = top()) {
@@ -86,7 +86,7 @@ export function ancestorsByRole(
   return finish(ancestorsInSteps(inheritances))
 }
 
-/** What `ancestorsByRole` answers, in steps. */
+/** `ancestorsByRole` in steps. */
 export function* ancestorsInSteps(
   inheritances: readonly Inheritance[],
 ): Steps<ReadonlyMap<string, readonly string[]>> {
@@ -95,7 +95,7 @@ export function* ancestorsInSteps(
   let followed = 0
   for (const roleKey of linksOf.keys()) {
     const reached = new Set([roleKey])
-    // A set is walked in the order of insertion, and what is added on the way is walked as well.
+    // The loop also visits the elements that it adds, in the order of insertion.
     for (const each of reached) {
       for (const { parentKey } of linksOf.get(each) ?? []) {
         reached.add(parentKey)

@@ -1,10 +1,10 @@
 import type { Inheritance, Origin, Rule } from '../rule/rule.ts'
 
-/** Makes sense of the fields of a line, the first of which says what kind of line it is. */
+/** Reads the fields of a line, the first of which is its type. */
 export interface LineReader {
   readonly readRule: (fields: readonly string[], origin: Origin) => Rule | BadLine
   readonly readInheritance: (fields: readonly string[], origin: Origin) => Inheritance | BadLine
-  /** Which lines there are, for messages. */
+  /** The valid forms of a line, for messages. */
   readonly forms: string
 }
 
@@ -18,7 +18,7 @@ export function badLine(message: string, field = 0): BadLine {
   return { problems: [{ field, message }] }
 }
 
-/** From one problem, or none, for each field after the type. */
+/** From the problem, if any, of each field after the type. */
 export function badFields(messages: readonly (string | undefined)[]): BadLine {
   const problems = messages.flatMap((message, index) =>
     message === undefined ? [] : [{ field: index + 1, message }],

@@ -16,7 +16,7 @@ import {
   ruleKey,
 } from './revision.ts'
 
-/** Everything the security team decides, read and checked. Never changes; `revision` names it. */
+/** A parsed and validated policy. Immutable; `revision` names its content. */
 export interface PolicySet extends PolicyContent {
   readonly revision: string
 }
@@ -81,7 +81,7 @@ export function* parseInSteps(files: readonly PolicyFile[]): Steps<PolicySet> {
   })
 }
 
-/** Stands in for a model that could not be read, so that the lines are still checked. */
+/** Replaces an invalid model, so that the lines are still checked. */
 const widestModel: Model = {
   inheritance: true,
   path: { keyMatch: true, keyMatch2: true },
@@ -98,7 +98,7 @@ function sortOut(files: readonly PolicyFile[], report: (problem: Problem) => voi
   const of = (kind: ReturnType<typeof kindOf>) => kinds.get(kind) ?? []
 
   for (const { name } of of('unknown')) {
-    // A mistyped name must not take its deny rules out of force.
+    // A file with a mistyped name may contain deny rules.
     report({
       file: name,
       message: 'unexpected file: a policy directory contains model.conf, *.csv and exclusions.yaml',

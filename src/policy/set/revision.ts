@@ -3,7 +3,7 @@ import type { Model } from '../model/model.ts'
 import type { Exclusion, Inheritance, Rule } from '../rule/rule.ts'
 import { rowsPerStep, type Steps } from '../rule/steps.ts'
 
-/** What a revision is made of: the meaning of a policy, not the files it was written in. */
+/** What a revision hashes: the meaning of a policy, not its files. */
 export interface PolicyContent {
   readonly model: Model
   readonly rules: readonly Rule[]
@@ -11,7 +11,7 @@ export interface PolicyContent {
   readonly exclusions: readonly Exclusion[]
 }
 
-/** The keys of what a policy consists of, each once and in the order that names the content. */
+/** The keys of the parts of a policy, each once and in a canonical order. */
 interface ContentKeys {
   readonly rules: Iterable<string>
   readonly inheritances: Iterable<string>
@@ -19,9 +19,9 @@ interface ContentKeys {
 }
 
 /**
- * The name of a policy's content: `r-` and 32 hex digits. Equal for equal content: with sorted keys
- * however the lines are ordered, commented, spread over files or repeated. So long because people
- * approve revisions by name: a twin of a 12-digit one was found within minutes.
+ * The name of a policy's content: `r-` and 32 hex digits. Equal for equal content, whatever the order
+ * of the lines, their comments, files and repetitions. People approve revisions by name, and a
+ * collision of 12 digits was found within minutes.
  */
 export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string> {
   const hash = createHash('sha256')
@@ -42,20 +42,20 @@ export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string>
   return `r-${hash.digest('hex').slice(0, 32)}`
 }
 
-/** Equal for rules that say the same. No field holds a control character, so fields cannot mix. */
+/** Equal for equal rules. Fields contain no control characters, so NUL separates them. */
 export function ruleKey(rule: Omit<Rule, 'origin'>): string {
   const { roleKey, path, method, effect, fields } = rule
   if (fields !== undefined) return fields.join('\0')
   return `${roleKey}\0${path}\0${method}\0${effect}`
 }
 
-/** Equal for inheritances that say the same. */
+/** Equal for equal inheritances. */
 export function inheritanceKey({ roleKey, parentKey, relation, domain }: Inheritance): string {
   if (relation === undefined && domain === undefined) return `${roleKey}\0${parentKey}`
   return [relation ?? 'g', roleKey, parentKey, ...(domain === undefined ? [] : [domain])].join('\0')
 }
 
-/** Equal for exclusions that say the same, their reason included. */
+/** Equal for equal exclusions, including their reason. */
 export function exclusionKey({ method, path, reason }: Exclusion): string {
   return `${method}\0${path}\0${JSON.stringify(reason)}`
 }

@@ -1,18 +1,15 @@
 import type { Model } from '../model/model.ts'
 import { patternProblem } from '../rule/pattern.ts'
 import { ANY_METHOD, type Effect, methodProblem, nameProblem, quote } from '../rule/rule.ts'
+import { createInterner } from './interner.ts'
 import { badFields, badLine, type LineReader } from './line-reader.ts'
-import { createTexts } from './texts.ts'
 
-/**
- * Reads the lines of a model of the covered grammar: `p, role, path, method[, effect]` and
- * `g, role, parent`.
- */
-export function createCoveredLineReader(model: Model): LineReader {
+/** Reads lines under the index grammar: `p, role, path, method[, effect]` and `g, role, parent`. */
+export function createIndexLineReader(model: Model): LineReader {
   const pathProblem = (path: string) => patternProblem(path, model.path)
-  const roles = createTexts((text) => roleProblem(text) === undefined)
-  const paths = createTexts((text) => pathProblem(text) === undefined)
-  const methods = createTexts((text) => ruleMethodProblem(text, model) === undefined)
+  const roles = createInterner((text) => roleProblem(text) === undefined)
+  const paths = createInterner((text) => pathProblem(text) === undefined)
+  const methods = createInterner((text) => ruleMethodProblem(text, model) === undefined)
 
   return {
     forms: 'write "p, role, path, method" or "g, role, parent"',
@@ -24,9 +21,9 @@ export function createCoveredLineReader(model: Model): LineReader {
         return badLine(`${fields.length} columns: write "${form}"`, most)
       }
       const [, roleText = '', pathText = '', methodText = '', effect = 'allow'] = fields
-      const roleKey = roles.take(roleText)
-      const path = paths.take(pathText)
-      const method = methods.take(methodText)
+      const roleKey = roles.intern(roleText)
+      const path = paths.intern(pathText)
+      const method = methods.intern(methodText)
       const misused = effectProblem(effect, model)
       if (roleKey !== undefined && path !== undefined && method !== undefined && !misused) {
         return Object.freeze({ roleKey, path, method, effect: effect as Effect, origin })
@@ -43,8 +40,8 @@ export function createCoveredLineReader(model: Model): LineReader {
       if (fields.length !== 3) {
         return badLine(`${fields.length} columns: write "g, role, parent"`, 3)
       }
-      const roleKey = roles.take(roleText)
-      const parentKey = roles.take(parentText)
+      const roleKey = roles.intern(roleText)
+      const parentKey = roles.intern(parentText)
       if (roleKey !== undefined && parentKey !== undefined) {
         return Object.freeze({ roleKey, parentKey, origin })
       }

@@ -1,14 +1,11 @@
 import { quote } from '../rule/rule.ts'
 import type { Complain } from './columns.ts'
-import { type FieldNames, type Matcher, recogniseMatcher } from './matcher.ts'
+import { type FieldNames, type Matcher, recognizeMatcher } from './matcher.ts'
 import type { Model } from './model.ts'
 import { type ModelConf, splitNames, threeNames } from './model-conf.ts'
 
-/**
- * What a model of the covered grammar means. Of any other model it tells every piece that is not
- * covered, and answers `undefined`.
- */
-export function readCoveredModel(conf: ModelConf, complain: Complain): Model | undefined {
+/** Reads a model of the index grammar. For any other model, reports every part outside it. */
+export function readIndexModel(conf: ModelConf, complain: Complain): Model | undefined {
   let sound = true
   const note: Complain = (line, message) => {
     sound = false
@@ -39,7 +36,7 @@ function readMatcher(
   complain: Complain,
 ): Matcher | undefined {
   const { value = '', line = 1 } = entries.get('matchers.m') ?? {}
-  const matcher = recogniseMatcher(value, fields)
+  const matcher = recognizeMatcher(value, fields)
   if ('inheritance' in matcher) return matcher
   for (const problem of matcher) complain(line, problem)
   return undefined

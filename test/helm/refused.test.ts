@@ -32,34 +32,34 @@ describe('values that cannot be meant', () => {
   })
 
   test.each([
-    ['latest', 'image.tag=latest', 'image.tag latest names no version'],
-    ['mode dev', 'config.application.mode=dev', 'config.application.mode dev skips the captcha'],
-    ['a secret twice', 'secrets.redisUrl.value=redis://r', 'secrets.redisUrl has a value and an'],
+    ['latest', 'image.tag=latest', 'image.tag: "latest" is not a version'],
+    ['mode dev', 'config.application.mode=dev', 'config.application.mode: "dev" skips'],
+    ['a secret twice', 'secrets.redisUrl.value=redis://r', 'secrets.redisUrl has both value and'],
     [
-      'an ops port nobody reaches',
+      'an ops port that the kubelet cannot reach',
       'config.ops.host=127.0.0.1',
-      'config.ops.host is this pod alone',
+      'config.ops.host: the kubelet cannot reach',
     ],
     [
       'too short an end',
       'terminationGracePeriodSeconds=30',
-      'terminationGracePeriodSeconds has to',
+      'terminationGracePeriodSeconds must be greater than',
     ],
-    ['a policy that is not there', 'policy.delivery=push', 'policy.files is missing'],
+    ['a policy that is not there', 'policy.delivery=push', 'policy.files is required'],
     ['a policy nobody reads', 'policy.files.policy\\.csv=x', 'policy.files is not used'],
     [
       'a directory that is not named',
       'policy.delivery=volume',
-      'config.policy.directory is missing',
+      'config.policy.directory is required',
     ],
-    ['one volume for many', 'persistence.enabled=true', 'persistence.enabled is for one replica'],
+    ['one volume for many', 'persistence.enabled=true', 'persistence.enabled supports one'],
     [
       'both budgets',
       'podDisruptionBudget.minAvailable=1,podDisruptionBudget.maxUnavailable=1',
-      'podDisruptionBudget has minAvailable and',
+      'podDisruptionBudget has both minAvailable and',
     ],
-    ['an Ingress for no host', 'ingress.enabled=true', 'ingress.hosts is missing'],
-    ['a route from nowhere', 'httpRoute.enabled=true', 'httpRoute.parentRefs is missing'],
+    ['an Ingress for no host', 'ingress.enabled=true', 'ingress.hosts is required'],
+    ['a route from nowhere', 'httpRoute.enabled=true', 'httpRoute.parentRefs is required'],
   ])('are refused with one line: %s', (_, set, line) => {
     const [said = '', ...rest] = lines(refusal({ files: good, set: [set] }))
 
@@ -79,7 +79,7 @@ describe('a secret that is missing', () => {
     const said = refusal({ files: good, set: [`secrets.${name}.existingSecret=`] })
 
     expect(lines(said)).toEqual([
-      expect.stringMatching(new RegExp(`^secrets\\.${name} is missing: `)),
+      expect.stringMatching(new RegExp(`^secrets\\.${name} is required: `)),
     ])
   })
 
@@ -91,7 +91,7 @@ describe('a secret that is missing', () => {
     ]
 
     expect(lines(refusal({ files: good, set }))).toEqual([
-      expect.stringMatching(/^secrets\.redisUrl is missing: policy\.delivery push /),
+      expect.stringMatching(/^secrets\.redisUrl is required: policy\.delivery push /),
     ])
   })
 
@@ -125,8 +125,8 @@ describe('a secret that is missing', () => {
     const said = lines(refusal({ files: ['files-policy'], set }))
 
     expect(said).toEqual([
-      expect.stringMatching(/^secrets\.redisUrl is missing: config\.application\.workers /),
-      expect.stringMatching(/^secrets\.databaseUrl is missing: config\.application\.workers /),
+      expect.stringMatching(/^secrets\.redisUrl is required: config\.application\.workers /),
+      expect.stringMatching(/^secrets\.databaseUrl is required: config\.application\.workers /),
     ])
   })
 
@@ -140,7 +140,7 @@ describe('a secret that is missing', () => {
     const set = ['resources.limits.memory=512Mi', 'policy.files.policy\\.csv=x']
 
     expect(lines(refusal({ files: ['files-policy'], set }))).toEqual([
-      expect.stringMatching(/^resources\.limits\.memory is too little/),
+      expect.stringMatching(/^resources\.limits\.memory is too low/),
     ])
   })
 

@@ -33,9 +33,13 @@ describe('a pod with the service behind Postern', () => {
   })
 
   test.each([
-    ['a hook that would be lost', [...preStop, hook('sleep')], 'app has a preStop hook of its own'],
-    ['a service that must end first', ['appContainers[0].restartPolicy=Never'], 'leave it out'],
-    ['no time for it', ['terminationGracePeriodSeconds=40'], 'appShutdown.seconds: else'],
+    ['a hook that would be lost', [...preStop, hook('sleep')], 'app has its own preStop hook'],
+    [
+      'a service that must end first',
+      ['appContainers[0].restartPolicy=Never'],
+      'remove restartPolicy',
+    ],
+    ['no time for it', ['terminationGracePeriodSeconds=40'], 'appShutdown.seconds), or'],
     ['an unknown order', ['appShutdown.order=none'], 'appShutdown.order must be one of'],
   ])('is refused with %s', (_, set, message) => {
     const named = ['appContainers[0].name=app', 'appContainers[0].image=x']

@@ -1,4 +1,4 @@
-{{/* postern.yaml: config, and what follows from the other values. */}}
+{{/* postern.yaml: config, and the settings that follow from other values. */}}
 {{- define "postern.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- $policy := default dict $config.policy -}}
@@ -22,12 +22,12 @@
 {{ toYaml $config }}
 {{- end -}}
 
-{{/* What the public port speaks. */}}
+{{/* Scheme of the public port. */}}
 {{- define "postern.scheme" -}}
 {{- if or .Values.tls.existingSecret (dig "tls" "certFile" "" .Values.config) }}https{{ else }}http{{ end -}}
 {{- end -}}
 
-{{/* Not empty when a proxy outside the pod may ask. */}}
+{{/* Port for forward-auth requests from outside the pod; empty when there are none. */}}
 {{- define "postern.forwardAuthPort" -}}
 {{- $loopback := list "127.0.0.1" "localhost" "::1" -}}
 {{- $isOpen := not (has (dig "forwardAuth" "host" "127.0.0.1" .Values.config) $loopback) -}}
@@ -44,7 +44,7 @@
 {{- dig "jwt" "keyDirectory" "/etc/postern/keys" .Values.config -}}
 {{- end -}}
 
-{{/* The secrets that are given, by name: file, environment variable, Secret and its key. */}}
+{{/* Configured secrets by name: file, environment variable, Secret and its key. */}}
 {{- define "postern.secretFiles" -}}
 {{- $variables := dict
   "jwtSecret" "POSTERN_JWT__SECRET_FILE"
@@ -84,7 +84,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* What goes into the Secret of the release. */}}
+{{/* Content of the Secret of the release. */}}
 {{- define "postern.ownSecrets" -}}
 {{- range $name, $given := .Values.secrets }}
 {{- if $given.value }}

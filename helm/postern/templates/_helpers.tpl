@@ -2,7 +2,7 @@
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Short enough for the longest suffix, -policy-hook. */}}
+{{/* Leaves room for the longest suffix, -policy-hook. */}}
 {{- define "postern.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 51 | trimSuffix "-" -}}
@@ -18,13 +18,13 @@ app.kubernetes.io/name: {{ include "postern.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* What the gateways' pods are found by. A pod of a hook must not be: it would be sent requests. */}}
+{{/* Selector of the gateways' pods. It must not match the pod of a hook, which would get requests. */}}
 {{- define "postern.selectorLabels" -}}
 {{ include "postern.releaseLabels" . }}
 app.kubernetes.io/component: gateway
 {{- end -}}
 
-{{/* For everything but the gateways themselves. */}}
+{{/* Labels of every object except the gateways' pods. */}}
 {{- define "postern.commonLabels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -53,24 +53,24 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
-{{/* By when Postern has ended, in seconds. */}}
+{{/* Deadline of Postern's shutdown, in seconds. */}}
 {{- define "postern.endSeconds" -}}
 {{- div (add (int64 .Values.config.shutdown.deadlineMs) 999) 1000 -}}
 {{- end -}}
 
-{{/* What the containers that it forwards to may take after that. */}}
+{{/* Time for appContainers to stop after that, in seconds. */}}
 {{- define "postern.appSeconds" -}}
 {{- if .Values.appContainers }}{{ int64 .Values.appShutdown.seconds }}{{ else }}0{{ end -}}
 {{- end -}}
 
-{{/* The containers that Postern forwards to, in the form in which they end after it. */}}
+{{/* appContainers, in the form in which they stop after Postern. */}}
 {{- define "postern.nativeAppContainers" -}}
 {{- range .Values.appContainers }}
 - {{ toYaml (merge (dict "restartPolicy" "Always") .) | nindent 2 | trim }}
 {{- end }}
 {{- end -}}
 
-{{/* Workers may take five seconds more than the deadline. */}}
+{{/* Workers may take 5 seconds longer than the deadline. */}}
 {{- define "postern.preStopAppContainers" -}}
 {{- $seconds := add (include "postern.endSeconds" . | int64) 5 | toString -}}
 {{- $hook := dict "preStop" (dict "exec" (dict "command" (list "sleep" $seconds))) -}}
@@ -88,12 +88,12 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
-{{/* The ConfigMap that gateways mount where policies are files. Tests are not for them. */}}
+{{/* ConfigMap that gateways mount with policy.delivery files. Gateways do not need the tests. */}}
 {{- define "postern.policyConfigMap" -}}
 {{- default (printf "%s-policy" (include "postern.fullname" .)) .Values.policy.existingConfigMap -}}
 {{- end -}}
 
-{{/* Without names of files: one more file must not start new pods. */}}
+{{/* Without file names, so that a new file does not restart pods. */}}
 {{- define "postern.policyVolume" -}}
 - name: policy
   configMap:

@@ -9,7 +9,7 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 app.kubernetes.io/component: policy-hook
 {{- end -}}
 
-{{/* Every file of the policy, tests included. A key of a ConfigMap has no slash. */}}
+{{/* Every policy file, including tests. A key of a ConfigMap cannot contain a slash. */}}
 {{- define "postern.hookPolicyVolume" -}}
 {{- if .Values.policy.existingConfigMap -}}
 {{ include "postern.policyVolume" . }}
@@ -25,7 +25,7 @@ app.kubernetes.io/component: policy-hook
 {{- end -}}
 {{- end -}}
 
-{{/* What the Job runs: publishing, which checks and tests first, or checking and testing alone. */}}
+{{/* Command of the Job: publish (which checks and tests first), or only check and test. */}}
 {{- define "postern.hookArguments" -}}
 {{- $push := .Values.policy.push -}}
 {{- $what := ternary "install" "upgrade" .Release.IsInstall -}}

@@ -16,7 +16,7 @@ export interface Reading<File> {
   readonly checksum: string
 }
 
-interface WatchedDirectory<File> {
+export interface WatchedDirectory<File> {
   /** What is there, or `undefined` when its checksum is the known one. Throws when it cannot tell. */
   read(known: string | undefined): Promise<Reading<File> | undefined>
   /** From now on, calls back when something may be new. A hint too many does no harm. */

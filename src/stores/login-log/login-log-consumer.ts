@@ -1,4 +1,6 @@
 import type { InsertRecords } from '../../login/login-record.ts'
+import { failureText } from '../feed/failure-text.ts'
+import type { FeedLog } from '../feed/feed-log.ts'
 import { createPolling } from '../feed/polling.ts'
 import type { StreamEntry } from './login-log-entry.ts'
 import type { LoginLogStream } from './login-log-stream.ts'
@@ -13,9 +15,7 @@ interface LoginLogConsumer {
 }
 
 /** The lines that are written about the stream. */
-export interface StreamLog {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
+export interface StreamLog extends FeedLog {
   error(fields: object, text: string): void
 }
 
@@ -99,7 +99,7 @@ export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogCo
       complaint = undefined
     } catch (error) {
       counts.retried++
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = failureText(error)
       if (reason !== complaint)
         log.warn({ reason }, 'login log: write failed; records stay in the stream')
       complaint = reason

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Fault, Invalid } from '../../errors.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { createPool, type PoolOptions } from '../database/postgres-pool.ts'
+import { readJson } from '../json-text.ts'
 import { createRedis, type RedisSettings } from '../redis/redis.ts'
 
 /** One row as casbin's adapters keep it: a type, and values without a name. */
@@ -18,7 +19,7 @@ const casbinTables = ['casbin_rule', 'sys_casbin_rule'] as const
 
 const valueColumns = ['v0', 'v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7'] as const
 
-/** Opens a PostgreSQL database that belongs to somebody else: reads, and makes nothing in it. */
+/** Opens the PostgreSQL database of another product, and creates nothing in it. */
 export async function withForeignDatabase<Result>(
   options: Omit<PoolOptions, 'onBroken'>,
   work: (db: Kysely<unknown>) => Promise<Result>,
@@ -34,7 +35,7 @@ export async function withForeignDatabase<Result>(
 
 /**
  * The policy rows of a go-admin database, in the order of their texts. Throws `Invalid` when there
- * is no such table, or both have rows and nobody said which one is in use.
+ * is no such table, or both contain rows and `named` does not choose one.
  */
 export async function readCasbinTable<Schema>(
   db: Kysely<Schema>,
@@ -113,28 +114,19 @@ export async function readAdapterRows(
 }
 
 function parseAdapterRows(text: string, key: string): readonly CasbinRow[] {
-  const rows = readArray(text)
-  // An object or a list as a value would become a text that nobody wrote.
+  const rows = readJson(text)
+  // A nested object or list would become text that is in no policy.
   const isValue = (value: unknown) => value === null || /^(?:string|number)$/.test(typeof value)
   const isRow = (row: unknown): row is Record<string, unknown> =>
     typeof row === 'object' &&
     row !== null &&
     !Array.isArray(row) &&
     Object.values(row).every(isValue)
-  if (rows === undefined || !rows.every(isRow)) {
+  if (!Array.isArray(rows) || !rows.every(isRow)) {
     const message = 'is not the JSON array of {ptype, v0, v1, …} that casbin-redis-adapter writes'
     throw new Invalid([{ file: `the Redis key ${JSON.stringify(key)}`, message }])
   }
   return rows.map((row, index) => casbinRow(row, `${key}[${index}]`))
-}
-
-function readArray(text: string): readonly unknown[] | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function casbinRow(row: Readonly<Record<string, unknown>>, place: string): CasbinRow {

@@ -1,9 +1,10 @@
 import type { LivePolicies } from '../../policy/live.ts'
+import type { FeedLog } from '../feed/feed-log.ts'
 import { createRedis, type RedisSettings } from '../redis/redis.ts'
 import { createPolicyDirectory } from './policy-directory.ts'
 import { createPolicyFeed, type PolicyFeed } from './policy-feed.ts'
 import { createPolicySnapshot } from './policy-snapshot.ts'
-import type { PolicyLog, PolicyState } from './policy-source.ts'
+import type { PolicyState } from './policy-source.ts'
 import { createPublishedPolicies } from './published-policies.ts'
 import { createReporting, type Reporting } from './replica-reporting.ts'
 import { createReplicas } from './replicas/replicas.ts'
@@ -26,7 +27,7 @@ interface PolicySourceParts {
   readonly policy: PolicySourceSettings
   readonly redis: Omit<RedisSettings, 'url'> & { readonly url?: string }
   readonly live: LivePolicies
-  readonly log: PolicyLog
+  readonly log: FeedLog
   readonly version: string
   readonly onPropagated?: (seconds: number) => void
 }

@@ -4,17 +4,10 @@ import { preparePolicies } from '../../policy/engine/prepare.ts'
 import type { LivePolicies } from '../../policy/live.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
 import { failureText } from '../feed/failure-text.ts'
+import type { FeedLog } from '../feed/feed-log.ts'
 import { createPolling } from '../feed/polling.ts'
 import { createReloadStatus } from '../feed/reload-status.ts'
-import type {
-  Keep,
-  Known,
-  LargeOffer,
-  Offer,
-  PolicyLog,
-  PolicySource,
-  PolicyState,
-} from './policy-source.ts'
+import type { Keep, Known, LargeOffer, Offer, PolicySource, PolicyState } from './policy-source.ts'
 
 /**
  * Brings what a source has into force. Its states:
@@ -42,7 +35,7 @@ export interface PolicyFeed {
 export interface FeedParts {
   readonly source: PolicySource
   readonly live: LivePolicies
-  readonly log: PolicyLog
+  readonly log: FeedLog
   readonly pollMs: number
   readonly maxAgeMs?: number | undefined
   readonly keep?: Keep | undefined
@@ -167,7 +160,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       lastError: reloads.failure()?.text,
       rules: active?.ruleCount,
       engine: active?.engine.name,
-      reloads: reloads.reloads(),
+      reloads: reloads.counts(),
       snapshot: keep?.state(),
     }),
     problem() {

@@ -57,12 +57,6 @@ export interface Keep {
   close(): Promise<void>
 }
 
-/** The lines that are written about policies. */
-export interface PolicyLog {
-  info(fields: object, text: string): void
-  warn(fields: object, text: string): void
-}
-
 /** What operators see of the policies. */
 export interface PolicyState {
   readonly source: PolicySource['name']

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { failureText } from '../feed/failure-text.ts'
+import type { FeedLog } from '../feed/feed-log.ts'
 import { createPolling } from '../feed/polling.ts'
-import type { PolicyLog, PolicyState } from './policy-source.ts'
+import type { PolicyState } from './policy-source.ts'
 import { ownProcess } from './replicas/replica-identity.ts'
 import { REPORT_EVERY_MS, type Replicas } from './replicas/replicas.ts'
 
@@ -15,7 +17,7 @@ interface ReportingParts {
   readonly replicas: Replicas
   readonly version: string
   readonly state: () => PolicyState
-  readonly log: PolicyLog
+  readonly log: FeedLog
 }
 
 /** Says every few seconds, and at every change, what this replica decides by. Failing is harmless. */
@@ -35,7 +37,7 @@ export function createReporting({ replicas, version, state, log }: ReportingPart
       hasTidied = true
       complaint = undefined
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = failureText(error)
       if (complaint !== reason) log.warn({ id, reason }, 'replica report failed')
       complaint = reason
     }

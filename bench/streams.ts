@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { figureOf, watchMemory } from '../test/support/gateway-metrics.ts'
+import { metricOf, watchMemory } from '../test/support/gateway-metrics.ts'
 import { startGatewayProcess } from '../test/support/gateway-process.ts'
 import {
   download,
@@ -87,15 +87,15 @@ type Stream = (options: StreamOptions) => Promise<Streamed>
 
 /** Streams once, so that what the runtime keeps for it from then on is not counted as growth. */
 async function firstRound(stream: Stream): Promise<number> {
-  const atRest = await figureOf(gateway.opsPort, 'process_resident_memory_bytes')
+  const atRest = await metricOf(gateway.opsPort, 'process_resident_memory_bytes')
   const options = { port: gateway.publicPort, bytes: Math.min(bytes, 8 * MIB), bytesPerSecond }
   await Promise.all(Array.from({ length: parallel }, (_, at) => stream({ ...options, stream: at })))
-  return toMib((await figureOf(gateway.opsPort, 'process_resident_memory_bytes')) - atRest)
+  return toMib((await metricOf(gateway.opsPort, 'process_resident_memory_bytes')) - atRest)
 }
 
 async function run(what: string, stream: Stream) {
   const firstMib = await firstRound(stream)
-  const atRest = await figureOf(gateway.opsPort, 'process_resident_memory_bytes')
+  const atRest = await metricOf(gateway.opsPort, 'process_resident_memory_bytes')
   const memory = watchMemory(gateway.opsPort)
   const progress = createProgress(what)
   const start = performance.now()

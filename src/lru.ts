@@ -1,27 +1,29 @@
 import { LRUCache } from 'lru-cache'
 
-/** At most so many values by name; the one that was used least recently goes first. */
-interface RecentlyUsed<Value> {
+interface Lru<Value> {
   get(name: string): Value | undefined
   set(name: string, value: Value): void
   delete(name: string): void
 }
 
-/** A Map would do, but to find its oldest entry V8 walks over all that were deleted before it. */
-export function createRecentlyUsed<Value extends object | number>(
+/**
+ * At most `most` values by name; the least recently used one is dropped first. A Map would do, but to
+ * find its oldest entry V8 walks over all entries that were deleted before it.
+ */
+export function createLru<Value extends object | number>(
   most: number,
   onDropped?: (value: Value) => void,
-): RecentlyUsed<Value> {
-  const kept = new LRUCache<string, Value>({
-    // Not `max`, for which the room is taken at once: megabytes in a gateway that counts nothing.
+): Lru<Value> {
+  const cache = new LRUCache<string, Value>({
+    // `max` would allocate everything at once: megabytes in a gateway that counts nothing.
     maxSize: most,
     sizeCalculation: () => 1,
     ...(onDropped !== undefined && { dispose: onDropped }),
   })
 
   return {
-    get: (name) => kept.get(name),
-    set: (name, value) => void kept.set(name, value),
-    delete: (name) => void kept.delete(name),
+    get: (name) => cache.get(name),
+    set: (name, value) => void cache.set(name, value),
+    delete: (name) => void cache.delete(name),
   }
 }

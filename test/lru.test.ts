@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { createRecentlyUsed } from '../src/lru.ts'
+import { createLru } from '../src/lru.ts'
 
 test('what was used least recently goes first, and its owner is told', () => {
   const dropped: number[] = []
-  const kept = createRecentlyUsed<number>(2, (value) => dropped.push(value))
+  const kept = createLru<number>(2, (value) => dropped.push(value))
 
   kept.set('a', 1)
   kept.set('b', 2)
@@ -15,7 +15,7 @@ test('what was used least recently goes first, and its owner is told', () => {
 })
 
 test('what is deleted is gone, and nothing is there before the first', () => {
-  const kept = createRecentlyUsed<number>(2)
+  const kept = createLru<number>(2)
 
   kept.delete('a')
   expect(kept.get('a')).toBeUndefined()

@@ -1,4 +1,4 @@
-import { createRecentlyUsed } from '../lru.ts'
+import { createLru } from '../lru.ts'
 
 /** What this process let through under one name since it last told the others. */
 export interface Tally {
@@ -43,7 +43,7 @@ export function createRequestWindows(parts: RequestWindowParts) {
   const { now, share, shareEveryMs = 500, maxNames = 100_000 } = parts
   const unshared = new Set<Window>()
   // What is dropped is not shared either: names could come faster than that, and would all be kept.
-  const windows = createRecentlyUsed<Window>(maxNames, (window) => void unshared.delete(window))
+  const windows = createLru<Window>(maxNames, (window) => void unshared.delete(window))
   let isSharing = false
 
   function windowOf(name: string, seconds: number): Window {

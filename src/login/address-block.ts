@@ -1,9 +1,9 @@
 import { isIPv6 } from 'node:net'
 
 /**
- * The part of an address that one subscriber holds: an IPv4 address whole, of an IPv6 address the
- * first 64 bits, since the other 64 are the subscriber's to choose. IPv4 in IPv6 clothes counts as
- * IPv4. What is no address stays as it is.
+ * The network that one subscriber controls: an IPv4 address, or the first 64 bits of an IPv6 address,
+ * because subscribers choose the other 64 freely. IPv4-mapped IPv6 counts as IPv4. Anything else is
+ * returned unchanged.
  */
 export function addressBlock(address: string): string {
   if (!address.includes(':')) return address
@@ -19,7 +19,7 @@ export function addressBlock(address: string): string {
   return `${network.join(':')}::/64`
 }
 
-/** All eight groups, with `::` written out and a dotted tail as two groups. */
+/** All eight groups, with `::` expanded and a dotted tail as two groups. */
 function groupsOf(address: string): number[] {
   const [head = '', tail] = address.split('::')
   const first = numbersOf(head)

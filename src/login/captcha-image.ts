@@ -13,7 +13,7 @@ const SPECKLES = 50
 const NOISE_BYTES = 512
 
 type Roll = (low: number, high: number) => number
-/** Where (x, y) goes: (a x + b y + right, c x + d y + down). */
+/** Maps (x, y) to (a x + b y + right, c x + d y + down). */
 interface Move {
   readonly a: number
   readonly b: number
@@ -24,16 +24,15 @@ interface Move {
 }
 
 /**
- * A PNG of 240 by 80 that shows one to eight letters or digits to a person, and carries no outline
- * and no text for a program. Every distortion comes from the noise, 512 fresh bytes by default.
- * Any other text is refused. Between its steps, requests that have come meanwhile are served: those
- * who have logged in do not wait for a picture.
+ * A PNG of 240 by 80 pixels with one to eight letters or digits; it contains no outlines and no text.
+ * All distortion comes from the noise, 512 random bytes by default. The event loop serves requests
+ * between the steps, so that a picture does not delay them.
  */
 export async function drawCaptcha(
   text: string,
   noise: Buffer = randomBytes(NOISE_BYTES),
 ): Promise<Buffer> {
-  // The message leaves the text out: it would travel to a log.
+  // Without the text: the message may be logged.
   if (!/^[0-9A-Za-z]{1,8}$/.test(text)) throw new RangeError('not 1 to 8 letters or digits')
   const roll = createDice(noise)
   const shapes = [...setLine(text, roll), drawHill(roll), drawRibbon(roll), ...drawSpeckles(roll)]
@@ -64,7 +63,7 @@ function setLine(text: string, roll: Roll): Contour[] {
     const room = (LINE_HEIGHT - (bottom - top) * shrink) / 2
     const down = roll(-room, room) - ((top + bottom) / 2) * shrink
     line.push(...move(glyph, scale(shrink, pen - left * shrink, down)))
-    // Neighbours overlap or stand apart, so that cutting at gaps or into equal parts goes wrong.
+    // Glyphs overlap or have gaps, which defeats segmentation at gaps or into equal parts.
     pen += (right - left) * shrink + roll(-1.5, 10)
   }
   const length = boundsOf(line).right
@@ -89,7 +88,7 @@ function scale(by: number, right: number, down: number): Move {
   return { a: by, b: 0, c: 0, d: by, right, down }
 }
 
-/** In place: the shapes are of this picture alone. */
+/** In place: no other picture uses these shapes. */
 function warp(shapes: readonly Contour[], roll: Roll): void {
   const lean = createWave(roll, { height: roll(2.5, 5), length: 70 })
   const swell = createWave(roll, { height: roll(3, 6), length: 150 })
@@ -109,7 +108,7 @@ function createWave(roll: Roll, { height, length }: { height: number; length: nu
   return (at: number) => height * Math.sin(at * turn + phase)
 }
 
-/** Inside it ink and paper change places: glyphs keep their shape, a template loses its sign. */
+/** Inverts ink and paper inside it: people still see the glyph, a template no longer matches. */
 function drawHill(roll: Roll): Contour {
   const base = roll(15, HEIGHT - 15)
   const wave = createWave(roll, { height: roll(16, 30), length: 160 })

@@ -1,7 +1,7 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 import type { DerivedKeys } from '../token/derived-keys.ts'
 
-/** Where outstanding captchas wait. `take` removes what it returns, in one step. */
+/** Issued captchas. `take` removes what it returns, atomically. */
 export interface CaptchaStore {
   put(id: string, answerDigest: string, ttlSeconds: number): Promise<void>
   take(id: string): Promise<string | undefined>
@@ -13,7 +13,7 @@ interface CaptchaParts {
   readonly length: number
   readonly alphabet: string
   readonly ttlSeconds: number
-  /** Key the digest, so that a look into the store does not give the answers away. */
+  /** Answers are stored as keyed digests, so that the store does not reveal them. */
   readonly digestKeys: DerivedKeys
 }
 
@@ -23,8 +23,8 @@ export interface IssuedCaptcha {
 }
 
 /**
- * A captcha is friction, not the lock: throttling carries the security. It is good for one
- * attempt, right or wrong. Its text never leaves this file but as a picture.
+ * A captcha is friction; the throttle is the defence. It is good for one attempt, right or wrong. Its
+ * text leaves this file only as a picture.
  */
 export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
   const { length, alphabet, ttlSeconds, digestKeys } = rest
@@ -33,7 +33,7 @@ export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
     const id = randomText(20, idAlphabet)
     const text = randomText(length, alphabet)
     const { id: keyId, key } = digestKeys.current()
-    // With the name of the key: the replica that checks may have another one as its current.
+    // With the key ID: the replica that checks may have another current key.
     await store.put(id, `${digest(key, id, text)}:${keyId}`, ttlSeconds)
     return { id, png: await draw(text) }
   }
@@ -43,7 +43,7 @@ export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
     const key = digestKeys.find(keyId)
     if (key === undefined) return false
     const given = digest(key, id, answer)
-    // What somebody else wrote into the store is a wrong answer, not a bug.
+    // Foreign data in the store is a wrong answer, not a bug.
     if (expected.length !== given.length) return false
     return timingSafeEqual(Buffer.from(expected), Buffer.from(given))
   }
@@ -55,7 +55,7 @@ function digest(key: string, id: string, text: string): string {
   return createHmac('sha256', key).update(`${id}:${text}`).digest('base64url')
 }
 
-/** The ids that existing clients know: twenty characters, none that is mistaken for another. */
+/** IDs as existing clients know them: twenty characters, without look-alikes. */
 const idAlphabet = '012346789ABCDEFGHJKMNOQRSTUVXYZabcdefghjkmnoqrstuvxyz'
 
 function randomText(length: number, alphabet: string): string {

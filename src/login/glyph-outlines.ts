@@ -2,7 +2,7 @@ import svgCaptcha from 'svg-captcha'
 import type { Contour } from './glyph-raster.ts'
 
 const EM = 1000
-const FIGURE_HEIGHT = 450
+const DIGIT_HEIGHT = 450
 const PIECE_LENGTH = 20
 
 interface Point {
@@ -13,21 +13,21 @@ interface Point {
 const outlines = new Map<string, readonly Contour[]>()
 
 /**
- * The outline of one letter or digit as polygons around the origin, where a digit is about 1 high.
- * Every side is cut into short pieces, so that it bends when its points are warped.
+ * The outline of one letter or digit as polygons around the origin; a digit is about 1 high. Sides are
+ * cut into short pieces, so that they bend when their points are warped.
  */
 export function outlineOf(character: string): readonly Contour[] {
   const known = outlines.get(character)
   if (known !== undefined) return known
-  // One character a call: the library shuffles the paths of a longer text, and for no text it
-  // takes one from Math.random. Its jitter does not show at this size.
+  // One character per call: the library shuffles the paths of a longer text. Its jitter is invisible at
+  // this size.
   const svg = svgCaptcha(character, { width: EM, height: EM, fontSize: EM, noise: 0 })
   const outline = centre(faceOf(parsePath(svg)).map(flat))
   outlines.set(character, outline)
   return outline
 }
 
-/** The smallest upright box around the contours. */
+/** The bounding box. */
 export function boundsOf(contours: readonly Contour[]) {
   const bounds = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity }
   for (const contour of contours) {
@@ -67,7 +67,7 @@ function parsePoints(numbers: string): Point[] {
   }))
 }
 
-/** De Casteljau: the same steps serve a line, a quadratic and a cubic curve. */
+/** De Casteljau's algorithm, for lines, quadratic and cubic curves. */
 function pointOn(controls: readonly Point[], part: number): Point {
   const [first, ...rest] = controls
   if (first === undefined) throw new RangeError('a curve without points')
@@ -82,8 +82,8 @@ function pointOn(controls: readonly Point[], part: number): Point {
 }
 
 /**
- * The font draws a hollow face on a shadow: a contour inside no other bounds both, one inside one
- * bounds the face, one inside two is a hole of the face. Face and holes alone are a solid glyph.
+ * The font draws a hollow face on a shadow. An outermost contour bounds both, a contour inside one other
+ * bounds the face, and one inside two others is a hole of the face. Face and holes make a solid glyph.
  */
 function faceOf(contours: readonly (readonly Point[])[]): (readonly Point[])[] {
   return contours.filter((contour) => {
@@ -110,7 +110,7 @@ function centre(contours: readonly Contour[]): readonly Contour[] {
   const { left, right, top, bottom } = boundsOf(contours)
   const middle = [(left + right) / 2, (top + bottom) / 2] as const
   return contours.map((contour) =>
-    contour.map((value, at) => (value - middle[at % 2 === 0 ? 0 : 1]) / FIGURE_HEIGHT),
+    contour.map((value, at) => (value - middle[at % 2 === 0 ? 0 : 1]) / DIGIT_HEIGHT),
   )
 }
 

@@ -1,10 +1,10 @@
-/** A closed polygon: x and y of each point in turn, y downwards; the last point joins the first. */
+/** A closed polygon: x and y of each point in turn, with y pointing down. */
 export type Contour = Float64Array
 
 const LINES_PER_PIXEL = 4
 const INK = 34
 const PAPER = 255
-/** Few, because every further one makes the file larger and no edge softer to the eye. */
+/** More shades would enlarge the file without visibly softer edges. */
 const SHADES = 8
 const shades = Uint8Array.from(
   { length: SHADES + 1 },
@@ -12,16 +12,16 @@ const shades = Uint8Array.from(
 )
 
 /**
- * Fills contours by the even-odd rule, dark on light: where two shapes overlap, ink and paper
- * change places. Returns one byte a pixel with soft edges; what lies outside is cut off.
+ * Fills contours by the even-odd rule, dark on light: ink and paper swap where two shapes overlap.
+ * Returns one byte per pixel, anti-aliased and clipped.
  */
 export function fillContours(
   contours: readonly Contour[],
   width: number,
   height: number,
 ): Uint8Array {
-  // Each edge notes where a scan line enters or leaves a shape; the running sum along a row is
-  // then how often the pixel is covered. The spare columns catch what lies right of the picture.
+  // Each edge records where a scan line enters or leaves a shape, so the running sum along a row says how
+  // often a pixel is covered. The spare columns catch what lies right of the picture.
   const steps = { values: new Float32Array((width + 2) * height), width, height }
   for (const contour of contours) {
     let fromX = contour.at(-2) ?? 0
@@ -44,7 +44,7 @@ interface Steps {
   readonly height: number
 }
 
-/** From top to bottom; `sign` says in which direction the contour goes. */
+/** From top to bottom; `sign` is the direction of the contour. */
 function addEdge(
   { values, width, height }: Steps,
   topX: number,
@@ -75,7 +75,7 @@ function shade({ values, width, height }: Steps): Uint8Array {
     let grey = PAPER
     for (let x = 0; x < width; x++) {
       const step = values[y * (width + 2) + x] ?? 0
-      // Most pixels lie on no edge, and look like the one before.
+      // Most pixels are not on an edge and equal the one before.
       if (step !== 0) {
         times += step
         grey = greyOf(Math.abs(times))
@@ -87,7 +87,7 @@ function shade({ values, width, height }: Steps): Uint8Array {
 }
 
 function greyOf(times: number): number {
-  // The remainder of two; `%` on fractions is many times slower.
+  // Modulo 2; `%` on fractions is many times slower.
   const rest = times - 2 * Math.floor(times / 2)
   const covered = rest > 1 ? 2 - rest : rest
   return shades[Math.round(covered * SHADES)] ?? PAPER

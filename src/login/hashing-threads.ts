@@ -1,23 +1,20 @@
 import { Worker } from 'node:worker_threads'
 import { Fault } from '../errors.ts'
 
-/** What a thread is asked. */
 export interface Comparison {
   readonly password: Uint8Array
   readonly hash: string
 }
 
 interface HashingThreads {
-  /** Whether the password belongs to the hash. A Fault when the thread died over it. */
+  /** Whether the password matches the hash. Throws a Fault when the thread died. */
   compare(comparison: Comparison): Promise<boolean>
   close(): Promise<void>
 }
 
 /**
- * Threads of our own for bcrypt, as many as comparisons are under way, started when they are needed
- * and kept. On the pool that Node shares they would compete with name look-ups, and everywhere
- * with the event loop: these have a lower priority, so that people who log in do not slow down
- * those who have.
+ * Own threads for bcrypt, one per comparison in progress, started on demand and kept. On Node's pool
+ * they would delay DNS lookups. Their low priority keeps logins from slowing down forwarded requests.
  */
 export function createHashingThreads(): HashingThreads {
   const threads = new Set<Worker>()
@@ -51,10 +48,10 @@ export function createHashingThreads(): HashingThreads {
   }
 }
 
-/** Under the ending that this file has, in the source and in what is built from it. */
+/** With the extension of this file: `.ts` in the source, `.js` in the build. */
 const file = new URL(import.meta.url.replace('hashing-threads', 'password-worker'))
 
-/** On a machine that has no time to spare, a thread of the lowest priority gets next to none. */
+/** On a saturated machine a thread of the lowest priority may get no CPU at all. */
 const longestMs = 30_000
 
 function answerOf(thread: Worker, comparison: Comparison): Promise<boolean | Fault> {

@@ -8,37 +8,36 @@ import {
   toRecord,
 } from './login-record.ts'
 
-/** Notes an attempt and returns at once; a store that is away never keeps a login waiting. */
+/** Queues a record and returns at once: an unreachable store never delays a login. */
 export type RecordAttempt = (from: AttemptOrigin, username: string, outcome: AttemptOutcome) => void
 
-/** What became of the records of this process so far. */
 export interface LoginLogState {
-  /** In this process's memory, written nowhere else yet. */
+  /** Only in the memory of this process. */
   readonly queued: number
   /** New rows in the table. */
   readonly written: number
-  /** Given up for want of room. */
+  /** Dropped because the queue was full. */
   readonly dropped: number
-  /** Refused by the table, or unreadable, and set aside. */
+  /** Rejected by the table, or unreadable. */
   readonly refused: number
-  /** Failed tries, after each of which the same batch was tried again. */
+  /** Failed writes; each batch is retried. */
   readonly retried: number
 }
 
 export interface LoginLog {
   readonly record: RecordAttempt
-  /** Whether another record surely finds a place. */
+  /** Whether the queue certainly has space for another record. */
   hasRoom(): boolean
-  /** Passes on what is waiting, for at most `deadlineMs`. */
+  /** Writes what is queued, for at most `deadlineMs`. */
   close(deadlineMs: number): Promise<void>
   state(): LoginLogState
 }
 
-/** What outlives this process, and takes records to the table by itself. */
+/** A log that outlives this process and moves records to the table itself: a Redis stream. */
 export interface SharedLoginLog {
-  /** Hands records over; returns how many older ones had to go. Fails at once while it is away. */
+  /** Adds records; returns how many older ones were dropped. Fails at once while unreachable. */
   publish(records: readonly LoginRecord[]): Promise<number>
-  /** Takes to the table what is there, for at most `deadlineMs`. */
+  /** Moves what it has to the table, for at most `deadlineMs`. */
   close(deadlineMs: number): Promise<void>
   state(): Pick<LoginLogState, 'written' | 'refused' | 'retried'>
 }
@@ -65,17 +64,16 @@ const longestPauseMs = 10_000
 const breathMs = 20
 
 /**
- * A record is published in the moment it is made, so that it is on its way before its attempt is
- * answered, and a process that is killed after the answer has not lost it. What cannot be
- * published, or has nowhere to be, waits in memory, in order, and is passed on in batches by one
- * writer:
+ * A record is published before its attempt is answered, so that a process killed after the answer has
+ * not lost it. Records that cannot be published, or have no shared log, wait in memory, in order, for
+ * one writer:
  *
- *   idle     nothing waits; a record starts the writer
+ *   idle     the queue is empty; a record starts the writer
  *   writing  one batch is published, or else inserted; then the next batch, or idle
- *   pausing  neither was possible; the same batch is tried again after a pause that doubles
+ *   pausing  both failed; the same batch is retried after a pause that doubles
  *
- * A batch is tried again whole: the store knows each record by its attempt id and takes it once.
- * When the memory is full the oldest record goes, and is counted.
+ * Retrying a whole batch is safe: the store stores each attempt ID once. A full queue drops its oldest
+ * record, and counts it.
  */
 export function createLoginLog(parts: LoginLogParts): LoginLog {
   const { insert, shared, log, now, capacity = 10_000 } = parts
@@ -121,7 +119,7 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
       shared !== undefined &&
       (await publish(shared, batch).then(
         () => true,
-        // The table takes it as well.
+        // Then it goes to the table directly.
         () => false,
       ))
     if (published) return
@@ -141,7 +139,7 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
         await passOn(batch)
         for (const record of batch) if (waiting[0] === record) waiting.shift()
         pauseMs = firstPauseMs
-        // Writing is work too: on the embedded store, requests wait while it is done.
+        // The embedded database writes on the event loop, so requests get a turn in between.
         if (waiting.length > 0 && !closing) await pause(breathMs)
       } catch (error) {
         counts.retried++
@@ -204,10 +202,10 @@ export function createLoginLog(parts: LoginLogParts): LoginLog {
   }
 }
 
-/** Where there is no room, attempts that are under way already still have to find some. */
+/** The rest is for attempts in progress when the queue counts as full. */
 const nearlyFull = 0.9
 
-/** A login that is not begun while its record might find no place (`logger.required`). */
+/** Refuses logins while their records might be dropped (`logger.required`). */
 export function onlyRecorded<Attempt, Result>(
   login: (attempt: Attempt) => Promise<Result>,
   { hasRoom }: Pick<LoginLog, 'hasRoom'>,

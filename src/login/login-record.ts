@@ -1,22 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import type { RefusalKind } from '../errors.ts'
 
-/** How an attempt, or a logout, ended. */
+/** The outcome of an attempt or a logout. */
 export type AttemptOutcome = 'logged-in' | 'logged-out' | 'unavailable' | RefusalKind
 
-/** Where an attempt comes from. */
 export interface AttemptOrigin {
   readonly address: string
   readonly userAgent: string
 }
 
-/** One attempt to log in, or a logout, as the login log keeps it. */
+/** A login attempt or a logout in the login log. */
 export interface LoginRecord {
   /** A UUID. Writing a record again under the same id changes nothing. */
   readonly attemptId: string
-  /** The name as it was typed, known or not. */
+  /** The name as typed, known or not. */
   readonly username: string
-  /** The product family's marks: `2` went well, `1` did not. */
+  /** The product family's codes: `2` succeeded, `1` failed. */
   readonly status: '2' | '1'
   readonly message: string
   readonly address: string
@@ -24,22 +23,22 @@ export interface LoginRecord {
   readonly at: Date
 }
 
-/** What became of a batch: how many rows are new, and which records are none and never will be. */
+/** How many rows are new, and which records the table will never take. */
 export interface WrittenBatch {
   readonly written: number
   readonly refused: readonly RefusedRecord[]
 }
 
-/** A record that the store refused for what it says, and the store's code for that. */
+/** A record with content that the store rejects, and the store's error code. */
 interface RefusedRecord {
   readonly record: LoginRecord
   readonly reason: string
 }
 
-/** Writes each attempt once. Throws when the store is away: then the same batch may come again. */
+/** Writes each attempt once. Throws while the store is unreachable; the caller may retry the batch. */
 export type InsertRecords = (records: readonly LoginRecord[]) => Promise<WrittenBatch>
 
-/** More than the column holds, and much less than a header can. */
+/** More than the column holds, much less than a header can. */
 const mostAgentChars = 512
 
 const messages: Readonly<Partial<Record<AttemptOutcome, string>>> = {
@@ -52,7 +51,6 @@ const messages: Readonly<Partial<Record<AttemptOutcome, string>>> = {
   'too-many-requests': 'too many attempts',
 }
 
-/** The record of an attempt that ended now, under an id of its own. */
 export function toRecord(
   { address, userAgent }: AttemptOrigin,
   username: string,

@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
 
-/** The four fields of a login, bound and bounded. */
+/** The validated fields of a login. */
 export interface LoginRequest {
   readonly username: string
   readonly password: string
@@ -8,20 +8,17 @@ export interface LoginRequest {
   readonly code: string
 }
 
-/** What came over the wire, before anything is believed of it. */
+/** An unvalidated login request. */
 export interface LoginBody {
   readonly contentType: string | undefined
-  /** `undefined` when the body was larger than a login can be, or ended too early. */
+  /** `undefined` when the body was too large or incomplete. */
   readonly bytes: Uint8Array | undefined
 }
 
 /** bcrypt reads 72 bytes and ignores the rest, so a longer password would equal its own prefix. */
 export const maxPasswordBytes = 72
 
-/**
- * Binds and validates the parameters: a JSON object with four non-empty texts, in dev mode too.
- * Unknown members are ignored, and nothing but these four is ever read.
- */
+/** Binds and validates: a JSON object with four non-empty strings, in dev mode too. Others are ignored. */
 export function bindLoginRequest({ contentType, bytes }: LoginBody): LoginRequest {
   if (!isJson(contentType)) throw bad('the content type is not application/json')
   if (bytes === undefined) throw bad('the body is too large, or was cut short')
@@ -34,7 +31,7 @@ export function bindLoginRequest({ contentType, bytes }: LoginBody): LoginReques
   return { username, password, uuid, code }
 }
 
-/** The name that was tried, for the record of an attempt that could not be bound. */
+/** The attempted name, for the record of an attempt that failed validation. */
 export function attemptedName({ bytes }: LoginBody): string {
   try {
     const name = bytes === undefined ? undefined : parseFields(bytes).get('username')
@@ -61,7 +58,7 @@ function parseFields(bytes: Uint8Array): ReadonlyMap<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw bad('the body is not a JSON object')
   }
-  // A Map of own members: `__proto__` is then a name like any other.
+  // In a Map of own members `__proto__` is a name like any other.
   return new Map(Object.entries(value))
 }
 

@@ -11,29 +11,28 @@ import {
 } from './login-request.ts'
 import type { Throttle } from './throttle.ts'
 
-/** Somebody tries to log in. */
 interface LoginAttempt {
   readonly body: LoginBody
   readonly address: string
   readonly userAgent: string
-  /** Whether a page of another site made a browser send it. */
+  /** Whether a page of another site made the browser send it. */
   readonly foreign: boolean
 }
 
 interface LoginParts {
   readonly throttle: Throttle
-  /** Whether the captcha was answered. Always yes where the mode asks for none. */
+  /** Whether the captcha was solved; always true in modes without captcha. */
   readonly checkCaptcha: (request: LoginRequest) => Promise<boolean>
   readonly verifyCredentials: VerifyCredentials
-  /** `readAt` is when the account was read, by `now`. */
+  /** `readAt`: when the account was read, by `now`. */
   readonly issueToken: (caller: Caller, readAt: number) => Promise<IssuedToken>
   readonly now: () => number
   readonly record: RecordAttempt
 }
 
 /**
- * The only way to a token, in the specification's order: bind, captcha, credentials, token. The
- * attempt is recorded whatever comes of it, without making anybody wait.
+ * The only way to a token, in the order of the specification: bind, captcha, credentials, token. Every
+ * attempt is recorded, and recording never delays it.
  */
 export function createLogin(parts: LoginParts) {
   return async function login(attempt: LoginAttempt): Promise<IssuedToken> {
@@ -59,7 +58,7 @@ export function createLogin(parts: LoginParts) {
     const guess = await throttle.password(request.username, address)
     const readAt = parts.now()
     const caller = await verifyCredentials(request).catch(async (error: unknown) => {
-      await guess.notAsked()
+      await guess.notChecked()
       throw error
     })
     if (caller === undefined) throw new Refusal('wrong-credentials')

@@ -2,7 +2,6 @@ import type { Caller } from '../token/caller.ts'
 import type { VerifyCredentials } from './credentials.ts'
 import type { PasswordHash } from './password-hash.ts'
 
-/** A user with a role, and what is needed to check a password against it. */
 export interface Account {
   readonly caller: Caller
   readonly passwordHash: string
@@ -12,8 +11,8 @@ export interface Account {
 type FindAccount = (username: string) => Promise<Account | undefined>
 
 /**
- * Credentials by user name and password. An unknown name, a disabled account and a wrong password
- * are one answer and take one time, so that nobody learns from it which names exist.
+ * User name and password. An unknown name, a disabled account and a wrong password get the same answer
+ * in the same time, so that attackers cannot enumerate names.
  */
 export function createPasswordCredentials(
   findAccount: FindAccount,
@@ -22,7 +21,7 @@ export function createPasswordCredentials(
   return async ({ username, password }) => {
     const account = await findAccount(username)
     if (account === undefined) {
-      await passwordHash.waste(password)
+      await passwordHash.verifyDummy(password)
       return undefined
     }
     const { passwordHash: stored, enabled, caller } = account

@@ -5,33 +5,33 @@ import { maxPasswordBytes } from './login-request.ts'
 
 /** The product family's cost; existing hashes keep theirs. */
 const cost = 10
-/** One step more doubles the time: cost 31 would occupy a thread for days. */
-const highestCost = 14
+/** Each step doubles the time: cost 31 would occupy a thread for days. */
+const maxCost = 14
 
 export interface PasswordHash {
   /**
-   * Whether the password belongs to the hash, and the account may be used. A hash that cannot be
-   * read belongs to no password. Every no takes the rounds of the dearest hash there is.
+   * Whether the password matches and the account is enabled. An unreadable hash matches no password.
+   * Every failure takes the rounds of the most expensive stored hash.
    */
   verify(password: string, hash: string, enabled?: boolean): Promise<boolean>
-  /** As long as a no of `verify` takes: for names that do not exist. */
-  waste(password: string): Promise<void>
-  /** Makes these costs, as they stand in stored hashes, part of what a no takes. */
+  /** Takes as long as a failure of `verify`: for names that do not exist. */
+  verifyDummy(password: string): Promise<void>
+  /** Adds costs of stored hashes to what a failure takes. */
   expect(costs: Iterable<number>): void
   hash(password: string): Promise<string>
-  /** Ends its threads; checks that are under way become faults. */
+  /** Ends its threads; checks in progress become Faults. */
   close(): Promise<void>
 }
 
 /**
- * bcrypt in threads of its own, never on the event loop: `concurrency` of them at the most. `queue`
- * bounds who may wait, so that a flood of logins is turned away fast instead of being served late.
+ * bcrypt in at most `concurrency` threads, never on the event loop. `queue` bounds the logins that wait,
+ * so that a flood is refused quickly instead of served late.
  */
 export function createPasswordHash(limits: { concurrency: number; queue: number }): PasswordHash {
   const threads = createHashingThreads()
   const waiting: (() => void)[] = []
   let running = 0
-  let dearest = cost
+  let highest = cost
 
   async function enter(): Promise<void> {
     if (running < limits.concurrency) {
@@ -50,15 +50,15 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
     else next()
   }
 
-  /** One turn in the queue for the whole check, whatever it consists of. */
+  /** All comparisons of one check share one turn in the queue. */
   async function check(password: string, hash: string | undefined, enabled: boolean) {
     await enter()
     try {
       const bytes = Buffer.from(password)
       const right = hash !== undefined && (await threads.compare({ password: bytes, hash }))
       if (right && enabled) return true
-      for (const each of missingCosts(hash, dearest)) {
-        await threads.compare({ password: bytes, hash: spareHash(each) })
+      for (const each of missingCosts(hash, highest)) {
+        await threads.compare({ password: bytes, hash: dummyHash(each) })
       }
       return false
     } finally {
@@ -67,7 +67,7 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
   }
 
   function expect(costs: Iterable<number>): void {
-    for (const each of costs) if (each > dearest && each <= highestCost) dearest = each
+    for (const each of costs) if (each > highest && each <= maxCost) highest = each
   }
 
   return {
@@ -78,7 +78,7 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
       const tooLong = Buffer.byteLength(password) > maxPasswordBytes
       return tooLong ? check('', undefined, false) : check(password, readable, enabled)
     },
-    async waste(password) {
+    async verifyDummy(password) {
       await check(password, undefined, false)
     },
     hash: (password) => bcrypt.hash(Buffer.from(password), cost),
@@ -87,17 +87,17 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
 }
 
 /**
- * Each step of cost doubles the rounds, so that a hash of cost c and spare ones of c, c+1 … up to
- * below the dearest make exactly the rounds of the dearest. Exported for its arithmetic.
+ * Each step of cost doubles the rounds, so a hash of cost c and dummy hashes of c, c+1 … below the
+ * highest take exactly the rounds of the highest. Exported for its test.
  */
-export function missingCosts(hash: string | undefined, dearest: number): number[] {
-  if (hash === undefined) return [dearest]
+export function missingCosts(hash: string | undefined, highest: number): number[] {
+  if (hash === undefined) return [highest]
   const done = costOf(hash)
-  return Array.from({ length: Math.max(0, dearest - done) }, (_, step) => done + step)
+  return Array.from({ length: Math.max(0, highest - done) }, (_, step) => done + step)
 }
 
-/** A hash of this cost that belongs to no password anybody knows. */
-function spareHash(of: number): string {
+/** A hash of this cost that no known password matches. */
+function dummyHash(of: number): string {
   return `$2b$${String(of).padStart(2, '0')}$${'.'.repeat(53)}`
 }
 
@@ -105,9 +105,9 @@ function costOf(readable: string): number {
   return Number(readable.slice(4, 6))
 }
 
-/** PHP's `$2y$` is `$2b$` under another name, which the library does not know. */
+/** PHP's `$2y$` equals `$2b$`, but the library does not know that name. */
 function readableHash(hash: string): string | undefined {
   const match = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(hash)
-  if (match === null || Number(match[1]) < 4 || Number(match[1]) > highestCost) return undefined
+  if (match === null || Number(match[1]) < 4 || Number(match[1]) > maxCost) return undefined
   return hash.replace(/^\$2y\$/, '$2b$')
 }

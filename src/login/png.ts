@@ -6,7 +6,7 @@ const pack = promisify(deflate)
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 
-/** A picture in 8-bit greyscale, row after row, 0 is black. */
+/** 8-bit grayscale, row by row, 0 is black. */
 interface GreyPicture {
   readonly width: number
   readonly height: number
@@ -14,15 +14,15 @@ interface GreyPicture {
 }
 
 /**
- * The PNG file of a picture: header, pixels, end, and no other chunk, so that nothing but the
- * pixels can carry information. Every row goes unfiltered, which packs flat ink and paper best, as
- * runs: looking for longer repetitions takes four times as long and finds none.
+ * A PNG of header, pixels and end. Other chunks could carry information besides the pixels. Rows are
+ * unfiltered and run-length encoded, which suits flat ink and paper: a search for longer repetitions
+ * takes four times as long and finds none.
  */
 export async function encodePng({ width, height, pixels }: GreyPicture): Promise<Buffer> {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  // RFC 2083 4.1.1: bit depth 8, colour type 0 (grey); compression, filter, interlace 0.
+  // RFC 2083 4.1.1: bit depth 8, color type 0 (grey); compression, filter, interlace 0.
   header[8] = 8
 
   const rows = Buffer.alloc((width + 1) * height)

@@ -3,18 +3,18 @@ import { Refusal } from '../errors.ts'
 import { addressBlock } from './address-block.ts'
 
 /**
- * So many hits within a window. The next one is refused and starts a wait, and each further wait
- * is twice as long, up to the longest. Refused hits are not counted; a wait that has been over for
- * as long as the longest takes is forgotten.
+ * So many hits within a window. The next hit is refused and starts a lock-out; each further lock-out is
+ * twice as long, up to the maximum. Refused hits do not count. A lock-out is forgotten when the maximum
+ * time has passed since its end.
  */
 export interface Limit {
   readonly hits: number
   readonly windowSeconds: number
-  readonly waitSeconds: number
-  readonly longestWaitSeconds: number
+  readonly lockoutSeconds: number
+  readonly maxLockoutSeconds: number
 }
 
-/** Something to count under a key, unless the mark `unless` stands. */
+/** Counts under `key`, unless the mark `unless` is set. */
 export interface Hit {
   readonly key: string
   readonly limit: Limit
@@ -22,22 +22,22 @@ export interface Hit {
 }
 
 export interface Counted {
-  /** How long whoever came has to wait; 0 when the hit was counted. */
-  readonly waitSeconds: number
-  /** Takes the hit back under every key that counted it, and does the rest in the same step. */
+  /** The rest of the lock-out; 0 when the hit was counted. */
+  readonly lockedOutSeconds: number
+  /** Takes the hit back under every key that counted it, and does `also` in the same atomic step. */
   takeBack(also?: AlsoDone): Promise<void>
 }
 
 export interface AlsoDone {
-  /** A key whose count and waits are forgotten altogether. */
+  /** A key whose hits and lock-outs are forgotten. */
   readonly clear: string
-  /** A mark that stands from now on, for so long. */
+  /** A mark to set for so long. */
   readonly mark: { readonly key: string; readonly seconds: number }
 }
 
-/** Where hits are counted. A store that is away is no reason to fail, nor to let everybody in. */
+/** Where hits are counted. An unreachable store must neither fail logins nor remove the limit. */
 export interface Counters {
-  /** Counts a hit under each key, or under none when one of them is over its limit. */
+  /** Counts a hit under each key, or under no key when one of them is over its limit. */
   hit(hits: readonly Hit[]): Promise<Counted>
 }
 
@@ -55,45 +55,46 @@ export interface ThrottleLimits {
 interface ThrottleParts {
   readonly counters: Counters
   readonly limits: ThrottleLimits
-  /** The same on every replica. Keys the names in the store: some people type a password there. */
+  /** The same on every replica. Store keys hold digests of names: people type passwords into that field. */
   readonly digestKey: () => string
-  /** A login attempt was turned away, by what its address or its account has behind it. */
   readonly onLockout?: (by: 'address' | 'account') => void
 }
 
 /**
- * Who asks. What a page of another site makes a browser ask is counted apart: else any page that an
- * administrator has open could use up the attempts of that address, and lock the owner out.
+ * The client of an attempt. Cross-site attempts (`foreign`) count apart: else any page that an
+ * administrator has open could use up the attempts of that address and lock the owner out.
  */
 interface Client {
   readonly address: string
   readonly foreign: boolean
 }
 
-/** A password that may be looked at. Without a further word it counts as a wrong one. */
+/** An allowed attempt. It counts as a wrong password until one of these is called. */
 interface PasswordAttempt {
   succeeded(): Promise<void>
-  /** The password was not checked, so it was not wrong. */
-  notAsked(): Promise<void>
+  /** The password could not be checked, so it does not count as wrong. */
+  notChecked(): Promise<void>
 }
 
 /**
- * Bounds guessing: by address before anything is looked at, by account and by pair of account and
+ * Limits password guessing: by address before the request is read, by account and by pair of account and
  * address before a password is hashed.
  *
- * An address from which an account has logged in is known for that account, and then only the pair
- * counts: what strangers do elsewhere makes strangers wait, and nobody at a known address. A right
- * password from a known or new address clears the pair and leaves the strangers' failures standing,
- * so that a guesser gains nothing from the owner's coming and going.
+ * An address from which an account has logged in is known for that account, and only the pair counts
+ * there: attackers elsewhere lock out strangers, never the owner at a known address. A correct password
+ * clears the pair but not the failures of the account, so that an attacker gains nothing from the
+ * owner's logins.
  */
 export function createThrottle({ counters, limits, digestKey, onLockout }: ThrottleParts) {
-  const { waitSeconds, longestWaitSeconds } = limits
-  const waits = { waitSeconds, longestWaitSeconds }
-  const perMinute = (hits: number): Limit => ({ hits, windowSeconds: 60, ...waits })
+  const lockout = {
+    lockoutSeconds: limits.waitSeconds,
+    maxLockoutSeconds: limits.longestWaitSeconds,
+  }
+  const perMinute = (hits: number): Limit => ({ hits, windowSeconds: 60, ...lockout })
   const failures = (hits: number): Limit => ({
     hits,
     windowSeconds: limits.failureWindowSeconds,
-    ...waits,
+    ...lockout,
   })
   const perAddress = perMinute(limits.perAddressPerMinute)
   const perCaptchaAddress = perMinute(limits.captchaPerAddressPerMinute)
@@ -103,7 +104,7 @@ export function createThrottle({ counters, limits, digestKey, onLockout }: Throt
 
   async function count(hits: readonly Hit[], by?: 'address' | 'account'): Promise<Counted> {
     const counted = await counters.hit(hits)
-    const { waitSeconds: retryAfterSeconds } = counted
+    const { lockedOutSeconds: retryAfterSeconds } = counted
     if (retryAfterSeconds === 0) return counted
     if (by !== undefined) onLockout?.(by)
     throw new Refusal('too-many-requests', { retryAfterSeconds })
@@ -127,7 +128,7 @@ export function createThrottle({ counters, limits, digestKey, onLockout }: Throt
       const block = addressBlock(address)
       const account = foldedName(username)
       const pair = key('login:pair', account, block)
-      // The name as it stands: else the owner of `Admin` could make addresses known for `admin`.
+      // The name as typed: else the owner of `Admin` could make addresses known for `admin`.
       const known = key('login:known', username, block)
       const hits = [
         { key: pair, limit: perPair },
@@ -137,13 +138,13 @@ export function createThrottle({ counters, limits, digestKey, onLockout }: Throt
       return {
         succeeded: () =>
           counted.takeBack({ clear: pair, mark: { key: known, seconds: knownSeconds } }),
-        notAsked: () => counted.takeBack(),
+        notChecked: () => counted.takeBack(),
       }
     },
   }
 }
 
-/** Spellings that a database can take for one name share one count. */
+/** Spellings that a database may treat as one name share one count. */
 function foldedName(username: string): string {
   return username.normalize('NFKC').trimEnd().toLowerCase()
 }

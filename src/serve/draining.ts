@@ -13,10 +13,10 @@ export function drainMs({ shutdown: { graceMs, idleMs, deadlineMs } }: Config): 
 }
 
 /** What can end a drain early, and who is told of what it cut. */
-export function drainOptions({ log, hurry }: ServeOptions) {
+export function drainOptions({ log, abortSignal }: ServeOptions) {
   const onCut = (connections: number) =>
     log.warn({ connections }, 'connections closed before their responses were complete')
-  return { hurry, onCut }
+  return { abortSignal, onCut }
 }
 
 /** Whether others serve the port too. */

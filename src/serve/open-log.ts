@@ -19,9 +19,9 @@ export interface OpenLog {
   /** What of an error may stand in it. */
   readonly describe: DescribeError
   /** Takes lines as they are, of another process that belongs to this one. */
-  readonly passOn: (lines: string) => void
+  readonly forward: (lines: string) => void
   /** The same for what it said on its standard error. */
-  readonly passOnErrors: (lines: string) => void
+  readonly forwardErrors: (lines: string) => void
   /** Writes what waits, for the end of the process. */
   readonly flush: () => void
 }
@@ -50,7 +50,7 @@ export function openLog(
     destination.flushSync()
     errors.flushSync()
   }
-  return { log, describe, passOn: destination.write, passOnErrors: errors.write, flush }
+  return { log, describe, forward: destination.write, forwardErrors: errors.write, flush }
 }
 
 function isSame(fd: number, other: number): boolean {

@@ -16,7 +16,7 @@ export interface ServeOptions {
   /** What is to be done to the process once all is loaded. */
   readonly beforeListening?: () => void
   /** Cuts what is being drained when it fires. */
-  readonly hurry?: AbortSignal
+  readonly abortSignal?: AbortSignal
   /** One of several processes: the ops port, and what is said once, are their supervisor's. */
   readonly asWorker?: { readonly number: number; readonly ticketKeys: Buffer }
 }

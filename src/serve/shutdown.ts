@@ -1,71 +1,69 @@
 import { flushMs } from '../closing.ts'
 import type { Log } from '../log/log.ts'
 
-export interface LifeParts {
+export interface ShutdownParts {
   readonly log: Log
-  readonly shutdown: { readonly deadlineMs: number; readonly failureDeadlineMs: number }
-  /** What of an error may stand in the log. */
+  readonly deadlines: { readonly deadlineMs: number; readonly failureDeadlineMs: number }
+  /** The parts of an error that may appear in the log. */
   readonly describe: (error: unknown) => object
-  /** Ends the process where it stands; writes the log out first. */
+  /** Flushes the log and exits at once. */
   readonly exit: (code: number) => void
 }
 
-export interface Life {
-  /** Fires when what is being drained is to be cut. */
-  readonly hurry: AbortSignal
-  /** A signal came. The first asks for the end; one that comes a second later will not wait. */
-  readonly asked: () => void
-  /** An error came that nobody caught. The first asks for the end, in less time. */
-  readonly failed: (error: unknown, origin?: unknown) => void
-  /** The end, in order, begins now unless it has begun; within that time if it is less. */
+export interface Shutdown {
+  /** Aborted when open connections have to be closed now. */
+  readonly abortSignal: AbortSignal
+  /** Settles when the shutdown begins, whatever the reason. */
+  readonly begun: Promise<void>
+  /** The first signal begins the shutdown; one that comes a second later aborts what is open. */
+  readonly signalReceived: () => void
+  /** The first uncaught exception begins the shutdown, with a shorter deadline. */
+  readonly uncaughtException: (error: unknown, origin?: unknown) => void
+  /** Begins the shutdown unless it has begun; a shorter time replaces a longer one. */
   readonly begin: (withinMs?: number) => void
-  /** What is open is to be cut now. */
-  readonly cut: () => void
-  /** How long everything may still take. */
-  readonly leftMs: () => number
+  readonly abort: () => void
+  /** The time left until the deadline. */
+  readonly remainingMs: () => number
   readonly exitCode: () => number
-  /** Settles when the end has begun, whatever the reason. */
-  readonly told: Promise<void>
-  /** Waits until the end is asked for, closes, and says the exit code: 0 if all was in order. */
-  readonly end: (close: () => Promise<void>) => Promise<number>
+  /** Waits until the shutdown begins, closes, and returns the exit code. */
+  readonly complete: (close: () => Promise<void>) => Promise<number>
 }
 
-/** A terminal and what runs us may both send one for the same wish. */
-const sameWishMs = 1000
-/** How many of the errors during the end are written down. */
-const mostToldErrors = 10
+/** A terminal and a process manager may both send a signal for one request to stop. */
+const sameRequestMs = 1000
+/** An exception in every tick must not fill the log. */
+const maxReportedErrors = 10
 
 /**
- * How the process ends: asked to, with exit code 0; after an error that nobody caught, by the same
- * way but with 1, for nobody knows what it left half done. Whatever happens, by its deadline.
+ * How the process ends: with exit code 0 after a signal. An uncaught exception takes the same path with
+ * exit code 1, because it may have left work half done. Either way the process exits by its deadline.
  */
-export function createLife({ log, shutdown, describe, exit }: LifeParts): Life {
-  const hurry = new AbortController()
+export function createShutdown({ log, deadlines, describe, exit }: ShutdownParts): Shutdown {
+  const aborting = new AbortController()
   const begun = Promise.withResolvers<void>()
   let serving = false
   let code = 0
   let errors = 0
-  let askedAt: number | undefined
+  let firstSignalAt: number | undefined
   let endsAt = Number.POSITIVE_INFINITY
   let timers: NodeJS.Timeout[] = []
 
-  /** Everything is over by then. What was begun earlier may only become shorter. */
   function endWithin(deadlineMs: number): void {
-    // Nobody can have been sent here yet: there is nothing to wait for.
-    if (!serving) hurry.abort()
+    // Before the port is open there are no requests to wait for.
+    if (!serving) aborting.abort()
     begun.resolve()
     if (performance.now() + deadlineMs >= endsAt) return
     endsAt = performance.now() + deadlineMs
     for (const timer of timers) clearTimeout(timer)
     timers = [
-      setTimeout(() => hurry.abort(), deadlineMs - flushMs(deadlineMs)),
+      setTimeout(() => aborting.abort(), deadlineMs - flushMs(deadlineMs)),
       setTimeout(giveUp, deadlineMs),
     ]
   }
 
-  function cut(): void {
+  function abort(): void {
     code = 1
-    hurry.abort()
+    aborting.abort()
   }
 
   function giveUp(): void {
@@ -74,34 +72,34 @@ export function createLife({ log, shutdown, describe, exit }: LifeParts): Life {
   }
 
   return {
-    hurry: hurry.signal,
-    told: begun.promise,
-    begin: (withinMs = shutdown.deadlineMs) => endWithin(Math.min(withinMs, shutdown.deadlineMs)),
-    cut,
-    leftMs: () => endsAt - performance.now(),
+    abortSignal: aborting.signal,
+    begun: begun.promise,
+    begin: (withinMs = deadlines.deadlineMs) => endWithin(Math.min(withinMs, deadlines.deadlineMs)),
+    abort,
+    remainingMs: () => endsAt - performance.now(),
     exitCode: () => code,
-    asked() {
+    signalReceived() {
       const now = performance.now()
-      if (askedAt === undefined) {
-        askedAt = now
+      if (firstSignalAt === undefined) {
+        firstSignalAt = now
         log.info('shutting down')
-        endWithin(shutdown.deadlineMs)
-      } else if (now - askedAt >= sameWishMs && !hurry.signal.aborted) {
+        endWithin(deadlines.deadlineMs)
+      } else if (now - firstSignalAt >= sameRequestMs && !aborting.signal.aborted) {
         log.warn('second signal: closing open connections now')
-        cut()
+        abort()
       }
     },
-    failed(error, origin) {
+    uncaughtException(error, origin) {
       code = 1
       errors++
-      // Errors in a row can keep the timers from their turn.
+      // A stream of exceptions can keep the timers from running.
       if (performance.now() > endsAt) return exit(1)
-      const fields = errors <= mostToldErrors ? { err: describe(error), origin } : undefined
+      const fields = errors <= maxReportedErrors ? { err: describe(error), origin } : undefined
       if (errors === 1) log.fatal(fields, 'uncaught exception; shutting down')
       else if (fields !== undefined) log.error(fields, 'another uncaught exception')
-      endWithin(Math.min(shutdown.deadlineMs, shutdown.failureDeadlineMs))
+      endWithin(Math.min(deadlines.deadlineMs, deadlines.failureDeadlineMs))
     },
-    async end(close) {
+    async complete(close) {
       serving = true
       await begun.promise
       try {

@@ -21,7 +21,7 @@ import { warnOfDescriptors } from './descriptors.ts'
 import { logMode } from './log-mode.ts'
 import { openOps } from './open-ops.ts'
 import type { RunningPostern } from './options.ts'
-import type { Life } from './shutdown.ts'
+import type { Shutdown } from './shutdown.ts'
 
 export interface SuperviseOptions {
   readonly config: Config
@@ -32,14 +32,14 @@ export interface SuperviseOptions {
     readonly isTerminal: boolean
     /** The system writes each line to a file in one piece, also when several processes write. */
     readonly isFile: boolean
-    readonly passOn: (lines: string) => void
+    readonly forward: (lines: string) => void
     /** What a worker says besides, as when it dies. */
-    readonly passOnErrors: (lines: string) => void
+    readonly forwardErrors: (lines: string) => void
   }
   /** How the process ends. */
-  readonly life: Pick<Life, 'told' | 'hurry' | 'exitCode' | 'leftMs'>
+  readonly shutdown: Pick<Shutdown, 'begun' | 'abortSignal' | 'exitCode' | 'remainingMs'>
   /** How much of what is left is not the workers'. */
-  readonly crewMs: number
+  readonly reservedMs: number
 }
 
 /** What a worker may need besides, to end by itself at its deadline. */
@@ -51,8 +51,8 @@ const storesMs = 5000
  * as `serve` does, or `StartEnded` when a worker has said already why there is no start.
  */
 export async function supervise(options: SuperviseOptions): Promise<Omit<RunningPostern, 'ops'>> {
-  const { config, log, count, output, life, crewMs } = options
-  const { told, hurry, exitCode } = life
+  const { config, log, count, output, shutdown, reservedMs } = options
+  const { begun, abortSignal, exitCode } = shutdown
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   logMode(mode, log)
   const share = shareOf(config, count)
@@ -72,8 +72,8 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
       const worker = cluster.fork()
       // Neither is there, not even as null, when there are no descriptors left for them.
       const { stdout, stderr } = worker.process
-      if (stdout) relay.take(stdout, output.passOn)
-      if (stderr) relay.take(stderr, output.passOnErrors)
+      if (stdout) relay.take(stdout, output.forward)
+      if (stderr) relay.take(stderr, output.forwardErrors)
       return worker
     },
     start: {
@@ -83,10 +83,10 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     },
     metrics: aggregate,
     log,
-    shutdownBegun: told,
+    shutdownBegun: begun,
     exitCode,
   })
-  hurry.addEventListener('abort', () => {
+  abortSignal.addEventListener('abort', () => {
     for (const slot of pool.slots) slot.abort()
   })
   const watch = createWatch(pool.slots, aggregate, log)
@@ -121,14 +121,14 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
 
   async function close(): Promise<void> {
     try {
-      await pool.close(Math.max(0, life.leftMs() - crewMs), storesMs)
+      await pool.close(Math.max(0, shutdown.remainingMs() - reservedMs), storesMs)
     } finally {
       watch.close()
       await closing.close().finally(relay.drained)
     }
   }
 
-  if (hurry.aborted) {
+  if (abortSignal.aborted) {
     await close()
     throw new StartEnded(exitCode())
   }

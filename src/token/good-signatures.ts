@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { createRecentlyUsed } from '../lru.ts'
+import { createLru } from '../lru.ts'
 
 /** What tokens said whose signature was good. */
 interface GoodSignatures<Said> {
@@ -18,7 +18,7 @@ const inUseMs = 5000
  * requests that are over they are in memory for about as long anyway.
  */
 export function createGoodSignatures<Said extends object>(): GoodSignatures<Said> {
-  const byDigest = createRecentlyUsed<Said>(mostKept)
+  const byDigest = createLru<Said>(mostKept)
   const inUse = new Map<string, { readonly token: string; readonly said: Said }>()
   let isEnding = false
 

@@ -16,11 +16,11 @@ export interface Gateway extends Listening {
   /** Shuts it down in order, within that time if one is given. */
   close(withinMs?: number): Promise<void>
   /** Closes open connections now. */
-  hurry(): void
+  abort(): void
   /** How long a shutdown that has begun may still wait before it closes the listeners. */
   waitMs(): number
   /** Aborted when the shutdown must not wait any longer. */
-  readonly hurried: AbortSignal
+  readonly abortSignal: AbortSignal
 }
 
 export interface WorkParts {
@@ -55,7 +55,7 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
       leave.resolve()
     } else if (message.kind === 'leave') leave.resolve()
     else if (message.kind === 'bye') bye.resolve()
-    else if (message.kind === 'abort') gateway?.hurry()
+    else if (message.kind === 'abort') gateway?.abort()
     else if (gateway !== undefined) {
       const answer = await answerOf(gateway, message.question)
       await send(worker, { kind: 'answer', id: message.id, answer })
@@ -108,8 +108,8 @@ async function mayLeave(worker: Worker, gateway: Gateway, leave: Promise<void>):
   await send(worker, { kind: 'leaving' })
   const outOfTime = Promise.withResolvers<void>()
   const timer = setTimeout(outOfTime.resolve, gateway.waitMs())
-  gateway.hurried.addEventListener('abort', () => outOfTime.resolve())
-  if (gateway.hurried.aborted || !worker.isConnected()) outOfTime.resolve()
+  gateway.abortSignal.addEventListener('abort', () => outOfTime.resolve())
+  if (gateway.abortSignal.aborted || !worker.isConnected()) outOfTime.resolve()
   await Promise.race([leave, outOfTime.promise])
   clearTimeout(timer)
 }

@@ -48,7 +48,7 @@ describe('a check that fails', () => {
 
   // T144: an installation with hashes of several costs, none of which may tell who exists.
   test.each([4, 8, 10, 11, 12])(
-    'takes the rounds of the dearest hash, here one of cost 12, on a hash of cost %d',
+    'takes the rounds of the highest hash, here one of cost 12, on a hash of cost %d',
     (cost) => {
       const stored = familyHash.replace('$10$', `$${String(cost).padStart(2, '0')}$`)
 
@@ -107,7 +107,7 @@ describe('credentials by name and password', () => {
 
   /** The real hash, and how often it was asked to work. */
   function counting() {
-    const counts = { verify: 0, waste: 0 }
+    const counts = { verify: 0, verifyDummy: 0 }
     return {
       counts,
       hash: {
@@ -116,9 +116,9 @@ describe('credentials by name and password', () => {
           counts.verify++
           return passwords.verify(password, hash, enabled)
         },
-        waste(password: string) {
-          counts.waste++
-          return passwords.waste(password)
+        verifyDummy(password: string) {
+          counts.verifyDummy++
+          return passwords.verifyDummy(password)
         },
       },
     }
@@ -126,16 +126,16 @@ describe('credentials by name and password', () => {
 
   // T144: who exists must not be told by the time an answer takes.
   test.each([
-    ['an unknown name', undefined, { verify: 0, waste: 1 }],
+    ['an unknown name', undefined, { verify: 0, verifyDummy: 1 }],
     [
       'a wrong password',
       { caller, passwordHash: familyHash, enabled: true },
-      { verify: 1, waste: 0 },
+      { verify: 1, verifyDummy: 0 },
     ],
     [
       'a disabled account',
       { caller, passwordHash: familyHash, enabled: false },
-      { verify: 1, waste: 0 },
+      { verify: 1, verifyDummy: 0 },
     ],
   ])('hash once for %s, and say the same', async (_, account, expected) => {
     const { hash, counts } = counting()

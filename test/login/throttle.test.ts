@@ -162,7 +162,7 @@ describe('the owner of an account', () => {
 describe('an attempt whose password nobody looked at', () => {
   test('counts nowhere', async () => {
     const { password, guess } = throttle()
-    for (let turn = 0; turn < 20; turn++) await (await password('admin', 'home')).notAsked()
+    for (let turn = 0; turn < 20; turn++) await (await password('admin', 'home')).notChecked()
     for (let turn = 0; turn < 5; turn++) expect(await guess('admin', 'home')).toBe(0)
 
     expect(await guess('admin', 'home')).toBe(60)

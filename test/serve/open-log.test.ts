@@ -14,10 +14,10 @@ test('what goes to one place by both outputs stays in its order', () => {
   const config = readTestConfig({})
   const output = { fd, errorFd, isTerminal: false, env: {} }
 
-  const { passOn, passOnErrors, flush } = openLog(config, output, undefined)
-  passOn('first\n')
-  passOnErrors('second\n')
-  passOn('third\n')
+  const { forward, forwardErrors, flush } = openLog(config, output, undefined)
+  forward('first\n')
+  forwardErrors('second\n')
+  forward('third\n')
   flush()
 
   expect(readFileSync(file, 'utf8')).toBe('first\nsecond\nthird\n')

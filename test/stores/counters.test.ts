@@ -9,7 +9,7 @@ import { connectRedis, testPrefix } from '../support/redis-client.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
 
-const limit: Limit = { hits: 2, windowSeconds: 60, waitSeconds: 10, longestWaitSeconds: 100 }
+const limit: Limit = { hits: 2, windowSeconds: 60, lockoutSeconds: 10, maxLockoutSeconds: 100 }
 const hour = { seconds: 3600 }
 
 let redis: RedisServer
@@ -33,7 +33,7 @@ async function shared(): Promise<Counters> {
 async function waits(counters: Counters, key: string, times: number): Promise<number[]> {
   const seconds: number[] = []
   for (let turn = 0; turn < times; turn++) {
-    seconds.push((await counters.hit([{ key, limit }])).waitSeconds)
+    seconds.push((await counters.hit([{ key, limit }])).lockedOutSeconds)
   }
   return seconds
 }
@@ -51,9 +51,9 @@ describe.each([
 
   test('let hits pass again when the wait is over', async () => {
     const counters = await create()
-    const quick = { hits: 1, windowSeconds: 60, waitSeconds: 0.05, longestWaitSeconds: 1 }
+    const quick = { hits: 1, windowSeconds: 60, lockoutSeconds: 0.05, maxLockoutSeconds: 1 }
     const passes = async () =>
-      (await counters.hit([{ key: 'key', limit: quick }])).waitSeconds === 0
+      (await counters.hit([{ key: 'key', limit: quick }])).lockedOutSeconds === 0
     expect([await passes(), await passes()]).toEqual([true, false])
 
     const from = performance.now()
@@ -71,8 +71,8 @@ describe.each([
         { key: 'full', limit },
         { key: 'free', limit },
       ])
-    expect((await both()).waitSeconds).toBe(10)
-    expect((await both()).waitSeconds).toBe(10)
+    expect((await both()).lockedOutSeconds).toBe(10)
+    expect((await both()).lockedOutSeconds).toBe(10)
 
     expect(await waits(counters, 'free', 3)).toEqual([0, 0, 10])
   })
@@ -84,8 +84,8 @@ describe.each([
     await first.takeBack({ clear: 'pair', mark: { key: 'known', ...hour } })
     await waits(counters, 'account', 3)
 
-    expect((await counters.hit([marked])).waitSeconds).toBe(0)
-    expect((await counters.hit([{ ...marked, unless: 'unknown' }])).waitSeconds).toBe(10)
+    expect((await counters.hit([marked])).lockedOutSeconds).toBe(0)
+    expect((await counters.hit([{ ...marked, unless: 'unknown' }])).lockedOutSeconds).toBe(10)
   })
 
   test('take a hit back where it was counted, and nowhere else', async () => {
@@ -112,7 +112,7 @@ describe.each([
     await takeBack({ clear: 'key', mark: { key: 'known', seconds: 0 } })
 
     expect(await waits(counters, 'key', 3)).toEqual([0, 0, 10])
-    expect((await counters.hit([{ key: 'key', limit, unless: 'known' }])).waitSeconds).toBe(10)
+    expect((await counters.hit([{ key: 'key', limit, unless: 'known' }])).lockedOutSeconds).toBe(10)
   })
 })
 
@@ -122,7 +122,7 @@ describe('the rule of waiting', () => {
     return times.map((seconds) => {
       const counted = countHit(state, limit, 1e9 + seconds * 1000)
       state = counted.state
-      return counted.waitMs / 1000
+      return counted.lockoutMs / 1000
     })
   }
 
@@ -150,8 +150,8 @@ describe('the rule of waiting', () => {
     const limits = fc.record({
       hits: fc.integer({ min: 1, max: 3 }),
       windowSeconds: fc.integer({ min: 1, max: 60 }),
-      waitSeconds: fc.integer({ min: 1, max: 20 }),
-      longestWaitSeconds: fc.integer({ min: 20, max: 100 }),
+      lockoutSeconds: fc.integer({ min: 1, max: 20 }),
+      maxLockoutSeconds: fc.integer({ min: 20, max: 100 }),
     })
     let run = 0
     await fc.assert(
@@ -166,12 +166,17 @@ describe('the rule of waiting', () => {
             seconds += passed
             const counted = countHit(state, one, seconds * 1000)
             state = counted.state
-            const { hits, windowSeconds: window, waitSeconds: wait, longestWaitSeconds: most } = one
+            const {
+              hits,
+              windowSeconds: window,
+              lockoutSeconds: wait,
+              maxLockoutSeconds: most,
+            } = one
             const args = [hits, window * 1000, wait * 1000, most * 1000, seconds, 0]
             const answer = await redis.client.eval(script, 2, key, key, ...args)
 
-            expect(answer).toEqual([counted.waitMs, counted.waitMs === 0 ? 1 : 0])
-            const kept = `${state.hits} ${state.windowEnds} ${state.waits} ${state.waitEnds}`
+            expect(answer).toEqual([counted.lockoutMs, counted.lockoutMs === 0 ? 1 : 0])
+            const kept = `${state.hits} ${state.windowEnds} ${state.lockouts} ${state.lockoutEnds}`
             expect(await redis.client.get(key)).toBe(kept)
           }
         },
@@ -204,7 +209,7 @@ describe('counters in Redis', () => {
       Array.from({ length: 50 }, (_, turn) => replicas[turn % 2]?.hit([{ key: 'key', limit }])),
     )
 
-    expect(answers.filter((answer) => answer?.waitSeconds === 0)).toHaveLength(2)
+    expect(answers.filter((answer) => answer?.lockedOutSeconds === 0)).toHaveLength(2)
   })
 
   test('write no key without an end', async () => {

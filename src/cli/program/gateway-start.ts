@@ -29,25 +29,25 @@ export async function startProcess(
   config: Config,
   { base, isTerminal, extraMs = 0 }: StartOptions,
 ) {
-  const [{ openLog }, { createLife }] = await Promise.all([
+  const [{ openLog }, { createShutdown }] = await Promise.all([
     import('../../serve/open-log.ts'),
     import('../../serve/shutdown.ts'),
   ])
   const { stdout, stderr, env } = host
   const output = { fd: stdout.fd, errorFd: stderr.fd, isTerminal, env }
-  const { log, describe, passOn, passOnErrors, flush } = openLog(config, output, base)
+  const { log, describe, forward, forwardErrors, flush } = openLog(config, output, base)
   host.on('exit', flush)
   const { deadlineMs, failureDeadlineMs } = config.shutdown
-  const life = createLife({
+  const shutdown = createShutdown({
     log,
-    shutdown: { deadlineMs: deadlineMs + extraMs, failureDeadlineMs: failureDeadlineMs + extraMs },
+    deadlines: { deadlineMs: deadlineMs + extraMs, failureDeadlineMs: failureDeadlineMs + extraMs },
     describe,
     exit: (code) => host.exit(code),
   })
   // Both: with --unhandled-rejections=warn, Node emits only the second.
-  host.on('uncaughtException', life.failed)
-  host.on('unhandledRejection', (error) => life.failed(error, 'unhandledRejection'))
-  return { log, life, passOn, passOnErrors }
+  host.on('uncaughtException', shutdown.uncaughtException)
+  host.on('unhandledRejection', (error) => shutdown.uncaughtException(error, 'unhandledRejection'))
+  return { log, shutdown, forward, forwardErrors }
 }
 
 interface Signals {

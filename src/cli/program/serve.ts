@@ -36,19 +36,19 @@ async function runGateway(
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const { count, why } = workerCount(config)
   const isTerminal = host.stdout.isTTY === true
-  const { log, life, passOn, passOnErrors } = await startProcess(
+  const { log, shutdown, forward, forwardErrors } = await startProcess(
     host,
     config,
     count === 1
       ? { base: undefined, isTerminal }
       : { base: { pid: host.pid }, isTerminal, extraMs: workersMs },
   )
-  signals.handle(life.asked, () => log.warn(nothingToReload))
+  signals.handle(shutdown.signalReceived, () => log.warn(nothingToReload))
   if (why !== undefined) log.info({ workers: count, reason: why }, 'application.workers is auto')
-  if (life.hurry.aborted) return life.exitCode()
+  if (shutdown.abortSignal.aborted) return shutdown.exitCode()
   const postern =
     count === 1
-      ? await serveHere({ config, log, hurry: life.hurry })
+      ? await serveHere({ config, log, abortSignal: shutdown.abortSignal })
       : await superviseHere({
           config,
           log,
@@ -56,11 +56,11 @@ async function runGateway(
           output: {
             isTerminal,
             isFile: fstatSync(host.stdout.fd).isFile(),
-            passOn,
-            passOnErrors,
+            forward,
+            forwardErrors,
           },
-          life,
-          crewMs: workersMs,
+          shutdown,
+          reservedMs: workersMs,
         })
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
   const workers = count === 1 ? undefined : count
@@ -74,7 +74,7 @@ async function runGateway(
     io.out(tour({ address: `http://127.0.0.1:${publicPort}`, editorPassword }))
   }
 
-  return life.end(postern.close)
+  return shutdown.complete(postern.close)
 }
 
 /** Settles the supervisor's process before its workers have anything that they could wait for. */

@@ -23,24 +23,24 @@ export const worker: Run<typeof workerSpec> = async (_, io) => {
     signal: stopping.promise,
     async serve({ number, config, isTerminal, ticketKeys }) {
       const base = { worker: number, pid: host.pid }
-      const { log, life } = await startProcess(host, config, { base, isTerminal })
+      const { log, shutdown } = await startProcess(host, config, { base, isTerminal })
       // A terminal that closes signals the supervisor as well, which alone can see that it is one.
-      signals.handle(life.asked, () => {})
-      void life.told.then(stopping.resolve)
+      signals.handle(shutdown.signalReceived, () => {})
+      void shutdown.begun.then(stopping.resolve)
       const asWorker = { number, ticketKeys: Buffer.from(ticketKeys, 'base64') }
-      const gateway = await serveHere({ config, log, hurry: life.hurry, asWorker })
+      const gateway = await serveHere({ config, log, abortSignal: shutdown.abortSignal, asWorker })
       const mayClose = Promise.withResolvers<void>()
-      const ended = life.end(() => mayClose.promise.then(gateway.close))
+      const ended = shutdown.complete(() => mayClose.promise.then(gateway.close))
       return {
         ...gateway,
         async close(withinMs) {
-          life.begin(withinMs)
+          shutdown.begin(withinMs)
           mayClose.resolve()
           code = await ended
         },
-        hurry: life.cut,
-        hurried: life.hurry,
-        waitMs: () => life.leftMs() - drainMs(config),
+        abort: shutdown.abort,
+        abortSignal: shutdown.abortSignal,
+        waitMs: () => shutdown.remainingMs() - drainMs(config),
       }
     },
   })

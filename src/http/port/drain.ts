@@ -19,7 +19,7 @@ interface DrainTimes {
 interface DrainOptions {
   readonly closeTunnels?: () => void
   /** Ends the grace and cuts what is open when it fires, whatever the times say. */
-  readonly hurry?: AbortSignal | undefined
+  readonly abortSignal?: AbortSignal | undefined
   /** Told how many connections were cut. */
   readonly onCut?: (connections: number) => void
 }
@@ -44,7 +44,7 @@ export function createDrain(
   times: DrainTimes,
   options: DrainOptions = {},
 ) {
-  const { closeTunnels = () => {}, hurry = never, onCut = () => {} } = options
+  const { closeTunnels = () => {}, abortSignal = never, onCut = () => {} } = options
   const connections = createConnections(server)
   let draining = false
   let arrivals = 0
@@ -76,15 +76,15 @@ export function createDrain(
     const startedAt = performance.now()
     draining = true
     for (const socket of connections.open) lastAnswer(socket)
-    await pause(times.graceMs, undefined, { signal: hurry }).catch(() => {})
+    await pause(times.graceMs, undefined, { signal: abortSignal }).catch(() => {})
     await quietMoment()
 
     const closed = doors.close()
     closeTunnels()
     const leftMs = times.deadlineMs - (performance.now() - startedAt)
     const deadline = setTimeout(cut, Math.max(0, leftMs))
-    hurry.addEventListener('abort', cut)
-    if (hurry.aborted) cut()
+    abortSignal.addEventListener('abort', cut)
+    if (abortSignal.aborted) cut()
     const used = new AbortController()
     const end = () => used.abort()
     closed.then(end, end)
@@ -100,7 +100,7 @@ export function createDrain(
     // Those that were cut are over only when their sockets are, and are written down after that.
     for (let turns = 0; connections.open.size > 0 && turns < 1000; turns++) await turn()
     await turn()
-    hurry.removeEventListener('abort', cut)
+    abortSignal.removeEventListener('abort', cut)
     clearInterval(sweep)
     clearTimeout(unasked)
     clearTimeout(deadline)

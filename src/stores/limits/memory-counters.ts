@@ -1,5 +1,5 @@
 import type { AlsoDone, Counted, Counters, Hit } from '../../login/throttle.ts'
-import { createRecentlyUsed } from '../../lru.ts'
+import { createLru } from '../../lru.ts'
 import { type CounterState, countHit } from './counter-state.ts'
 
 interface MemoryCounterOptions {
@@ -20,9 +20,9 @@ export interface MemoryCounters extends Counters {
  */
 export function createMemoryCounters(options: MemoryCounterOptions = {}): MemoryCounters {
   const { maxKeys = 50_000, now = () => performance.now() } = options
-  const counters = createRecentlyUsed<CounterState>(maxKeys)
+  const counters = createLru<CounterState>(maxKeys)
   /** Until when each mark stands. */
-  const marks = createRecentlyUsed<number>(maxKeys)
+  const marks = createLru<number>(maxKeys)
 
   function isMarked(key: string): boolean {
     return now() < (marks.get(key) ?? 0)
@@ -52,13 +52,13 @@ export function createMemoryCounters(options: MemoryCounterOptions = {}): Memory
         key,
         ...countHit(counters.get(key), limit, at),
       }))
-      const waitMs = Math.max(0, ...found.map((one) => one.waitMs))
-      for (const { key, state, waitMs: own } of found) {
-        if (waitMs === 0 || own > 0) counters.set(key, state)
+      const lockoutMs = Math.max(0, ...found.map((one) => one.lockoutMs))
+      for (const { key, state, lockoutMs: own } of found) {
+        if (lockoutMs === 0 || own > 0) counters.set(key, state)
       }
-      const counted = waitMs === 0 ? asked : []
+      const counted = lockoutMs === 0 ? asked : []
       return {
-        waitSeconds: Math.ceil(waitMs / 1000),
+        lockedOutSeconds: Math.ceil(lockoutMs / 1000),
         takeBack: async (also) => takeBack(counted, also),
       }
     },

@@ -67,16 +67,16 @@ export function createRedisCounters(parts: RedisCounterParts): Counters {
         asked.flatMap(({ limit }) => [
           limit.hits,
           limit.windowSeconds * 1000,
-          limit.waitSeconds * 1000,
-          limit.longestWaitSeconds * 1000,
+          limit.lockoutSeconds * 1000,
+          limit.maxLockoutSeconds * 1000,
         ]),
       )
       if (!isAnswer(answer, asked.length)) return local.hit(hits)
 
-      const [waitMs, ...flags] = answer
-      const counted = waitMs === 0 ? asked.filter((_, index) => flags[index] === 1) : []
+      const [lockoutMs, ...flags] = answer
+      const counted = lockoutMs === 0 ? asked.filter((_, index) => flags[index] === 1) : []
       return {
-        waitSeconds: Math.ceil(waitMs / 1000),
+        lockedOutSeconds: Math.ceil(lockoutMs / 1000),
         takeBack: (also) => takeBack(counted, also),
       }
     },

@@ -38,7 +38,7 @@ import type { RedisClient } from '../stores/redis/redis.ts'
 import type { RevocationFeed } from '../stores/revocations/revocation-feed.ts'
 import { createAssertions } from '../token/assertions.ts'
 import { findLastingKey } from '../token/derived-keys.ts'
-import { endingOf, type Tokens, type VerifiedToken } from '../token/tokens.ts'
+import { revocationOf, type Tokens, type VerifiedToken } from '../token/tokens.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
 
@@ -134,7 +134,7 @@ export async function buildGateway(
     verifyToken: tokens.verify,
     crossSite,
     policies,
-    endToken: (token: VerifiedToken) => ended.revoke(endingOf(token)),
+    endToken: (token: VerifiedToken) => ended.revoke(revocationOf(token)),
     admit:
       record === undefined
         ? admit

@@ -18,7 +18,7 @@ export function openTracing(
   if (spans !== undefined) closing.add(spans.flush)
   return createTracing({
     propagate: tracing.propagate,
-    isBelieved: tracing.from === 'anyone' ? undefined : createTrust(application.trustedProxies),
+    isTrusted: tracing.from === 'anyone' ? undefined : createTrust(application.trustedProxies),
     spans,
   })
 }

@@ -4,11 +4,11 @@ import type { KeySet } from './key-set.ts'
 import type { SigningKey } from './keys.ts'
 import type { VerifiedToken } from './tokens.ts'
 
-/** A signed statement on who calls, for one audience. A promise only while it is being signed. */
+/** A signed statement about the caller, for one audience. A promise only while it is being signed. */
 export type Assert = (token: VerifiedToken, audience: string) => string | Promise<string>
 
 interface AssertionParts {
-  /** The keys in force now. */
+  /** The active keys. */
   readonly keys: () => KeySet
   readonly issuer: string
   readonly lifetimeSeconds: number
@@ -16,15 +16,15 @@ interface AssertionParts {
   readonly now: () => number
 }
 
-/** RFC 8725 3.11: another type than that of a login token, so that neither passes for the other. */
+/** RFC 8725 3.11: a type of its own, so that an assertion is not accepted as a login token or vice versa. */
 const assertionType = 'postern-assertion+jwt'
 
 interface Written {
   readonly text: string
   readonly signer: SigningKey
-  /** From here on a fresh one is made, while this one is still good. */
+  /** From then on a new one is signed, while this one is still sent. */
   readonly renewAt: number
-  /** From here on it is not sent any more. */
+  /** From then on it is no longer sent. */
   readonly staleAt: number
 }
 
@@ -34,10 +34,10 @@ interface Entry {
 }
 
 /**
- * Writes assertions, one for each token and audience at a time. What is sent has a quarter of its
- * life before it; a fresh one is made behind a request from half of it on, so that nobody waits
- * but the first. One by a key that does not sign any more is not sent. It does not outlive the
- * token. Throws a Fault while no key here can sign for others.
+ * Signs assertions and caches one for each token and audience. A sent assertion has at least a quarter
+ * of its lifetime left. From half of the lifetime on, a request triggers a new one in the background,
+ * so that only the first request waits. An assertion does not outlive the token or its signing key.
+ * Throws a Fault without an asymmetric signing key.
  */
 export function createAssertions({ keys, issuer, lifetimeSeconds, now }: AssertionParts): Assert {
   const entries = new WeakMap<VerifiedToken, Map<string, Entry>>()
@@ -78,7 +78,7 @@ export function createAssertions({ keys, issuer, lifetimeSeconds, now }: Asserti
       .setIssuedAt(issuedAt)
       .setExpirationTime(ends)
       .sign(signer.signer)
-    // Where the token ends first, a fresh one would end no later.
+    // If the token expires first, a new assertion would expire at the same time.
     const isLast = ends < issuedAt + lifetimeSeconds
     return {
       text,
@@ -105,25 +105,26 @@ export function createAssertions({ keys, issuer, lifetimeSeconds, now }: Asserti
 
   return (token, audience) => {
     const signer = findSigner(keys())
-    if (signer === undefined) throw new Fault('keys', { reason: 'no key here signs for others' })
+    if (signer === undefined)
+      throw new Fault('keys', { reason: 'no asymmetric private key to sign assertions with' })
     const entry = entryOf(token, audience)
     const { written } = entry
     const at = now()
     if (written === undefined || !isSame(written.signer, signer) || at >= written.staleAt) {
       return sign(entry, token, audience, signer)
     }
-    // Should that fail, the request for which this one is too old learns of it.
+    // If this fails, the first request after `staleAt` gets the error.
     if (at >= written.renewAt) sign(entry, token, audience, signer).then(undefined, () => {})
     return written.text
   }
 }
 
-/** A reload reads the same files into other objects. */
+/** A reload reads the same files into new objects. */
 function isSame(one: SigningKey, other: SigningKey): boolean {
   return one === other || (one.identity === other.identity && one.kid === other.kid)
 }
 
-/** Looks once at each set of keys. */
+/** Finds the signer once for each key set. */
 function createSignerFinder(): typeof assertionSigner {
   let last: { readonly keys: KeySet; readonly signer: SigningKey | undefined } | undefined
   return (keys) => {
@@ -133,8 +134,8 @@ function createSignerFinder(): typeof assertionSigner {
 }
 
 /**
- * The key for assertions: the one that signs tokens if others can verify by it, else the only such
- * key here. Never a shared secret: whoever can verify by one can make logins with it.
+ * The key for assertions: the signing key of tokens if it has a public part, otherwise the only such
+ * key. Never a shared secret: a service that can verify with it could also issue tokens.
  */
 export function assertionSigner({ signer, entries }: KeySet): SigningKey | undefined {
   if (signer?.publicJwk !== undefined) return signer

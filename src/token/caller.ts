@@ -1,4 +1,4 @@
-/** Who calls, as the token says. IDs are decimal text, so that none above 2^53 is rounded. */
+/** The caller by the token. IDs are decimal strings, so that values above 2^53 are not rounded. */
 export interface Caller {
   readonly userId: string
   readonly roleId: string

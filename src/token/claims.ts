@@ -2,7 +2,7 @@ import { Refusal } from '../errors.ts'
 import type { Caller } from './caller.ts'
 import { parseObject } from './compact-form.ts'
 
-/** What a payload says once every claim in it has the type it must have. */
+/** The claims of a payload after type checks. */
 export interface Claims {
   readonly caller: Caller
   readonly expiresAt: number
@@ -33,7 +33,7 @@ export function writePayload(
   return new TextEncoder().encode(payload)
 }
 
-/** Reads a payload whose signature has been verified. A claim of the wrong type refuses the token. */
+/** Reads a payload with a verified signature. Refuses the token if a claim has the wrong type. */
 export function readPayload(payload: Uint8Array): Claims {
   const claims = parseObject(payload, keepDigits)
   if (claims === undefined) throw invalid('the payload is not a JSON object')
@@ -86,7 +86,8 @@ function text(claims: RawClaims, name: string, minimum: number): string {
 function optionalText(claims: RawClaims, name: string): string | undefined {
   const value = claims[name]
   if (value === undefined) return undefined
-  if (typeof value !== 'string' || value.length > 512) throw invalid(`${name} is not a short text`)
+  if (typeof value !== 'string' || value.length > 512)
+    throw invalid(`${name} is not a string of at most 512 characters`)
   return value
 }
 

@@ -1,4 +1,4 @@
-/** The three parts of a token whose spelling is beyond doubt. */
+/** The parts of a token in its one valid spelling. */
 export interface CompactToken {
   readonly header: Readonly<Record<string, unknown>>
   /** What the signature covers: the first two parts and the dot between them. */
@@ -9,8 +9,8 @@ export interface CompactToken {
 /**
  * Reads the compact form (RFC 7515 7.1) in its one strict spelling, before any library sees it:
  * three non-empty base64url parts without padding, without white space, without stray trailing
- * bits, and a JSON object as header. One token then has one spelling, which the memo and the
- * revocation list rely on. Returns `undefined` for everything else.
+ * bits, and a JSON object as header. The signature cache and the revocation list rely on one spelling
+ * for each token. Returns `undefined` for everything else.
  */
 export function parseCompactForm(text: string, maxBytes: number): CompactToken | undefined {
   if (text.length > maxBytes) return undefined
@@ -46,7 +46,7 @@ type Reviver = (key: string, value: unknown, context: { source?: string }) => un
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Re-encoding tells a clean spelling from one with trailing bits, which decoders ignore. */
+/** Re-encoding finds stray trailing bits, which decoders ignore. */
 function strictBase64url(part: string): Uint8Array | undefined {
   const bytes = Buffer.from(part, 'base64url')
   return bytes.toString('base64url') === part ? bytes : undefined

@@ -3,30 +3,30 @@ import type { KeySet } from './key-set.ts'
 import type { SigningKey } from './keys.ts'
 
 /**
- * One secret for what must be found again for as long as possible: of `jwt.secret` where there is
- * one, else of the key that signs, and then another one after a rotation. Throws a Fault where no
- * key can sign.
+ * A secret for data that must be found again as long as possible: derived from `jwt.secret` if set,
+ * otherwise from the signing key, and then different after a rotation. Throws a Fault without a
+ * signing key.
  */
 export function createLastingKey(keys: () => KeySet, purpose: string): () => string {
   return () => (keys().findSigning(undefined) ?? signerOf(keys())).derive(purpose)
 }
 
-/** The same, and `undefined` where no key can sign: for what can be left out then. */
+/** `createLastingKey` that returns `undefined` without a signing key, for optional data. */
 export function findLastingKey(keys: () => KeySet, purpose: string): () => string | undefined {
   return () => (keys().findSigning(undefined) ?? keys().signer)?.derive(purpose)
 }
 
-/** Secrets for a purpose besides tokens, by the name of the signing key that each comes from. */
+/** Secrets for a purpose other than tokens, by the id of the signing key. */
 export interface DerivedKeys {
-  /** Of the key that signs now. Throws a Fault where none can. */
+  /** From the current signing key. Throws a Fault without one. */
   current(): { readonly id: string; readonly key: string }
-  /** Of a key that is here with its private part. */
+  /** From a key whose private part is loaded. */
   find(id: string): string | undefined
 }
 
 /**
- * Derives from the keys in force, so that replicas with the same keys agree without asking anybody,
- * and what was made under a key can be checked as long as that key is kept: through a rotation.
+ * Derives from the active keys, so that replicas with the same keys agree without communication, and
+ * data made under a key can be checked until that key is removed, also after a rotation.
  */
 export function createDerivedKeys(keys: () => KeySet, purpose: string): DerivedKeys {
   return {
@@ -41,8 +41,9 @@ export function createDerivedKeys(keys: () => KeySet, purpose: string): DerivedK
   }
 }
 
-/** The key that signs. Throws a Fault where none can. */
+/** The signing key. Throws a Fault without one. */
 export function signerOf({ signer }: KeySet): SigningKey {
-  if (signer === undefined) throw new Fault('keys', { reason: 'no key here can sign' })
+  if (signer === undefined)
+    throw new Fault('keys', { reason: 'no private key to sign tokens with' })
   return signer
 }

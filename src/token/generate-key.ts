@@ -27,7 +27,7 @@ export async function generateKeyFile(kid: string, algorithm: Algorithm): Promis
   }
 }
 
-/** A name that sorts by day and that no other key has. */
+/** A unique name that sorts by day. */
 export function newKid(today: Date): string {
   return `${today.toISOString().slice(0, 10)}-${randomBytes(3).toString('hex')}`
 }

@@ -1,21 +1,21 @@
 import { hash } from 'node:crypto'
 import { createLru } from '../lru.ts'
 
-/** What tokens said whose signature was good. */
+/** Tokens with a verified signature. */
 interface GoodSignatures<Said> {
   find(token: string): Said | undefined
   keep(token: string, said: Said): void
 }
 
 const mostKept = 10_000
-/** Taking a digest is dearer than all else that is asked of a token that is known. */
+/** A digest costs more than all other checks of a cached token, so recent tokens are found by text. */
 const mostInUse = 1024
 const inUseMs = 5000
 
 /**
- * Remembers by digest of the whole token: what lies in memory for hours is nothing that anybody
- * could call with. For some seconds, the tokens in use are found by their text. As strings of
- * requests that are over they are in memory for about as long anyway.
+ * Caches by the digest of the whole token, so that memory holds no usable token for hours. For some
+ * seconds the tokens in use are also found by their text; as strings of finished requests they stay
+ * in memory about as long anyway.
  */
 export function createGoodSignatures<Said extends object>(): GoodSignatures<Said> {
   const byDigest = createLru<Said>(mostKept)
@@ -50,12 +50,12 @@ export function createGoodSignatures<Said extends object>(): GoodSignatures<Said
   }
 }
 
-/** To look all of a token up takes five times as long; this is most of its signature, and compared afterwards. */
+/** Hashing the whole token for a look-up takes five times as long; the caller compares the rest. */
 function endOf(token: string): string {
   return token.slice(-43)
 }
 
-/** A token is a piece of a request, and would keep all of it in memory. */
+/** A token is a slice of a request, which it would keep in memory. */
 function copyOf(token: string): string {
   return Buffer.from(token, 'latin1').toString('latin1')
 }

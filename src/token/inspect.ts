@@ -5,19 +5,19 @@ import type { VerifyingKey } from './keys.ts'
 import { issueTime, tokenName } from './token-id.ts'
 import { chooseKey, isSignedBy, type VerifiedToken } from './tokens.ts'
 
-/** What can be seen of a token without trusting it. Its signature is in none of it. */
+/** The contents of a token that is not trusted, without its signature. */
 export interface Inspection {
   readonly header: Readonly<Record<string, unknown>>
   readonly claims: Readonly<Record<string, unknown>>
-  /** The key that signed it, if that is one of the given. */
+  /** The key that signed it, if it is one of the given keys. */
   readonly key: Pick<VerifyingKey, 'kid' | 'algorithm'> | undefined
-  /** The token as a gateway would take it, apart from time and revocation. */
+  /** The token as a gateway reads it, without checks of time and revocation. */
   readonly token: VerifiedToken | undefined
-  /** Why there is none. */
+  /** Why `token` is missing. */
   readonly problem: string | undefined
 }
 
-/** Takes a token apart and checks its signature. `undefined` when it is none at all. */
+/** Decodes a token and verifies its signature. `undefined` if it is not a JWT. */
 export async function inspectToken(
   text: string,
   keys: Pick<KeySet, 'find'>,
@@ -29,9 +29,10 @@ export async function inspectToken(
 
   const seen = { header: compact.header, claims }
   const key = chooseKey(compact.header, keys)
-  if (key === undefined) return { ...seen, ...nothing, problem: 'no key of ours fits its header' }
+  if (key === undefined)
+    return { ...seen, ...nothing, problem: 'no configured key matches its header' }
   if (!(await isSignedBy(text, key))) {
-    return { ...seen, ...nothing, problem: 'the signature is not by our key' }
+    return { ...seen, ...nothing, problem: 'the signature does not verify' }
   }
   return { ...seen, key, ...read(key, compact.payload, compact.signingInput) }
 }
@@ -52,7 +53,7 @@ function read(key: VerifyingKey, payload: Uint8Array, signingInput: string) {
     return { token, problem: undefined }
   } catch (error) {
     const { reason } = (error as { detail?: { reason?: string } }).detail ?? {}
-    return { token: undefined, problem: reason ?? 'its claims cannot be read' }
+    return { token: undefined, problem: reason ?? 'its claims are invalid' }
   }
 }
 

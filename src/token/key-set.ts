@@ -5,14 +5,14 @@ import { type KeyEntry, type KeyFile, parseKeyFile, type SecretWeakness } from '
 import type { SigningKey, VerifyingKey } from './keys.ts'
 import { WeakKey } from './weak-keys.ts'
 
-/** The keys in force at one moment. Never changes; a reload makes another one. */
+/** The active keys. Immutable: a reload creates a new set. */
 export interface KeySet {
-  /** What new tokens are signed with. Absent where only public keys are: no login there. */
+  /** Signs new tokens. `undefined` with public keys only: no login there. */
   readonly signer: SigningKey | undefined
   readonly entries: readonly KeyEntry[]
-  /** A `kid` has the key of that name or none; no `kid` has the shared secret or none. */
+  /** The key with this `kid`; without a `kid`, the shared secret. */
   find(kid: string | undefined): VerifyingKey | undefined
-  /** The same, where its private part is here. */
+  /** The same, if its private part is loaded. */
   findSigning(kid: string | undefined): SigningKey | undefined
 }
 
@@ -25,16 +25,16 @@ export interface KeySetOptions {
 /** The file of a key directory that names the `kid` that signs. */
 export const signerFile = 'signer'
 
-/** The set of a gateway that has `jwt.secret` and no key directory. */
+/** The key set of a gateway with `jwt.secret` and without a key directory. */
 export function secretAlone(secret: SigningKey): KeySet {
   return keySet([], secret, secret)
 }
 
 /**
- * The set that these files are, whole. Which key signs: the one that `signer` names; without that
- * file `jwt.secret`; without that the only private key. Throws `Invalid` with every problem: a
- * file that is no good key, two files with one kid or one key, a shared secret among public keys,
- * a signer that is unclear, unknown or only public, no key at all.
+ * Reads a key directory, all or nothing. The signing key is the one that the file `signer` names;
+ * otherwise `jwt.secret`; otherwise the only private key. Throws `Invalid` with every problem: an
+ * invalid key, duplicate kids or keys, a shared secret beside public keys, an ambiguous, unknown or
+ * public signer, no key.
  */
 export async function parseKeySet(
   directory: string,
@@ -57,19 +57,19 @@ export async function parseKeySet(
   problems.push(...confusions(entries))
   if (problems.length > 0) throw new Invalid(problems)
   if (entries.length === 0) {
-    const message = 'holds no key; make one: postern keys generate --out DIR'
+    const message = 'no keys found; generate one: postern keys generate --out DIR'
     throw new Invalid([{ file: directory, message }])
   }
 
   return keySet(entries, secret, chooseSigner(directory, { entries, named, secret }))
 }
 
-/** What others need to verify our tokens with: the public parts, and nothing of a shared secret. */
+/** The public keys, with which other services verify tokens. */
 export function publicJwks({ entries }: KeySet): JWK[] {
   return entries.flatMap(({ key: { publicJwk } }) => (publicJwk === undefined ? [] : [publicJwk]))
 }
 
-/** Sets in which a token could choose between keys, or a rotation would change nothing. */
+/** Finds sets in which a token could choose between keys, or a rotation would change nothing. */
 export function confusions(entries: readonly KeyEntry[]): Problem[] {
   const kids = new Map<string, KeyEntry>()
   const thumbprints = new Map<string, KeyEntry>()
@@ -79,9 +79,9 @@ export function confusions(entries: readonly KeyEntry[]): Problem[] {
     const sameKid = kids.get(kid)
     const sameKey = thumbprints.get(thumbprint)
     if (sameKid !== undefined) {
-      problems.push({ file, message: `has the kid of ${basename(sameKid.file)}: keep one` })
+      problems.push({ file, message: `same kid as ${basename(sameKid.file)}: keep one of them` })
     } else if (sameKey !== undefined) {
-      problems.push({ file, message: `is the same key as ${basename(sameKey.file)}: keep one` })
+      problems.push({ file, message: `same key as ${basename(sameKey.file)}: keep one of them` })
     }
     kids.set(kid, entry)
     thumbprints.set(thumbprint, entry)
@@ -90,7 +90,10 @@ export function confusions(entries: readonly KeyEntry[]): Problem[] {
   const shared = entries.filter(({ key }) => key.algorithm === 'HS256')
   if (shared.length === entries.length) return problems
   for (const { file } of shared) {
-    problems.push({ file, message: 'is a shared secret, which does not belong among public keys' })
+    problems.push({
+      file,
+      message: 'shared secret beside public keys: keep shared secrets and key pairs apart',
+    })
   }
   return problems
 }
@@ -106,7 +109,7 @@ function chooseSigner(
   if (named !== undefined) {
     const entry = entries.find(({ kid }) => kid === named.text.trim())
     if (entry?.signing !== undefined) return entry.signing
-    const reason = entry === undefined ? 'names no key that is here' : 'names a public key'
+    const reason = entry === undefined ? 'unknown kid' : 'the named key has no private part'
     throw new Invalid([{ file: named.name, message: `${reason}: write the kid of a private key` }])
   }
   if (secret !== undefined) return secret
@@ -114,7 +117,7 @@ function chooseSigner(
   const able = entries.flatMap(({ signing }) => (signing === undefined ? [] : [signing]))
   if (able.length <= 1) return able[0]
   const kids = able.map(({ kid }) => kid).join(', ')
-  const message = `${able.length} keys could sign (${kids}): name one, with postern keys use KID ${directory}`
+  const message = `${able.length} keys can sign (${kids}): choose one with postern keys use KID ${directory}`
   throw new Invalid([{ file: directory, message }])
 }
 

@@ -11,14 +11,14 @@ import { refuseShortSecret, refuseWeakPublicKey, WeakKey } from './weak-keys.ts'
 
 export type Algorithm = 'HS256' | 'RS256' | 'ES256' | 'EdDSA'
 
-/** A key that checks signatures, bound to the one algorithm it may be used with. */
+/** A key that verifies signatures, bound to one algorithm. */
 export interface VerifyingKey {
   readonly kid: string | undefined
   readonly algorithm: Algorithm
   readonly key: CryptoKey
-  /** Equal for equal keys, whatever their names, and tells nothing about a secret. */
+  /** Equal for equal keys, whatever their names. Reveals nothing about a secret. */
   readonly identity: string
-  /** What may be published of it: nothing of a shared secret. */
+  /** The public part; `undefined` for a shared secret. */
   readonly publicJwk: JWK | undefined
 }
 
@@ -26,8 +26,8 @@ export interface VerifyingKey {
 export interface SigningKey extends VerifyingKey {
   readonly signer: CryptoKey
   /**
-   * A secret for another purpose, equal wherever this private key is. It tells nothing about the
-   * key, nor about the secret of any other purpose.
+   * A secret for another purpose, equal on every replica with this private key. Reveals nothing about
+   * the key or the secrets of other purposes.
    */
   derive(purpose: string): string
 }
@@ -40,8 +40,8 @@ export async function secretKey(secret: string, minimumBytes = 32): Promise<Sign
 }
 
 /**
- * A verifying key from a JWK. Refuses what jose would take: short HMAC keys, RSA keys below 2048
- * bits or with a small exponent, keys meant for something else. Private parts are left behind.
+ * A verifying key from a JWK, without its private part. Rejects keys that jose would accept: short
+ * HMAC keys, RSA keys below 2048 bits or with a small exponent, keys for another use.
  */
 export async function verifyingKey(jwk: JsonWebKey & JWK): Promise<VerifyingKey> {
   const algorithm = algorithmOf(jwk)
@@ -61,7 +61,7 @@ export async function verifyingKey(jwk: JsonWebKey & JWK): Promise<VerifyingKey>
   return { kid: jwk.kid, algorithm, key: await imported(part, algorithm), identity, publicJwk }
 }
 
-/** A signing key from a JWK; `undefined` when it has no private part, or says it may not sign. */
+/** A signing key from a JWK; `undefined` without a private part or if `key_ops` does not allow signing. */
 export async function signingKey(jwk: JsonWebKey & JWK): Promise<SigningKey | undefined> {
   const algorithm = algorithmOf(jwk)
   const { key_ops: operations, ...rest } = jwk
@@ -76,7 +76,7 @@ export async function signingKey(jwk: JsonWebKey & JWK): Promise<SigningKey | un
 }
 
 async function sharedKey(kid: string | undefined, bytes: Uint8Array): Promise<SigningKey> {
-  // A CryptoKey verifies in half the time that bytes take, which importJWK would hand back.
+  // A CryptoKey verifies in half the time of raw bytes, which importJWK would return.
   const key = await globalThis.crypto.subtle.importKey(
     'raw',
     new Uint8Array(bytes),
@@ -95,7 +95,7 @@ function sharedBytes({ k = '' }: JWK): Uint8Array {
   return bytes
 }
 
-/** Purposes are a handful of fixed words, and every login asks for several of them. */
+/** Cached: purposes are a few fixed words, and every login needs several of them. */
 function deriveFrom(material: Uint8Array): SigningKey['derive'] {
   const derived = new Map<string, string>()
   return (purpose) => {
@@ -111,10 +111,10 @@ function deriveFrom(material: Uint8Array): SigningKey['derive'] {
 function algorithmOf(jwk: JWK): Algorithm {
   const natural = naturalAlgorithm(jwk)
   if (natural === undefined) {
-    throw new WeakKey('the key is none of RSA, EC on P-256, Ed25519 or a shared secret')
+    throw new WeakKey('unsupported key type: use RSA, EC on P-256, Ed25519 or a shared secret')
   }
   if (jwk.alg !== undefined && jwk.alg !== natural) {
-    throw new WeakKey('the key names an algorithm that is not supported for its type')
+    throw new WeakKey('"alg" does not match the key type')
   }
   return natural
 }
@@ -128,19 +128,19 @@ function naturalAlgorithm({ kty, crv }: JWK): Algorithm | undefined {
 }
 
 function refuseOtherUse({ use, key_ops: operations }: JWK): void {
-  if (use !== undefined && use !== 'sig') throw new WeakKey('the key is not for signatures')
+  if (use !== undefined && use !== 'sig') throw new WeakKey('"use" does not allow signatures')
   if (operations !== undefined && !operations.includes('verify')) {
-    throw new WeakKey('the key is not for verifying')
+    throw new WeakKey('"key_ops" does not allow verifying')
   }
 }
 
-/** Also refuses a point that is not on its curve: the import itself checks that. */
+/** The import also rejects a point that is not on its curve. */
 function publicKey(jwk: JsonWebKey & JWK): KeyObject {
   try {
     const source = { key: jwk, format: 'jwk' } as const
     return createPublicKey(jwk.d === undefined ? source : createPrivateKey(source))
   } catch {
-    throw new WeakKey('the key cannot be read')
+    throw new WeakKey('the key is unreadable')
   }
 }
 
@@ -157,7 +157,7 @@ async function imported(jwk: JWK, algorithm: Algorithm): Promise<CryptoKey> {
     const key = await importJWK(jwk, algorithm)
     if (!(key instanceof Uint8Array)) return key
   } catch {
-    // Below: whatever the reason, no word of it may quote the key.
+    // Rethrown below without the reason, which could quote the key.
   }
-  throw new WeakKey('the key cannot be read')
+  throw new WeakKey('the key is unreadable')
 }

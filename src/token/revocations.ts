@@ -1,7 +1,7 @@
-/** Something that ended before its time. All times are milliseconds since the epoch. */
+/** A revocation before expiry. All times are milliseconds since the epoch. */
 export type Revocation = TokenRevocation | UserRevocation
 
-/** One token, until it would have expired anyway. */
+/** Revokes one token, until the token would have expired. */
 export interface TokenRevocation {
   readonly kind: 'token'
   readonly id: string
@@ -10,7 +10,7 @@ export interface TokenRevocation {
   readonly until: number
 }
 
-/** Every token of a user that was issued at or before a moment. */
+/** Revokes every token of a user that was issued at or before a moment. */
 export interface UserRevocation {
   readonly kind: 'user'
   readonly userId: string
@@ -18,7 +18,7 @@ export interface UserRevocation {
   readonly until: number
 }
 
-/** What is asked about a token at every use. */
+/** The parts of a token that a check needs. */
 interface Revocable {
   readonly id: string
   readonly issuedAt: number
@@ -26,23 +26,23 @@ interface Revocable {
 }
 
 /**
- * What ended early, held in memory: asking costs a look-up and no store. An entry lives as long as
- * what it ends could have. Where that is for ever, the list is still bounded: above `mostTokens`,
- * the tokens of one user become one mark on that user, which ends at least what they ended.
+ * The revocation list in memory: a check is a look-up without a store. An entry stays until the tokens
+ * that it revokes would have expired. The list is bounded: above `mostTokens`, the tokens of one user
+ * become one mark on that user, which revokes at least the same tokens.
  */
 export interface Revocations {
-  /** `unknown`: the list has been out of touch for so long that it is not to be relied on. */
+  /** `unknown`: the list has not been synchronized for too long. */
   check(token: Revocable): 'live' | 'revoked' | 'unknown'
   add(revocation: Revocation): void
   has(revocation: Revocation): boolean
-  /** Everything that is still in force. */
+  /** The entries that have not expired. */
   entries(): readonly Revocation[]
-  /** Makes `check` say `unknown` of what was issued up to this moment; 0 ends that. */
+  /** Makes `check` return `unknown` for tokens issued up to this moment; 0 resets it. */
   closeUpTo(moment: number): void
   /**
-   * The issue time of a token whose owner's account was read at `readAt`: after a mark that was
-   * known by then, whatever the clock of whoever made it, so that a new login is good; and never
-   * after one that was not, because the account may have been read before it was changed.
+   * The issue time of a token whose account was read at `readAt`. It is after a mark that was known by
+   * then, whatever the clock of the replica that made it, so that a new login is valid. It is not after
+   * a later mark, because the account may have been read before it was changed.
    */
   issueTime(userId: string, readAt: number): number
   size(): { readonly tokens: number; readonly users: number }
@@ -88,7 +88,7 @@ export function createRevocations(
     })
   }
 
-  /** Replaces the tokens of whoever has most of them, until a quarter of the room is free. */
+  /** Replaces the tokens of the users with most of them, until a quarter of the capacity is free. */
   function fold(): void {
     const byUser = Map.groupBy(tokens.values(), ({ userId }) => userId)
     for (const [userId, own] of [...byUser].sort(([, a], [, b]) => b.length - a.length)) {
@@ -106,7 +106,7 @@ export function createRevocations(
   return {
     check({ id, issuedAt, caller }) {
       if (isMarked(caller.userId, issuedAt) || tokens.has(id)) return 'revoked'
-      // A token that does not say when it was issued is of the moment 0, and so is an open list.
+      // Tokens without an issue time have 0, so 0 must not close the list for them.
       return closedUpTo > 0 && issuedAt <= closedUpTo ? 'unknown' : 'live'
     },
     add(revocation) {

@@ -2,8 +2,8 @@ import { hash, randomBytes } from 'node:crypto'
 
 /**
  * A new token id: a UUID of version 7 (RFC 9562 5.7), which begins with the time in milliseconds.
- * `orig_iat` has whole seconds only, and a token of the second in which its user's tokens were
- * ended could be from before that or from after it.
+ * `orig_iat` has whole seconds only, which cannot tell whether a token of the second in which its
+ * user's tokens were revoked was issued before or after that.
  */
 export function createTokenId(issuedAt: number): string {
   const bytes = randomBytes(16)
@@ -14,9 +14,8 @@ export function createTokenId(issuedAt: number): string {
 }
 
 /**
- * When a token was issued, in milliseconds: as its id says if that is one of ours, else the first
- * moment of the second that the claim names, so that in doubt the token is the older one. A token
- * that does not say is older than everything.
+ * When a token was issued, in milliseconds: by its id if this gateway family made it, otherwise the
+ * start of the second in the claim, so that in doubt the token counts as older. 0 without a claim.
  */
 export function issueTime(id: string | undefined, issuedAtSeconds: number | undefined): number {
   if (issuedAtSeconds === undefined) return 0

@@ -4,7 +4,6 @@ import type { Caller } from './caller.ts'
 import { type Claims, readPayload, writePayload } from './claims.ts'
 import { type CompactToken, parseCompactForm } from './compact-form.ts'
 import { signerOf } from './derived-keys.ts'
-import { earliestTime } from './earliest-time.ts'
 import { createGoodSignatures } from './good-signatures.ts'
 import type { KeySet } from './key-set.ts'
 import type { VerifyingKey } from './keys.ts'
@@ -12,10 +11,16 @@ import { excessiveLifetime, type LifetimeLimit } from './lifetime.ts'
 import type { Revocations, TokenRevocation } from './revocations.ts'
 import { createTokenId, issueTime, tokenName } from './token-id.ts'
 
-/** A token that was good when it was asked about. Frozen and shared between requests. */
+/**
+ * Seconds since the epoch, before the date of this release. A clock that shows less is wrong and would
+ * write wrong times into tokens. Raise it with each release.
+ */
+const earliestTime = Date.UTC(2026, 10, 1) / 1000
+
+/** A token that was valid when it was verified. Frozen and shared between requests. */
 export interface VerifiedToken {
   readonly caller: Caller
-  /** What signed it. */
+  /** The key that signed it. */
   readonly key: Pick<VerifyingKey, 'kid' | 'identity'>
   /** Names the token in the revocation list. */
   readonly id: string
@@ -26,8 +31,8 @@ export interface VerifiedToken {
 }
 
 /**
- * Gives the token's caller, or throws a Refusal; at once where the signature has been verified
- * before. Time and revocation are checked at every call.
+ * Returns the verified token or throws a Refusal; synchronously if the signature was verified before.
+ * Checks time and revocation on every call.
  */
 export type VerifyToken = (token: string) => VerifiedToken | Promise<VerifiedToken>
 
@@ -37,7 +42,7 @@ export interface IssuedToken {
 }
 
 interface TokenParts extends LifetimeLimit {
-  /** The keys in force now. */
+  /** The active keys. */
   readonly keys: () => KeySet
   readonly revocations: Revocations
   readonly lifetimeSeconds: number
@@ -46,20 +51,21 @@ interface TokenParts extends LifetimeLimit {
   readonly now: () => number
 }
 
-/** Issuing and verifying stand together, so that what one writes the other reads. */
+/** Issuing and verifying are in one place, so that one reads what the other writes. */
 export function createTokens(parts: TokenParts) {
   const { keys, revocations, lifetimeSeconds, now } = parts
-  // Only the outcome of the signature is remembered, by the whole token, and never the outcome of a
-  // clock (CVE-2026-107719).
+  // Caches only the result of the signature check, by the whole token, and never that of a time check
+  // (CVE-2026-107719).
   const remembered = createGoodSignatures<VerifiedToken>()
   const seenExpired = new WeakSet<VerifiedToken>()
 
-  /** `readAt` is when the caller's account was read: what ended between then and now ends this. */
+  /** `readAt` is when the caller's account was read: a revocation since then revokes this token too. */
   async function issue(caller: Caller, readAt = now()): Promise<IssuedToken> {
     const signer = signerOf(keys())
     const issuedAtMs = revocations.issueTime(caller.userId, Math.floor(readAt * 1000))
     const issuedAt = Math.floor(issuedAtMs / 1000)
-    if (issuedAt < earliestTime) throw new Fault('clock', { reason: 'the clock is years behind' })
+    if (issuedAt < earliestTime)
+      throw new Fault('clock', { reason: 'the system clock is years behind' })
     const expiresAt = issuedAt + lifetimeSeconds
     const { kid, algorithm } = signer
     const token = await new CompactSign(
@@ -110,14 +116,14 @@ export function createTokens(parts: TokenParts) {
 
   function problemOf(token: VerifiedToken): Refusal | Fault | undefined {
     const at = now()
-    // A clock that is set back does not bring back what has expired before somebody's eyes.
+    // A token that was seen as expired stays expired when the clock is set back.
     if (at >= token.expiresAt || seenExpired.has(token)) {
       seenExpired.add(token)
       return new Refusal('token-expired')
     }
-    // What was verified once must not outlive its key.
+    // A cached token must not outlive its key.
     if (keys().find(token.key.kid)?.identity !== token.key.identity)
-      return invalid('its key is gone')
+      return invalid('the key that signed it was removed')
     if (token.notBefore !== undefined && at < token.notBefore) return invalid('not valid yet')
     switch (revocations.check(token)) {
       case 'live':
@@ -125,7 +131,7 @@ export function createTokens(parts: TokenParts) {
       case 'revoked':
         return new Refusal('token-revoked')
       case 'unknown':
-        return new Fault('revocations', { reason: 'the list of ended tokens is too old' })
+        return new Fault('revocations', { reason: 'the revocation list is too old' })
     }
   }
 
@@ -135,7 +141,7 @@ export function createTokens(parts: TokenParts) {
     }
   }
 
-  /** Once, before it is remembered: what is left of a lifetime only shrinks. */
+  /** Checked once, before caching: the rest of a lifetime only shrinks. */
   function refuseLongLife(token: VerifiedToken): void {
     const lifetime = excessiveLifetime(token, parts, now())
     if (lifetime === undefined) return
@@ -146,19 +152,19 @@ export function createTokens(parts: TokenParts) {
   return {
     issue,
     verify,
-    /** Why a token that was good is good no longer, if so. */
+    /** Why a verified token is no longer valid, or `undefined`. */
     problemOf,
   }
 }
 
 export type Tokens = ReturnType<typeof createTokens>
 
-/** Header members that would let a token bring its own key, or say how it wants to be read. */
+/** Header members by which a token could bring its own key or change how it is parsed. */
 const foreignMembers = ['crit', 'b64', 'jwk', 'jku', 'x5u', 'x5c', 'zip', 'cty'] as const
 
 /**
- * The key is chosen by `kid` alone: that name or nothing, and without a `kid` the shared secret or
- * nothing. The key fixes the algorithm; the header can only agree or lose.
+ * Chooses the key by `kid` alone; without a `kid`, the shared secret. The key determines the
+ * algorithm, and a header with another algorithm gets no key.
  */
 export function chooseKey(
   header: CompactToken['header'],
@@ -173,7 +179,7 @@ export function chooseKey(
   return key?.algorithm === header['alg'] ? key : undefined
 }
 
-/** Whether jose, told the one algorithm of this key, finds the signature good. */
+/** Whether the signature verifies with this key and its one algorithm. */
 export async function isSignedBy(token: string, key: VerifyingKey): Promise<boolean> {
   try {
     await compactVerify(token, key.key, { algorithms: [key.algorithm] })
@@ -187,12 +193,12 @@ function isJwtType(typ: unknown): boolean {
   return typeof typ === 'string' && typ.toUpperCase() === 'JWT'
 }
 
-/** The last moment that every store, and a Date, can hold. */
+/** The latest time that every store and a Date can represent. */
 const endOfTime = 8_640_000_000_000_000
 
-/** What ends this token, and lasts as long as it would have. */
-export function endingOf({ id, caller, issuedAt, expiresAt }: VerifiedToken): TokenRevocation {
-  // Other issuers write an `exp` in microseconds, or one that is never: still a token to end.
+/** The revocation of this token, which lasts until the token would have expired. */
+export function revocationOf({ id, caller, issuedAt, expiresAt }: VerifiedToken): TokenRevocation {
+  // Other issuers write `exp` in microseconds, or one that never comes.
   const until = Math.min(Math.ceil(expiresAt * 1000), endOfTime)
   return { kind: 'token', id, userId: caller.userId, issuedAt, until }
 }

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 
-/** A key that cannot be trusted with tokens. The message never holds key material. */
+/** A key that is too weak or unusable for tokens. The message never contains key material. */
 export class WeakKey extends Error {
   constructor(reason: string) {
     super(reason)
@@ -8,20 +8,20 @@ export class WeakKey extends Error {
   }
 }
 
-/** RFC 7518 3.2: at least as many bytes as the hash has. */
+/** RFC 7518 3.2: the secret has at least as many bytes as the hash. */
 export function refuseShortSecret(bytes: Uint8Array, minimumBytes = 32): void {
   if (bytes.length < minimumBytes) {
     throw new WeakKey(`an HS256 secret needs at least ${minimumBytes} bytes`)
   }
 }
 
-/** Refuses RSA keys that are short, have a small exponent or come from a broken generator. */
+/** Rejects RSA keys that are short, have a small exponent or come from a broken generator. */
 export function refuseWeakPublicKey(key: KeyObject): void {
   if (key.asymmetricKeyType !== 'rsa') return
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {}
   if (modulusLength < 2048) throw new WeakKey('an RSA key needs at least 2048 bits')
-  // Every login signs with it: 16,384 bits would take a thread for seconds.
-  if (modulusLength > 8192) throw new WeakKey('an RSA key may have 8192 bits at the most')
+  // Every login signs with it: 16,384 bits would occupy a thread for seconds.
+  if (modulusLength > 8192) throw new WeakKey('an RSA key may have at most 8192 bits')
   if (publicExponent < 65537n) throw new WeakKey('an RSA key needs an exponent of at least 65537')
   const { n = '' } = key.export({ format: 'jwk' })
   if (isRocaModulus(BigInt(`0x${Buffer.from(n, 'base64url').toString('hex')}`))) {

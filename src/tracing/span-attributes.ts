@@ -1,9 +1,9 @@
-/** A request that is over, as far as its spans tell of it. */
+/** The end of a request, as its spans record it. */
 export interface TracedEnd {
   readonly method: string
   readonly status: number
   readonly outcome: string
-  /** Set when it was not the client's doing. */
+  /** Set unless the client caused it. */
   readonly error: Error | undefined
   readonly notes: {
     readonly path?: string
@@ -18,10 +18,10 @@ export interface TracedEnd {
   }
 }
 
-/** By the names of the semantic conventions; what is not known is `undefined`. */
+/** By the names of the semantic conventions; `undefined` if unknown. */
 export type SpanAttributes = Readonly<Record<string, string | number | undefined>>
 
-/** What the span of a request says when it ends. */
+/** The attributes of the server span when it ends. */
 export function serverAttributes({ method, status, outcome, notes }: TracedEnd): SpanAttributes {
   return {
     ...methodAttributes(method),
@@ -36,13 +36,13 @@ export function serverAttributes({ method, status, outcome, notes }: TracedEnd):
   }
 }
 
-/** Why a request failed. A refusal is the gateway at work, and so is a client that left. */
+/** Why a request failed. Neither a refusal nor a client disconnect is an error. */
 export function serverError(end: TracedEnd): string | undefined {
   const failed = end.error !== undefined || end.status >= 500 || isCutByUpstream(end)
   return failed ? errorType(end) : undefined
 }
 
-/** What the span of the exchange with an upstream says when it ends. */
+/** The attributes of the client span, for the upstream, when it ends. */
 export function clientAttributes(end: TracedEnd): SpanAttributes {
   return {
     ...methodAttributes(end.method),
@@ -52,7 +52,7 @@ export function clientAttributes(end: TracedEnd): SpanAttributes {
   }
 }
 
-/** Why an exchange failed. To a client, a 4xx is a failure as well. */
+/** Why an upstream request failed. For a client span, 4xx is an error too. */
 export function clientError(end: TracedEnd): string | undefined {
   const refused = hasAnswer(end) && end.status >= 400
   return end.error !== undefined || refused || isCutByUpstream(end) ? errorType(end) : undefined
@@ -66,12 +66,12 @@ function isCutByUpstream({ outcome }: TracedEnd): boolean {
   return outcome === 'cut-by-upstream'
 }
 
-/** Whether the status is one that the upstream gave. */
+/** Whether the status came from the upstream. */
 function hasAnswer({ outcome, status }: TracedEnd): boolean {
   return (outcome === 'passed' || outcome.startsWith('cut-by-')) && status !== 499
 }
 
-/** The name of a target is its origin, with the address besides where there are several. */
+/** The name of a target is its origin, followed by the address if it has several. */
 function targetAttributes({ target, path, sentPath }: TracedEnd['notes']): SpanAttributes {
   if (target === undefined) return {}
   const [origin = '', address] = target.split(' ')
@@ -88,18 +88,18 @@ const knownMethods: ReadonlySet<string> = new Set(
   'CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '),
 )
 
-/** A client chooses its method; it must not choose how many names of spans there are. */
+/** The method is client input: an unknown one must not create a new span name. */
 export function nameOf(method: string): string {
   return knownMethods.has(method) ? method : 'HTTP'
 }
 
-/** The method, or that it is another one than those that everybody knows. */
+/** The method, or `_OTHER` for an unknown one. */
 export function methodAttributes(method: string): Readonly<Record<string, string>> {
   if (knownMethods.has(method)) return { 'http.request.method': method }
   return { 'http.request.method': '_OTHER', 'http.request.method_original': method }
 }
 
-/** The route of the configuration, or the path of an endpoint of ours, of which there are few. */
+/** The configured route, or the path of one of the gateway's own endpoints. */
 export function routeOf({ route, path }: TracedEnd['notes']): string | undefined {
   if (route === undefined || route === 'none') return undefined
   return route.startsWith('/') ? route : path

@@ -22,7 +22,7 @@ import {
 } from './span-attributes.ts'
 import type { Trace } from './trace.ts'
 
-/** The spans of one request: its own, and that of the exchange with an upstream once there is one. */
+/** The spans of one request: the server span, and the client span once it is forwarded. */
 export interface OpenSpan extends Trace {
   readonly server: Span
   client?: Span
@@ -34,24 +34,21 @@ interface BegunRequest {
   readonly scheme: 'http' | 'https'
 }
 
-/** Begins and ends spans. Neither a token nor a query ever stands in one. */
+/** Begins and ends spans. Spans contain neither tokens nor queries. */
 export interface Spans {
   readonly begin: (request: BegunRequest, parent: Trace | undefined) => OpenSpan
   readonly beginUpstream: (span: OpenSpan, upstream: string) => Trace
-  /** Ends what was begun, each span once. */
+  /** Ends each open span once. */
   readonly end: (span: OpenSpan, end: TracedEnd) => void
-  /** Has the SDK send off what has ended, for at most two seconds: for the end of the process. */
+  /** Lets the SDK export finished spans, for at most two seconds, before the process exits. */
   readonly flush: () => Promise<void>
 }
 
 const longestFlushMs = 2000
 
-/**
- * Spans by the SDK that is loaded, or `undefined` when none is: looked at once, so that a gateway
- * without one does nothing about spans.
- */
+/** Spans of the loaded SDK, or `undefined` without one. Called once, so that it costs nothing per request. */
 export function findSpans(version: string): Spans | undefined {
-  // Without an SDK, the API has a provider all the same, which stands in for one that may come.
+  // Without an SDK, the API returns a proxy for a provider that may be registered later.
   const found: TracerProvider & Partial<StandIn> = traces.getTracerProvider()
   if (found.getDelegateTracer?.('postern') === undefined && found.getDelegate !== undefined) {
     return undefined

@@ -1,26 +1,26 @@
 import { randomFillSync } from 'node:crypto'
 
-/** The place of a request in a trace: which one it is, and which span in it is ours. */
+/** The place of a request in a trace: the trace, and the gateway's own span. */
 export interface Trace {
   readonly traceId: string
   readonly spanId: string
   /** The two lowest bits of W3C Trace Context level 2: sampled, random. */
   readonly flags: number
-  /** What tracing systems before us want to be passed on. */
+  /** Data of upstream tracing systems, to be passed on. */
   readonly state: string | undefined
 }
 
-/** Version, trace, span and flags; what a later version has behind them begins with a hyphen. */
+/** Version, trace, span and flags; later versions may append a hyphen and more. */
 const form = /^(?!ff)([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/
 
 const nothing = /^0+$/
 
 /**
- * Reads traceparent and tracestate by W3C Trace Context level 2. What is malformed, all zero, there
- * twice or longer than version 00 allows is no trace, and tracestate then says nothing either.
+ * Reads traceparent and tracestate by W3C Trace Context level 2. Ignores both if traceparent is
+ * malformed, all zero, repeated, or longer than version 00 allows.
  */
 export function readTrace(parent: string, state: string | undefined): Trace | undefined {
-  // A version that is not known yet may be longer, but nothing needs this much.
+  // Later versions may be longer, but not by this much.
   if (parent.length > 512) return undefined
   const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(parent) ?? []
   if (version === undefined || (version === '00' && more !== undefined)) return undefined
@@ -33,7 +33,7 @@ export function readTrace(parent: string, state: string | undefined): Trace | un
   }
 }
 
-/** The text of traceparent, in the one version there is. */
+/** The value of traceparent, in version 00. */
 export function formatTrace({ traceId, spanId, flags }: Trace): string {
   return `00-${traceId}-${spanId}-0${flags & 3}`
 }
@@ -43,7 +43,7 @@ const mostStateLength = 512
 const longMember = 128
 const member = /^[a-z\d][a-z\d_\-*/@]{0,255}=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/
 
-/** All of it, or nothing when a part of it is malformed; shortened as the standard says. */
+/** The whole tracestate, shortened by the standard; `undefined` if any part is malformed. */
 function readState(text: string): string | undefined {
   const members = text
     .split(',')
@@ -54,7 +54,7 @@ function readState(text: string): string | undefined {
   return shortened(members).join(',') || undefined
 }
 
-/** W3C Trace Context 3.3.1.5: long members go first, then those that have been there longest. */
+/** W3C Trace Context 3.3.1.5: drops long members first, then the oldest. */
 function shortened(members: readonly string[]): readonly string[] {
   let left = [...members]
   const isTooLong = () => left.join(',').length > mostStateLength
@@ -67,7 +67,7 @@ const idBytes = 8
 const pool = Buffer.alloc(idBytes * 512)
 let used = pool.length
 
-/** An ID for a span of ours. Drawn from a pool, since asking for every few bytes costs a call. */
+/** A new span ID. Random bytes come from a pool: a call for each ID is expensive. */
 export function newSpanId(): string {
   if (used === pool.length) {
     randomFillSync(pool)

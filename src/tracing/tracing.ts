@@ -2,44 +2,43 @@ import type { TracedEnd } from './span-attributes.ts'
 import type { OpenSpan, Spans } from './spans.ts'
 import { formatTrace, newSpanId, readTrace, type Trace } from './trace.ts'
 
-/** A request that has just come in, as Node shows it. */
+/** An incoming request, as Node represents it. */
 interface TracedRequest {
   readonly method?: string | undefined
   readonly rawHeaders: readonly string[]
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
-/** What is done about the trace of a request. */
+/** Follows the trace of a request. */
 export interface Tracing {
-  /** The trace that a request belongs to; begins its span where an SDK is loaded. */
+  /** The trace of a request. Begins its span if an SDK is loaded. */
   readonly begin: (request: TracedRequest) => Trace | undefined
-  /** The headers that tell an upstream of it; begins the span of that exchange likewise. */
+  /** The trace headers for an upstream. Begins the client span if an SDK is loaded. */
   readonly depart: (trace: Trace, upstream: string) => readonly string[]
-  /** Ends every span that was begun for it. Absent where there are none. */
+  /** Ends the spans of a request. `undefined` without an SDK. */
   readonly ended: ((trace: Trace | undefined, end: TracedEnd) => void) | undefined
 }
 
 interface TracingParts {
   readonly propagate: 'span' | 'same' | 'off'
-  /** Whose traceparent counts; absent when everybody's does. */
-  readonly isBelieved?: ((address: string) => boolean) | undefined
-  /** Only where an SDK is loaded. */
+  /** Whose traceparent is trusted. Unset: everyone's. */
+  readonly isTrusted?: ((address: string) => boolean) | undefined
+  /** Set if an SDK is loaded. */
   readonly spans: Spans | undefined
 }
 
 /**
- * Goes on with the traces that others began. Without an SDK none is begun here: whoever reads a
- * traceparent of ours would take our flag for a decision on sampling, and there is none.
- * `undefined` when there is nothing to do for any request.
+ * Continues traces from incoming requests. Without an SDK it starts no trace: services would take the
+ * flag of a new traceparent for a sampling decision. `undefined` if there is nothing to do.
  */
-export function createTracing({ propagate, isBelieved, spans }: TracingParts): Tracing | undefined {
+export function createTracing({ propagate, isTrusted, spans }: TracingParts): Tracing | undefined {
   if (propagate === 'off' && spans === undefined) return undefined
 
   function arrived({ rawHeaders, socket }: TracedRequest): Trace | undefined {
     if (propagate === 'off') return undefined
     const trace = findTrace(rawHeaders)
-    if (trace === undefined || isBelieved === undefined) return trace
-    return isBelieved(socket.remoteAddress ?? '') ? trace : undefined
+    if (trace === undefined || isTrusted === undefined) return trace
+    return isTrusted(socket.remoteAddress ?? '') ? trace : undefined
   }
 
   if (spans !== undefined) return withSpans(spans, arrived, propagate !== 'off')
@@ -63,20 +62,20 @@ function withSpans(
     begin(request) {
       const { method = '', socket } = request
       const scheme = 'encrypted' in socket ? 'https' : 'http'
-      return unlessItFails(() => spans.begin({ method, scheme }, arrived(request)))
+      return ignoringErrors(() => spans.begin({ method, scheme }, arrived(request)))
     },
     depart(trace, upstream) {
-      const sent = unlessItFails(() => spans.beginUpstream(trace as OpenSpan, upstream))
+      const sent = ignoringErrors(() => spans.beginUpstream(trace as OpenSpan, upstream))
       return propagates && sent !== undefined ? headersOf(sent) : []
     },
     ended(trace, end) {
-      if (trace !== undefined) unlessItFails(() => spans.end(trace as OpenSpan, end))
+      if (trace !== undefined) ignoringErrors(() => spans.end(trace as OpenSpan, end))
     },
   }
 }
 
-/** Samplers and processors are somebody else's; a request does not fail for want of a span. */
-function unlessItFails<T>(work: () => T): T | undefined {
+/** Samplers and processors are third-party code: their errors must not fail a request. */
+function ignoringErrors<T>(work: () => T): T | undefined {
   try {
     return work()
   } catch {
@@ -90,7 +89,7 @@ function headersOf(trace: Trace): readonly string[] {
   return ['traceparent', parent, 'tracestate', trace.state]
 }
 
-/** By length and first letter before anything else: this is done for every request. */
+/** Checks length and first letter first, because this runs for every request. */
 function findTrace(rawHeaders: readonly string[]): Trace | undefined {
   let parent: string | undefined
   let state: string | undefined
@@ -100,7 +99,7 @@ function findTrace(rawHeaders: readonly string[]): Trace | undefined {
     if ((name.charCodeAt(0) | 32) !== 116) continue
     const lower = name.toLowerCase()
     const value = rawHeaders[at + 1] as string
-    // Two of them make none: the comma is no part of the form.
+    // Joined with a comma, a repeated header is malformed and so ignored.
     if (lower === 'traceparent') parent = parent === undefined ? value : `${parent},${value}`
     else if (lower === 'tracestate') state = state === undefined ? value : `${state},${value}`
   }

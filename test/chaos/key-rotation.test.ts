@@ -121,8 +121,12 @@ test('two gateways rotate by the commands alone, under load, and refuse nobody',
 // Security, fail modes: a key that is missing, short or unreadable is no start.
 test.each([
   ['no such directory', undefined, 'cannot be read (ENOENT)'],
-  ['an empty file', '', 'a.pem: is no PEM file'],
-  ['no private key for the signer', newKey().publicPem, 'signer: names a public key'],
+  ['an empty file', '', 'a.pem: not a PEM file'],
+  [
+    'no private key for the signer',
+    newKey().publicPem,
+    'signer: the named key has no private part',
+  ],
 ])('a gateway does not start with %s', async (_, text, reason) => {
   const cwd = await workplace()
   if (text !== undefined) await write(cwd, { 'a.pem': text, signer: 'a' })

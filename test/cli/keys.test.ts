@@ -72,7 +72,7 @@ describe('postern keys generate', () => {
     const mixed = await keys('generate', '--out', 'keys', '--alg', 'HS256')
 
     expect(mixed.code).toBe(1)
-    expect(mixed.err).toContain('does not belong among public keys')
+    expect(mixed.err).toContain('shared secret beside public keys')
   })
 
   test.each([
@@ -137,7 +137,7 @@ describe('postern keys list', () => {
 
     const { code, err } = await keys('list', '--config', 'p.yaml')
 
-    expect([code, err.trim()]).toEqual([3, `${inKeys('b.pem')}: is no PEM file`])
+    expect([code, err.trim()]).toEqual([3, `${inKeys('b.pem')}: not a PEM file`])
   })
 })
 

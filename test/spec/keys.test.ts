@@ -186,17 +186,13 @@ describe('a change of the key directory that cannot be used', () => {
   const other = newKey()
 
   test.each([
-    ['no key at all', {}, 'holds no key'],
-    ['a key cut short', { 'a.pem': key.privatePem.slice(0, 100) }, 'a.pem: is no PEM file'],
-    [
-      'a signer that is not there',
-      { 'a.pem': key.privatePem, signer: 'b' },
-      'signer: names no key',
-    ],
+    ['no key at all', {}, 'no keys found'],
+    ['a key cut short', { 'a.pem': key.privatePem.slice(0, 100) }, 'a.pem: not a PEM file'],
+    ['a signer that is not there', { 'a.pem': key.privatePem, signer: 'b' }, 'signer: unknown kid'],
     [
       'two that could sign',
       { 'a.pem': key.privatePem, 'b.pem': other.privatePem },
-      '2 keys could sign (a, b)',
+      '2 keys can sign (a, b)',
     ],
   ])('leaves the old keys in force and says so: %s', async (_, files, reason) => {
     const mount = await mountKeys({ 'a.pem': key.privatePem })

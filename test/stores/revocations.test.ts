@@ -10,7 +10,7 @@ import {
   type RevocationStore,
 } from '../../src/stores/revocations/revocation-store.ts'
 import { createRevocations, type Revocation } from '../../src/token/revocations.ts'
-import { endingOf } from '../../src/token/tokens.ts'
+import { revocationOf } from '../../src/token/tokens.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { freePort, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
@@ -104,7 +104,10 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
     const store = await running.fresh()
     const endings = [1e13, 1e18, 1e300].map((expiresAt, at) => {
       const caller = { ...somebody, userId: String(at) }
-      return endingOf({ ...{ caller, expiresAt, id: `odd-${at}`, issuedAt: 1000 }, ...unchecked })
+      return revocationOf({
+        ...{ caller, expiresAt, id: `odd-${at}`, issuedAt: 1000 },
+        ...unchecked,
+      })
     })
 
     await store.append(endings, 'before')

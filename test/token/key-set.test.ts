@@ -49,11 +49,15 @@ describe('which key signs', () => {
   })
 
   test.each([
-    ['two could', both, 'keys: 2 keys could sign (a, b)'],
-    ['signer names none', { ...both, signer: 'c' }, 'keys/signer: names no key'],
-    ['signer is empty', { ...both, signer: '' }, 'keys/signer: names no key'],
-    ['signer names a file', { ...both, signer: 'a.pem' }, 'keys/signer: names no key'],
-    ['signer names a public key', { 'a.pem': a.publicPem, signer: 'a' }, 'names a public key'],
+    ['two could', both, 'keys: 2 keys can sign (a, b)'],
+    ['signer names none', { ...both, signer: 'c' }, 'keys/signer: unknown kid'],
+    ['signer is empty', { ...both, signer: '' }, 'keys/signer: unknown kid'],
+    ['signer names a file', { ...both, signer: 'a.pem' }, 'keys/signer: unknown kid'],
+    [
+      'signer names a public key',
+      { 'a.pem': a.publicPem, signer: 'a' },
+      'the named key has no private part',
+    ],
   ])('must be clear: %s', async (_, files, reason) => {
     expect(await problemsOf(files)).toEqual([expect.stringContaining(reason)])
   })
@@ -104,7 +108,7 @@ describe('a key file', () => {
   })
   const stranger = { ...jwkOf(a.privateKey), d: jwkOf(sec1).d }
   test.each([
-    ['empty', 'a.pem', '', 'is no PEM file'],
+    ['empty', 'a.pem', '', 'not a PEM file'],
     ['encrypted', 'a.pem', String(encrypted), 'is encrypted'],
     ['two keys', 'a.pem', a.privatePem + b.privatePem, 'more than one key'],
     ['a key and its public part', 'a.pem', a.privatePem + a.publicPem, 'more than one key'],
@@ -112,7 +116,7 @@ describe('a key file', () => {
       'a certificate',
       'a.pem',
       '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
-      'holds a CERTIFICATE',
+      'contains a CERTIFICATE',
     ],
     [
       'RSA of 1024 bits',
@@ -130,35 +134,35 @@ describe('a key file', () => {
       'on another curve',
       'a.pem',
       pkcs8(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey),
-      'none of RSA, EC on P-256',
+      'use RSA, EC on P-256',
     ],
     [
       'RSA-PSS',
       'a.pem',
       pkcs8(generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).privateKey),
-      'not supported',
+      'unsupported type',
     ],
-    ['X25519', 'a.pem', pkcs8(generateKeyPairSync('x25519').privateKey), 'none of RSA'],
-    [
-      'halves of two keys',
-      'a.jwk',
-      JSON.stringify(stranger),
-      'cannot be read|do not belong together',
-    ],
+    ['X25519', 'a.pem', pkcs8(generateKeyPairSync('x25519').privateKey), 'unsupported key type'],
+    ['halves of two keys', 'a.jwk', JSON.stringify(stranger), 'is unreadable|parts do not match'],
     [
       'for encryption',
       'a.jwk',
       JSON.stringify({ ...jwkOf(rsa), use: 'enc' }),
-      'not for signatures',
+      'does not allow signatures',
     ],
     [
       'of another algorithm',
       'a.jwk',
       JSON.stringify({ ...jwkOf(rsa), alg: 'RS512' }),
-      'not supported for its type',
+      'does not match the key type',
     ],
-    ['of another kid', 'a.jwk', JSON.stringify({ ...jwkOf(rsa), kid: 'b' }), 'another kid'],
-    ['a set of keys', 'a.jwk', JSON.stringify({ keys: [jwkOf(rsa)] }), 'is no JWK'],
+    [
+      'of another kid',
+      'a.jwk',
+      JSON.stringify({ ...jwkOf(rsa), kid: 'b' }),
+      'differs from the file name',
+    ],
+    ['a set of keys', 'a.jwk', JSON.stringify({ keys: [jwkOf(rsa)] }), 'not a JWK'],
     ['a short secret', 'a.jwk', shared('0123456789abcdef'), 'shorter than 32 bytes'],
     [
       'a published secret',
@@ -167,9 +171,9 @@ describe('a key file', () => {
       'published default',
     ],
     ['zeros', 'a.jwk', shared('\0'.repeat(32)), 'repeats a short sequence'],
-    ['a mistyped name', 'a.pme', a.privatePem, 'is not named'],
-    ['a name that is no kid', 'a b.pem', a.privatePem, 'is not named'],
-    ['a backup', 'a.pem~', a.privatePem, 'is not named'],
+    ['a mistyped name', 'a.pme', a.privatePem, 'unexpected file name'],
+    ['a name that is no kid', 'a b.pem', a.privatePem, 'unexpected file name'],
+    ['a backup', 'a.pem~', a.privatePem, 'unexpected file name'],
   ])('is refused, and not quoted, when it is %s', async (_, name, text, reason) => {
     const [problem = '', ...more] = await problemsOf({ [name]: text })
 
@@ -185,16 +189,16 @@ describe('a set of keys', () => {
     [
       'one kid twice',
       { 'a.pem': a.privatePem, 'a.jwk': JSON.stringify(jwkOf(b.privateKey)) },
-      'has the kid of',
+      'same kid as',
     ],
-    ['one key twice', { 'a.pem': a.privatePem, 'b.pem': a.publicPem }, 'is the same key as'],
+    ['one key twice', { 'a.pem': a.privatePem, 'b.pem': a.publicPem }, 'same key as'],
     [
       'a shared secret among public keys',
       { 'a.jwk': shared(random), 'b.pem': b.publicPem },
-      'does not belong',
+      'shared secret beside public keys',
     ],
-    ['none', {}, 'holds no key'],
-    ['a signer alone', { signer: 'a' }, 'holds no key'],
+    ['none', {}, 'no keys found'],
+    ['a signer alone', { signer: 'a' }, 'no keys found'],
   ])('is refused with %s', async (_, files, reason) => {
     expect(await problemsOf(files)).toEqual([expect.stringContaining(reason)])
   })

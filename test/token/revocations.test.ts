@@ -3,7 +3,7 @@ import type { Caller } from '../../src/token/caller.ts'
 import { secretAlone } from '../../src/token/key-set.ts'
 import { secretKey } from '../../src/token/keys.ts'
 import { createRevocations, type Revocations } from '../../src/token/revocations.ts'
-import { createTokens, endingOf } from '../../src/token/tokens.ts'
+import { createTokens, revocationOf } from '../../src/token/tokens.ts'
 import { testSecret, tokenOf } from '../support/tokens.ts'
 
 const caller: Caller = {
@@ -127,7 +127,7 @@ describe('the list of what ended', () => {
   test('forgets a token when it would have expired, and not before', async () => {
     const { clock, revocations, tokens } = await setUp()
     const token = await tokens.verify((await tokens.issue(caller)).token)
-    revocations.add(endingOf(token))
+    revocations.add(revocationOf(token))
 
     clock.ms += hour - 1
     expect(revocations.entries()).toHaveLength(1)
@@ -148,7 +148,7 @@ describe('the list of what ended', () => {
     for (let each = 0; each < 100; each++) {
       clock.ms += 1
       const { token } = await tokens.issue({ ...caller, userId: String(each % 3) })
-      revocations.add(endingOf(await tokens.verify(token)))
+      revocations.add(revocationOf(await tokens.verify(token)))
       issued.push(token)
     }
 

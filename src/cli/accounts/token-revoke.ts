@@ -1,5 +1,5 @@
 import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
-import { endingOf } from '../../token/tokens.ts'
+import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -57,7 +57,7 @@ async function revokeToken(
   }
   await withDatabase(settings, (database) =>
     withRevocations(settings.config, database, (store) =>
-      store.append([endingOf(token)], 'before'),
+      store.append([revocationOf(token)], 'before'),
     ),
   )
   io.err(`postern: token ${id} of ${username} has ended\n`)

@@ -1,4 +1,4 @@
-/** The paths that are Postern's own. Routes, policies and upstreams have no say over them. */
+/** The paths that Postern serves itself. No route can cover them. */
 export const ownPaths = {
   login: '/api/v1/login',
   captcha: '/api/v1/getCaptcha',
@@ -6,16 +6,16 @@ export const ownPaths = {
   profile: '/api/v1/user/profile',
 } as const
 
-/** Where clients of later versions of the product family look for the captcha. */
+/** Where later versions of the client request the captcha. */
 export const captchaAlias = '/api/v1/captcha'
 
-/** Removed for good: they must not exist, whatever an upstream offers (specification). */
+/** Endpoints that must not exist, even if an upstream has them (specification, Removed endpoint). */
 export const removedPaths: readonly string[] = ['/api/v1/refresh_token']
 
-/** In every case of letters, and with a slash behind it: some servers take both for the same. */
+/** Ignores case and a trailing slash, because some servers do. */
 export function isRemoved(path: string): boolean {
   for (const removed of removedPaths) {
-    // Asked of every request, and nearly always answered by the length.
+    // Runs on every request: the length decides nearly all of them.
     const more = path.length - removed.length
     if (more !== 0 && (more !== 1 || !path.endsWith('/'))) continue
     if (path.toLowerCase().startsWith(removed)) return true
@@ -24,19 +24,19 @@ export function isRemoved(path: string): boolean {
 }
 
 /**
- * What a server could take a canonical path for: as it stands, with encoded slashes decoded,
- * without what follows a semicolon, and both, in either order.
+ * The paths that a server may read in a canonical path: unchanged, with encoded slashes decoded,
+ * without path parameters (`;`), and both, in either order.
  */
-export function readings(path: string): readonly string[] {
+export function interpretations(path: string): readonly string[] {
   if (!/%2F|;/.test(path)) return [path]
   const decoded = decodeSlashes(path)
   const cut = cutParameters(path)
   return [path, decoded, cut, cutParameters(decoded), decodeSlashes(cut)]
 }
 
-/** Whether a server that is sent this path could take it for a login or for a removed endpoint. */
-export function readsAsOurs(path: string): boolean {
-  return readings(path).some((read) => isRemoved(read) || isOpen(read))
+/** Whether a server could interpret this path as a login, captcha or removed endpoint. */
+export function mayReachReservedPath(path: string): boolean {
+  return interpretations(path).some((read) => isRemoved(read) || needsNoLogin(read))
 }
 
 function decodeSlashes(path: string): string {
@@ -47,7 +47,7 @@ function cutParameters(path: string): string {
   return path.replace(/;[^/]*/g, '')
 }
 
-/** Answered before anybody is asked who they are, so no policy is asked either. */
-export function isOpen(path: string): boolean {
+/** Endpoints that callers without a token use, so that the policy does not apply to them. */
+export function needsNoLogin(path: string): boolean {
   return path === ownPaths.login || path === ownPaths.captcha
 }

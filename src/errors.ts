@@ -1,4 +1,4 @@
-/** Every reason for which Postern itself says no. `http/envelope.ts` has an answer for each. */
+/** Every reason for which Postern refuses a request. `http/envelope.ts` has a response for each. */
 export type RefusalKind =
   | 'token-missing'
   | 'token-invalid'
@@ -23,17 +23,17 @@ export type RefusalKind =
   | 'wrong-captcha'
   | 'wrong-credentials'
 
-/** What a log line may say about a refusal. Never a token, a password or a captcha text. */
+/** Details of a refusal for the log. Never a token, a password or a captcha text. */
 export interface RefusalDetail {
   readonly reason?: string
   readonly retryAfterSeconds?: number
-  /** How many requests there would have been room for. */
+  /** The rate limit: requests per window. */
   readonly limit?: number
-  /** The methods that would have been answered, for the Allow header. */
+  /** The methods that the path supports, for the Allow header. */
   readonly allow?: string
 }
 
-/** We said no, and meant it. The kind reaches the client as an answer, the detail only the log. */
+/** A deliberate no. The kind decides the response to the client; the detail goes to the log only. */
 export class Refusal extends Error {
   readonly kind: RefusalKind
   readonly detail: RefusalDetail
@@ -46,7 +46,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The parts that can break under a request that did nothing wrong. */
+/** The components that can fail without any fault of the request. */
 export type FaultPart =
   | 'port'
   | 'overloaded'
@@ -67,7 +67,7 @@ export type FaultPart =
   | 'upstream-share'
   | 'upstream-failing'
 
-/** Something is broken. Never answered with `code` 401: nobody logs in again because a store is down. */
+/** A component failed. Never answered with `code` 401: an outage must not log users out. */
 export class Fault extends Error {
   readonly part: FaultPart
 
@@ -78,7 +78,7 @@ export class Fault extends Error {
   }
 }
 
-/** One thing wrong with something a person wrote, and where. */
+/** One problem in a file or setting, with its place. */
 export interface Problem {
   readonly file: string
   readonly line?: number
@@ -86,7 +86,7 @@ export interface Problem {
   readonly message: string
 }
 
-/** What a person wrote cannot be used. Carries every problem found, not only the first. */
+/** A file or setting is invalid. Carries every problem, not only the first. */
 export class Invalid extends Error {
   readonly problems: readonly Problem[]
 
@@ -97,7 +97,7 @@ export class Invalid extends Error {
   }
 }
 
-/** `file:line:column: message`, the form that editors and CI annotate. */
+/** `file:line:column: message`, the format that editors and CI recognize. */
 export function formatProblem({ file, line, column, message }: Problem): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(':')
   return `${place}: ${message}`

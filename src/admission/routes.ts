@@ -1,16 +1,16 @@
-import { readings } from '../endpoints.ts'
+import { interpretations } from '../endpoints.ts'
 import { type Allowance, canonicalPath, everyAllowance } from '../policy/rule/canonical-path.ts'
 
-/** What a route asks for before a request may pass: both checks, identity only, or neither. */
+/** What a route requires: identity and permission, identity only, or neither. */
 export type Access = 'permitted' | 'authenticated' | 'public'
 
-/** A path prefix, on segment borders, and what is asked of a request below it. */
+/** A path prefix, matched on segment boundaries, and what it requires of a request. */
 export interface AccessRoute {
   readonly path: string
-  /** Absent where another proxy forwards. */
+  /** Absent when another proxy forwards (forward-auth). */
   readonly upstream?: string
   readonly access: Access
-  /** What stands in place of `path` on the way to the upstream; `/` takes it off. */
+  /** Replaces `path` in the request to the upstream; `/` removes it. */
   readonly replacePrefix?: string
   readonly allow?: Allowance
 }
@@ -18,9 +18,9 @@ export interface AccessRoute {
 export type ReadPath = (raw: string) => string | undefined
 
 /**
- * Reads the path of a request. One with `%2F` or `;` in it is read only where the route that it
- * belongs to allows that; it then keeps them for policy, log and upstream alike. One that a server
- * could take for a path of another route is refused: that route may ask for more.
+ * Canonicalizes the path of a request. `%2F` and `;` are accepted only if the route allows them, and then
+ * stay in the path for policy, log and upstream. A path that a server could interpret as a path of
+ * another route is refused, because that route may require more.
  */
 export function createPathReader(
   routes: readonly AccessRoute[],
@@ -34,14 +34,14 @@ export function createPathReader(
     const path = canonicalPath(raw, everyAllowance)
     const route = path === undefined ? undefined : findRoute(path)
     if (path === undefined || route?.allow === undefined) return undefined
-    if (readings(path).some((read) => findRoute(read) !== route)) return undefined
+    if (interpretations(path).some((read) => findRoute(read) !== route)) return undefined
     return canonicalPath(raw, route.allow)
   }
 }
 
 /**
- * The path that goes out. Canonical like the one that came in: a prefix on segment borders gives
- * way to another, or to nothing.
+ * The path for the upstream. It stays canonical, because the prefix is replaced on segment
+ * boundaries.
  */
 export function outgoingPath(
   path: string,
@@ -55,7 +55,7 @@ export function outgoingPath(
 
 export type FindRoute<Route extends AccessRoute> = (path: string) => Route | undefined
 
-/** Longest prefix wins. The path given must be canonical: prefixes are compared as text. */
+/** The longest prefix wins. The path must be canonical, because prefixes are compared as text. */
 export function createRoutes<Route extends AccessRoute>(
   routes: readonly Route[],
 ): FindRoute<Route> {

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http'
 import { decide } from '../policy/decide.ts'
 import type { CompiledPolicies, Decision, Question } from '../policy/engine/decision.ts'
+import { classify, isRefusedMethod, type Need, type Surface } from './classify.ts'
 import {
   createOwnEndpoints,
   isServerWide,
@@ -9,49 +10,47 @@ import {
   serverWide,
 } from './own-endpoints.ts'
 import { type AccessRoute, createPathReader, createRoutes, type ReadPath } from './routes.ts'
-import { isRefusedMethod, type Need, type Surface, settle } from './settle.ts'
 
-/** What a configuration says about calls, as far as it decides who may make them. */
+/** The settings that decide who may make which request. */
 interface AccessSettings {
-  /** `undefined`: no configuration is known, so every path may have a route. */
+  /** `undefined`: without a configuration, every path may have a route. */
   readonly routes: readonly AccessRoute[] | undefined
   readonly endpoints: OwnEndpointOptions
 }
 
-/** Settings that have been made ready to answer. */
+/** Settings, prepared for `evaluate`. */
 export interface Admission extends Surface<AccessRoute> {
   readonly readPath: ReadPath
   readonly areRoutesKnown: boolean
 }
 
-/** What decided: the policy's step, a route or an endpoint that asks no policy, or a refusal. */
+/** What decided: a step of the policy, a route or endpoint that needs no permission, or a refusal. */
 type VerdictStep = Decision['step'] | 'route' | 'endpoint' | 'refused'
 
-/** Why the gateway turns a call away before, or besides, asking the policy. */
+/** Why the gateway refuses a request without evaluating the policy. */
 export type CallRefusal =
   | 'unknown-method'
   | 'ambiguous-path'
   | 'no-such-endpoint'
   | 'method-not-allowed'
 
-/** What the gateway does with a call of a logged-in caller. */
+/** What the gateway does with a request of a logged-in caller. */
 export interface Verdict {
   readonly allowed: boolean
   readonly step: VerdictStep
-  /** What the caller needed to show; absent for a call that is refused to everyone. */
+  /** What the caller needs; absent for a request that is refused to everyone. */
   readonly need?: Need
   readonly refusal?: CallRefusal
-  /** Canonical; absent when there is no such reading. */
+  /** Canonical; absent when the path is ambiguous. */
   readonly path?: string
   readonly route?: AccessRoute
   readonly endpoint?: OwnEndpoint
-  /** Nothing serves the path: a caller with permission gets 404. */
+  /** No route serves the path: a caller with permission gets 404. */
   readonly isUnserved: boolean
-  /** Only where the policy was asked. */
+  /** Present when the policy was evaluated. */
   readonly decision?: Decision
 }
 
-/** Makes settings ready to answer. */
 export function createAdmission({ routes, endpoints }: AccessSettings): Admission {
   const findRoute = createRoutes(routes ?? [])
   return {
@@ -63,10 +62,10 @@ export function createAdmission({ routes, endpoints }: AccessSettings): Admissio
 }
 
 /**
- * Answers as the gateway does for a caller with a valid token: own endpoints, routes and their
- * access, then `admin`, exclusions and rules. Pure. Throws only a Fault, when an engine breaks.
+ * Decides as the gateway does for a caller with a valid token: own endpoints, routes and their
+ * access, then `admin`, exclusions and rules. Pure. Throws only a Fault, when an engine fails.
  */
-export function judge(
+export function evaluate(
   { roleKey, method, path: raw }: Question,
   admission: Admission,
   policies: CompiledPolicies,
@@ -75,7 +74,7 @@ export function judge(
   if (isRefusedMethod(method)) return refused('method-not-allowed')
   const path = isServerWide(method, raw) ? serverWide : admission.readPath(raw)
   if (path === undefined) return refused('ambiguous-path')
-  const { isRefused, route, endpoint, need } = settle(method, path, admission)
+  const { isRefused, route, endpoint, need } = classify(method, path, admission)
   if (isRefused) return refused('no-such-endpoint', { path })
 
   const isUnserved = admission.areRoutesKnown && endpoint === undefined && route === undefined
@@ -92,12 +91,12 @@ export function judge(
   const decision = decide({ roleKey, method, path }, policies)
   const isAllowed = decision.allowed || need === 'nothing'
   if (isAllowed && endpoint?.name === 'wrong-method') return refused('method-not-allowed', about)
-  // An endpoint that everyone may call asks no policy, and most are on its exclusion list anyway.
+  // Everyone may call an open endpoint, whether or not the exclusion list contains it.
   if (need === 'nothing' && !decision.allowed) return { ...about, allowed: true, step: 'endpoint' }
   return { ...about, allowed: decision.allowed, step: decision.step, decision }
 }
 
-/** Those that the parser of requests knows: it rejects all others, whatever a policy allows. */
+/** The HTTP parser rejects all other methods, whatever the policy allows. */
 const parsedMethods: ReadonlySet<string> = new Set(METHODS)
 
 function refused(refusal: CallRefusal, about: Partial<Verdict> = {}): Verdict {

@@ -37,7 +37,7 @@ export interface Written {
   /** Where a setting was written, such as `tls.certFile`. */
   readonly placeOf: (setting: string) => Place
   /** Whether a setting, or its section, has a problem already. */
-  readonly isBroken: (setting: string) => boolean
+  readonly hasProblem: (setting: string) => boolean
 }
 
 /** The path of the file: the given one, else `POSTERN_CONFIG`, else the default. */
@@ -71,7 +71,7 @@ export function readConfig(source: ConfigSource): ConfigReading {
   crossCheck(draft, report)
 
   const problems = report.problems()
-  const written = { draft, placeOf: report.placeOf, isBroken: report.isBroken }
+  const written = { draft, placeOf: report.placeOf, hasProblem: report.hasProblem }
   if (problems.length > 0) return { problems, written }
   Assert(configSchema, value)
   return { config: value, problems: [], written }

@@ -1,6 +1,6 @@
+import { classify, isRefusedMethod, type Surface } from '../admission/classify.ts'
 import { isServerWide, serverWide } from '../admission/own-endpoints.ts'
 import type { ReadPath } from '../admission/routes.ts'
-import { isRefusedMethod, type Surface, settle } from '../admission/settle.ts'
 import { Refusal } from '../errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import type { ReadHeaders } from './arrival/arriving-headers.ts'
@@ -28,7 +28,7 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   refuseForeignProtocol(arrival)
   const { path, query } = splitTarget(arrival, parts)
   arrival.notes.path = path
-  const { isRefused, route, endpoint, sentPath, need } = settle(arrival.method, path, parts)
+  const { isRefused, route, endpoint, sentPath, need } = classify(arrival.method, path, parts)
   if (isRefused) throw new Refusal('no-such-endpoint')
   if (sentPath !== path) arrival.notes.sentPath = sentPath
   arrival.notes.route = endpoint?.name ?? route?.path ?? 'none'

@@ -1,5 +1,5 @@
+import type { Need } from '../admission/classify.ts'
 import type { OwnEndpoint } from '../admission/own-endpoints.ts'
-import type { Need } from '../admission/settle.ts'
 import type { Decision } from '../policy/decide.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import type { Arrival } from './arrival/arrival.ts'

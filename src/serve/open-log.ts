@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs'
 import type { Config } from '../config/schema/schema.ts'
-import { secretsIn } from '../config/secrets-in.ts'
+import { secretsIn } from '../config/secrets.ts'
 import { createLog, type Log } from '../log/log.ts'
 import { createLogDestination } from '../log/log-destination.ts'
 import { createTextLines } from '../log/log-text.ts'

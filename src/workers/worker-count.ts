@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { notShared } from '../config/checks/shared-stores.ts'
+import { missingSharedStores } from '../config/checks/shared-stores.ts'
 import type { Config } from '../config/schema/schema.ts'
 
 /** The number of workers, and why it is lower than the number of cores. */
@@ -18,7 +18,7 @@ export function workerCount(
   cores: number = availableParallelism(),
 ): WorkerCount {
   if (workers !== 'auto') return { count: workers }
-  const missing = notShared(stores)
+  const missing = missingSharedStores(stores)
   if (cores === 1 || missing.length === 0) return { count: cores }
   return { count: 1, why: `several workers need ${missing.join(' and ')}` }
 }

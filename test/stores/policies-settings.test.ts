@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { loadConfig, readConfig } from '../../src/config/load.ts'
-import { redacted } from '../../src/config/redacted.ts'
+import { redacted } from '../../src/config/secrets.ts'
 import { parseRedisUrl } from '../../src/stores/redis/redis-address.ts'
 
 const cwd = mkdtempSync(join(tmpdir(), 'postern-settings-'))

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Access, AccessRoute } from '../../src/admission/routes.ts'
-import { createAdmission, judge, type Verdict } from '../../src/admission/verdict.ts'
+import { createAdmission, evaluate, type Verdict } from '../../src/admission/verdict.ts'
 import { type CompiledPolicies, compile } from '../../src/policy/engine/compile.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { readPolicyFiles } from '../../src/stores/policies/policy-files.ts'
@@ -156,7 +156,7 @@ export async function compareWithGateway({ settings, calls }: Comparison): Promi
 
   for (const question of calls) {
     const { roleKey, method, path } = question
-    const verdict = judge(question, admission, policies)
+    const verdict = evaluate(question, admission, policies)
     const known = await observe(gateway, `${method} ${path}`, { as: roleKey })
     const unknown = await observe(gateway, `${method} ${path}`, {})
 

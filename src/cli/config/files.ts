@@ -34,7 +34,7 @@ export async function fileProblems(written: Written, cwd: string): Promise<reado
   return found.flat()
 }
 
-function fileChecks({ draft, isBroken }: Written, cwd: string): readonly FileCheck[] {
+function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileCheck[] {
   const at = (path: string) => resolve(cwd, path)
   const { application, database, tls, jwt, policy, logger } = draft
   const { certFile, keyFile } = tls ?? {}
@@ -63,7 +63,7 @@ function fileChecks({ draft, isBroken }: Written, cwd: string): readonly FileChe
   }
   // Without a database of its own, Postern keeps one there.
   const directory = application?.dataDirectory
-  if (database?.url === undefined && directory !== undefined && !isBroken('database.url')) {
+  if (database?.url === undefined && directory !== undefined && !hasProblem('database.url')) {
     const run = () => checkDirectory(at(directory))
     checks.push({ setting: 'application.dataDirectory', run })
   }

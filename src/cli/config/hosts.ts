@@ -10,8 +10,8 @@ import type { Problem } from '../../errors.ts'
  */
 export async function hostProblems({ draft, placeOf }: Written): Promise<readonly Problem[]> {
   const found = await Promise.all(
-    listenersOf(draft).map(async ({ name, host, complaint }: Listener) => {
-      if (host === undefined || complaint !== undefined) return []
+    listenersOf(draft).map(async ({ name, host, problem }: Listener) => {
+      if (host === undefined || problem !== undefined) return []
       const reason = await refusalOf(host)
       if (reason === undefined) return []
       const message = `${name}.host: cannot listen on ${host} (${reason}); use an address of this machine, or 0.0.0.0 for all`

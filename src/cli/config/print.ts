@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { readConfig } from '../../config/load.ts'
-import { redacted } from '../../config/redacted.ts'
+import { redacted } from '../../config/secrets.ts'
 import { formatProblem } from '../../errors.ts'
 import type { Run } from '../command.ts'
 import { json } from '../format.ts'

@@ -1,5 +1,10 @@
 import type { OwnEndpoint } from '../../admission/own-endpoints.ts'
-import { type Admission, type CallRefusal, judge, type Verdict } from '../../admission/verdict.ts'
+import {
+  type Admission,
+  type CallRefusal,
+  evaluate,
+  type Verdict,
+} from '../../admission/verdict.ts'
 import { compile } from '../../policy/engine/compile.ts'
 import type { CompiledPolicies, NearMiss, Question } from '../../policy/engine/decision.ts'
 import { explain } from '../../policy/explain.ts'
@@ -22,7 +27,7 @@ export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
   const version = await readVersion(options.policies ?? settings.directory, settings, io)
   const policies = compile(version.set)
   const [raw = ''] = target.split('?', 1)
-  const verdict = judge({ roleKey, method, path: raw }, admission, policies)
+  const verdict = evaluate({ roleKey, method, path: raw }, admission, policies)
   const question = { roleKey, method, path: verdict.path ?? raw }
   const nearMisses = verdict.decision === undefined ? [] : explain(question, policies).nearMisses
   const notes = [methodProblem(method), note].filter((each) => each !== undefined)

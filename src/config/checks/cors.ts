@@ -7,9 +7,9 @@ export function checkCors({ cors }: Draft, report: Report): void {
   const origins = cors?.origins ?? []
   origins.forEach((origin, index) => {
     const at = `cors.origins[${index}]`
-    if (origin === undefined || origin === '*' || report.isBroken(at)) return
-    const complaint = originComplaint(origin)
-    if (complaint !== undefined) report.problem(at, `${at}: ${complaint}`)
+    if (origin === undefined || origin === '*' || report.hasProblem(at)) return
+    const problem = originProblem(origin)
+    if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
   })
 
   if (origins.includes('*') && origins.length > 1) {
@@ -32,7 +32,7 @@ export function checkCors({ cors }: Draft, report: Report): void {
 }
 
 /** Why an origin would never equal the `Origin` header of a browser, or `undefined`. */
-export function originComplaint(origin: string): string | undefined {
+export function originProblem(origin: string): string | undefined {
   const sent = URL.parse(origin)?.origin
   if (sent === origin) return undefined
   if (sent === undefined) return `${subject(origin)} is not a valid origin; check host and port`

@@ -3,12 +3,12 @@ import { modeFacts } from '../mode.ts'
 import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
-import { checkCors, originComplaint } from './cors.ts'
+import { checkCors, originProblem } from './cors.ts'
 import { checkListeners } from './listeners.ts'
 import { checkForwardAuth, checkProxies } from './proxies.ts'
 import { checkEndpoints, checkRoutes } from './routes.ts'
 import { MASK, secretWeakness } from './secret-strength.ts'
-import { notShared } from './shared-stores.ts'
+import { missingSharedStores } from './shared-stores.ts'
 import { checkUpstreams } from './upstreams.ts'
 
 // An identity header with one of these names would be dropped, or would change how the message is
@@ -42,7 +42,7 @@ export function crossCheck(draft: Draft, report: Report): void {
 
 function checkSecret({ application, jwt }: Draft, report: Report): void {
   const at = 'jwt.secret'
-  if (report.isBroken(at)) return
+  if (report.hasProblem(at)) return
   const secret = jwt?.secret
   const cure = 'set POSTERN_JWT__SECRET or POSTERN_JWT__SECRET_FILE to at least 32 random bytes'
 
@@ -52,7 +52,7 @@ function checkSecret({ application, jwt }: Draft, report: Report): void {
   }
   if (modeFacts(application?.mode, 0).weakSecretAllowed) return
   if (secret === undefined) {
-    if (jwt?.keyDirectory !== undefined || report.isBroken('jwt.keyDirectory')) return
+    if (jwt?.keyDirectory !== undefined || report.hasProblem('jwt.keyDirectory')) return
     report.problem(at, `${at} is required: ${cure}`)
     return
   }
@@ -63,8 +63,8 @@ function checkSecret({ application, jwt }: Draft, report: Report): void {
 function checkLifetime({ jwt }: Draft, report: Report): void {
   const at = 'jwt.maxLifetimeSeconds'
   const { maxLifetimeSeconds, timeout } = jwt ?? {}
-  if (maxLifetimeSeconds === undefined || timeout === undefined || report.isBroken(at)) return
-  if (maxLifetimeSeconds >= timeout || report.isBroken('jwt.timeout')) return
+  if (maxLifetimeSeconds === undefined || timeout === undefined || report.hasProblem(at)) return
+  if (maxLifetimeSeconds >= timeout || report.hasProblem('jwt.timeout')) return
   report.problem(
     at,
     `${at}: ${maxLifetimeSeconds} is less than jwt.timeout (${timeout}), so every issued token would be rejected; use at least ${timeout}`,
@@ -85,8 +85,8 @@ function checkCookie({ application, cookie }: Draft, report: Report): void {
   for (const [index, origin] of cookie?.trustedOrigins?.entries() ?? []) {
     const at = `cookie.trustedOrigins[${index}]`
     if (origin === undefined) continue
-    const complaint = originComplaint(origin)
-    if (complaint !== undefined) report.problem(at, `${at}: ${complaint}`)
+    const problem = originProblem(origin)
+    if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
   }
 }
 
@@ -98,7 +98,7 @@ function checkDatabase({ database }: Draft, report: Report): void {
 function checkWorkers(draft: Draft, report: Report): void {
   const at = 'application.workers'
   const workers = draft.application?.workers
-  const missing = notShared(draft).filter((name) => !report.isBroken(name))
+  const missing = missingSharedStores(draft).filter((name) => !report.hasProblem(name))
   if (typeof workers !== 'number' || workers === 1 || missing.length === 0) return
   report.problem(
     at,
@@ -113,7 +113,7 @@ function checkLoginLog({ logger }: Draft, report: Report): void {
 
 function checkPolicySource({ policy, redis }: Draft, report: Report): void {
   const url = redis?.url
-  if (policy?.source === 'redis' && url === undefined && !report.isBroken('redis.url')) {
+  if (policy?.source === 'redis' && url === undefined && !report.hasProblem('redis.url')) {
     report.problem('policy.source', 'policy.source is "redis", so redis.url is required')
   }
   if (policy?.source === 'files' && policy.snapshot !== undefined) {
@@ -138,7 +138,7 @@ function checkPorts({ application, ops, forwardAuth }: Draft, report: Report): v
   for (const [index, [at, port]] of ports.entries()) {
     // With 0 the system assigns a free port.
     const other = port === 0 ? undefined : ports.slice(0, index).find(([, it]) => it === port)
-    if (other === undefined || report.isBroken(at) || report.isBroken(other[0])) continue
+    if (other === undefined || report.hasProblem(at) || report.hasProblem(other[0])) continue
     report.problem(at, `${at}: ${port} is already used by ${other[0]}; use another port`)
   }
 }
@@ -182,7 +182,7 @@ function checkAssertion({ identity, jwt, forwardAuth }: Draft, report: Report): 
   const assertion = identity?.assertion
   if (assertion?.enabled !== true) return
   // An upstream that verifies with a shared secret could also sign tokens with it.
-  if (jwt?.keyDirectory === undefined && !report.isBroken('jwt.keyDirectory')) {
+  if (jwt?.keyDirectory === undefined && !report.hasProblem('jwt.keyDirectory')) {
     report.problem(
       'identity.assertion.enabled',
       'identity.assertion.enabled is true, so jwt.keyDirectory is required: upstreams verify with its public keys',
@@ -223,7 +223,7 @@ function checkOrder({ limits, login, shutdown }: Draft, report: Report): void {
   ] as const
 
   for (const [lowAt, low = 0, highAt, high = 0] of pairs) {
-    if (low <= high || report.isBroken(lowAt) || report.isBroken(highAt)) continue
+    if (low <= high || report.hasProblem(lowAt) || report.hasProblem(highAt)) continue
     report.problem(
       lowAt,
       `${lowAt}: ${low} is greater than ${highAt} (${high}); use at most ${high}`,

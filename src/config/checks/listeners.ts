@@ -6,14 +6,14 @@ import type { Draft } from '../schema/schema.ts'
 /** Hosts to listen on are addresses or names, and no target is one of our own listeners. */
 export function checkListeners(draft: Draft, report: Report): void {
   const listeners = listenersOf(draft)
-  for (const { name, complaint } of listeners) {
+  for (const { name, problem } of listeners) {
     const at = `${name}.host`
-    if (complaint !== undefined) report.problem(at, `${at}: ${complaint}`)
+    if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
   }
   for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
     upstream?.targets?.forEach((target, index) => {
       const at = `upstreams.${name}.targets[${index}]`
-      if (target === undefined || report.isBroken(at)) return
+      if (target === undefined || report.hasProblem(at)) return
       const own = listeners.find((listener) => leadsTo(target, listener))
       if (own === undefined) return
       report.problem(
@@ -29,7 +29,7 @@ export interface Listener {
   readonly host: string | undefined
   readonly port: number | undefined
   /** Why no machine can listen on the host. */
-  readonly complaint: string | undefined
+  readonly problem: string | undefined
 }
 
 /** The enabled listeners of a gateway. */
@@ -46,10 +46,10 @@ function listener(
   section: { readonly host?: string; readonly port?: number } | undefined,
 ): Listener {
   const { host, port } = section ?? {}
-  return { name, host, port, complaint: host === undefined ? undefined : hostComplaint(host, name) }
+  return { name, host, port, problem: host === undefined ? undefined : hostProblem(host, name) }
 }
 
-function hostComplaint(host: string, name: string): string | undefined {
+function hostProblem(host: string, name: string): string | undefined {
   const shown = JSON.stringify(host)
   const [, alone, port] = /^([^:]+):(\d+)$/.exec(host) ?? []
   if (port !== undefined) {

@@ -6,7 +6,7 @@ import type { Draft } from '../schema/schema.ts'
 /** A forward-auth request describes another request, so only trusted proxies may send one. */
 export function checkForwardAuth({ application, forwardAuth }: Draft, report: Report): void {
   const at = 'application.trustedProxies'
-  if (forwardAuth?.enabled !== true || report.isBroken(at)) return
+  if (forwardAuth?.enabled !== true || report.hasProblem(at)) return
   if ((application?.trustedProxies ?? []).length > 0) return
   report.problem(
     at,
@@ -18,13 +18,13 @@ export function checkForwardAuth({ application, forwardAuth }: Draft, report: Re
 export function checkProxies({ application }: Draft, report: Report): void {
   application?.trustedProxies?.forEach((range, index) => {
     const at = `application.trustedProxies[${index}]`
-    if (range === undefined || report.isBroken(at)) return
-    const complaint = rangeComplaint(range)
-    if (complaint !== undefined) report.problem(at, `${at}: ${complaint}`)
+    if (range === undefined || report.hasProblem(at)) return
+    const problem = rangeProblem(range)
+    if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
   })
 }
 
-function rangeComplaint(range: string): string | undefined {
+function rangeProblem(range: string): string | undefined {
   const [address = '', prefix] = range.split('/', 2)
   const most = { 4: 32, 6: 128 }[isIP(address)]
   if (most === undefined || range.split('/').length > 2) {

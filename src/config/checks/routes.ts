@@ -1,4 +1,4 @@
-import { makesServersAct } from '../../acting-headers.ts'
+import { isControlHeader } from '../../control-headers.ts'
 import { captchaAlias, ownPaths, removedPaths } from '../../endpoints.ts'
 import { didYouMean } from '../../suggest.ts'
 import { quote, subject } from '../reading/quote.ts'
@@ -14,9 +14,9 @@ export function checkRoutes(draft: Draft, report: Report): void {
 
   draft.routes?.forEach((route, index) => {
     const at = `routes[${index}]`
-    const say = (key: string, complaint: string) => {
+    const say = (key: string, problem: string) => {
       const path = `${at}.${key}`
-      if (!report.isBroken(path)) report.problem(path, `${path}${complaint}`)
+      if (!report.hasProblem(path)) report.problem(path, `${path}${problem}`)
     }
     if (route === undefined) return
 
@@ -34,22 +34,22 @@ export function checkRoutes(draft: Draft, report: Report): void {
       )
     }
     for (const name of route.passHeaders ?? []) {
-      if (name === undefined || makesServersAct(name.toLowerCase())) continue
+      if (name === undefined || isControlHeader(name.toLowerCase())) continue
       say(
         'passHeaders',
         `: ${subject(name)} is not one of X-Accel-*, X-Sendfile*, X-Envoy-* or X-Middleware-*; remove it: this setting has no effect on other headers`,
       )
     }
-    const replacement = route.replacePrefix && formComplaint(route.replacePrefix)
+    const replacement = route.replacePrefix && pathProblem(route.replacePrefix)
     if (replacement) say('replacePrefix', `: ${replacement}`)
     if (route.path === undefined) return
 
     const first = firstAt.get(route.path)
-    const complaint =
-      formComplaint(route.path) ??
-      ownComplaint(route.path, own) ??
+    const problem =
+      pathProblem(route.path) ??
+      reservedProblem(route.path, own) ??
       (first && `${subject(route.path)} is already the path of ${first}; keep one`)
-    if (complaint !== undefined) say('path', `: ${complaint}`)
+    if (problem !== undefined) say('path', `: ${problem}`)
     firstAt.set(route.path, first ?? at)
   })
 }
@@ -65,7 +65,7 @@ export function checkEndpoints(draft: Draft, report: Report): void {
 function checkUpstreamName(at: string, name: string | undefined, draft: Draft, report: Report) {
   const upstreams = draft.upstreams ?? {}
   if (name === undefined || Object.hasOwn(upstreams, name)) return
-  if (report.isBroken(at) || report.isBroken('upstreams')) return
+  if (report.hasProblem(at) || report.hasProblem('upstreams')) return
 
   const known = Object.keys(upstreams)
   const defined = known.slice(0, 20).join(', ') || 'none'
@@ -74,7 +74,7 @@ function checkUpstreamName(at: string, name: string | undefined, draft: Draft, r
 }
 
 /** A route is compared with canonical paths: one that is not canonical would never match. */
-function formComplaint(path: string): string | undefined {
+function pathProblem(path: string): string | undefined {
   const segments = path.split('/').slice(1)
   const shown = subject(path)
 
@@ -93,7 +93,7 @@ function formComplaint(path: string): string | undefined {
   return character && `${shown} must not contain ${quote(character)}`
 }
 
-function ownComplaint(path: string, own: readonly string[]): string | undefined {
+function reservedProblem(path: string, own: readonly string[]): string | undefined {
   // refresh_token must not exist in any spelling, so case must not open a way to it.
   const spelled = path.toLowerCase()
   const endpoint = own.find((it) => `${spelled}/`.startsWith(`${it.toLowerCase()}/`))

@@ -8,9 +8,9 @@ export function checkUpstreams(draft: Draft, report: Report): void {
     const at = `upstreams.${name}`
     upstream?.targets?.forEach((target, index) => {
       const path = `${at}.targets[${index}]`
-      if (target === undefined || report.isBroken(path)) return
-      const complaint = targetComplaint(target)
-      if (complaint !== undefined) report.problem(path, `${path}: ${complaint}`)
+      if (target === undefined || report.hasProblem(path)) return
+      const problem = targetProblem(target)
+      if (problem !== undefined) report.problem(path, `${path}: ${problem}`)
     })
     checkTls(`${at}.tls`, upstream, report)
     if (name === 'gateway') {
@@ -23,7 +23,7 @@ type Upstream = NonNullable<Draft['upstreams']>[string]
 
 function checkTls(at: string, upstream: Upstream, report: Report): void {
   const tls = upstream?.tls
-  if (tls === undefined || report.isBroken(at)) return
+  if (tls === undefined || report.hasProblem(at)) return
   if ((tls.certFile === undefined) !== (tls.keyFile === undefined)) {
     const missing = tls.certFile === undefined ? 'certFile' : 'keyFile'
     report.problem(at, `${at}: certFile and keyFile must be set together; add ${missing}`)
@@ -34,7 +34,7 @@ function checkTls(at: string, upstream: Upstream, report: Report): void {
   }
 }
 
-function targetComplaint(target: string): string | undefined {
+function targetProblem(target: string): string | undefined {
   const url = URL.parse(target)
   if (url === null || !/^https?:\/\//.test(target) || url.hostname === '') {
     return `${subject(target)} is not scheme, host and port, such as http://orders:8080`

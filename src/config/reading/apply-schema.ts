@@ -1,9 +1,9 @@
 import { nearest } from '../../suggest.ts'
 import { formOf } from '../schema/patterns.ts'
 import {
-  freeEntries,
   joinPath,
   namedSettings,
+  patternEntries,
   type Setting,
   settingPaths,
 } from '../schema/setting.ts'
@@ -28,9 +28,9 @@ export function applySchema(
   if (setting.type === 'array') return applyList(setting, tree, report, path, quotes)
   if (tree === undefined) return setting.default
 
-  const complaint = checkScalar(setting, tree, quotes)
-  if (complaint === undefined && tree.kind === 'scalar') return tree.value
-  report.problem(path, `${path}: ${complaint}`)
+  const problem = checkScalar(setting, tree, quotes)
+  if (problem === undefined && tree.kind === 'scalar') return tree.value
+  report.problem(path, `${path}: ${problem}`)
   return setting.default
 }
 
@@ -44,15 +44,16 @@ function applyMap(setting: Setting, tree: Tree | undefined, report: Report, path
     )
   }
   const entries = given?.kind === 'map' ? given.entries : new Map<string, never>()
-  const free = freeEntries(setting)
+  const custom = patternEntries(setting)
   // `timeout: 5` and an indented line `secret:abc` are one text to YAML: do not quote beside a secret.
   const quotes = !namedSettings(setting).some(([, child]) => child.writeOnly)
   const value: Record<string, unknown> = {}
 
   for (const [key, entry] of entries) {
     const childPath = joinPath(path, key)
-    if (free?.form.test(key)) value[key] = applySchema(free.each, entry.tree, report, childPath)
-    else if (free) report.problemAt(entry.place, badName(free.form, path, key))
+    if (custom?.pattern.test(key))
+      value[key] = applySchema(custom.schema, entry.tree, report, childPath)
+    else if (custom) report.problemAt(entry.place, badName(custom.pattern, path, key))
     else if (!Object.hasOwn(setting.properties ?? {}, key)) {
       report.problemAt(entry.place, unknownKey(setting, path, key))
     }
@@ -63,7 +64,7 @@ function applyMap(setting: Setting, tree: Tree | undefined, report: Report, path
     const childPath = joinPath(path, key)
     const needed = child.default === undefined && setting.required?.includes(key)
     if (entry === undefined && needed) {
-      if (!report.isBroken(path)) {
+      if (!report.hasProblem(path)) {
         report.problem(childPath, `${childPath} is required. ${firstSentence(child)}`)
       }
       continue

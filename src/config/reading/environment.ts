@@ -1,7 +1,7 @@
 import { didYouMean } from '../../suggest.ts'
 import {
-  freeEntries,
   namedSettings,
+  patternEntries,
   rootSetting,
   type Setting,
   settingPaths,
@@ -52,8 +52,8 @@ export function overlayEnvironment(
   return shallowFirst.reduce((tree, variable) => {
     const key = variable.path.join('.')
     report.remember(key, { file: variable.name })
-    const { tree: value, complaints } = meaning(variable, readSecretFile)
-    for (const complaint of complaints) report.problem(key, `${key}: ${complaint}`)
+    const { tree: value, messages } = meaning(variable, readSecretFile)
+    for (const message of messages) report.problem(key, `${key}: ${message}`)
     return value === undefined ? tree : withValue(tree, variable.path, value)
   }, file)
 }
@@ -61,17 +61,17 @@ export function overlayEnvironment(
 function meaning(
   { name, text, setting, isFile }: Variable,
   readSecretFile: ReadSecretFile,
-): { readonly tree?: Tree; readonly complaints: readonly string[] } {
+): { readonly tree?: Tree; readonly messages: readonly string[] } {
   if (isFile) {
     const content = readSecretFile(text)
-    if ('why' in content) return { complaints: [`file ${text} ${content.why}`] }
-    return { tree: scalar(content.text, name), complaints: [] }
+    if ('why' in content) return { messages: [`file ${text} ${content.why}`] }
+    return { tree: scalar(content.text, name), messages: [] }
   }
   // Not parsed as YAML: a secret may look like a number or start with a YAML indicator.
-  if (setting.type === 'string') return { tree: scalar(text, name), complaints: [] }
+  if (setting.type === 'string') return { tree: scalar(text, name), messages: [] }
 
   const { tree, problems } = parseYaml(text, name, false)
-  return tree ? { tree, complaints: [] } : { complaints: problems.map(({ message }) => message) }
+  return tree ? { tree, messages: [] } : { messages: problems.map(({ message }) => message) }
 }
 
 function scalar(value: string, name: string): Tree {
@@ -88,10 +88,10 @@ function resolve(name: string, text: string): Variable | undefined {
     const secret = named.find(
       ([key, child]) => child.writeOnly && `${key}_file`.toLowerCase() === part,
     )
-    const free = freeEntries(setting)
+    const custom = patternEntries(setting)
     if (match) [setting] = [match[1], path.push(match[0])]
     else if (secret) [setting] = [secret[1], path.push(secret[0])]
-    else if (free?.form.test(part)) [setting] = [free.each, path.push(part)]
+    else if (custom?.pattern.test(part)) [setting] = [custom.schema, path.push(part)]
     else return undefined
   }
   return { name, text, path, setting, isFile: setting.writeOnly === true && FILE_SUFFIX.test(name) }

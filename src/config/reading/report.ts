@@ -1,22 +1,22 @@
 import type { Problem } from '../../errors.ts'
 import type { Place } from './tree.ts'
 
-/** Collects problems by the setting they are about, and knows where each setting was written. */
+/** Collects problems by setting, and knows the place of each setting. */
 export interface Report {
-  /** Notes where a setting was written. */
+  /** Records the place of a setting. */
   remember(path: string, place: Place): void
-  /** A problem of a setting, put where the setting or else its nearest section was written. */
+  /** Adds a problem at the place of a setting, or of the nearest section around it. */
   problem(path: string, message: string): void
-  /** A problem of something that is no setting. */
+  /** Adds a problem that does not belong to a known setting. */
   problemAt(place: Place, message: string): void
-  /** Whether the setting itself, or a section around it, has a problem already. */
-  isBroken(path: string): boolean
-  /** Where the setting, or else its nearest section, was written. */
+  /** Whether the setting, or a section around it, already has a problem. */
+  hasProblem(path: string): boolean
+  /** The place of the setting, or of the nearest section around it. */
   placeOf(path: string): Place
   problems(): readonly Problem[]
 }
 
-/** An empty report on one source; `origin` is the place of what stands nowhere. */
+/** An empty report. `origin` is the place of settings that were not written anywhere. */
 export function createReport(origin: Place): Report {
   const places = new Map<string, Place>()
   const broken = new Set<string>()
@@ -39,7 +39,7 @@ export function createReport(origin: Place): Report {
       problems.push({ ...place, message })
     },
     placeOf,
-    isBroken(path) {
+    hasProblem(path) {
       return upwards(path).some((ancestor) => broken.has(ancestor))
     },
     problems() {
@@ -50,7 +50,7 @@ export function createReport(origin: Place): Report {
   }
 }
 
-/** `a.b[0].c` and everything around it, up to the root, which is the empty text. */
+/** `a.b[0].c` and every section around it, up to the root `''`. */
 function upwards(path: string): readonly string[] {
   const paths = [path]
   for (let rest = path; rest !== ''; ) {

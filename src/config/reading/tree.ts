@@ -1,9 +1,9 @@
 import type { Problem } from '../../errors.ts'
 
-/** Where something was written: a file with line and column, or an environment variable. */
+/** The place of a value: a file with line and column, or an environment variable. */
 export type Place = Omit<Problem, 'message'>
 
-/** One key of a mapping. The place is that of the key, not of the value. */
+/** One key of a mapping. `place` is the place of the key, not of the value. */
 export interface Entry {
   readonly place: Place
   readonly tree: Tree
@@ -11,20 +11,20 @@ export interface Entry {
 
 type Scalar = string | number | boolean | null
 
-/** What a person wrote, before any schema has seen it, with the place of every value. */
+/** A parsed file before validation, with the place of every value. */
 export type Tree =
   | { readonly kind: 'scalar'; readonly value: Scalar; readonly place: Place }
   | { readonly kind: 'list'; readonly items: readonly Tree[]; readonly place: Place }
   | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, Entry>; readonly place: Place }
 
-/** True for a key with nothing behind it, as is left when all its lines are commented out. */
+/** True for a key without a value, such as a section whose lines are all commented out. */
 export function isEmpty(tree: Tree): boolean {
   return tree.kind === 'scalar' && tree.value === null
 }
 
 /**
- * The tree with one value put in or replaced. Where the way there leads through something that is
- * not a mapping, the tree comes back as it was: the schema will complain about that place.
+ * The tree with one value added or replaced. If the path leads through a value that is not a mapping,
+ * the tree stays unchanged: validation reports that value.
  */
 export function withValue(tree: Tree, path: readonly string[], value: Tree): Tree {
   const [key, ...rest] = path
@@ -42,7 +42,6 @@ export function withValue(tree: Tree, path: readonly string[], value: Tree): Tre
   return { ...base, entries }
 }
 
-/** A mapping without a key. */
 function emptyMap(place: Place): Tree & { readonly kind: 'map' } {
   return { kind: 'map', entries: new Map(), place }
 }

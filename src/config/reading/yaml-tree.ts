@@ -12,7 +12,7 @@ import type { Problem } from '../../errors.ts'
 import type { Entry, Place, Tree } from './tree.ts'
 
 // The messages of the library quote the source, which may hold a secret.
-const COMPLAINTS: Partial<Record<ErrorCode, string>> = {
+const MESSAGES: Partial<Record<ErrorCode, string>> = {
   BAD_DQ_ESCAPE: 'unknown escape sequence in double quotes; use single quotes',
   BAD_INDENT: 'wrong indentation, or a bracket is not closed',
   BAD_SCALAR_START: 'an unquoted value cannot start with this character; put it in single quotes',
@@ -47,11 +47,11 @@ export function parseYaml(text: string, name: string, lines: boolean): Parsing {
     return { file: name, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
 
-  const complaints = [...document.errors, ...document.warnings]
-  if (complaints.length > 0) {
-    const problems = complaints.map(({ code, pos }) => ({
+  const errors = [...document.errors, ...document.warnings]
+  if (errors.length > 0) {
+    const problems = errors.map(({ code, pos }) => ({
       ...placeOf(pos[0]),
-      message: `invalid YAML: ${COMPLAINTS[code] ?? 'syntax error'}`,
+      message: `invalid YAML: ${MESSAGES[code] ?? 'syntax error'}`,
     }))
     return { problems }
   }

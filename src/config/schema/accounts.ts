@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { ALPHANUMERIC, ORIGIN, POSTGRES_URL } from './patterns.ts'
-import { DAY_MS, flag, integer, section, TEN_YEARS_SECONDS } from './setting-forms.ts'
+import { DAY_MS, flag, integer, section, TEN_YEARS_SECONDS } from './setting-builders.ts'
 
 export const jwtSettings = section('Tokens: signing, verification and lifetime.', {
   secret: Type.Optional(

@@ -7,7 +7,7 @@ import {
   PROTOCOL,
   UPSTREAM_NAME,
 } from './patterns.ts'
-import { DAY_MS, flag, headerName, integer, section, text } from './setting-forms.ts'
+import { DAY_MS, flag, headerName, integer, section, text } from './setting-builders.ts'
 
 export const route = Type.Object(
   {

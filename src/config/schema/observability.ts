@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { flag, section } from './setting-forms.ts'
+import { flag, section } from './setting-builders.ts'
 
 const visibility = (what: string) =>
   Type.Enum(['plain', 'hash', 'omit'], {

@@ -26,11 +26,11 @@ import {
   TEN_YEARS_SECONDS,
   TIB,
   text,
-} from './setting-forms.ts'
+} from './setting-builders.ts'
 import { upstream } from './upstream.ts'
 
 /** The longest `jwt.timeout` that can be configured. */
-export { TEN_YEARS_SECONDS as LONGEST_TIMEOUT_SECONDS } from './setting-forms.ts'
+export { TEN_YEARS_SECONDS as LONGEST_TIMEOUT_SECONDS } from './setting-builders.ts'
 
 /**
  * Every setting of Postern. The TypeScript type, the checks, the defaults and `config/schema.json` all

@@ -32,9 +32,9 @@ export function namedSettings(setting: Setting): readonly (readonly [string, Set
 }
 
 /** For a mapping whose keys users choose, such as `upstreams`: their pattern and their schema. */
-export function freeEntries(setting: Setting): { form: RegExp; each: Setting } | undefined {
+export function patternEntries(setting: Setting): { pattern: RegExp; schema: Setting } | undefined {
   const [entry] = Object.entries(setting.patternProperties ?? {})
-  return entry && { form: new RegExp(entry[0]), each: entry[1] }
+  return entry && { pattern: new RegExp(entry[0]), schema: entry[1] }
 }
 
 /** The path of a setting, such as `application.port` or `routes[0].path`. */

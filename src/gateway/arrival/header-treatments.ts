@@ -1,4 +1,4 @@
-import { makesServersAct } from '../../acting-headers.ts'
+import { isControlHeader } from '../../control-headers.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
 
 /** What becomes of a request header, by its name. */
@@ -44,7 +44,7 @@ export function createTreatments(
     const folded = foldName(lower)
     // CGI, WSGI and PHP fold X_User_Id and X-User-Id into one variable (CVE-2025-64484).
     if (folded !== lower && treatments.has(folded)) return 'drop'
-    if (makesServersAct(folded)) return folded === lower ? 'acting' : 'drop'
+    if (isControlHeader(folded)) return folded === lower ? 'acting' : 'drop'
     return isReserved(folded) ? 'drop' : 'pass'
   })
 }

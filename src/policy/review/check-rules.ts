@@ -1,4 +1,4 @@
-import { isOpen, isRemoved } from '../../endpoints.ts'
+import { isRemoved, needsNoLogin } from '../../endpoints.ts'
 import { type Exclusion, quote, type Rule } from '../rule/rule.ts'
 import type { Tick } from '../rule/steps.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
@@ -41,7 +41,7 @@ function noEffectReason({ roleKey, path, method }: Rule, adminIsInherited: boole
     const message = 'no effect: the endpoint is removed and always answers 404'
     return { field: 'path', message } as const
   }
-  if (isOpen(path)) {
+  if (needsNoLogin(path)) {
     const message = 'no effect: the gateway answers this path itself, before the permission check'
     return { field: 'path', message } as const
   }

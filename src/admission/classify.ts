@@ -1,42 +1,42 @@
-import { isRemoved, readsAsOurs } from '../endpoints.ts'
+import { isRemoved, mayReachReservedPath } from '../endpoints.ts'
 import type { FindOwnEndpoint, OwnEndpoint } from './own-endpoints.ts'
 import { type AccessRoute, type FindRoute, outgoingPath } from './routes.ts'
 
-/** What the configuration says about calls. */
+/** The routes and endpoints of a configuration. */
 export interface Surface<Route extends AccessRoute> {
   readonly findRoute: FindRoute<Route>
   readonly findEndpoint: FindOwnEndpoint
 }
 
-/** What a caller needs to show: nothing, a token, or a token whose role has permission. */
+/** What a caller needs: nothing, a valid token, or a valid token whose role has permission. */
 export type Need = 'nothing' | 'identity' | 'permission'
 
-/** A call, by the configuration alone: neither caller nor policy has been asked. */
-interface Settled<Route extends AccessRoute> {
-  /** It must not be reached, whatever the policy says. */
+/** A request as the configuration alone classifies it, before identity and policy. */
+interface Classified<Route extends AccessRoute> {
+  /** It must not be served, whatever the policy allows. */
   readonly isRefused: boolean
   readonly route: Route | undefined
   readonly endpoint: OwnEndpoint | undefined
-  /** The path for the upstream: that of the call, unless its route replaces the prefix. */
+  /** The path for the upstream: that of the request, unless its route replaces the prefix. */
   readonly sentPath: string
   readonly need: Need
 }
 
 /**
- * Which endpoint or route a call belongs to, and what that asks of the caller. The gateway and the
- * commands both ask this, so that they cannot disagree. The path has to be canonical.
+ * Finds the endpoint or route of a request, and what it requires of the caller. The gateway and the
+ * commands both use it, so that they cannot disagree. The path must be canonical.
  */
-export function settle<Route extends AccessRoute>(
+export function classify<Route extends AccessRoute>(
   method: string,
   path: string,
   { findRoute, findEndpoint }: Surface<Route>,
-): Settled<Route> {
+): Classified<Route> {
   const route = findRoute(path)
   const endpoint = findEndpoint(method, path)
   const sentPath = endpoint === undefined ? outgoingPath(path, route) : path
-  // Specification, Removed endpoint. And a rewritten or an oddly spelled path would else be a way to
-  // what must not be reached.
-  const isRefused = isRemoved(path) || (endpoint === undefined && readsAsOurs(sentPath))
+  // Specification, Removed endpoint. A rewritten or oddly encoded path must not become a way to reach
+  // an endpoint that must not be served.
+  const isRefused = isRemoved(path) || (endpoint === undefined && mayReachReservedPath(sentPath))
   return { isRefused, route, endpoint, sentPath, need: needOf(route, endpoint) }
 }
 
@@ -47,10 +47,10 @@ function needOf(route: AccessRoute | undefined, endpoint: OwnEndpoint | undefine
   return route?.access === 'authenticated' ? 'identity' : 'permission'
 }
 
-/** TRACE would echo the credentials that we hold back; CONNECT asks for another kind of proxy. */
+/** TRACE would echo credentials that Postern removes; CONNECT is for a forward proxy. */
 const refusedMethods: ReadonlySet<string> = new Set(['TRACE', 'CONNECT'])
 
-/** Whether no call with this method is served, whatever its path. */
+/** Whether requests with this method are refused on every path. */
 export function isRefusedMethod(method: string): boolean {
   return refusedMethods.has(method)
 }

@@ -1,0 +1,50 @@
+import { MASK } from './checks/secret-strength.ts'
+import type { Config } from './schema/schema.ts'
+import { namedSettings, patternEntries, rootSetting, type Setting } from './schema/setting.ts'
+
+/** The configuration with every secret masked, in the order of the schema. */
+export function redacted(config: Config): unknown {
+  return masked(rootSetting, config)
+}
+
+function masked(setting: Setting, value: unknown): unknown {
+  if (setting.writeOnly) return MASK
+  if (Array.isArray(value)) return value.map((item) => masked(setting.items ?? {}, item))
+  if (typeof value !== 'object' || value === null) return value
+
+  const given = new Map<string, unknown>(Object.entries(value))
+  const entries = patternEntries(setting)
+  const known = entries
+    ? [...given.keys()].map((key) => [key, entries.schema] as const)
+    : namedSettings(setting)
+  return Object.fromEntries(
+    known.flatMap(([key, child]) => (given.has(key) ? [[key, masked(child, given.get(key))]] : [])),
+  )
+}
+
+/** Every secret of a configuration and the password of every secret URL, so that logs can hide them. */
+export function secretsIn(config: Config): string[] {
+  return found(rootSetting, config).flatMap((secret) => [secret, ...passwordsOf(secret)])
+}
+
+function found(setting: Setting, value: unknown): string[] {
+  if (setting.writeOnly) return typeof value === 'string' && value !== '' ? [value] : []
+  if (Array.isArray(value)) return value.flatMap((item) => found(setting.items ?? {}, item))
+  if (typeof value !== 'object' || value === null) return []
+
+  const entries = patternEntries(setting)
+  const children = new Map(namedSettings(setting))
+  return Object.entries(value).flatMap(([key, child]) =>
+    found(entries?.schema ?? children.get(key) ?? {}, child),
+  )
+}
+
+function passwordsOf(secret: string): string[] {
+  const password = /^[a-z+]+:\/\/[^/@]*?:([^/@]+)@/.exec(secret)?.[1]
+  if (password === undefined) return []
+  try {
+    return [password, decodeURIComponent(password)]
+  } catch {
+    return [password]
+  }
+}

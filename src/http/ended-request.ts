@@ -1,7 +1,7 @@
 import { Fault, Refusal } from '../errors.ts'
 import type { Notes } from '../gateway/arrival/notes.ts'
 import type { Reply } from '../gateway/reply.ts'
-import type { Asked } from './connections/incoming-request.ts'
+import type { IncomingRequest } from './connections/incoming-request.ts'
 import { faultEnvelopes, statusEnvelopes } from './envelope.ts'
 
 /** A request that is over, with the true outcome behind an HTTP 200. */
@@ -20,7 +20,7 @@ export interface EndedRequest {
 }
 
 interface Ending {
-  readonly request: Asked
+  readonly request: IncomingRequest
   readonly reply: Reply
   readonly notes: Notes
   readonly error: unknown

@@ -13,19 +13,19 @@ import { breakBody } from './broken-body.ts'
 import type { ClientConnections } from './connections/client-connections.ts'
 import type { ClientFaults } from './connections/client-faults.ts'
 import { cutSocket, wasCut } from './connections/cut-sockets.ts'
-import type { Asked } from './connections/incoming-request.ts'
+import type { IncomingRequest } from './connections/incoming-request.ts'
 import { Lingering } from './connections/lingering.ts'
 import { createNodeConnections } from './connections/node-connections.ts'
 import { peerAddress } from './connections/peer-address.ts'
-import { replyUnderWay } from './connections/reply-in-progress.ts'
+import { replyInProgress } from './connections/reply-in-progress.ts'
 import { endedRequest } from './ended-request.ts'
 import type { RefusalEnvelopes } from './envelope.ts'
-import { readPlainly } from './plain/plain-connections.ts'
+import { readPlainRequests } from './plain/plain-connections.ts'
 import type { Overload } from './port/overload.ts'
 import { createListener, type PublicListener, type PublicTls } from './port/public-listener.ts'
 import { errorReply, replyError } from './reply-error.ts'
 import { logRequest } from './request-log.ts'
-import { createTurns } from './request-queue.ts'
+import { createRequestQueue } from './request-queue.ts'
 import { createUpgradeFinder, replyOn } from './upgrades.ts'
 
 export interface PublicServerParts {
@@ -85,10 +85,10 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   server.maxHeadersCount = limits.headerCount
   const lingering = new Lingering()
   const node = createNodeConnections(server, { clients, faults, lingering })
-  if (parts.plainRequests) readPlainly(server, limits, { clients, faults, node })
+  if (parts.plainRequests) readPlainRequests(server, limits, { clients, faults, node })
   else node.readAll()
 
-  async function handle(request: Asked, reply: Reply, upgrade?: Upgrade): Promise<void> {
+  async function handle(request: IncomingRequest, reply: Reply, upgrade?: Upgrade): Promise<void> {
     const startedAt = performance.now()
     const notes: Notes = {}
     let error: unknown
@@ -118,7 +118,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   }
 
   /** Cheap: nothing of the request is read, and no line is written for it. */
-  function shed(request: Asked, reply: Reply): void {
+  function shed(request: IncomingRequest, reply: Reply): void {
     metrics.shed(request.method ?? '')
     parts.mark?.(toArrival(request, {}), reply)
     replyError(tooMuch, errorReply(tooMuch, refusals), {
@@ -143,7 +143,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     if (lingering.has(socket)) return
     // An answer to the request before would be taken for one to that request.
-    const busy = replyUnderWay(socket) !== undefined
+    const busy = replyInProgress(socket) !== undefined
     // The request before asked for the end of the connection and will have its answer.
     if (busy && error.code === 'HPE_CLOSED_CONNECTION') return
     const left = error.code === 'ECONNRESET' || error.code === 'EPIPE'
@@ -159,7 +159,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
 
   /** The request has begun, so its own log line says what became of it. */
   function rejectBody(request: IncomingMessage, socket: Socket, reason: RequestRejection): void {
-    const reply = replyUnderWay(socket)
+    const reply = replyInProgress(socket)
     if (reason === 'incomplete') socket.destroy()
     else if (reply === undefined || reply.headersSent) {
       faults.closed('broken-body', peerAddress(socket))
@@ -194,10 +194,10 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     reply.once('close', () => clearTimeout(timer))
   }
 
-  const inTurn = createTurns(handle)
-  server.on('request', inTurn)
-  server.on('checkContinue', inTurn)
-  server.on('checkExpectation', inTurn)
+  const enqueue = createRequestQueue(handle)
+  server.on('request', enqueue)
+  server.on('checkContinue', enqueue)
+  server.on('checkExpectation', enqueue)
   server.on('clientError', answerClientError)
   server.on('upgrade', (request, socket, head) => goOnIn(request, socket as Socket, head))
   server.on('connect', (_, socket) => {
@@ -210,7 +210,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
 /** One for all: to make an error is dear. */
 const tooMuch = new Fault('overloaded')
 
-function toArrival(request: Asked, notes: Notes, upgrade?: Upgrade): Arrival {
+function toArrival(request: IncomingRequest, notes: Notes, upgrade?: Upgrade): Arrival {
   const { socket } = request
   return {
     method: request.method ?? '',

@@ -1,6 +1,6 @@
 import { Fault, Refusal, type RefusalDetail } from '../errors.ts'
 import type { Reply } from '../gateway/reply.ts'
-import type { Asked } from './connections/incoming-request.ts'
+import type { IncomingRequest } from './connections/incoming-request.ts'
 import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'
 import { replyJson } from './json-reply.ts'
 
@@ -28,7 +28,7 @@ export function replyError(
     reply,
     requestId,
   }: {
-    request: Asked
+    request: IncomingRequest
     reply: Reply
     requestId: string | undefined
   },
@@ -72,7 +72,7 @@ const unsafe: ReadonlySet<number> = new Set([400, 408, 413, 414, 417])
  * After a malformed request nobody can be sure where the next one starts, and an upload that was
  * refused would otherwise still have to be read to its end.
  */
-function isSafeToReuse(request: Asked, status: number): boolean {
+function isSafeToReuse(request: IncomingRequest, status: number): boolean {
   if (unsafe.has(status)) return false
   if (request.complete) return true
   const length = request.headers['content-length']

@@ -1,60 +1,61 @@
 import type { Socket } from 'node:net'
 import type { Reply } from '../gateway/reply.ts'
-import type { Asked } from './connections/incoming-request.ts'
+import type { IncomingRequest } from './connections/incoming-request.ts'
 
-type Handle = (request: Asked, reply: Reply) => Promise<void>
+type Handle = (request: IncomingRequest, reply: Reply) => Promise<void>
 
-/** The requests of one connection: the one whose turn it is or was, and those behind it. */
-interface Line {
+/** The requests of one connection: the current or last one, and those behind it. */
+interface Queue {
   readonly socket: Socket
   busy: boolean
   reply: Reply | undefined
-  waiting: [Asked, Reply][] | undefined
+  waiting: [IncomingRequest, Reply][] | undefined
 }
 
 /**
- * Handles the requests of one connection one after the other, each when the answer before it has
- * left. Node would start them all at once: a single client could then occupy every connection to
- * an upstream, or have a hundred answers kept for it, with one write. What reads a connection brings
- * the next request when the one before has its answer, so at most a few wait here. `handle` must not
- * reject.
+ * Handles the requests of a connection one after the other, each when the response before it has been
+ * sent. Node would start them all at once: with one write, a client could occupy every connection to
+ * an upstream, or have a hundred responses buffered. The readers in front deliver a request when the
+ * one before has its response, so the queue stays short. `handle` must not reject.
  */
-export function createTurns(handle: Handle): (request: Asked, reply: Reply) => void {
-  const lines = new WeakMap<Socket, Line>()
+export function createRequestQueue(
+  handle: Handle,
+): (request: IncomingRequest, reply: Reply) => void {
+  const queues = new WeakMap<Socket, Queue>()
 
-  function begin(line: Line, request: Asked, reply: Reply): void {
-    // After an answer that ends the connection, nothing that came behind it may still run.
-    if (line.socket.destroyed || line.reply?.shouldKeepAlive === false) return
-    line.busy = true
-    line.reply = reply
+  function begin(queue: Queue, request: IncomingRequest, reply: Reply): void {
+    // Requests behind a response that closes the connection must not run.
+    if (queue.socket.destroyed || queue.reply?.shouldKeepAlive === false) return
+    queue.busy = true
+    queue.reply = reply
     void handle(request, reply).then(() => {
-      line.busy = false
-      if (line.waiting !== undefined) advance(line)
+      queue.busy = false
+      if (queue.waiting !== undefined) advance(queue)
     })
   }
-  function advance(line: Line): void {
-    if (line.busy) return
-    if (line.reply?.closed === false) {
-      line.reply.once('close', () => advance(line))
+  function advance(queue: Queue): void {
+    if (queue.busy) return
+    if (queue.reply?.closed === false) {
+      queue.reply.once('close', () => advance(queue))
       return
     }
-    const next = line.waiting?.shift()
-    if (line.waiting?.length === 0) line.waiting = undefined
-    if (next !== undefined) begin(line, ...next)
+    const next = queue.waiting?.shift()
+    if (queue.waiting?.length === 0) queue.waiting = undefined
+    if (next !== undefined) begin(queue, ...next)
   }
 
   return (request, reply) => {
     const { socket } = request
-    let line = lines.get(socket)
-    if (line === undefined) {
-      line = { socket, busy: false, reply: undefined, waiting: undefined }
-      lines.set(socket, line)
+    let queue = queues.get(socket)
+    if (queue === undefined) {
+      queue = { socket, busy: false, reply: undefined, waiting: undefined }
+      queues.set(socket, queue)
     }
-    if (!line.busy && line.waiting === undefined && line.reply?.closed !== false) {
-      begin(line, request, reply)
+    if (!queue.busy && queue.waiting === undefined && queue.reply?.closed !== false) {
+      begin(queue, request, reply)
       return
     }
-    line.waiting ??= []
-    if (line.waiting.push([request, reply]) === 1) advance(line)
+    queue.waiting ??= []
+    if (queue.waiting.push([request, reply]) === 1) advance(queue)
   }
 }

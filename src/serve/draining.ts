@@ -20,6 +20,6 @@ export function drainOptions({ log, abortSignal }: ServeOptions) {
 }
 
 /** Whether others serve the port too. */
-export function doorSettings({ asWorker }: ServeOptions) {
+export function listenerSettings({ asWorker }: ServeOptions) {
   return { single: asWorker !== undefined }
 }

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import type { ClientConnections } from '../http/connections/client-connections.ts'
 import { createDrain } from '../http/port/drain.ts'
-import { createDoors } from '../http/port/listeners.ts'
-import { doorSettings, drainOptions, drainTimes } from './draining.ts'
+import { createListeners } from '../http/port/listeners.ts'
+import { drainOptions, drainTimes, listenerSettings } from './draining.ts'
 import type { ServeOptions } from './options.ts'
 
 /** The port for other proxies, if there is to be one. Closing it twice is closing it once. */
@@ -14,9 +14,9 @@ export async function openForwardAuth(
   const { forwardAuth } = options.config
   if (!forwardAuth.enabled) return { port: undefined, close: async () => {} }
   const server = create()
-  const doors = createDoors(server, clients, doorSettings(options))
-  const drain = createDrain(server, doors, drainTimes(options.config), drainOptions(options))
-  const port = await doors.open(forwardAuth)
+  const listeners = createListeners(server, clients, listenerSettings(options))
+  const drain = createDrain(server, listeners, drainTimes(options.config), drainOptions(options))
+  const port = await listeners.open(forwardAuth)
   let closed: Promise<void> | undefined
   return {
     port,

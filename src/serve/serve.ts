@@ -9,7 +9,7 @@ import { outcomes } from '../http/ended-request.ts'
 import { refusalEnvelopes } from '../http/envelope.ts'
 import { createForwardAuthServer } from '../http/forward-auth-server.ts'
 import { createDrain } from '../http/port/drain.ts'
-import { createDoors } from '../http/port/listeners.ts'
+import { createListeners } from '../http/port/listeners.ts'
 import { createOverload } from '../http/port/overload.ts'
 import { createPublicServer } from '../http/public-server.ts'
 import { createReadiness } from '../http/readiness.ts'
@@ -40,7 +40,7 @@ import { buildLogin } from './build-login.ts'
 import { createClientPorts } from './client-ports.ts'
 import { clock } from './clock.ts'
 import { warnOfDescriptors } from './descriptors.ts'
-import { doorSettings, drainOptions, drainTimes } from './draining.ts'
+import { drainOptions, drainTimes, listenerSettings } from './draining.ts'
 import { logMode } from './log-mode.ts'
 import { openForwardAuth } from './open-forward-auth.ts'
 import { openOps } from './open-ops.ts'
@@ -165,8 +165,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   addRevocationMetrics(registry, ended.state)
   if (config.logger.enableddb) addLoginLogMetrics(registry, login.loginLog.state)
   addKeyMetrics(registry, keys.state)
-  const doors = createDoors(publicServer, clients, doorSettings(options))
-  const drain = createDrain(publicServer, doors, drainTimes(config), {
+  const listeners = createListeners(publicServer, clients, listenerSettings(options))
+  const drain = createDrain(publicServer, listeners, drainTimes(config), {
     ...drainOptions(options),
     closeTunnels: () => tunnels.closeAll(1001),
   })
@@ -197,7 +197,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     createForwardAuthServer({ ...rim, clients: proxies, check }),
   )
   closing.add(asked.close)
-  const publicPort = await doors.open(config.application)
+  const publicPort = await listeners.open(config.application)
   // At the same time: whoever asks there is to notice as early as whoever calls here.
   closing.add(() => Promise.all([drain.close(), asked.close()]))
 

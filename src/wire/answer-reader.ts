@@ -1,5 +1,5 @@
 import { type AnswerHead, agreesTo, type Framing, readHead } from './answer-head.ts'
-import { type Room, takeRoom } from './buffer-pool.ts'
+import { type PooledBuffer, takeBuffer } from './buffer-pool.ts'
 import { type ChunkReader, createChunkReader } from './chunks.ts'
 import { Malformed } from './wire-error.ts'
 
@@ -19,7 +19,7 @@ interface AnswerEvents {
   whole(head: AnswerHead, body: string): void
   head(head: AnswerHead): void
   /** The chunk is the listener's to keep, unless it says with `release` that it is done with it. */
-  data(chunk: Buffer, release: Room['release']): void
+  data(chunk: Buffer, release: PooledBuffer['release']): void
   /** The server agreed to another protocol; `rest` is the beginning of that. */
   switched(head: AnswerHead, rest: Buffer): void
 }
@@ -57,9 +57,9 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
   let left = 0
   let chunks: ChunkReader | undefined
   let inPieces = false
-  /** What the last read brought of the body, and the room that it takes. */
+  /** What the last read brought of the body, and the buffer that holds it. */
   let data: Buffer = nothing
-  let room: Room | undefined
+  let buffer: PooledBuffer | undefined
 
   /** Where the final head ends, or -1 while it has not all come. */
   function readFinalHead(bytes: Buffer): number {
@@ -124,26 +124,26 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
   }
 
   function copyData(bytes: Buffer, from: number, end: number): void {
-    room = takeRoom(end - from)
-    data = room.bytes
+    buffer = takeBuffer(end - from)
+    data = buffer.bytes
     bytes.copy(data, 0, from, end)
   }
 
   function readChunks(bytes: Buffer, from: number): Progress {
     chunks ??= createChunkReader(mostHeadBytes)
-    room = takeRoom(bytes.length - from)
-    const end = chunks.read(bytes, from, room.bytes)
-    data = room.bytes.subarray(0, chunks.written())
+    buffer = takeBuffer(bytes.length - from)
+    const end = chunks.read(bytes, from, buffer.bytes)
+    data = buffer.bytes.subarray(0, chunks.written())
     if (!chunks.isDone()) return 'more'
     return end < bytes.length ? 'excess' : 'over'
   }
 
   function tellData(): void {
-    if (room !== undefined && data.length > 0) events.data(data, room.release)
-    else room?.release()
+    if (buffer !== undefined && data.length > 0) events.data(data, buffer.release)
+    else buffer?.release()
     // Else a connection at rest would hold on to the last piece it read.
     data = nothing
-    room = undefined
+    buffer = undefined
   }
 
   function beginAnswer(bytes: Buffer): Progress {

@@ -1,44 +1,44 @@
-/** As much as is read at a time. */
-const blockBytes = 65_536
+/** The size of one read from a connection. */
+const bufferBytes = 65_536
 /**
- * Less than that has memory of its own, which costs little to make. A block for each of the pieces
- * of 16 KiB that TLS decrypts would hold three times the memory for a client that does not read.
+ * Shorter pieces are allocated, which is cheap. A pooled buffer for each piece of 16 KiB that TLS
+ * decrypts would hold three times the memory for a client that does not read.
  */
-const leastForBlock = 32_768
-/** 4 MB at the most wait to be used again. */
-const mostFree = 64
+const minPooledBytes = 32_768
+/** At most 4 MB of free buffers. */
+const maxFree = 64
 
 const free: Buffer[] = []
 
-/** Memory for a piece of an answer that is on its way to somebody. */
-export interface Room {
-  /** Holds whatever it held before. */
+/** Memory for a piece of a response on its way to a client. */
+export interface PooledBuffer {
+  /** Not zeroed. */
   readonly bytes: Buffer
   /**
-   * Nobody will read these bytes again, and the next answer may be written over them: to be said
-   * when they have left, and never on a guess. Where it is not said, nothing but time is lost.
+   * Returns the buffer to the pool; the next response overwrites it. Call it only when the bytes have
+   * been sent. A buffer that is never released is garbage-collected.
    */
   readonly release: () => void
 }
 
 /**
- * Room for so many bytes. Large pieces are what the allocator and the collector are worst at: with
- * memory of its own for each, answers of 100 KiB cost more than twice as much, and the process
- * grew by 130 MB.
+ * A buffer of that length. Large pieces are the worst case for allocator and garbage collector: with
+ * an allocation for each, responses of 100 KiB cost more than twice as much, and the process grew by
+ * 130 MB.
  */
-export function takeRoom(length: number): Room {
-  if (length < leastForBlock || length > blockBytes) {
-    return { bytes: Buffer.allocUnsafe(length), release: keep }
+export function takeBuffer(length: number): PooledBuffer {
+  if (length < minPooledBytes || length > bufferBytes) {
+    return { bytes: Buffer.allocUnsafe(length), release: doNothing }
   }
-  let block: Buffer | undefined = free.pop() ?? Buffer.allocUnsafeSlow(blockBytes)
+  let buffer: Buffer | undefined = free.pop() ?? Buffer.allocUnsafeSlow(bufferBytes)
   return {
-    bytes: block.subarray(0, length),
+    bytes: buffer.subarray(0, length),
     release() {
-      // Given back twice, it would hold the answers of two clients at once.
-      if (block !== undefined && free.length < mostFree) free.push(block)
-      block = undefined
+      // Released twice, it would hold the responses of two clients at once.
+      if (buffer !== undefined && free.length < maxFree) free.push(buffer)
+      buffer = undefined
     },
   }
 }
 
-function keep(): void {}
+function doNothing(): void {}

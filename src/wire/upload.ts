@@ -32,9 +32,9 @@ export function sendUpload(upload: Upload, socket: Socket, events: UploadEvents)
           return true
         }
       }
-      const roomy = length === undefined ? writeChunk(socket, chunk) : socket.write(chunk)
-      if (!roomy) events.onBlocked()
-      return roomy
+      const hasRoom = length === undefined ? writeChunk(socket, chunk) : socket.write(chunk)
+      if (!hasRoom) events.onBlocked()
+      return hasRoom
     },
     end() {
       if (!events.isWanted()) return
@@ -54,9 +54,9 @@ function writeChunk(socket: Socket, chunk: Buffer): boolean {
   socket.cork()
   socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1')
   socket.write(chunk)
-  const roomy = socket.write('\r\n', 'latin1')
+  const hasRoom = socket.write('\r\n', 'latin1')
   socket.uncork()
-  return roomy
+  return hasRoom
 }
 
 function wrongLength(): WireError {

@@ -151,12 +151,12 @@ export function requestBody(
         return
       }
       listen()
-      let isRoomy = true
-      for (const chunk of ahead) isRoomy = to.data(chunk)
+      let hasRoom = true
+      for (const chunk of ahead) hasRoom = to.data(chunk)
       dropAhead()
       if (sink !== to) return
       if (ended) to.end()
-      else if (isRoomy) resume()
+      else if (hasRoom) resume()
     },
     resume,
     stop,

@@ -4,10 +4,10 @@ import { Readable } from 'node:stream'
 import type { Body } from '../../gateway/arrival/arrival.ts'
 
 /** A request as it was read: by Node, or by us. */
-export type Asked = IncomingMessage | AskedPlainly
+export type IncomingRequest = IncomingMessage | PlainIncomingRequest
 
 /** One that was all there when it was read (`plain-connections.ts`). */
-export interface AskedPlainly {
+export interface PlainIncomingRequest {
   readonly method: string
   readonly url: string
   readonly httpVersion: '1.1'
@@ -18,7 +18,7 @@ export interface AskedPlainly {
 }
 
 /** A body that has come already. */
-export class WholeBody extends Readable implements Body {
+export class CompleteBody extends Readable implements Body {
   readonly complete = true
 
   constructor(bytes: Buffer) {

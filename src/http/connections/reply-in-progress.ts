@@ -7,11 +7,11 @@ interface Answering {
 }
 
 /** The answer that a connection waits for or is being given, if there is one. */
-export function replyUnderWay(socket: Socket): Reply | undefined {
+export function replyInProgress(socket: Socket): Reply | undefined {
   return (socket as Answering)._httpMessage ?? undefined
 }
 
 /** Tells of one that Node does not know. */
-export function setReplyUnderWay(socket: Socket, reply: Reply | null): void {
+export function setReplyInProgress(socket: Socket, reply: Reply | null): void {
   ;(socket as Answering)._httpMessage = reply
 }

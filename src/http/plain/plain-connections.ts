@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 import { ArrivalRate, afterArrivals } from '../connections/arrival-rate.ts'
 import type { ClientConnection, ClientConnections } from '../connections/client-connections.ts'
 import type { ClientFaults } from '../connections/client-faults.ts'
-import { type AskedPlainly, WholeBody } from '../connections/incoming-request.ts'
+import { CompleteBody, type PlainIncomingRequest } from '../connections/incoming-request.ts'
 import { KeptBytes } from '../connections/kept-bytes.ts'
 import { connectionEvent, type NodeConnections } from '../connections/node-connections.ts'
 import { mostKept } from '../connections/paced-parser.ts'
 import { peerAddress } from '../connections/peer-address.ts'
-import { setReplyUnderWay } from '../connections/reply-in-progress.ts'
+import { setReplyInProgress } from '../connections/reply-in-progress.ts'
 import type { PublicListener } from '../port/public-listener.ts'
 import { PlainReply, type ReplyingConnection } from './plain-reply.ts'
 import { type PlainLimits, type PlainRequest, readPlainRequest } from './plain-request.ts'
@@ -50,7 +50,7 @@ interface PlainConnection extends ReplyingConnection {
  *   answering   what comes meanwhile is kept
  *   handed over it is Node's, for good
  */
-export function readPlainly(
+export function readPlainRequests(
   server: PublicListener,
   limits: ConnectionLimits,
   { clients, faults, node }: PlainParts,
@@ -133,15 +133,15 @@ export function readPlainly(
     it.asked = true
     it.reply = reply
     it.client.began()
-    setReplyUnderWay(socket, reply)
-    const request: AskedPlainly = {
+    setReplyInProgress(socket, reply)
+    const request: PlainIncomingRequest = {
       method,
       url: target,
       httpVersion: '1.1',
       rawHeaders: headers,
       socket,
       complete: true,
-      body: bodyAt === bytes.length ? undefined : new WholeBody(bytes.subarray(bodyAt)),
+      body: bodyAt === bytes.length ? undefined : new CompleteBody(bytes.subarray(bodyAt)),
     }
     server.emit('request', request as never, reply as never)
   }
@@ -150,7 +150,7 @@ export function readPlainly(
     const { socket, reply } = it
     it.reply = undefined
     it.client.ended()
-    setReplyUnderWay(socket, null)
+    setReplyInProgress(socket, null)
     if (reply?.shouldKeepAlive === false) {
       it.over = true
       socket.destroySoon()

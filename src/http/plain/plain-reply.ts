@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { type IncomingMessage, ServerResponse, validateHeaderValue } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Reply } from '../../gateway/reply.ts'
-import { setReplyUnderWay } from '../connections/reply-in-progress.ts'
+import { setReplyInProgress } from '../connections/reply-in-progress.ts'
 import { type PlainHead, plainHead } from './plain-head.ts'
 
 /** The connection that is to have the answer. */
@@ -122,7 +122,7 @@ export class PlainReply extends EventEmitter implements Reply {
     const drained = () => {
       if (!nodes.writableEnded) this.emit('drain')
     }
-    setReplyUnderWay(socket, null)
+    setReplyInProgress(socket, null)
     nodes.assignSocket(socket)
     socket.on('drain', drained)
     nodes.once('finish', () => {

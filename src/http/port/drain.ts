@@ -3,44 +3,43 @@ import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { cutSocket } from '../connections/cut-sockets.ts'
 import { endsOf } from '../connections/peer-address.ts'
-import { replyUnderWay } from '../connections/reply-in-progress.ts'
-import type { Doors } from './listeners.ts'
+import { replyInProgress } from '../connections/reply-in-progress.ts'
+import type { Listeners } from './listeners.ts'
 import type { PublicListener } from './public-listener.ts'
 
 interface DrainTimes {
-  /** How long new requests are still taken, so that a balancer can notice. */
+  /** How long new requests are still accepted, so that a load balancer can notice. */
   readonly graceMs: number
-  /** How long connections that are idle then may still be used. */
+  /** How long connections that are idle then may still send a request. */
   readonly idleMs: number
-  /** When what is then still open is cut, counted from the beginning. */
+  /** When the connections that are still open are closed, counted from the start of the drain. */
   readonly deadlineMs: number
 }
 
 interface DrainOptions {
   readonly closeTunnels?: () => void
-  /** Ends the grace and cuts what is open when it fires, whatever the times say. */
+  /** Ends the grace period and closes all connections at once when it fires. */
   readonly abortSignal?: AbortSignal | undefined
-  /** Told how many connections were cut. */
+  /** Called with the number of connections that were closed before they were done. */
   readonly onCut?: (connections: number) => void
 }
 
 /**
- * The end of a server, once it is asked for:
+ * The shutdown of a server:
  *
- *   serving   as ever
- *   grace     told to be not ready, still taking requests; each answer that has not begun yet is
- *             the last of its connection, and says so
- *   emptying  takes no connection. On those that are open one more request is still answered: to
- *             close one that its client is about to use would be to lose that request, and HTTP has
- *             no other way to tell than with an answer
- *   closing   what is still idle, or never asked anything, is closed
- *   closed    nothing is open: everything was answered, or the deadline cut what was left
+ *   serving   as before
+ *   grace     not ready, but still accepts requests. Every response that has not begun closes its
+ *             connection, and says so
+ *   emptying  accepts no connections. Open ones get one more response: HTTP can announce a close only
+ *             with a response, and a close without it would lose a request that is on its way
+ *   closing   closes idle connections and those that never sent a request
+ *   closed    no connection is open: all were answered, or the deadline closed the rest
  *
- * Tunnels have no end of their own and are closed after the grace.
+ * Tunnels do not end by themselves and are closed after the grace period.
  */
 export function createDrain(
   server: PublicListener,
-  doors: Pick<Doors, 'close'>,
+  listeners: Pick<Listeners, 'close'>,
   times: DrainTimes,
   options: DrainOptions = {},
 ) {
@@ -50,19 +49,19 @@ export function createDrain(
   let arrivals = 0
 
   server.prependListener('connection', () => void arrivals++)
-  // A request comes by one of these, and only by one.
+  // Every request emits exactly one of these.
   for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
     server.prependListener(event, (request, reply) => {
       arrivals++
-      connections.asked(request.socket)
+      connections.requested(request.socket)
       if (draining) reply.shouldKeepAlive = false
     })
   }
-  server.prependListener('upgrade', (_, socket) => connections.asked(socket as Socket))
+  server.prependListener('upgrade', (_, socket) => connections.requested(socket as Socket))
 
   /**
-   * A connection that is closed with a request in its buffer is a request that fails. So the end of
-   * the grace is at a moment when the event loop has just read all there was.
+   * To close a connection with a request in its buffer is to fail that request. So the grace period
+   * ends when the event loop has just read everything.
    */
   async function quietMoment(): Promise<void> {
     for (let attempt = 0; attempt < 50; attempt++) {
@@ -75,11 +74,11 @@ export function createDrain(
   async function close(): Promise<void> {
     const startedAt = performance.now()
     draining = true
-    for (const socket of connections.open) lastAnswer(socket)
+    for (const socket of connections.open) closeAfterReply(socket)
     await pause(times.graceMs, undefined, { signal: abortSignal }).catch(() => {})
     await quietMoment()
 
-    const closed = doors.close()
+    const closed = listeners.close()
     closeTunnels()
     const leftMs = times.deadlineMs - (performance.now() - startedAt)
     const deadline = setTimeout(cut, Math.max(0, leftMs))
@@ -93,16 +92,16 @@ export function createDrain(
 
     server.close()
     connections.closeSilent()
-    // A connection that was busy becomes idle when its answer is out, and would then be kept.
+    // A busy connection becomes idle after its response, and would otherwise stay open.
     const sweep = setInterval(() => setImmediate(() => server.closeIdleConnections()), 50)
-    const unasked = setTimeout(connections.closeUnasked, headMs)
+    const late = setTimeout(connections.closeWithoutRequest, headMs)
     await closed
-    // Those that were cut are over only when their sockets are, and are written down after that.
+    // A closed request is logged only after its socket has emitted `close`.
     for (let turns = 0; connections.open.size > 0 && turns < 1000; turns++) await turn()
     await turn()
     abortSignal.removeEventListener('abort', cut)
     clearInterval(sweep)
-    clearTimeout(unasked)
+    clearTimeout(late)
     clearTimeout(deadline)
   }
 
@@ -117,42 +116,42 @@ export function createDrain(
 
 const never = new AbortController().signal
 
-/** How long the first request of a connection may still take to arrive once no other may come. */
+/** How long the first request of a connection may still take to arrive while the server closes. */
 const headMs = 1000
 
-/** Makes the answer under way say that it is the last one, if it has not said anything yet. */
-function lastAnswer(socket: Socket): void {
-  const reply = replyUnderWay(socket)
+/** Makes the response in progress close its connection, if its headers are not sent yet. */
+function closeAfterReply(socket: Socket): void {
+  const reply = replyInProgress(socket)
   if (reply !== undefined && !reply.headersSent) reply.shouldKeepAlive = false
 }
 
-/** Every connection of a server, and which of them have never asked anything. */
+/** Every connection of a server, and which of them have never sent a request. */
 function createConnections(server: PublicListener) {
-  /** Those that HTTP is spoken on. */
+  /** Those on which HTTP has begun. */
   const open = new Set<Socket>()
-  const unasked = new Set<Socket>()
-  /** TLS is not settled yet. It ends as another object, which has the same ends. */
-  const greeting = new Map<string, Socket>()
+  const withoutRequest = new Set<Socket>()
+  /** Those in a TLS handshake, by their two addresses: TLS continues in another socket object. */
+  const handshaking = new Map<string, Socket>()
 
   function begin(socket: Socket): void {
-    greeting.delete(endsOf(socket))
+    handshaking.delete(endsOf(socket))
     open.add(socket)
-    unasked.add(socket)
+    withoutRequest.add(socket)
     socket.once('close', () => {
       open.delete(socket)
-      unasked.delete(socket)
+      withoutRequest.delete(socket)
     })
   }
-  function greet(socket: Socket): void {
+  function handshake(socket: Socket): void {
     const ends = endsOf(socket)
-    greeting.set(ends, socket)
+    handshaking.set(ends, socket)
     socket.once('close', () => {
-      if (greeting.get(ends) === socket) greeting.delete(ends)
+      if (handshaking.get(ends) === socket) handshaking.delete(ends)
     })
   }
 
   if (server instanceof TlsServer) {
-    server.on('connection', greet)
+    server.on('connection', handshake)
     server.on('secureConnection', begin)
   } else {
     server.on('connection', begin)
@@ -163,15 +162,15 @@ function createConnections(server: PublicListener) {
   }
   return {
     open,
-    asked: (socket: Socket) => void unasked.delete(socket),
-    /** Closes those that have not sent a byte. */
+    requested: (socket: Socket) => void withoutRequest.delete(socket),
+    /** Closes those that have not sent a byte yet. */
     closeSilent() {
-      destroy(greeting.values())
-      for (const socket of unasked) if (socket.bytesRead === 0) socket.destroy()
+      destroy(handshaking.values())
+      for (const socket of withoutRequest) if (socket.bytesRead === 0) socket.destroy()
     },
-    closeUnasked: () => destroy(unasked),
+    closeWithoutRequest: () => destroy(withoutRequest),
     closeAll() {
-      destroy(greeting.values())
+      destroy(handshaking.values())
       destroy(open)
     },
   }

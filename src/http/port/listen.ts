@@ -3,18 +3,18 @@ import type { AddressInfo, Server } from 'node:net'
 import { Fault } from '../../errors.ts'
 
 /**
- * How many clients may wait to be accepted; the system allows what it allows (net.core.somaxconn).
- * Beyond that it drops their first packet, and they try again after a second and after three: with
- * Node's 511, that met half of a thousand who came back after a restart.
+ * The accept queue, which net.core.somaxconn may bound further. When it is full, the system drops the
+ * first packet of a client, which retries after one second and after three. With Node's 511, half of
+ * a thousand clients that came back after a restart had to.
  */
-const mostUntaken = 4096
+const defaultBacklog = 4096
 
 export interface Address {
   readonly host: string
   readonly port: number
 }
 
-/** Listens and returns the port that was bound. A port in use is said in one line. */
+/** Listens and returns the port that was bound. Throws a Fault if that fails. */
 export async function listen(
   server: Server,
   { host, port }: Address,
@@ -28,15 +28,15 @@ export async function listen(
     const hint =
       code === 'EADDRINUSE'
         ? 'it is in use; stop the other program or choose another port'
-        : `the system says ${code}`
+        : `the system reports ${code}`
     throw new Fault('port', { reason: `cannot listen on ${host}:${port}: ${hint}` })
   }
 }
 
-/** The same with the system's own error. `reusePort`: others of this user that say so too may as well. */
+/** Like `listen`, but throws the error of the system. `reusePort` shares the port with other sockets that set it. */
 export async function listenOn(
   server: Server,
-  { backlog = mostUntaken, ...address }: Address & { reusePort?: boolean; backlog?: number },
+  { backlog = defaultBacklog, ...address }: Address & { reusePort?: boolean; backlog?: number },
 ): Promise<number> {
   server.listen({ ...address, backlog })
   await once(server, 'listening')

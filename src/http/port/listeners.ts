@@ -7,52 +7,52 @@ import { type Address, listen, listenOn } from './listen.ts'
 import type { PublicListener } from './public-listener.ts'
 
 /**
- * Node takes one connection from a listening socket in each turn of its loop (libuv/libuv#3696).
- * With a thousand busy connections a turn takes 20 ms, so the last of a thousand more would wait for
- * 20 seconds. Each of these sockets gives one a turn.
+ * Node accepts one connection per listening socket and turn of its event loop (libuv/libuv#3696).
+ * With a thousand busy connections a turn takes 20 ms, so the last of a thousand new ones would wait
+ * for 20 seconds. Each of these sockets accepts one per turn.
  */
-const mostDoors = 16
-/** A greeting of TLS costs many times what a request does: those who are in would feel it. */
-const mostTlsDoors = 4
+const listenerCount = 16
+/** A TLS handshake costs many times what a request does: more would slow down the open connections. */
+const tlsListenerCount = 4
 
 /**
- * How many clients may wait at each of these sockets. All that wait are looked at within about two
- * seconds, even if they have left (100 µs each, more with TLS). A longer queue would make a good
- * client wait longer than a dropped packet does, which its system repeats after a second.
+ * The accept queue of each of these sockets. A full one is worked off within about two seconds, even
+ * if its clients have left (100 µs each, more with TLS). In a longer queue a good client would wait
+ * longer than for a dropped packet, which its system sends again after a second.
  */
-const mostUntaken = 1024
-const mostUntakenTls = 256
+const backlogSize = 1024
+const tlsBacklogSize = 256
 
-export interface Doors {
-  /** Listens and returns the port that was bound. A port in use is said in one line. */
+export interface Listeners {
+  /** Listens and returns the port that was bound. Throws a Fault if the port is in use. */
   open(address: Address): Promise<number>
-  /** Takes no connection any more. Resolves when all that were taken are closed. */
+  /** Accepts no more connections. Resolves when all accepted ones are closed. */
   close(): Promise<void>
 }
 
 /**
- * The ways into a server, each of which brings a connection to it that is admitted. A `single` one
- * is for a server that shares its port with other processes.
+ * The listening sockets of a server: they pass it every connection that is admitted. `single` is for
+ * a server that shares its port with other processes.
  */
-export function createDoors(
+export function createListeners(
   server: PublicListener,
   { admit, acceptFailed }: Pick<ClientConnections, 'admit' | 'acceptFailed'>,
   { single = false }: { readonly single?: boolean } = {},
-): Doors {
+): Listeners {
   const others = single || platform() !== 'linux' ? [] : createOthers(server)
-  const doors: readonly NetServer[] = [server, ...others]
+  const all: readonly NetServer[] = [server, ...others]
 
-  for (const door of others) {
-    door.on('connection', (socket: Socket) => void server.emit('connection', socket))
+  for (const other of others) {
+    other.on('connection', (socket: Socket) => void server.emit('connection', socket))
   }
-  for (const door of doors) {
-    // Without a listener, a connection that the system could not hand over would end the process.
-    door.on('error', ({ syscall }: NodeJS.ErrnoException) => {
+  for (const one of all) {
+    // Without a listener, an error of accept would end the process.
+    one.on('error', ({ syscall }: NodeJS.ErrnoException) => {
       if (syscall === 'accept') acceptFailed()
     })
   }
 
-  /** Puts the check before all that listens for connections. */
+  /** Admits or rejects a connection before any other listener sees it. */
   function guard(): void {
     const listeners = server.listeners('connection')
     server.removeAllListeners('connection')
@@ -62,37 +62,37 @@ export function createDoors(
     })
   }
 
-  const ends: Promise<unknown>[] = []
-  function shut(door: NetServer): void {
-    if (!door.listening) return
-    ends.push(once(door, 'close'))
-    // Not the close of HTTP servers, which begins with closing what is idle.
-    NetServer.prototype.close.call(door)
+  const closed: Promise<unknown>[] = []
+  function stopListening(one: NetServer): void {
+    if (!one.listening) return
+    closed.push(once(one, 'close'))
+    // The close() of HTTP servers would also close idle connections.
+    NetServer.prototype.close.call(one)
   }
 
   return {
     async open({ host, port }) {
       guard()
       if (others.length === 0) return listen(server, { host, port })
-      // Two gateways that share a port would do so in silence: the first look is at whether it is free.
+      // With reusePort, two gateways would share a port silently: so check first that it is free.
       const free = port === 0 ? host : await freeAddress({ host, port })
       try {
-        const backlog = server instanceof TlsServer ? mostUntakenTls : mostUntaken
+        const backlog = server instanceof TlsServer ? tlsBacklogSize : backlogSize
         const bound = await listenOn(server, { host: free, port, reusePort: true, backlog })
-        // A name may have several addresses; all are to listen on the same one.
+        // A name may have several addresses: all sockets listen on the same one.
         const { address } = server.address() as AddressInfo
         const same = { host: address, port: bound, reusePort: true, backlog }
-        await allOf(others.map((door) => listenOn(door, same)))
+        await allOf(others.map((other) => listenOn(other, same)))
         return bound
       } catch {
-        // A system that cannot. One way in is enough to serve.
-        for (const door of doors) shut(door)
+        // The system does not support reusePort: one socket is enough to serve.
+        for (const one of all) stopListening(one)
         return listen(server, { host, port })
       }
     },
     async close() {
-      for (const door of doors) shut(door)
-      await Promise.all(ends)
+      for (const one of all) stopListening(one)
+      await Promise.all(closed)
     },
   }
 }
@@ -100,17 +100,17 @@ export function createDoors(
 function createOthers(server: PublicListener): readonly NetServer[] {
   const { allowHalfOpen } = server as { allowHalfOpen?: boolean }
   const options = { allowHalfOpen: allowHalfOpen ?? false, noDelay: true }
-  const count = server instanceof TlsServer ? mostTlsDoors : mostDoors
+  const count = server instanceof TlsServer ? tlsListenerCount : listenerCount
   return Array.from({ length: count - 1 }, () => createServer(options))
 }
 
-/** Rejects when one of them did, and when none of them is under way any more. */
+/** Waits until all are settled, then rejects if one of them did. */
 async function allOf(promises: readonly Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(promises)
   await Promise.all(promises)
 }
 
-/** Which one the host is, when nobody has the port there. Throws a Fault otherwise. */
+/** The address of the host, if the port is free there. Throws a Fault otherwise. */
 async function freeAddress(wanted: Address): Promise<string> {
   const server = createServer()
   await listen(server, wanted)

@@ -2,36 +2,36 @@ import type { Log } from '../../log/log.ts'
 import { createShedShare } from './shed-share.ts'
 
 interface OverloadSettings {
-  /** How late the event loop may be, all the time, before new requests are refused. */
+  /** Event-loop delay, sustained for one second, above which requests are shed. */
   readonly loopDelayMs: number
-  /** The most requests under way at the same time. */
+  /** The most requests in progress at a time. */
   readonly inFlight: number
 }
 
-/** The door to the process: who may still come in. */
+/** Decides which requests the process still accepts. */
 export interface Overload {
-  /** Whether one more request may begin. Who was let in has to leave. */
+  /** Whether one more request may begin. Every `true` must be followed by one `leave`. */
   readonly enter: () => boolean
   readonly leave: () => void
-  /** Which share of new requests is refused because the event loop is late. */
+  /** The share of new requests that is shed because the event loop is late. */
   readonly share: () => number
   readonly close: () => void
 }
 
 const sampleMs = 50
-const tellMs = 1000
+const reportEveryMs = 1000
 
 /**
- * Refuses new requests before those that are under way suffer. It costs a request two comparisons.
- * What is refused is told in one line a second, for a line each would be part of the load.
+ * Sheds new requests before those in progress suffer. That costs a request two comparisons. One log
+ * line a second reports how many were shed: a line for each would add to the load.
  */
 export function createOverload({ loopDelayMs, inFlight }: OverloadSettings, log: Log): Overload {
   const shed = createShedShare(loopDelayMs)
   let share = 0
   let open = 0
   let refused = 0
-  let toldAt = Number.NEGATIVE_INFINITY
-  let told = false
+  let reportedAt = Number.NEGATIVE_INFINITY
+  let isReported = false
   let dueAt = performance.now() + sampleMs
   let timer = setTimeout(sample, sampleMs).unref()
 
@@ -39,21 +39,21 @@ export function createOverload({ loopDelayMs, inFlight }: OverloadSettings, log:
     const now = performance.now()
     shed.sample(Math.max(0, now - dueAt), now)
     share = shed.now()
-    if (now - toldAt >= tellMs) tell(now)
+    if (now - reportedAt >= reportEveryMs) report(now)
     dueAt = performance.now() + sampleMs
     timer = setTimeout(sample, sampleMs).unref()
   }
 
-  function tell(now: number): void {
+  function report(now: number): void {
     if (refused > 0) {
       const loopMs = Math.round(shed.standingMs())
       log.warn({ refused, share: round(share), loopMs, inFlight: open }, 'overloaded')
-      told = true
+      isReported = true
       refused = 0
-      toldAt = now
-    } else if (told && share === 0) {
+      reportedAt = now
+    } else if (isReported && share === 0) {
       log.info('no longer overloaded')
-      told = false
+      isReported = false
     }
   }
 

@@ -1,18 +1,18 @@
 import { createServer, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 
-/** What the public port listens with. */
+/** The HTTP server of a public port. */
 export type PublicListener = Server | TlsServer
 
-/** What it needs to speak TLS. */
+/** What it needs for TLS. */
 export interface PublicTls {
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3'
-  /** The certificate and its key, as PEM, in force now. */
+  /** The active certificate and its key, as PEM. */
   readonly current: () => CertificatePair
   readonly onChange: (listener: (pair: CertificatePair) => void) => void
-  /** Shared by processes that serve one port, so that a client can go on with any of them. */
+  /** Shared by the processes of one port, so that a client can resume a session with any of them. */
   readonly ticketKeys?: Buffer
-  /** A client and we did not come to speak TLS with each other. */
+  /** A TLS handshake failed. */
   readonly failed: () => void
 }
 
@@ -23,7 +23,7 @@ interface CertificatePair {
 
 type ListenerOptions = ServerOptions & { readonly headersTimeout: number }
 
-/** Nothing but HTTP/1.1, in the clear or over TLS. */
+/** HTTP/1.1 only, in the clear or over TLS. */
 export function createListener(
   tls: PublicTls | undefined,
   options: ListenerOptions,
@@ -37,12 +37,12 @@ export function createListener(
     ...tls.current(),
     ...lasting,
     ALPNProtocols: ['http/1.1'],
-    // A client that connects and never says hello holds what one that never asks would.
+    // A client that never sends a ClientHello holds as much as one that never sends a request.
     handshakeTimeout: options.headersTimeout,
   })
-  // Connections that are open keep what they began with.
+  // Open connections keep the certificate they began with.
   tls.onChange((pair) => server.setSecureContext({ ...pair, ...lasting }))
-  // Before Node's own listener, which would have us answer in HTTP where there is no TLS yet.
+  // Before Node's own listener, which would emit clientError and have us answer in plain HTTP.
   server.prependListener('tlsClientError', (_, socket) => {
     tls.failed()
     socket.destroy()

@@ -1,22 +1,22 @@
-/** Which share of new requests is to be refused, by how late the event loop comes to its work. */
+/** The share of new requests to shed, derived from the delay of the event loop. */
 interface ShedShare {
-  /** From 0 to `mostShed`. */
+  /** From 0 to `maxShare`. */
   readonly now: () => number
-  /** How late the event loop was at the least, lately: what every request waits. */
+  /** The minimum delay of the last window: what every request waits. */
   readonly standingMs: () => number
-  /** How late it was just now, and when that was. */
+  /** Adds one measured delay and its time. */
   readonly sample: (lateMs: number, atMs: number) => void
 }
 
-/** So that some are always served, and it is seen by them when all is well again. */
-const mostShed = 0.9
+/** Below 1, so that some requests are always served and show when the overload ends. */
+const maxShare = 0.9
 const step = 0.1
 
 /**
- * A queue that stands, and not one that a burst leaves behind: what counts is the least delay of a
- * while, as CoDel (RFC 8289) has it for packets. One long hold of the loop, by a collection of garbage
- * or a new policy, has short delays before and after it. The share grows while the delay stays above
- * the limit, falls once it is below half of it, and so comes to rest where the work can be done.
+ * Reacts to a standing queue, not to a burst: the measure is the minimum delay of a window, as in CoDel
+ * (RFC 8289). One long pause, for a garbage collection or a new policy, has short delays before and
+ * after it. The share grows while the delay stays above the limit and falls once it is below half of
+ * it, so it settles where the process can keep up.
  */
 export function createShedShare(limitMs: number): ShedShare {
   let share = 0
@@ -25,8 +25,8 @@ export function createShedShare(limitMs: number): ShedShare {
   let samples = 0
   let since: number | undefined
 
-  /** To begin takes longer than to follow. */
-  function isWhole(atMs: number, from: number): boolean {
+  /** Shedding starts slowly and then adjusts quickly. */
+  function isComplete(atMs: number, from: number): boolean {
     return share === 0 ? samples >= 3 && atMs - from >= 1000 : samples >= 2 && atMs - from >= 250
   }
 
@@ -37,11 +37,11 @@ export function createShedShare(limitMs: number): ShedShare {
       since ??= atMs - lateMs
       samples++
       least = Math.min(least, lateMs)
-      if (!isWhole(atMs, since)) return
+      if (!isComplete(atMs, since)) return
       standing = least
-      // The later it is, the longer the next look takes to come.
+      // A late event loop also samples less often, so it takes larger steps.
       const more = step * Math.min(4, standing / limitMs)
-      if (standing > limitMs) share = Math.min(mostShed, share + more)
+      if (standing > limitMs) share = Math.min(maxShare, share + more)
       else if (standing < limitMs / 2) share = share <= step ? 0 : share - step / 2
       since = atMs
       samples = 0

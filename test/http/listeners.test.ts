@@ -6,14 +6,14 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createClientConnections } from '../../src/http/connections/client-connections.ts'
-import { createDoors, type Doors } from '../../src/http/port/listeners.ts'
+import { createListeners, type Listeners } from '../../src/http/port/listeners.ts'
 import { until } from '../support/until.ts'
 
 const host = '127.0.0.1'
 
 interface Opened {
   readonly server: Server
-  readonly doors: Doors
+  readonly listeners: Listeners
   readonly port: number
   readonly taken: () => number
 }
@@ -21,15 +21,15 @@ interface Opened {
 async function open(most: number, options = {}, port = 0, name = host): Promise<Opened> {
   const server = createServer((_, reply) => void reply.end('ok'))
   const clients = createClientConnections({ most }, { rejected() {}, closed() {} })
-  const doors = createDoors(server, clients, options)
+  const listeners = createListeners(server, clients, options)
   let taken = 0
   server.on('connection', () => void taken++)
-  const bound = await doors.open({ host: name, port })
+  const bound = await listeners.open({ host: name, port })
   onTestFinished(async () => {
     server.closeAllConnections()
-    await doors.close()
+    await listeners.close()
   })
-  return { server, doors, port: bound, taken: () => taken }
+  return { server, listeners, port: bound, taken: () => taken }
 }
 
 async function come(port: number): Promise<Socket> {
@@ -95,10 +95,10 @@ describe('the ways into a server', () => {
   })
 
   test('are all closed at once, and that is over when the last connection is', async () => {
-    const { doors, port, server } = await open(100)
+    const { listeners, port, server } = await open(100)
     const clients = await Promise.all(Array.from({ length: 20 }, () => come(port)))
     let over = false
-    const closing = doors.close().then(() => {
+    const closing = listeners.close().then(() => {
       over = true
     })
 
@@ -113,9 +113,9 @@ describe('the ways into a server', () => {
   })
 
   test('close once, however often they are told to, and wait for what came in before', async () => {
-    const { doors, port, server } = await open(100)
+    const { listeners, port, server } = await open(100)
     const client = await come(port)
-    const closings = [doors.close(), doors.close()]
+    const closings = [listeners.close(), listeners.close()]
     const first = await Promise.race([...closings, pause(50, 'none')])
 
     expect(first).toBe('none')

@@ -9,7 +9,7 @@ import {
   createDocument,
   openPolicyStore,
   type PolicyDocument,
-} from '../src/stores/policies/policies.ts'
+} from '../src/stores/policies/policy-store.ts'
 import { type GatewayProcess, startGatewayProcess } from '../test/support/gateway-process.ts'
 import { policyFiles } from '../test/support/policy-files.ts'
 import { startRedis } from '../test/support/redis-server.ts'

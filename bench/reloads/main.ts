@@ -7,7 +7,7 @@ import {
   createDocument,
   openPolicyStore,
   type PolicyDocument,
-} from '../../src/stores/policies/policies.ts'
+} from '../../src/stores/policies/policy-store.ts'
 import { startGatewayProcess } from '../../test/support/gateway-process.ts'
 import { policyFiles } from '../../test/support/policy-files.ts'
 import { startRedis } from '../../test/support/redis-server.ts'

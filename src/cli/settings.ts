@@ -5,8 +5,8 @@ import { type Admission, createAdmission } from '../admission/verdict.ts'
 import { type ConfigReading, type ConfigSource, configFile, readConfig } from '../config/load.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { Fault, formatProblem, Invalid, type Problem } from '../errors.ts'
-import { openPolicyStore, type PolicyStore } from '../stores/policies/policies.ts'
-import { failoverPatience } from '../stores/redis/failover-timeout.ts'
+import { openPolicyStore, type PolicyStore } from '../stores/policies/policy-store.ts'
+import { failoverTimeout } from '../stores/redis/failover-timeout.ts'
 import type { RedisSettings } from '../stores/redis/redis.ts'
 import { count } from './format.ts'
 import type { Io } from './io.ts'
@@ -119,7 +119,7 @@ export async function withPolicyStore<Result>(
   work: (store: PolicyStore) => Promise<Result>,
 ): Promise<Result> {
   const redis = settings.redis()
-  const store = await openPolicyStore(redis, { patienceMs: failoverPatience(redis.url) })
+  const store = await openPolicyStore(redis, { failoverTimeoutMs: failoverTimeout(redis.url) })
   try {
     return await work(store)
   } finally {

@@ -12,8 +12,8 @@ import {
   type PolicyDocument,
 } from '../../src/stores/policies/document/policy-document.ts'
 import { openPolicySource } from '../../src/stores/policies/open-policy-source.ts'
-import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policies.ts'
 import { createPolicySnapshot } from '../../src/stores/policies/policy-snapshot.ts'
+import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policy-store.ts'
 import { createPolicyThreads, largeBytes } from '../../src/stores/policies/policy-threads.ts'
 import { formatSnapshot } from '../../src/stores/policies/snapshot-text.ts'
 import { readPieces } from '../../src/stores/policies/stored-document.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openPolicyStore } from '../../src/stores/policies/policies.ts'
+import { openPolicyStore } from '../../src/stores/policies/policy-store.ts'
 import { parseRedisUrl } from '../../src/stores/redis/redis-address.ts'
 import { createSubscriber } from '../../src/stores/redis/redis-subscriber.ts'
 import { documentOf } from '../support/policy-files.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policies.ts'
+import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policy-store.ts'
 import { startAnswerGate } from '../support/answer-gate.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { connectRedis, testPrefix } from '../support/redis-client.ts'
@@ -129,7 +129,7 @@ async function openStore(url: string): Promise<PolicyStore> {
   const timeouts = { connectTimeoutMs: 20_000, commandTimeoutMs: 2000 }
   const store = await openPolicyStore(
     { url, prefix: testPrefix, ...timeouts },
-    { patienceMs: 30_000 },
+    { failoverTimeoutMs: 30_000 },
   )
   onTestFinished(store.close)
   return store

@@ -161,8 +161,8 @@ describe('a policy feed', () => {
     const read = async () => ({ offer: first, confirmedAt })
     const state = () => ({ file: '', current: true, failures: 0, lastError: undefined })
     const isLost = () => false
-    const keep = { read, write() {}, confirm() {}, isLost, state, close: async () => {} }
-    const { feed } = startFeed(source, { maxAgeMs: 200, keep })
+    const snapshot = { read, write() {}, confirm() {}, isLost, state, close: async () => {} }
+    const { feed } = startFeed(source, { maxAgeMs: 200, snapshot })
 
     await feed.start()
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { PolicyDocument } from '../../src/stores/policies/document/policy-document.ts'
-import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policies.ts'
+import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policy-store.ts'
 import { createReplicas, type Replicas } from '../../src/stores/policies/replicas/replicas.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
 import { documentOf } from '../support/policy-files.ts'

@@ -4,7 +4,7 @@ import {
   formatDocument,
   parseDocument,
 } from '../../src/stores/policies/document/policy-document.ts'
-import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policies.ts'
+import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policy-store.ts'
 import { createReplicas } from '../../src/stores/policies/replicas/replicas.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
 import { startFakeRedis } from '../support/fake-redis.ts'

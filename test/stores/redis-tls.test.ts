@@ -12,7 +12,7 @@ import {
   onTestFinished,
   test,
 } from 'vitest'
-import { openPolicyStore } from '../../src/stores/policies/policies.ts'
+import { openPolicyStore } from '../../src/stores/policies/policy-store.ts'
 import { createSubscriber } from '../../src/stores/redis/redis-subscriber.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
 import { documentOf } from '../support/policy-files.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { PolicyFile } from '../../src/policy/set/policy-set.ts'
-import { createDocument, type PolicyDocument } from '../../src/stores/policies/policies.ts'
+import { createDocument, type PolicyDocument } from '../../src/stores/policies/policy-store.ts'
 
 const model = readFileSync(new URL('../../policies/model.conf', import.meta.url), 'utf8')
 

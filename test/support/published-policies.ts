@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policies.ts'
+import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policy-store.ts'
 import { documentOf } from './policy-files.ts'
 import { type RedisServer, startRedis } from './redis-server.ts'
 import { startPostern, type TestPostern } from './start-postern.ts'

@@ -1,6 +1,6 @@
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
-import type { PolicyStore } from '../../stores/policies/policies.ts'
+import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import type { Io } from '../io.ts'
 import { type PolicySettings, refuse, withPolicyStore } from '../settings.ts'
 import { readPolicyDirectory } from './directory.ts'

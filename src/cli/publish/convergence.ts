@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
-import type { Head, PolicyStore, ReplicaReport } from '../../stores/policies/policies.ts'
+import type { Head, PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { OVERDUE_MS } from '../../stores/policies/replicas/replica-report.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'

@@ -1,5 +1,5 @@
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
-import type { Head, PolicyStore } from '../../stores/policies/policies.ts'
+import type { Head, PolicyStore } from '../../stores/policies/policy-store.ts'
 import { UsageError } from '../command.ts'
 import { printable } from '../format.ts'
 

@@ -8,7 +8,7 @@ import {
   type Move,
   type PolicyStore,
   policyOf,
-} from '../../stores/policies/policies.ts'
+} from '../../stores/policies/policy-store.ts'
 import { json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { compareAccess, formatAccess } from '../policy/access.ts'

@@ -1,4 +1,4 @@
-import type { PolicyStore, ReplicaReport } from '../../stores/policies/policies.ts'
+import type { PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import type { Run } from '../command.ts'
 import { count, formatTable, json } from '../format.ts'
 import { policySettings, refuse, withPolicyStore } from '../settings.ts'

@@ -16,9 +16,9 @@ export async function withFaults<Result>(work: () => Promise<Result>): Promise<R
 export function databaseFault(error: unknown): Fault | Invalid {
   if (error instanceof Fault || error instanceof Invalid) return error
   // A refused connection to a name with several addresses has its words only in its parts.
-  const speaking = error instanceof AggregateError ? error.errors.at(-1) : error
-  const message = speaking instanceof Error ? speaking.message : String(speaking)
-  const cause = Object.assign(new Error(message), { code: errorCode(speaking) })
+  const innermostError = error instanceof AggregateError ? error.errors.at(-1) : error
+  const message = innermostError instanceof Error ? innermostError.message : String(innermostError)
+  const cause = Object.assign(new Error(message), { code: errorCode(innermostError) })
   return new Fault('database', { cause, reason: `database: ${message}` })
 }
 

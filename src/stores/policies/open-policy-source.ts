@@ -62,7 +62,7 @@ async function openRedis(parts: PolicySourceParts) {
     live,
     log,
     ...times(policy),
-    keep: snapshot === undefined ? undefined : createPolicySnapshot(snapshot, log),
+    snapshot: snapshot === undefined ? undefined : createPolicySnapshot(snapshot, log),
     onChange: () => reporting?.changed(),
     onPropagated,
   })

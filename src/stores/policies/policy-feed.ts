@@ -7,7 +7,14 @@ import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { createPolling } from '../feed/polling.ts'
 import { createReloadStatus } from '../feed/reload-status.ts'
-import type { Keep, Known, LargeOffer, Offer, PolicySource, PolicyState } from './policy-source.ts'
+import type {
+  Known,
+  LargeOffer,
+  Offer,
+  PolicySnapshot,
+  PolicySource,
+  PolicyState,
+} from './policy-source.ts'
 
 /**
  * Brings what a source has into force. Its states:
@@ -38,7 +45,7 @@ export interface FeedParts {
   readonly log: FeedLog
   readonly pollMs: number
   readonly maxAgeMs?: number | undefined
-  readonly keep?: Keep | undefined
+  readonly snapshot?: PolicySnapshot | undefined
   /** Called when what `state` says may have changed. */
   readonly onChange?: () => void
   /** A new policy is in force, so many seconds after it was published. */
@@ -46,7 +53,7 @@ export interface FeedParts {
 }
 
 export function createPolicyFeed(parts: FeedParts): PolicyFeed {
-  const { source, live, log, maxAgeMs, keep, onChange = () => {} } = parts
+  const { source, live, log, maxAgeMs, snapshot, onChange = () => {} } = parts
   const closing = new AbortController()
   const prepare = createPrepare(closing.signal)
   const polling = createPolling(attempt, parts.pollMs)
@@ -63,12 +70,12 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     let outcome: 'unanswered' | undefined
     try {
       const offer = await source.read(wanted(), closing.signal)
-      if (offer !== undefined && isKnown(offer)) keep?.write(offer)
+      if (offer !== undefined && isKnown(offer)) snapshot?.write(offer)
       else if (offer !== undefined) {
         const isFirst = live.revision() === undefined
         await take(offer)
         if (!isFirst) tellDelay(offer)
-        keep?.write(offer)
+        snapshot?.write(offer)
       } else if (kept !== undefined) await take(kept)
       succeeded()
     } catch (error) {
@@ -83,7 +90,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
 
   /** Without its sequence, what is known counts as old: the source gives all of it again. */
   function wanted(): Known | undefined {
-    return known !== undefined && keep?.isLost() ? { checksum: known.checksum } : known
+    return known !== undefined && snapshot?.isLost() ? { checksum: known.checksum } : known
   }
 
   function isKnown({ checksum, revision, sequence }: Known): boolean {
@@ -117,7 +124,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
 
   function succeeded(): void {
     confirmed.confirm()
-    keep?.confirm()
+    snapshot?.confirm()
     if (reloads.succeeded()) {
       log.info({ revision: live.revision() }, 'policy source recovered')
     }
@@ -161,14 +168,14 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       rules: active?.ruleCount,
       engine: active?.engine.name,
       reloads: reloads.counts(),
-      snapshot: keep?.state(),
+      snapshot: snapshot?.state(),
     }),
     problem() {
       if (live.revision() !== undefined) return expired()
       return `no policy is loaded: ${reloads.failure()?.text ?? 'not read yet'}`
     },
     async start() {
-      const found = await keep?.read()
+      const found = await snapshot?.read()
       if (found !== undefined) {
         kept = found.offer
         const { files: _, ...rest } = found.offer
@@ -184,7 +191,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       closing.abort()
       await polling.close()
       await source.close()
-      await keep?.close()
+      await snapshot?.close()
     },
   }
 }

@@ -2,7 +2,7 @@ import { readFile, rm, stat, truncate, utimes } from 'node:fs/promises'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { createWriteFailures } from '../feed/write-failures.ts'
 import { replaceFile } from '../files/replace-file.ts'
-import type { Keep, Known, LargeOffer, Offer } from './policy-source.ts'
+import type { Known, LargeOffer, Offer, PolicySnapshot } from './policy-source.ts'
 import { readSnapshotHead, type SnapshotHead } from './snapshot-head.ts'
 import { formatSnapshot, parseSnapshot } from './snapshot-text.ts'
 
@@ -23,7 +23,7 @@ const CONFIRM_MS = 15_000
  * A file that another program deleted, cut or replaced is written again. Its content is not kept in
  * memory for that: `isLost` asks for it.
  */
-export function createPolicySnapshot(file: string, log: FeedLog): Keep {
+export function createPolicySnapshot(file: string, log: FeedLog): PolicySnapshot {
   const failures = createWriteFailures()
   /** What the file should hold, and what it is known to hold. */
   let live: Known | undefined

@@ -45,7 +45,7 @@ export interface PolicySource {
 }
 
 /** The last good offer, kept where a restart finds it. Nothing here throws. */
-export interface Keep {
+export interface PolicySnapshot {
   /** What was kept, verified, and when the source last said that it was the newest. */
   read(): Promise<{ readonly offer: Offer; readonly confirmedAt: number } | undefined>
   write(offer: Offer | LargeOffer): void

@@ -4,28 +4,28 @@ import { parseRedisUrl } from './redis-address.ts'
 
 /** How long a command waits for a failover. A lone Redis has none to wait for. */
 const FAILOVER_MS = 10_000
-const AGAIN_MS = 200
+const RETRY_MS = 200
 
 /** For how long it pays to try again, in ms: 0 for a Redis without failover. */
-export function failoverPatience(url: string): number {
+export function failoverTimeout(url: string): number {
   return parseRedisUrl(url).kind === 'standalone' ? 0 : FAILOVER_MS
 }
 
 /** Does a piece of work, and again while Redis cannot be reached or is failing over. */
-export async function patiently<T>(work: () => Promise<T>, forMs: number): Promise<T> {
+export async function retryDuringFailover<T>(work: () => Promise<T>, forMs: number): Promise<T> {
   const end = performance.now() + forMs
   for (;;) {
     try {
       return await work()
     } catch (error) {
-      if (!mayPass(error) || performance.now() >= end) throw error
-      await pause(AGAIN_MS)
+      if (!isTransient(error) || performance.now() >= end) throw error
+      await pause(RETRY_MS)
     }
   }
 }
 
 /** Whether it may be another answer soon: no answer at all, or one of a failover. */
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof Fault) || error.part !== 'redis') return false
   const { cause } = error
   if (!(cause instanceof Error)) return false

@@ -90,9 +90,9 @@ export function createRedis(settings: RedisSettings): RedisClient {
  */
 function redisFault(error: unknown): Fault | Invalid {
   if (error instanceof Fault || error instanceof Invalid) return error
-  const speaking = innermost(error)
+  const innermostError = innermost(error)
   const cause = new Error(
-    `${speaking instanceof Error ? speaking.message : speaking}${keyOf(error)}`,
+    `${innermostError instanceof Error ? innermostError.message : innermostError}${keyOf(error)}`,
   )
   return new Fault('redis', { cause, reason: `Redis: ${cause.message}` })
 }

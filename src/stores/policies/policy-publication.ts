@@ -1,0 +1,186 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fault } from '../../errors.ts'
+import { isSamePolicy } from '../../policy/review/same-policy.ts'
+import { retryDuringFailover } from '../redis/failover-timeout.ts'
+import type { RedisClient } from '../redis/redis.ts'
+import { formatDocument, type PolicyDocument, policyOf } from './document/policy-document.ts'
+import { type Head, type Move, parseHead, parseMove, policyKeys } from './document/policy-keys.ts'
+import { publishScript } from './document/publish-script.ts'
+
+/** How many moves the history keeps. Documents that none of them names are deleted. */
+export const HISTORY = 500
+
+/** The head moved, or it was not at the expected revision. */
+export type Published =
+  | {
+      readonly moved: true
+      readonly head: Head
+      /** Why a failover of Redis could still lose it, if so. */
+      readonly unconfirmed?: string
+    }
+  | { readonly moved: false; readonly head: Head | undefined }
+
+interface PublicationParts {
+  readonly redis: RedisClient
+  readonly head: () => Promise<Head | undefined>
+  readonly read: (revision: string) => Promise<PolicyDocument | undefined>
+  readonly history: (most?: number) => Promise<readonly Move[]>
+  /** 0: no failover to wait for. */
+  readonly failoverTimeoutMs: number
+}
+
+/** One publication of a document, from an expected head. */
+export class Publication {
+  readonly #parts: PublicationParts
+  readonly #document: PolicyDocument
+  readonly #expected: string | undefined
+  readonly #move: Omit<Move, 'sequence'>
+
+  constructor(
+    parts: PublicationParts,
+    document: PolicyDocument,
+    { expected, kind }: { readonly expected: string | undefined; readonly kind: Move['kind'] },
+  ) {
+    const { revision, author, message } = document
+    this.#parts = parts
+    this.#document = document
+    this.#expected = expected
+    this.#move = { revision, author, message, at: new Date().toISOString(), kind }
+  }
+
+  async run(): Promise<Published> {
+    const { failoverTimeoutMs } = this.#parts
+    const isReplacing = await this.#isStoredDocumentBroken()
+    const moves = await this.#parts.history(HISTORY)
+    let hasMoved = false
+    try {
+      return await retryDuringFailover(async () => {
+        const published = await this.#attempt(isReplacing, moves)
+        if (!published.moved || failoverTimeoutMs === 0) return published
+        hasMoved = true
+        const isOurs = (move: Move) =>
+          move.revision === this.#move.revision && move.at === this.#move.at
+        const { isRecorded, atRisk } = await confirmMove(this.#parts.redis, isOurs)
+        // Another server than the one that made the move may have confirmed it.
+        if (!isRecorded) throw lostInFailover()
+        return { ...published, ...(atRisk !== undefined && { unconfirmed: atRisk }) }
+      }, failoverTimeoutMs)
+    } catch (error) {
+      throw hasMoved ? unconfirmedFault(error) : error
+    }
+  }
+
+  /** A broken document has to be replaced: the script keeps one that exists. */
+  async #isStoredDocumentBroken(): Promise<boolean> {
+    try {
+      const present = await this.#parts.read(this.#document.revision)
+      if (present !== undefined) rejectDifferentPolicy(present, this.#document)
+      return false
+    } catch (error) {
+      if (error instanceof Fault && error.part === 'policies') throw error
+      // A Fault without a cause is about the content, and so is WRONGTYPE.
+      const cause = error instanceof Fault ? error.cause : error
+      if (cause === undefined || String(cause).includes('WRONGTYPE')) return true
+      throw error
+    }
+  }
+
+  async #attempt(isReplacing: boolean, moves: readonly Move[]): Promise<Published> {
+    const { redis } = this.#parts
+    const { revision } = this.#document
+    const expected = this.#expected
+    const keys = policyKeys(redis.prefix)
+    const deleted = revisionsToDelete(moves, [revision, expected]).map(keys.document)
+    const touched = [keys.head, keys.document(revision), keys.history, keys.highest, ...deleted]
+    const values = [
+      expected ?? '',
+      revision,
+      formatDocument(this.#document),
+      isReplacing ? '1' : '0',
+      JSON.stringify(this.#move),
+      keys.channel,
+      HISTORY,
+    ]
+    try {
+      const [moved, text] = (await redis.runBulk((commands) =>
+        commands.eval(publishScript, touched.length, ...touched, ...values),
+      )) as [number, string]
+      const head = text === '' ? undefined : parseHead(text, keys.head)
+      if (moved === 1 && head !== undefined) return { moved: true, head }
+      // On a retry, the head may have moved because the first attempt arrived after all.
+      const mayBeOurs = head?.revision === revision && expected !== revision
+      return (mayBeOurs && (await this.#madeMove())) || { moved: false, head }
+    } catch (error) {
+      // The reply was lost; the publication may have succeeded.
+      const published = await this.#madeMove()
+      if (published === undefined) throw error
+      return published
+    }
+  }
+
+  /** The result of this publication, if its move is the last one. */
+  async #madeMove(): Promise<Published | undefined> {
+    const { revision, at, author } = this.#move
+    const last = await this.#lastMove()
+    if (last?.revision !== revision || last.at !== at || last.author !== author) return undefined
+    return { moved: true, head: { revision, sequence: last.sequence } }
+  }
+
+  /**
+   * The last move, if the head reached it: a script that fails half-way leaves what it has written.
+   * Retries for a second: after a lost reply the connection may have to be opened again.
+   */
+  async #lastMove(): Promise<Move | undefined> {
+    for (let left = 10; left > 0; left--) {
+      try {
+        const [last] = await this.#parts.history(1)
+        const reached = (await this.#parts.head())?.sequence ?? 0
+        return last !== undefined && reached >= last.sequence ? last : undefined
+      } catch (error) {
+        // Without a cause, Redis answered, and the head is not a valid one.
+        if (error instanceof Fault && error.cause === undefined) return undefined
+        await pause(100)
+      }
+    }
+    return undefined
+  }
+}
+
+/** Whether the history has a move, and why a failover could lose it, if so. */
+export async function confirmMove(
+  redis: RedisClient,
+  isMeant: (move: Move) => boolean,
+): Promise<{ readonly isRecorded: boolean; readonly atRisk: string | undefined }> {
+  const { values, atRisk } = await redis.readReplicated(policyKeys(redis.prefix).history)
+  const moves = values.flatMap((text) => parseMove(text) ?? [])
+  return { isRecorded: moves.some(isMeant), atRisk }
+}
+
+/** A Fault that `retryDuringFailover` retries. */
+function lostInFailover(): Fault {
+  const cause = new Error('the primary failed over before a replica had the policy')
+  return new Fault('redis', { cause, reason: `Redis: ${cause.message}` })
+}
+
+/** For a failure after the move was made: a later failover decides whether it stays. */
+function unconfirmedFault(error: unknown): unknown {
+  if (!(error instanceof Fault)) return error
+  const reason = `${error.message}; the policy was published but is not confirmed: run "postern policy history" to see whether Redis kept it`
+  return new Fault(error.part, { cause: error.cause, reason })
+}
+
+function rejectDifferentPolicy(present: PolicyDocument, document: PolicyDocument): void {
+  if (isSamePolicy(policyOf(present), policyOf(document))) return
+  const reason = `revision ${document.revision} already identifies a different policy: change any line and push again`
+  throw new Fault('policies', { reason })
+}
+
+/** The revisions that no move in the history will name after one more move. */
+function revisionsToDelete(
+  moves: readonly Move[],
+  needed: readonly (string | undefined)[],
+): readonly string[] {
+  const kept = new Set([...moves.slice(0, HISTORY - 1).map(({ revision }) => revision), ...needed])
+  const oldest = moves.slice(HISTORY - 1).map(({ revision }) => revision)
+  return [...new Set(oldest)].filter((revision) => !kept.has(revision))
+}

@@ -1,0 +1,99 @@
+import { retryDuringFailover } from '../redis/failover-timeout.ts'
+import { createRedis, type RedisClient, type RedisSettings } from '../redis/redis.ts'
+import { type PolicyDocument, parseDocument } from './document/policy-document.ts'
+import { type Head, type Move, parseHead, parseMove, policyKeys } from './document/policy-keys.ts'
+import { confirmMove, HISTORY, Publication, type Published } from './policy-publication.ts'
+import { createReplicas, type ReplicaReport } from './replicas/replicas.ts'
+
+export { createDocument, type PolicyDocument, policyOf } from './document/policy-document.ts'
+export type { Head, Move } from './document/policy-keys.ts'
+export type { ReplicaReport } from './replicas/replicas.ts'
+
+/** The policies published in Redis. Every method throws a Fault when Redis fails. */
+export interface PolicyStore {
+  /** `undefined` when nothing was ever published, or Redis lost its data. */
+  head(): Promise<Head | undefined>
+  /** A verified document, or `undefined` when it is missing. A broken one is a Fault. */
+  read(revision: string): Promise<PolicyDocument | undefined>
+  /**
+   * Moves the head to a document, unless the head is not at the expected revision. Rejects a document
+   * whose revision identifies a different policy.
+   */
+  publish(
+    document: PolicyDocument,
+    expected: string | undefined,
+    kind: Move['kind'],
+  ): Promise<Published>
+  /** Why a failover of Redis could lose what is published; `undefined` when it cannot. */
+  unconfirmed(head: Head): Promise<string | undefined>
+  /** The last moves, newest first. */
+  history(most?: number): Promise<readonly Move[]>
+  /** Those that reported in the last day. */
+  replicas(): Promise<readonly ReplicaReport[]>
+  /** Removes a replica that no longer runs from that list. */
+  forgetReplica(id: string): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Opens the store, or throws a Fault within `connectTimeoutMs`. With `failoverTimeoutMs`, a call
+ * during a failover is retried for that long.
+ */
+export async function openPolicyStore(
+  settings: RedisSettings,
+  { failoverTimeoutMs = 0 }: { readonly failoverTimeoutMs?: number } = {},
+): Promise<PolicyStore> {
+  const redis = createRedis(settings)
+  try {
+    await redis.connect()
+  } catch (error) {
+    // The connection keeps trying to open, and the first command waits for it.
+    if (failoverTimeoutMs === 0) {
+      await redis.close()
+      throw error
+    }
+  }
+  return createPolicyStore(redis, failoverTimeoutMs)
+}
+
+/** The store on a connection that may be down. */
+export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): PolicyStore {
+  const keys = policyKeys(redis.prefix)
+  const retry = <T>(work: () => Promise<T>) => retryDuringFailover(work, failoverTimeoutMs)
+  const run: RedisClient['run'] = (command) => retry(() => redis.run(command))
+  const replicas = createReplicas({ ...redis, run })
+
+  async function head(): Promise<Head | undefined> {
+    const text = await run((commands) => commands.get(keys.head))
+    return text === null ? undefined : parseHead(text, keys.head)
+  }
+
+  async function read(revision: string): Promise<PolicyDocument | undefined> {
+    const key = keys.document(revision)
+    const text = await retry(() => redis.runBulk((commands) => commands.get(key)))
+    return text === null ? undefined : parseDocument(text, revision)
+  }
+
+  async function history(most = HISTORY): Promise<readonly Move[]> {
+    const texts = await run((commands) => commands.lrange(keys.history, 0, most - 1))
+    return texts.flatMap((text) => parseMove(text) ?? [])
+  }
+
+  const parts = { redis, head, read, history, failoverTimeoutMs }
+  return {
+    head,
+    read,
+    history,
+    publish: (document, expected, kind) =>
+      new Publication(parts, document, { expected, kind }).run(),
+    async unconfirmed({ sequence }) {
+      if (failoverTimeoutMs === 0) return undefined
+      const isHead = (move: Move) => move.sequence === sequence
+      const { isRecorded, atRisk } = await retry(() => confirmMove(redis, isHead))
+      return isRecorded ? atRisk : 'the history does not have it'
+    },
+    replicas: replicas.list,
+    forgetReplica: replicas.forget,
+    close: redis.close,
+  }
+}

@@ -3,8 +3,8 @@
 #   docker build -t postern --build-arg COMMIT=$(git rev-parse HEAD) .
 #   docker run --rm -p 8000:8000 -v ./postern.yaml:/etc/postern/postern.yaml:ro postern
 #
-# The last stage has what the gateway runs on and nothing else: no compiler, no tests, no npm.
-# No package runs a script of its own in any stage.
+# The last stage contains only what the gateway needs: no compiler, no tests, no npm.
+# No stage runs install scripts of packages.
 
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
@@ -20,11 +20,11 @@ RUN printf '%s' "$COMMIT" > dist/commit
 FROM node:24-bookworm-slim AS packages
 WORKDIR /packages
 COPY package.json package-lock.json .npmrc ./
-# The image brings its own Node: the packaged runtime, an optional package, is left out.
+# The base image has Node, so the optional package with the Node runtime is omitted.
 RUN npm ci --ignore-scripts --omit=dev --omit=optional
 
 FROM node:24-bookworm-slim
-# What is not there cannot be used by whoever gets in.
+# An attacker who gets in cannot use tools that are not installed.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack \
       /opt/yarn-* /usr/local/bin/yarn /usr/local/bin/yarnpkg \
  && install -d -o 65532 -g 65532 /var/lib/postern \
@@ -38,12 +38,12 @@ COPY policies /app/policies
 COPY samples /app/samples
 ENV NODE_ENV=production \
     POSTERN_CONFIG=/etc/postern/postern.yaml
-# Everything that is written is written below here; the rest may be mounted read-only.
+# The only directory that Postern writes to; the root file system can be read-only.
 WORKDIR /var/lib/postern
-# A number, so that Kubernetes can see that it is not root.
+# A numeric user, so that Kubernetes can verify runAsNonRoot.
 USER 65532:65532
 EXPOSE 8000 9100
-# Alive, not ready: a gateway that waits for its policy must not be restarted for it.
+# Liveness, not readiness: a gateway that waits for its policy must not be restarted.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:9100/healthz').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
 ENTRYPOINT ["postern"]

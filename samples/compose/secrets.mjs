@@ -1,4 +1,4 @@
-// Makes the secrets of docker-compose.yml in the directory it is given, once.
+// Generates the secrets of docker-compose.yml in the given directory, unless they exist.
 import { randomBytes } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,6 +16,6 @@ function make(name, text, mode) {
 
 const password = randomBytes(24).toString('base64url')
 make('jwt', randomBytes(48).toString('base64url'), 0o400)
-// The server of the database reads its file as another user.
+// The PostgreSQL container reads its file as another user.
 make('postgres-password', password, 0o444)
 make('database-url', `postgres://postern:${password}@postgres/postern`, 0o400)

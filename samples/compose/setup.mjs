@@ -1,4 +1,4 @@
-// Prepares what the gateways of docker-compose.yml share: tables, an account, a policy.
+// Creates what the gateways of docker-compose.yml share: tables, an account, a policy.
 import { spawnSync } from 'node:child_process'
 
 function postern(...args) {
@@ -19,7 +19,7 @@ must('db', 'migrate')
 const accounts = JSON.parse(must('user', 'list', '--output', 'json'))
 if (accounts.length === 0) must('user', 'add', 'admin', '--role', 'admin')
 if (postern('policy', 'history').stdout.trim() === '') {
-  // The gateways start when this has ended, so none can confirm it yet.
+  // The gateways start after this script, so none can confirm the policy yet.
   const how = ['--yes', '--no-wait', '--author', 'docker compose', '-m', 'the first policy']
   must('policy', 'push', ...how, policies)
 }

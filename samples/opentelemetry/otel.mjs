@@ -1,6 +1,6 @@
-// Loaded before the gateway: node --import ./otel.mjs dist/main.js serve
-// Shows spans on the terminal. To send them off, take OTLPTraceExporter of
-// @opentelemetry/exporter-trace-otlp-http in place of ConsoleSpanExporter.
+// Load it before the gateway: node --import ./otel.mjs dist/main.js serve
+// Prints spans to the terminal. To export them, replace ConsoleSpanExporter with OTLPTraceExporter
+// from @opentelemetry/exporter-trace-otlp-http.
 import { trace } from '@opentelemetry/api'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import {
@@ -11,13 +11,13 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 
-const tracedOfNew = Number(process.env.TRACED ?? 1)
+const newTraceRatio = Number(process.env.TRACED ?? 1)
 
 trace.setGlobalTracerProvider(
   new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'postern' }),
-    // Traces that others began are sampled if they say so; of our own, this share.
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(tracedOfNew) }),
+    // Follows the sampling decision of incoming traces; samples this share of new ones.
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(newTraceRatio) }),
     spanProcessors: [new BatchSpanProcessor({ exporter: new ConsoleSpanExporter() })],
   }),
 )

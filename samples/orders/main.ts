@@ -1,7 +1,7 @@
 import { createOrdersService } from './orders-service.ts'
 
 const port = Number(process.env['PORT'] ?? 8001)
-// Reached through the gateway only, unless somebody says otherwise.
+// Loopback by default, so that only the gateway on this machine can reach it.
 const host = process.env['HOST'] ?? '127.0.0.1'
 const service = createOrdersService()
 service.on('error', (error) => {

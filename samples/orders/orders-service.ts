@@ -8,8 +8,8 @@ interface Order {
 }
 
 /**
- * A business service as it stands behind Postern: it checks no token and keeps no accounts. Who
- * calls is in the headers, and only the gateway can have put it there.
+ * A business service behind Postern. It verifies no tokens and has no accounts: the headers say who
+ * calls, and only the gateway can set them.
  */
 export function createOrdersService(): Server {
   const orders = new Map<number, Order>([

@@ -146,7 +146,7 @@ describe('what the build stage makes', () => {
     const commit = '1fbf9c0d'.repeat(5)
     writeFileSync(join(app, 'dist', 'commit'), commit)
     expect(built()).toMatchObject({ version, commit })
-    expect(postern('policy', 'check', 'policies')).toContain('policies: usable')
+    expect(postern('policy', 'check', 'policies')).toContain('policies: valid')
   })
 })
 

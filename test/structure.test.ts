@@ -131,7 +131,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli/program': ['cli', 'config', 'config/schema', 'serve', 'workers', 'version.ts'],
   'cli/policy': ['cli', 'admission', 'config', 'policy/', 'stores/'],
   'cli/publish': ['cli', 'cli/policy', 'policy/', 'stores/'],
-  'cli/accounts': ['cli', 'config/', 'login', 'stores/', 'token'],
+  'cli/accounts': ['cli', 'config/', 'login', 'stores/', 'token', 'suggest.ts'],
   'cli/keys': ['cli', 'config/', 'stores/keys', 'token'],
   'cli/config': ['cli', 'config/', 'policy/engine', 'stores/keys', 'stores/policies', 'token'],
   'cli/commands': ['cli/', 'suggest.ts'],

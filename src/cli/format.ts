@@ -1,4 +1,4 @@
-/** Rows with their columns under each other, indented, without blanks at the ends of lines. */
+/** Aligns the columns of the rows, without spaces at the ends of lines. */
 export function formatTable(rows: readonly (readonly string[])[], indent = ''): string {
   const shown = rows.map((row) => row.map(printable))
   const widths: number[] = []
@@ -13,7 +13,7 @@ export function formatTable(rows: readonly (readonly string[])[], indent = ''): 
     .join('')
 }
 
-/** Text of others can hold a terminal's escape sequences; shown, they must not be obeyed. */
+/** Escapes control characters: text from others must not send control codes to the terminal. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     return `\\u{${character.codePointAt(0)?.toString(16)}}`

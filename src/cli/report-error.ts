@@ -3,8 +3,8 @@ import { printable } from './format.ts'
 import type { Io } from './io.ts'
 
 /**
- * One clear line for what a person can mend, a stack only for what is our mistake. Returns the exit
- * code: 3 for what cannot be used, 1 for the rest.
+ * Prints one line for what the user can fix, and a stack only for a bug of ours. Returns the exit code:
+ * 3 for invalid files, 1 for the rest.
  */
 export function reportError(error: unknown, io: Io): number {
   if (error instanceof Invalid) {

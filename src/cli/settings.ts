@@ -11,41 +11,41 @@ import type { RedisSettings } from '../stores/redis/redis.ts'
 import { count } from './format.ts'
 import type { Io } from './io.ts'
 
-/** What the policy commands take from the configuration, if there is one. */
+/** What the policy commands need from the configuration. */
 export interface PolicySettings {
   readonly config: Config | undefined
-  /** Throws `Invalid` when a configuration was named that cannot be used. */
+  /** Throws `Invalid` when the user named a configuration that is not valid. */
   readonly directory: string
-  /** Throws `Invalid` when nobody says where Redis is. */
+  /** Throws `Invalid` when no setting names a Redis. */
   redis(): RedisSettings
   /**
-   * Routes and own endpoints, and a note for the user when there is no configuration to take them
-   * from. Throws `Invalid` like `directory`.
+   * Routes and own endpoints, and a note for the user when no configuration provides them. Throws
+   * `Invalid` like `directory`.
    */
   admission(): { readonly admission: Admission; readonly note: string | undefined }
 }
 
-/** A person waits longer than a request does, and may be further away. */
-const leastConnectTimeoutMs = 5000
-const leastCommandTimeoutMs = 3000
+/** A person waits longer than a request, and their machine may be farther from Redis. */
+const minConnectTimeoutMs = 5000
+const minCommandTimeoutMs = 3000
 
 /**
- * Reads the configuration as far as these commands need it. Who checks policies often has no
- * gateway's secrets, so one that lacks only the signing secret is used. A shipped default that cannot
- * be used is no hindrance either: then the directory is `policies`, Redis may be named by
- * POSTERN_REDIS__URL, and routes are not considered.
+ * Reads the configuration as far as these commands need it. People who check policies often lack the
+ * secrets of a gateway, so a missing signing secret is accepted. So is a default file that is not valid:
+ * the directory is then `policies`, POSTERN_REDIS__URL may name a Redis, and routes are ignored.
  */
 export function policySettings(named: string | undefined, io: Io): PolicySettings {
   const source = { file: named, env: io.env, cwd: io.cwd }
   const { config, problems } = readWithoutSecret(source)
   const { POSTERN_CONFIG: byEnvironment, POSTERN_REDIS__URL: url } = io.env
   const isDefault = named === undefined && byEnvironment === undefined
+  let isPrefixNoted = false
 
   return {
     config,
     get directory() {
       if (config !== undefined) return config.policy.directory
-      // Somebody chose a file: what it says about the directory must not be guessed.
+      // The user chose a file: its directory must not be guessed.
       if (!isDefault) throw new Invalid(problems)
       return 'policies'
     },
@@ -58,25 +58,26 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
       if (!isDefault) throw new Invalid(problems)
       return {
         admission: createAdmission({ routes: undefined, endpoints: defaultEndpoints }),
-        note: `routes were not considered: ${inShort(problems)}; name a configuration with --config`,
+        note: `routes are ignored: ${inShort(problems)}; give a configuration with --config`,
       }
     },
     redis() {
       if (config?.redis.url !== undefined)
-        return patient({ ...config.redis, url: config.redis.url })
-      // Somebody chose a file: its prefix must not be guessed either.
+        return withInteractiveTimeouts({ ...config.redis, url: config.redis.url })
+      // The user chose a file: its prefix must not be guessed either.
       if (config === undefined && isDefault && url !== undefined) {
         const { POSTERN_REDIS__PREFIX: given } = io.env
         const prefix = given ?? '{postern}:'
         const file = configFile(source)
-        if (given === undefined && existsSync(resolve(io.cwd, file))) {
-          const hint = 'if it has another redis.prefix, say so in POSTERN_REDIS__PREFIX'
-          io.err(`note: ${file} cannot be used here, so keys begin with ${prefix}; ${hint}\n`)
+        if (given === undefined && !isPrefixNoted && existsSync(resolve(io.cwd, file))) {
+          isPrefixNoted = true
+          const hint = 'set POSTERN_REDIS__PREFIX if yours differs'
+          io.err(`note: ${file} is not valid, so redis.prefix is ${prefix}; ${hint}\n`)
         }
-        return patient({ url, prefix, connectTimeoutMs: 0, commandTimeoutMs: 0 })
+        return withInteractiveTimeouts({ url, prefix, connectTimeoutMs: 0, commandTimeoutMs: 0 })
       }
       if (config === undefined) throw new Invalid(problems)
-      const message = 'redis.url is missing: say where policies are published'
+      const message = 'redis.url is required: policies are published to Redis'
       throw new Invalid([{ file: configFile(source), message }])
     },
   }
@@ -91,8 +92,8 @@ function inShort([first, ...others]: readonly Problem[]): string {
 }
 
 /**
- * These commands sign nothing, so a secret that is missing or cannot be read is made up, and is not
- * among the problems either.
+ * These commands sign nothing, so a missing or unreadable secret is replaced by a random one and is not
+ * reported as a problem.
  */
 function readWithoutSecret(source: ConfigSource): ConfigReading {
   const reading = readConfig(source)
@@ -104,16 +105,16 @@ function readWithoutSecret(source: ConfigSource): ConfigReading {
   return isBetter ? other : reading
 }
 
-/** The same with the patience of a person. */
-export function patient(settings: RedisSettings): RedisSettings {
+/** Raises the timeouts to what a person at a terminal accepts. */
+export function withInteractiveTimeouts(settings: RedisSettings): RedisSettings {
   return {
     ...settings,
-    connectTimeoutMs: Math.max(settings.connectTimeoutMs, leastConnectTimeoutMs),
-    commandTimeoutMs: Math.max(settings.commandTimeoutMs, leastCommandTimeoutMs),
+    connectTimeoutMs: Math.max(settings.connectTimeoutMs, minConnectTimeoutMs),
+    commandTimeoutMs: Math.max(settings.commandTimeoutMs, minCommandTimeoutMs),
   }
 }
 
-/** Opens the store for a piece of work and closes it again. */
+/** Opens the policy store, runs `work` and closes it. */
 export async function withPolicyStore<Result>(
   settings: PolicySettings,
   work: (store: PolicyStore) => Promise<Result>,
@@ -127,7 +128,7 @@ export async function withPolicyStore<Result>(
   }
 }
 
-/** Says no, in one line and with exit code 1. */
+/** Fails with one line and exit code 1. */
 export function refuse(reason: string): never {
   throw new Fault('policies', { reason })
 }

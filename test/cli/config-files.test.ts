@@ -161,7 +161,7 @@ describe('config check rejects what serve rejects', () => {
       keys,
     )
 
-    expect((await check(file)).err).toMatch(/identity\.assertion needs one private key/)
+    expect((await check(file)).err).toMatch(/identity\.assertion requires one private key/)
     expect(await refusalOfServe(file)).toMatch(/identity\.assertion/)
   })
 

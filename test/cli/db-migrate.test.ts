@@ -29,9 +29,13 @@ describe('postern db migrate', () => {
 
     expect(first).toMatchObject({ code: 0, err: '' })
     expect(first.out.split('\n')).toEqual(
-      expect.arrayContaining(['made table sys_user', 'made table sys_role', 'made role admin']),
+      expect.arrayContaining([
+        'created table sys_user',
+        'created table sys_role',
+        'created role admin',
+      ]),
     )
-    expect(again).toEqual({ code: 0, out: 'every table is there and fits\n', err: '' })
+    expect(again).toEqual({ code: 0, out: 'all tables exist and match\n', err: '' })
     expect(JSON.parse(asJson.out)).toEqual({ made: [], roles: [] })
   })
 
@@ -69,8 +73,8 @@ describe('the first account of an empty database', () => {
 
     expect(added.code).toBe(0)
     expect(added.err).toBe(
-      'postern: made the first roles, admin, editor, viewer; user ann is added with role admin\n',
+      'postern: created the initial roles admin, editor, viewer; created user ann with role admin\n',
     )
-    expect(wrong.err).toBe('postern: no such role: "king"; there are admin, editor, viewer\n')
+    expect(wrong.err).toBe('postern: role "king" does not exist (defined: admin, editor, viewer)\n')
   })
 })

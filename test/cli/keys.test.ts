@@ -48,7 +48,7 @@ describe('postern keys generate', () => {
     const other = await keys('generate', '--out', 'keys', '--kid', 'a')
 
     expect([again.code, other.code]).toEqual([1, 1])
-    expect(again.err).toContain('no key is ever overwritten')
+    expect(again.err).toContain('keys are never overwritten')
     expect(await readFile(inKeys('a.jwk'), 'utf8')).toBe(before)
     expect((await readdir(join(cwd, 'keys'))).sort()).toEqual(['a.jwk', 'signer'])
   })
@@ -127,7 +127,9 @@ describe('postern keys list', () => {
     await keys('generate', '--out', 'keys', '--kid', 'a')
     await chmod(inKeys('a.pem'), 0o644)
 
-    expect((await keys('list', 'keys')).err).toMatch(/warning: .*a\.pem: chmod 0400/)
+    expect((await keys('list', 'keys')).err).toMatch(
+      /warning: other users can read .*a\.pem: run "chmod 0400 .*a\.pem"/,
+    )
   })
 
   test('takes the directory of the configuration, and says with exit code 3 what it cannot use', async () => {

@@ -58,7 +58,7 @@ describe('postern policy import database', () => {
     const checked = await policy(['check', 'imported'], { cwd })
 
     expect(code).toBe(0)
-    expect(out).toMatch(/^imported: r-[0-9a-f]{32}, 3 of 3 rows taken over\n$/)
+    expect(out).toMatch(/^imported: r-[0-9a-f]{32}, imported 3 of 3 rows\n$/)
     expect(await readFile(join(cwd, 'imported/policy.csv'), 'utf8')).toBe(
       'p, clerk, /api/v1/dept, POST\np, editor, /api/v1/sys-user/:id, GET\n',
     )
@@ -86,7 +86,7 @@ describe('postern policy import database', () => {
     )
   })
 
-  test('lists rows that cannot be taken over, with the reason, and takes the others', async () => {
+  test('lists rows that cannot be imported, with the reason, and takes the others', async () => {
     const cwd = await given(
       `create table casbin_rule (${columns})`,
       insert(
@@ -104,14 +104,14 @@ describe('postern policy import database', () => {
     const { code, out, err } = await run(cwd)
 
     expect(code).toBe(1)
-    expect(out).toContain('1 of 7 rows taken over')
-    expect(err.match(/: left out: /g)).toHaveLength(6)
+    expect(out).toContain('imported 1 of 7 rows')
+    expect(err.match(/: skipped: /g)).toHaveLength(6)
     expect(err).toContain('(p, clerk, /api/(dept|post), GET)')
     expect(err).toContain('"g" is not defined in the model')
   })
 
   test.each([
-    ['a row denies and cannot be taken over', 3, ['p, a, /x, GET', 'p, a, /x/y, GET, deny']],
+    ['a row denies and cannot be imported', 3, ['p, a, /x, GET', 'p, a, /x/y, GET, deny']],
     ['there are no rows', 1, []],
   ])('writes nothing when %s', async (_, code, lines) => {
     const filled = lines.length === 0 ? [] : [insert('casbin_rule', ...lines)]
@@ -217,7 +217,7 @@ describe('postern policy import redis', () => {
     const checked = await policy(['check', 'imported'], { cwd })
 
     expect(code).toBe(0)
-    expect(out).toContain('3 of 3 rows taken over')
+    expect(out).toContain('imported 3 of 3 rows')
     expect(await readFile(join(cwd, 'imported/policy.csv'), 'utf8')).toBe(
       'g, lead, clerk\np, clerk, /orders, GET\np, clerk, /orders/:id, *, deny\n',
     )

@@ -49,7 +49,7 @@ describe('a replica that stopped reporting', () => {
 
     expect({ code, out }).toEqual({ code: 1, out: `0/1 on ${revision}\n` })
     expect(err).toContain('gone-1 is lost: last report 60 s ago')
-    expect(err).toContain(`if it still runs, it decides by ${old}`)
+    expect(err).toContain(`if it still runs, it uses ${old}`)
     expect(err).toContain('--forget ID')
   })
 
@@ -95,7 +95,10 @@ describe('a replica that stopped reporting', () => {
     const rest = await run(['status', '--forget', 'lost'])
 
     expect(one).toMatchObject({ code: 1, out: expect.stringContaining(`1/3 on ${revision}`) })
-    expect(unknown).toMatchObject({ code: 1, err: 'postern: no such replica: gone-2\n' })
+    expect(unknown).toMatchObject({
+      code: 1,
+      err: 'postern: replica gone-2 does not exist: "postern policy status" shows all replicas\n',
+    })
     expect(reporting).toMatchObject({ code: 1, err: expect.stringContaining('still reports') })
     expect(rest).toMatchObject({ code: 0, out: expect.stringContaining(`1/1 on ${revision}`) })
   })
@@ -111,7 +114,7 @@ describe('a policy that no gateway has confirmed', () => {
 
     expect(ran.code).toBe(code)
     const isChecked = !options.includes('--no-wait')
-    expect(ran.err.includes('no gateway has reported to this Redis')).toBe(isChecked)
+    expect(ran.err.includes('no replicas have reported to this Redis')).toBe(isChecked)
   })
 
   test('is no success for rollback and status either', async () => {
@@ -122,7 +125,7 @@ describe('a policy that no gateway has confirmed', () => {
 
     expect(rollback).toMatchObject({ code: 1, out: `0/0 on ${revision}\n` })
     expect(status).toMatchObject({ code: 1, out: `0/0 on ${revision}\n` })
-    expect(status.err).toContain('no gateway has reported to this Redis')
+    expect(status.err).toContain('no replicas have reported to this Redis')
   })
 
   test('--wait and --no-wait exclude each other', async () => {

@@ -63,7 +63,7 @@ describe('the second of two pushes from one base', () => {
     for (const refused of [second, asked]) {
       expect(refused).toMatchObject({ code: 1, out: '' })
       expect(refused.err).toMatch(
-        `refused: policies was made from ${base}, but ${published} is live (push by ada at `,
+        `refused: policies comes from ${base}, but ${published} is live (push by ada at `,
       )
       expect(refused.err).toContain(`postern policy diff ${base} ${published}`)
       expect(refused.err).toContain(`--over ${published}`)
@@ -129,7 +129,7 @@ describe('files that do not say what they were made from', () => {
     const named = await push(other, '--over', await live())
 
     expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.err).toContain('policies does not say which revision it was made from')
+    expect(refused.err).toContain('policies does not record which revision it comes from')
     expect(refused.err).toContain('access widens')
     expect(named.code).toBe(0)
   })
@@ -171,7 +171,7 @@ describe('files that do not say what they were made from', () => {
     const again = await push(await copyOf('/orders, GET'))
     const over = await push(await copyOf('/orders, GET'), '--over', 'r-000000000000')
 
-    expect(again).toMatchObject({ code: 0, err: expect.stringContaining('live already') })
+    expect(again).toMatchObject({ code: 0, err: expect.stringContaining('already live') })
     expect(over.code).toBe(0)
   })
 })

@@ -84,7 +84,7 @@ describe('postern policy push', () => {
 
     const { code, err } = await push()
 
-    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('live already') })
+    expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('already live') })
     expect(await store.head()).toEqual(before)
   })
 
@@ -113,7 +113,7 @@ describe('postern policy push', () => {
     const { code, err } = await run(['push', '-m', 'why', '--yes', '--wait', '0'])
 
     expect(code).toBe(1)
-    expect(err).toContain('a\\u{1b}[2Jb decides by r-\\u{1b}[31m')
+    expect(err).toContain('a\\u{1b}[2Jb uses r-\\u{1b}[31m')
   })
 })
 
@@ -138,7 +138,7 @@ describe('a configuration that cannot be used', () => {
 
     const { err } = await policy(['push', '-m', 'x', '--yes', '--wait', '0'], { cwd, env })
 
-    expect(err).toContain('note: config/postern.yaml cannot be used here')
+    expect(err).toContain('note: config/postern.yaml is not valid, so redis.prefix is {postern}:')
     expect(err).toContain('POSTERN_REDIS__PREFIX')
   })
 })

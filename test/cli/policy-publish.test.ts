@@ -173,7 +173,7 @@ describe('postern policy push', () => {
     const { code, out, err } = await run(['push', '-m', 'again', '--yes', '--no-wait'], { cwd })
 
     expect({ code, out }).toEqual({ code: 0, out: `${revision} is live; replicas not checked\n` })
-    expect(err).toContain(`${revision} is live already`)
+    expect(err).toContain(`${revision} is already live`)
     expect(await (await testStore(redis)).history(5)).toHaveLength(1)
   })
 
@@ -183,7 +183,7 @@ describe('postern policy push', () => {
     const { code, out, err, revision } = await push(first, 'for a test', ['--wait', '0'])
 
     expect({ code, out }).toEqual({ code: 1, out: `0/1 on ${revision}\n` })
-    expect(err).toContain('slow-1 decides by r-000000000000')
+    expect(err).toContain('slow-1 uses r-000000000000')
   })
 
   test('mends a published document that is broken', async () => {
@@ -230,7 +230,7 @@ describe('postern policy pull', () => {
 
     const { code, out } = await run(['pull', 'fresh'], { cwd })
 
-    expect({ code, out }).toEqual({ code: 0, out: `${revision}: 2 files written in fresh\n` })
+    expect({ code, out }).toEqual({ code: 0, out: `${revision}: wrote 2 files to fresh\n` })
     for (const name of ['model.conf', 'policy.csv']) {
       const [pulled, pushed] = await Promise.all(
         ['fresh', 'policies'].map((each) => readFile(join(cwd, each, name), 'utf8')),
@@ -267,7 +267,11 @@ describe('postern policy pull', () => {
 
   test.each([
     ['nothing is published', ['pull'], 'nothing is published yet'],
-    ['there is no such revision', ['pull', 'r-0123456789ab'], 'no such revision: r-0123456789ab'],
+    [
+      'there is no such revision',
+      ['pull', 'r-0123456789ab'],
+      'revision r-0123456789ab does not exist: "postern policy history" shows all revisions',
+    ],
   ])('says no when %s', async (_, args, words) => {
     const { code, out, err } = await run(args)
 
@@ -295,7 +299,7 @@ describe('postern policy pull', () => {
     const { code, err } = await run(['pull', 'here'], { cwd })
 
     expect(code).toBe(1)
-    expect(err).toContain('no policy file')
+    expect(err).toContain('not a policy file')
     expect(await readdir(cwd)).toEqual([])
   })
 })
@@ -340,7 +344,10 @@ describe('postern policy rollback', () => {
   test('says no to a revision that nobody published', async () => {
     const { code, err } = await run(['rollback', 'r-0123456789ab', '--yes'])
 
-    expect({ code, err }).toEqual({ code: 1, err: 'postern: no such revision: r-0123456789ab\n' })
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'postern: revision r-0123456789ab does not exist: "postern policy history" shows all revisions\n',
+    })
   })
 })
 
@@ -423,6 +430,9 @@ describe('postern policy diff and explain', () => {
     const missing = await policy(['diff', '--config', 'y.yaml'], { cwd })
 
     expect(found).toMatchObject({ code: 0, out: expect.stringContaining('no difference') })
-    expect(missing).toMatchObject({ code: 3, err: expect.stringContaining('redis.url is missing') })
+    expect(missing).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('redis.url is required'),
+    })
   })
 })

@@ -27,7 +27,7 @@ describe('the shipped policies, by the real command', () => {
     const { code, out, err } = await postern(['policy', 'check', '--strict'])
 
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^policies: usable, r-[0-9a-f]{32} \(.+, 4 exclusions, 0 warnings\)\n/)
+    expect(out).toMatch(/^policies: valid, r-[0-9a-f]{32} \(.+, 4 exclusions, 0 warnings\)\n/)
   })
 
   test('pass their tests, which cover every rule', async () => {
@@ -35,7 +35,7 @@ describe('the shipped policies, by the real command', () => {
 
     expect(code).toBe(0)
     // They are for more services than the sample.
-    expect(err).toMatch(/^note: no route of the configuration serves \d+ tested paths, .+\n$/)
+    expect(err).toMatch(/^note: no route matches \d+ tested paths, .+\n$/)
     expect(out).toMatch(/, 0 failed\ncoverage: 100 % \((\d+)\/\1 rules, 4\/4 exclusions\)\n$/)
   })
 

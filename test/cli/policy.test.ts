@@ -18,7 +18,7 @@ describe('postern policy check', () => {
 
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toMatch(
-      /^policies: usable, r-[0-9a-f]{32} \(1 rule, 1 role, 0 exclusions, 0 warnings\)\nengine: index, because .+\n$/,
+      /^policies: valid, r-[0-9a-f]{32} \(1 rule, 1 role, 0 exclusions, 0 warnings\)\nengine: index, because .+\n$/,
     )
   })
 
@@ -110,7 +110,7 @@ describe('postern policy check', () => {
     const named = await policy(['check', '--config', 'x.yaml'], { cwd })
     const broken = await policy(['check', '--config', 'y.yaml'], { cwd })
 
-    expect(named).toMatchObject({ code: 0, out: expect.stringMatching(/^elsewhere: usable/) })
+    expect(named).toMatchObject({ code: 0, out: expect.stringMatching(/^elsewhere: valid/) })
     expect(broken.code).toBe(3)
   })
 })
@@ -164,7 +164,7 @@ routes:
 
     expect({ code, err }).toEqual({
       code: 0,
-      err: expect.stringContaining('serves 1 tested path, such as /orders/7'),
+      err: expect.stringContaining('no route matches 1 tested path, for example /orders/7'),
     })
   })
 
@@ -200,14 +200,14 @@ routes:
     expect(code).toBe(4)
   })
 
-  test('lists rules that no test decides by', async () => {
+  test('lists rules that no test covers', async () => {
     const cwd = await folder({ ...tested, 'policies/a.csv': 'p, b, /x, GET' })
 
     const { code, out } = await policy(['test'], { cwd })
 
     expect(code).toBe(0)
     expect(out).toContain(
-      'coverage: 50 % (1/2 rules, 0/0 exclusions)\n  no test decides by policies/a.csv:1: b GET /x\n',
+      'coverage: 50 % (1/2 rules, 0/0 exclusions)\n  not covered: policies/a.csv:1: b GET /x\n',
     )
   })
 
@@ -237,7 +237,7 @@ routes:
 
     expect(code).toBe(0)
     expect(err).toMatch(/c_test\.yaml:1:3: warning: role "clrek" has no rules/)
-    expect(err).toMatch(/policies\/tests\/b\.yaml: warning: is not read/)
+    expect(err).toMatch(/policies\/tests\/b\.yaml: warning: ignored/)
   })
 
   test('answers in JSON and in JUnit', async () => {
@@ -261,7 +261,7 @@ routes:
 })
 
 const routesUnknown =
-  'note: routes were not considered: config/postern.yaml: configuration file does not exist; name a configuration with --config\n'
+  'note: routes are ignored: config/postern.yaml: configuration file does not exist; give a configuration with --config\n'
 
 describe('postern policy explain', () => {
   test('allows with step, rule, place and revision, and exits with 0', async () => {
@@ -271,11 +271,11 @@ describe('postern policy explain', () => {
 
     expect({ code, err }).toEqual({ code: 0, err: routesUnknown })
     expect(out).toMatch(
-      /^allowed: clerk may GET \/orders\/7\n {2}path {6}\/orders\/7 \(asked: \/orders\/%37\)\n {2}step {6}rule\n {2}rule {6}policies\/policy\.csv:1: p, clerk, \/orders\/:id, GET\n {2}revision {2}r-[0-9a-f]{32}\n$/,
+      /^allowed: clerk may GET \/orders\/7\n {2}path {6}\/orders\/7 \(given: \/orders\/%37\)\n {2}step {6}rule\n {2}rule {6}policies\/policy\.csv:1: p, clerk, \/orders\/:id, GET\n {2}revision {2}r-[0-9a-f]{32}\n$/,
     )
   })
 
-  test('denies with the rules that came close, and exits with 1', async () => {
+  test('denies with the rules that nearly match, and exits with 1', async () => {
     const lines = 'p, clerk, /orders/:id, GET\np, lead, /orders/:id, DELETE\n'
     const cwd = await folder({ ...sound, 'policies/policy.csv': lines })
 
@@ -283,8 +283,8 @@ describe('postern policy explain', () => {
 
     expect(code).toBe(1)
     expect(out).toContain('denied: clerk may not DELETE /orders/7\n  step      none: ')
-    expect(out).toMatch(/policy\.csv:1: p, clerk, .+ for another method\n/)
-    expect(out).toMatch(/policy\.csv:2: p, lead, .+ for another role\n/)
+    expect(out).toMatch(/policy\.csv:1: p, clerk, .+ differs in method\n/)
+    expect(out).toMatch(/policy\.csv:2: p, lead, .+ differs in role\n/)
   })
 
   test('names the exclusion and its reason', async () => {
@@ -304,7 +304,7 @@ describe('postern policy explain', () => {
 
     expect({ code, out }).toEqual({
       code: 1,
-      out: expect.stringContaining('refuses this path with 400'),
+      out: expect.stringContaining('answers 400: two parsers could read this path differently'),
     })
   })
 
@@ -333,8 +333,12 @@ routes: [{ path: /, upstream: a }, { path: /files, upstream: a, allow: { encoded
       policy(['explain', 'clerk', 'GET', path, '--config', 'x.yaml'], { cwd })
 
     expect((await explain('/files/a%2fb')).out).toContain('allowed: clerk may GET /files/a%2Fb')
-    expect((await explain('/other/a%2fb')).out).toContain('refuses this path with 400')
-    expect((await explain('/files/a%2f..')).out).toContain('refuses this path with 400')
+    expect((await explain('/other/a%2fb')).out).toContain(
+      'answers 400: two parsers could read this path differently',
+    )
+    expect((await explain('/files/a%2f..')).out).toContain(
+      'answers 400: two parsers could read this path differently',
+    )
   })
 
   const withRoutes = {
@@ -359,19 +363,25 @@ routes:
       'GET',
       '/open/x',
       'route +/open \\(access public, upstream a\\)',
-      'everyone',
+      'every caller',
     ],
     [
       'a route for callers',
       'PUT',
       '/menu',
       'route +/menu \\(access auth',
-      'every logged-in caller',
+      'every authenticated caller',
     ],
     ['login', 'POST', '/api/v1/login', 'endpoint login, answered by the gateway', 'built in'],
     ['logout, without an exclusion', 'POST', '/api/v1/logout', 'endpoint logout', 'built in'],
     ['the own profile', 'GET', '/api/v1/user/profile', 'endpoint profile', 'built in'],
-    ['a call about the server', 'OPTIONS', '*', 'endpoint server', 'before it asks the policy'],
+    [
+      'a call about the server',
+      'OPTIONS',
+      '*',
+      'endpoint server',
+      'before the policy is evaluated',
+    ],
     [
       'a path with a rule',
       'GET',
@@ -388,14 +398,19 @@ routes:
   })
 
   test.each([
-    ['the removed endpoint', 'GET', '/api/v1/Refresh_Token', '404 to everyone'],
-    ['a rewritten way to it', 'GET', '/old/refresh_token', '404 to everyone'],
+    ['the removed endpoint', 'GET', '/api/v1/Refresh_Token', '404 to every caller'],
+    ['a rewritten way to it', 'GET', '/old/refresh_token', '404 to every caller'],
     ['a refused method', 'TRACE', '/orders/7', 'answers 405'],
-    ['a method that its parser does not know', 'FOO', '/open/x', 'method with 400'],
-    ['a method in small letters', 'get', '/open/x', 'method with 400'],
+    [
+      'a method that its parser does not know',
+      'FOO',
+      '/open/x',
+      '400: its parser does not know this method',
+    ],
+    ['a method in small letters', 'get', '/open/x', '400: its parser does not know this method'],
     ['login with another method', 'GET', '/api/v1/login', 'answers 405'],
-    ['the same, and says which method it has', 'GET', '/api/v1/login', 'serves POST only'],
-    ['an ambiguous path', 'GET', '/orders//7', 'with 400'],
+    ['the same, and says which method it has', 'GET', '/api/v1/login', 'allows POST only'],
+    ['an ambiguous path', 'GET', '/orders//7', 'answers 400'],
   ])('refuses what the gateway refuses: %s', async (_, method, path, words) => {
     const { code, out } = await explainHere(method, path)
 
@@ -403,7 +418,7 @@ routes:
     expect(out).toContain(words)
   })
 
-  test('says that no route serves a path, with permission and without', async () => {
+  test('says that no route matches a path, with permission and without', async () => {
     const denied = await explainHere('GET', '/nowhere')
     const cwd = await folder({ ...withRoutes, 'policies/policy.csv': 'p, clerk, /nowhere, GET\n' })
     const args = ['explain', 'clerk', 'GET', '/nowhere', '--config', 'x.yaml']
@@ -412,7 +427,7 @@ routes:
 
     expect(denied).toMatchObject({ code: 1, out: expect.stringMatching(/^denied: /) })
     expect(allowed).toMatchObject({ code: 0, out: expect.stringMatching(/^allowed: /) })
-    const unserved = 'none: no route serves this path'
+    const unserved = 'none: no route matches this path'
     expect(denied.out).toContain(`${unserved}; with permission, the answer is 404`)
     expect(allowed.out).toContain(`${unserved}; the answer is 404`)
     expect(JSON.parse(inJson.out)).toMatchObject({ isUnserved: true, route: null })
@@ -422,10 +437,10 @@ routes:
     const { code, out } = await explainHere('GET', '/api/v1/logout')
 
     expect({ code, out }).toMatchObject({ code: 1, out: expect.stringMatching(/^denied: /) })
-    expect(out).toContain('which serves POST only; with permission, the answer is 405')
+    expect(out).toContain('which allows POST only; with permission, the answer is 405')
   })
 
-  test('says when routes were not considered, and refuses a configuration that was named', async () => {
+  test('says when routes are ignored, and refuses a configuration that was named', async () => {
     const cwd = await folder({ ...sound, 'bad.yaml': 'nonsense: true\n' })
 
     const unknown = await policy(['explain', 'clerk', 'GET', '/orders/7'], { cwd })
@@ -462,7 +477,7 @@ routes:
 
     expect(code).toBe(0)
     expect(err).toContain('config/postern.yaml:2:1: unknown setting nonsense')
-    expect(err).toContain('(and 1 more problem); name a configuration with --config')
+    expect(err).toContain('(and 1 more problem); give a configuration with --config')
     expect(named.code).toBe(3)
     expect(named.err).not.toContain('jwt.secret')
   })
@@ -501,8 +516,8 @@ describe('postern policy diff', () => {
     expect({ code, err }).toEqual({ code: 1, err: '' })
     expect(out.replaceAll(/r-[0-9a-f]{32}/g, 'r')).toBe(
       `r -> r: access widens (2 gains, 1 loss)
-  +  EVERYBODY  GET     /export      b/exclusions.yaml:1  NEWLY WITHOUT PERMISSION CHECK
-  +  clerk      DELETE  /orders/:id  b/policy.csv:3       such as DELETE /orders/x
+  +  EVERYONE  GET     /export      b/exclusions.yaml:1  NO PERMISSION CHECK ANY MORE
+  +  clerk     DELETE  /orders/:id  b/policy.csv:3       for example DELETE /orders/x
   -  clerk  PUT  /stock  a/policy.csv:2
 `,
     )

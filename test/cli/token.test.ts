@@ -13,7 +13,7 @@ describe('postern token inspect', () => {
     const { code, out, err } = await postern('token inspect -', `Bearer ${token}\n`)
 
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^verdict +good\nkey +HS256, without kid\nuser +42 clerk-user\n/)
+    expect(out).toMatch(/^verdict +good\nkey +HS256, no kid\nuser +42 clerk-user\n/)
     expect(out).toMatch(/issued +2023-11-14T22:13:20\.000Z\nexpires +2096-10-02T07:06:40\.000Z\n/)
     expect(out).not.toContain(signatureOf(token))
   })
@@ -68,7 +68,7 @@ describe('postern token inspect', () => {
     const { code, out } = await postern('token inspect -', tokenOf('clerk', claims))
 
     expect(code).toBe(1)
-    expect(out).toMatch(/^verdict +too long-lived: it lives /)
+    expect(out).toMatch(/^verdict +too long-lived: lifetime is /)
     expect(out).toMatch(reason)
   })
 
@@ -103,7 +103,7 @@ describe('postern token revoke', () => {
 
     expect(code).toBe(0)
     expect(JSON.parse(out)).toEqual({ token: 'a-name', users: ['42'] })
-    expect(err).toBe('postern: token a-name of clerk-user has ended\n')
+    expect(err).toBe('postern: revoked token a-name of clerk-user\n')
   })
 
   test.each([
@@ -116,7 +116,9 @@ describe('postern token revoke', () => {
     const { code, out, err } = await postern(`token revoke ${args}`, stdin)
 
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toMatch(/^postern: (?:not a token of ours|no such user)/)
+    expect(err).toMatch(
+      /^postern: (?:not a token of this gateway|user "nobody-of-that-name" does not exist)/,
+    )
   })
 
   test('obeys no escape sequence in the name of the user', async () => {
@@ -125,7 +127,7 @@ describe('postern token revoke', () => {
 
     const { err } = await postern('token revoke --token -', token)
 
-    expect(err).toContain('of evil\\u{1b}[2J has ended')
+    expect(err).toContain('of evil\\u{1b}[2J\n')
   })
 
   test('has nothing to do for a token that has expired', async () => {
@@ -133,7 +135,7 @@ describe('postern token revoke', () => {
 
     const ran = await postern('token revoke --token -', tokenOf('clerk', { exp: 1 }))
 
-    expect(ran).toMatchObject({ code: 0, err: expect.stringContaining('has expired already') })
+    expect(ran).toMatchObject({ code: 0, err: expect.stringContaining('has already expired') })
   })
 
   test.each(['', '--user a --token b', 'TOKEN', '--user'])(

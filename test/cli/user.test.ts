@@ -8,7 +8,9 @@ import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
 import { runCommand } from '../support/run-command.ts'
 
-const noKing = 'postern: no such role: "king"; there are admin, editor, viewer\n'
+const noKing = 'postern: role "king" does not exist (defined: admin, editor, viewer)\n'
+const noUser = (name: string) =>
+  `postern: user ${name} does not exist: "postern user list" shows all users\n`
 
 describe('postern user', () => {
   let directory: string
@@ -48,7 +50,7 @@ describe('postern user', () => {
 
     expect(code).toBe(0)
     expect(out).toMatch(/^[a-zA-Z2-9]{16}\n$/)
-    expect(err).toBe('postern: user alice is added with role editor\n')
+    expect(err).toBe('postern: created user alice with role editor\n')
     expect(await logIn('alice', out.trim())).toMatchObject({ username: 'alice', roleKey: 'editor' })
   })
 
@@ -61,7 +63,7 @@ describe('postern user', () => {
     expect(added).toEqual({
       code: 0,
       out: '',
-      err: 'postern: user bob is added with role viewer\n',
+      err: 'postern: created user bob with role viewer\n',
     })
     expect(await logIn('bob', 'from stdin ☕')).toMatchObject({ username: 'bob' })
   })
@@ -73,7 +75,7 @@ describe('postern user', () => {
 
     expect(changed).toMatchObject({
       code: 0,
-      err: 'postern: user carol has a new password; every token until now has ended\n',
+      err: 'postern: set a new password for user carol; revoked all tokens issued until now\n',
     })
     expect(await logIn('carol', before)).toBeUndefined()
     expect(await logIn('carol', changed.out.trim())).toMatchObject({ username: 'carol' })
@@ -85,7 +87,7 @@ describe('postern user', () => {
     expect(await user(['disable', 'dave'])).toEqual({
       code: 0,
       out: '',
-      err: 'postern: user dave is disabled; every token until now has ended\n',
+      err: 'postern: disabled user dave; revoked all tokens issued until now\n',
     })
     expect(await logIn('dave', password)).toBeUndefined()
   })
@@ -97,7 +99,7 @@ describe('postern user', () => {
     expect(await user(['enable', 'erin'])).toEqual({
       code: 0,
       out: '',
-      err: 'postern: user erin is enabled\n',
+      err: 'postern: enabled user erin\n',
     })
     expect(await logIn('erin', password)).toMatchObject({ username: 'erin' })
   })
@@ -157,11 +159,15 @@ describe('postern user', () => {
   })
 
   test.each([
-    ['an unknown name', ['passwd', 'nobody'], 'postern: no such user: "nobody"\n'],
-    ['an unknown name to disable', ['disable', 'a\nb'], 'postern: no such user: "a\\nb"\n'],
+    ['an unknown name', ['passwd', 'nobody'], noUser('"nobody"')],
+    ['an unknown name to disable', ['disable', 'a\nb'], noUser('"a\\nb"')],
     ['a role that is unknown', ['role', 'admin', 'king'], noKing],
-    ['an unknown name to give a role', ['role', 'zed', 'editor'], 'postern: no such user: "zed"\n'],
-    ['a taken name', ['add', 'admin', '--role', 'viewer'], 'postern: the name is taken: admin\n'],
+    ['an unknown name to give a role', ['role', 'zed', 'editor'], noUser('"zed"')],
+    [
+      'a taken name',
+      ['add', 'admin', '--role', 'viewer'],
+      'postern: user admin already exists: choose another name\n',
+    ],
     ['an unknown role', ['add', 'eve', '--role', 'king'], noKing],
   ])('says no to %s, in one line and with exit code 1', async (_, args, err) => {
     expect(await user(args)).toEqual({ code: 1, out: '', err })

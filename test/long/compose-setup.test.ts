@@ -67,7 +67,7 @@ describe.skipIf(obstacle !== undefined)('the setup step of docker compose', () =
     const again = setup()
 
     expect({ status: first.status, stderr: first.stderr }).toMatchObject({ status: 0 })
-    expect(first.stderr).toContain('user admin is added with role admin')
+    expect(first.stderr).toContain('created user admin with role admin')
     expect(again.status).toBe(0)
     const history = () =>
       JSON.parse(run(command, 'policy', 'history', '--output', 'json').stdout) as unknown

@@ -27,7 +27,7 @@ test('a gateway that lost Redis fails push and status until it is back or stoppe
   const push = await policy(args, { cwd, env })
 
   expect(push).toMatchObject({ code: 1, out: expect.stringMatching(/^1\/2 on r-/) })
-  expect(push.err).toMatch(/ is lost: last report \d+ s ago; if it still runs, it decides by r-/)
+  expect(push.err).toMatch(/ is lost: last report \d+ s ago; if it still runs, it uses r-/)
   // Which is why it must not be forgotten: it still allows what was withdrawn.
   expect(await far.ask('/old')).toBe('allowed')
   expect(await near.ask('/old')).toBe('denied')

@@ -64,7 +64,7 @@ export async function createPolicyAuthor(
     if (isAnswer) counts[command] = (counts[command] ?? 0) + 1
     else failed.push({ command, at: performance.now(), said: ran.err + ran.out })
     const published = /^published (r-\w+) over/m.exec(ran.err)?.[1]
-    const isSafe = !ran.err.includes('a failover of Redis could lose it')
+    const isSafe = !ran.err.includes('a Redis failover could lose this revision')
     const message = args[args.indexOf('-m') + 1] ?? ''
     if (published !== undefined) allPublished.push(published)
     if (published !== undefined && isSafe) acknowledged.push({ revision: published, message })

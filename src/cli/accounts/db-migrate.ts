@@ -5,7 +5,7 @@ import type { Run } from '../command.ts'
 import { json } from '../format.ts'
 import type { migrateSpec } from './specs.ts'
 
-/** Makes absent tables and says which. */
+/** Creates missing tables and lists them. */
 export const dbMigrate: Run<typeof migrateSpec> = async ({ options }, io) => {
   const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const directory = resolve(io.cwd, config.application.dataDirectory)
@@ -14,8 +14,8 @@ export const dbMigrate: Run<typeof migrateSpec> = async ({ options }, io) => {
     io.out(json({ made, roles }))
     return 0
   }
-  for (const name of made) io.out(`made table ${name}\n`)
-  for (const key of roles) io.out(`made role ${key}\n`)
-  if (made.length === 0) io.out('every table is there and fits\n')
+  for (const name of made) io.out(`created table ${name}\n`)
+  for (const key of roles) io.out(`created role ${key}\n`)
+  if (made.length === 0) io.out('all tables exist and match\n')
   return 0
 }

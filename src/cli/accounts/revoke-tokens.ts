@@ -5,16 +5,16 @@ import { createRedis } from '../../stores/redis/redis.ts'
 import { revocationStore } from '../../stores/revocations/open-revocations.ts'
 import type { RevocationStore } from '../../stores/revocations/revocation-store.ts'
 import type { UserRevocation } from '../../token/revocations.ts'
-import { patient } from '../settings.ts'
+import { withInteractiveTimeouts } from '../settings.ts'
 
-/** Opens the list of ended tokens that the gateways follow, for a piece of work. */
+/** Opens the list of revoked tokens that the gateways follow, runs `work` and closes it. */
 export async function withRevocations<Result>(
   config: Config,
   database: Database,
   work: (store: RevocationStore) => Promise<Result>,
 ): Promise<Result> {
   const { url } = config.redis
-  const settings = url === undefined ? undefined : patient({ ...config.redis, url })
+  const settings = url === undefined ? undefined : withInteractiveTimeouts({ ...config.redis, url })
   const redis = settings && createRedis(settings)
   try {
     await redis?.connect()
@@ -24,21 +24,21 @@ export async function withRevocations<Result>(
   }
 }
 
-/** Ends every token that these users have until now, on every gateway. */
-export async function endTokensOf(
+/** Revokes every token that these users have now, on every gateway. */
+export async function revokeTokensOf(
   userIds: readonly string[],
   config: Config,
   database: Database,
 ): Promise<void> {
-  const marks = userIds.map((userId) => endingNow(userId, config))
-  await withRevocations(config, database, (store) => store.append(marks, 'now'))
+  const entries = userIds.map((userId) => revokedNow(userId, config))
+  await withRevocations(config, database, (store) => store.append(entries, 'now'))
 }
 
 /**
- * The mark outlives every token there can be, also one that was issued when `jwt.timeout` was
- * longer than it is now. There is at most one for each user.
+ * The entry outlives every possible token, also one issued when `jwt.timeout` was longer than now. Each
+ * user has at most one.
  */
-function endingNow(userId: string, { application, jwt }: Config): UserRevocation {
+function revokedNow(userId: string, { application, jwt }: Config): UserRevocation {
   const { tokenLifetimeSeconds } = modeFacts(application.mode, jwt.timeout)
   const lifetimeMs = Math.max(tokenLifetimeSeconds, LONGEST_TIMEOUT_SECONDS) * 1000
   return { kind: 'user', userId, before: Date.now(), until: Date.now() + lifetimeMs }

@@ -9,7 +9,7 @@ import { type Inspection, inspectToken } from '../../token/inspect.ts'
 import { type KeySet, parseKeySet } from '../../token/key-set.ts'
 import type { Io } from '../io.ts'
 
-/** The configuration with the place of its data directory, for a command on tokens. */
+/** The configuration, with the paths that commands on tokens need. */
 export function tokenConfig(file: string | undefined, io: Io) {
   const config = loadConfig({ file, env: io.env, cwd: io.cwd })
   const { dataDirectory } = config.application
@@ -23,7 +23,7 @@ export function tokenConfig(file: string | undefined, io: Io) {
 
 export type TokenConfig = ReturnType<typeof tokenConfig>
 
-/** Opens the accounts' database for a piece of work. */
+/** Opens the configured database, runs `work` and closes it. */
 export async function withDatabase<Result>(
   { config, directory }: TokenConfig,
   work: (database: Database) => Promise<Result>,
@@ -36,17 +36,14 @@ export async function withDatabase<Result>(
   }
 }
 
-/**
- * The token that an argument names: `-` is standard input, so that no token stands in the history
- * of a shell or in the list of processes.
- */
+/** Reads the token; `-` is stdin, which keeps it out of the shell history and the process list. */
 export async function readToken(argument: string, io: Io): Promise<string> {
   const text = argument === '-' ? await io.readStdin() : argument
   return text.trim().replace(/^Bearer +/i, '')
 }
 
-/** Takes it apart with the keys of this configuration. */
-export async function inspectOurs(
+/** Decodes and verifies a token with the configured keys. */
+export async function inspectWithConfiguredKeys(
   text: string,
   settings: TokenConfig,
 ): Promise<Inspection | undefined> {

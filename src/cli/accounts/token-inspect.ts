@@ -8,7 +8,7 @@ import { formatTable, json } from '../format.ts'
 import { withRevocations } from './revoke-tokens.ts'
 import type { inspectSpec } from './specs.ts'
 import {
-  inspectOurs,
+  inspectWithConfiguredKeys,
   readToken,
   type TokenConfig,
   tokenConfig,
@@ -24,16 +24,16 @@ type Verdict =
   | 'not ours'
   | 'unknown'
 
-/** Shows everything about a token but its signature. */
+/** Prints everything about a token except its signature. */
 export const tokenInspect: Run<typeof inspectSpec> = async (call, io) => {
   const {
     options,
     arguments: [argument],
   } = call
   const settings = tokenConfig(options.config, io)
-  const inspection = await inspectOurs(await readToken(argument, io), settings)
+  const inspection = await inspectWithConfiguredKeys(await readToken(argument, io), settings)
   if (inspection === undefined) {
-    io.err('postern: that is no token: three parts of base64url with dots between are expected\n')
+    io.err('postern: not a JWT: expected three base64url parts separated by dots\n')
     return 1
   }
   const { verdict, reason } = await judge(inspection, settings)
@@ -46,7 +46,7 @@ export const tokenInspect: Run<typeof inspectSpec> = async (call, io) => {
   if (options.output === 'json') {
     const id = token?.id
     io.out(json({ verdict, reason, key: key ?? null, id, ...times, header, claims }))
-  } else io.out(inWords(inspection, { verdict, reason }))
+  } else io.out(formatInspection(inspection, { verdict, reason }))
   return verdict === 'good' ? 0 : 1
 }
 
@@ -71,7 +71,7 @@ async function judge({ token, problem }: Inspection, settings: TokenConfig): Pro
     return { verdict: isRevoked ? 'revoked' : 'good', reason: undefined }
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    return { verdict: 'unknown', reason: `whether it was revoked cannot be told: ${why}` }
+    return { verdict: 'unknown', reason: `cannot check whether it is revoked: ${why}` }
   }
 }
 
@@ -87,15 +87,15 @@ function lifetimeReason(
   const setting = jwt.maxLifetimeSeconds === undefined ? 'jwt.timeout' : 'jwt.maxLifetimeSeconds'
   const hint =
     token.expiresAt >= millisecondsFrom
-      ? 'its exp is not in seconds since 1970'
-      : 'issued in mode dev, by another issuer, or with a longer jwt.timeout; jwt.maxLifetimeSeconds can allow it'
-  return `it lives ${lifetime} s, and ${setting} allows ${maxLifetimeSeconds} s: ${hint}`
+      ? 'exp is not in seconds since 1970'
+      : 'issued in mode dev, by another issuer, or with a longer jwt.timeout; raise jwt.maxLifetimeSeconds to accept it'
+  return `lifetime is ${lifetime} s, but ${setting} allows ${maxLifetimeSeconds} s: ${hint}`
 }
 
 /** The year 5138 in seconds; as milliseconds, the year 1973. */
 const millisecondsFrom = 1e11
 
-/** The list as a gateway holds it. */
+/** The revocation list as a gateway has it. */
 async function readAll(settings: TokenConfig): Promise<Revocations> {
   const known = createRevocations(Date.now)
   await withDatabase(settings, (database) =>
@@ -110,8 +110,10 @@ async function readAll(settings: TokenConfig): Promise<Revocations> {
   return known
 }
 
-function inWords({ key, header, token }: Inspection, { verdict, reason }: Judged): string {
-  const signed = key ? `${key.algorithm}, ${key.kid ?? 'without kid'}` : `none (${header['alg']})`
+function formatInspection({ key, header, token }: Inspection, { verdict, reason }: Judged): string {
+  const signed = key
+    ? `${key.algorithm}, ${key.kid ?? 'no kid'}`
+    : `not verified (alg ${header['alg']})`
   const rows = [
     ['verdict', reason === undefined ? verdict : `${verdict}: ${reason}`],
     ['key', signed],

@@ -3,17 +3,17 @@ import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { endTokensOf, withRevocations } from './revoke-tokens.ts'
+import { revokeTokensOf, withRevocations } from './revoke-tokens.ts'
 import type { revokeSpec } from './specs.ts'
 import {
-  inspectOurs,
+  inspectWithConfiguredKeys,
   readToken,
   type TokenConfig,
   tokenConfig,
   withDatabase,
 } from './token-command.ts'
 
-/** Ends tokens early, on every gateway. */
+/** Revokes tokens on every gateway. */
 export const tokenRevoke: Run<typeof revokeSpec> = async ({ options }, io) => {
   const { token, user } = options
   if (token === undefined && user === undefined) {
@@ -23,16 +23,16 @@ export const tokenRevoke: Run<typeof revokeSpec> = async ({ options }, io) => {
     throw new UsageError('--token and --user cannot be combined')
   }
   const settings = tokenConfig(options.config, io)
-  const ended =
+  const revoked =
     token === undefined
       ? await revokeUser(user ?? '', settings, io)
       : await revokeToken(await readToken(token, io), settings, io)
-  if (ended === undefined) return 1
-  if (options.output === 'json') io.out(json(ended))
+  if (revoked === undefined) return 1
+  if (options.output === 'json') io.out(json(revoked))
   return 0
 }
 
-interface Ended {
+interface Revoked {
   readonly token?: string
   readonly users: readonly string[]
 }
@@ -41,18 +41,18 @@ async function revokeToken(
   text: string,
   settings: TokenConfig,
   io: Io,
-): Promise<Ended | undefined> {
-  const inspection = await inspectOurs(text, settings)
+): Promise<Revoked | undefined> {
+  const inspection = await inspectWithConfiguredKeys(text, settings)
   const token = inspection?.token
   if (token === undefined) {
-    io.err(`postern: not a token of ours: ${inspection?.problem ?? 'it is no token at all'}\n`)
+    io.err(`postern: not a token of this gateway: ${inspection?.problem ?? 'not a JWT'}\n`)
     return undefined
   }
   const { id, caller, expiresAt } = token
   const username = printable(caller.username)
   const users = [caller.userId]
   if (expiresAt * 1000 <= Date.now()) {
-    io.err(`postern: token ${id} of ${username} has expired already\n`)
+    io.err(`postern: token ${id} of ${username} has already expired\n`)
     return { token: id, users }
   }
   await withDatabase(settings, (database) =>
@@ -60,7 +60,7 @@ async function revokeToken(
       store.append([revocationOf(token)], 'before'),
     ),
   )
-  io.err(`postern: token ${id} of ${username} has ended\n`)
+  io.err(`postern: revoked token ${id} of ${username}\n`)
   return { token: id, users }
 }
 
@@ -68,18 +68,20 @@ async function revokeUser(
   named: string,
   settings: TokenConfig,
   io: Io,
-): Promise<Ended | undefined> {
+): Promise<Revoked | undefined> {
   return withDatabase(settings, async (database) => {
     const byName = await createAccountChanges(database).idsOf(named)
     const isId = /^(?:0|[1-9]\d{0,18})$/.test(named)
     if (byName.length === 0 && !isId) {
-      io.err(`postern: no such user: ${JSON.stringify(named)}\n`)
+      io.err(
+        `postern: user ${JSON.stringify(named)} does not exist: "postern user list" shows all users\n`,
+      )
       return undefined
     }
-    // A name of digits may also be meant as an ID: to end too much is the lesser mistake.
+    // A name of digits may also be meant as an ID: revoking too much is the lesser mistake.
     const users = [...new Set([...byName, ...(isId ? [named] : [])])]
-    await endTokensOf(users, settings.config, database)
-    io.err(`postern: every token of user ${users.join(' and ')} until now has ended\n`)
+    await revokeTokensOf(users, settings.config, database)
+    io.err(`postern: revoked all tokens of user ${users.join(' and ')} issued until now\n`)
     return { users }
   })
 }

@@ -1,12 +1,13 @@
 import { type Changed, createAccountChanges } from '../../stores/accounts/account-changes.ts'
 import { seedRoles } from '../../stores/accounts/seed.ts'
 import type { Database } from '../../stores/database/database.ts'
+import { didYouMean } from '../../suggest.ts'
 
-/** What came of a change, in words, and whose tokens it ends. */
+/** The result of a change, for the user, and whose tokens to revoke. */
 export interface Outcome {
   readonly done: boolean
-  readonly words: string
-  readonly endTokensOf: readonly string[]
+  readonly message: string
+  readonly revokeTokensOf: readonly string[]
 }
 
 /** What to change about one account. */
@@ -14,7 +15,7 @@ export type Change =
   | { readonly verb: 'add' | 'role'; readonly name: string; readonly role: string }
   | { readonly verb: 'passwd' | 'disable' | 'enable'; readonly name: string }
 
-/** Makes the change. `passwordHash` is that of the password to set, if there is one. */
+/** Changes the account. `passwordHash`: that of the new password, or empty. */
 export async function changeAccount(
   wanted: Change,
   passwordHash: string,
@@ -27,20 +28,20 @@ export async function changeAccount(
       return add(wanted, passwordHash, database)
     case 'passwd': {
       const changed = await accounts.setPassword(name, passwordHash)
-      return outcome(name, changed, 'has a new password')
+      return outcome(name, changed, `set a new password for user ${name}`)
     }
     case 'role': {
       const changed = await accounts.setRole(name, wanted.role)
       if (changed === 'no-such-role') return noSuchRole(wanted.role, await accounts.roleKeys())
-      return outcome(name, changed, `has the role ${wanted.role}`)
+      return outcome(name, changed, `user ${name} now has role ${wanted.role}`)
     }
     case 'disable': {
       const changed = await accounts.setEnabled(name, false)
-      return outcome(name, changed, 'is disabled')
+      return outcome(name, changed, `disabled user ${name}`)
     }
     case 'enable': {
       const changed = await accounts.setEnabled(name, true)
-      return { ...outcome(name, changed, 'is enabled'), endTokensOf: [] }
+      return { ...outcome(name, changed, `enabled user ${name}`), revokeTokensOf: [] }
     }
   }
 }
@@ -51,30 +52,36 @@ async function add(
   database: Database,
 ): Promise<Outcome> {
   const accounts = createAccountChanges(database)
-  const made = await seedRoles(database)
-  const first = made.length === 0 ? '' : `made the first roles, ${made.join(', ')}; `
+  const created = await seedRoles(database)
+  const first = created.length === 0 ? '' : `created the initial roles ${created.join(', ')}; `
   const added = await accounts.add({ username: name, roleKey: role, passwordHash })
   switch (added) {
     case 'added':
-      return plain(true, `${first}user ${name} is added with role ${role}`)
+      return plain(true, `${first}created user ${name} with role ${role}`)
     case 'name-taken':
-      return plain(false, `${first}the name is taken: ${name}`)
+      return plain(false, `${first}user ${name} already exists: choose another name`)
     case 'no-such-role':
       return noSuchRole(role, await accounts.roleKeys())
   }
 }
 
-function outcome(name: string, changed: Changed, words: string): Outcome {
+function outcome(name: string, changed: Changed, message: string): Outcome {
   return changed.length === 0
-    ? plain(false, `no such user: ${JSON.stringify(name)}`)
-    : { done: true, words: `user ${name} ${words}`, endTokensOf: changed }
+    ? plain(
+        false,
+        `user ${JSON.stringify(name)} does not exist: "postern user list" shows all users`,
+      )
+    : { done: true, message, revokeTokensOf: changed }
 }
 
 function noSuchRole(role: string, known: readonly string[]): Outcome {
-  const there = known.length === 0 ? 'there is none' : `there are ${known.join(', ')}`
-  return plain(false, `no such role: ${JSON.stringify(role)}; ${there}`)
+  const defined = `(defined: ${known.join(', ') || 'none'})`
+  return plain(
+    false,
+    `role ${JSON.stringify(role)} does not exist ${defined}${didYouMean(role, known)}`,
+  )
 }
 
-function plain(done: boolean, words: string): Outcome {
-  return { done, words, endTokensOf: [] }
+function plain(done: boolean, message: string): Outcome {
+  return { done, message, revokeTokensOf: [] }
 }

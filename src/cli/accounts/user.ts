@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '../../stores/database/database.ts'
 import type { Run } from '../command.ts'
 import { json } from '../format.ts'
 import type { Io } from '../io.ts'
-import { endTokensOf } from './revoke-tokens.ts'
+import { revokeTokensOf } from './revoke-tokens.ts'
 import type { addSpec, disableSpec, enableSpec, passwdSpec, roleSpec } from './specs.ts'
 import { type Change, changeAccount, type Outcome } from './user-change.ts'
 import { nameProblem, passwordProblem } from './user-password.ts'
@@ -67,9 +67,11 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
   try {
     const hash = password && (await createPasswordHash(one).hash(password.text))
     const outcome = await changeAccount(wanted, hash ?? '', database)
-    const problem = await endTokens(outcome, config, database)
-    const tokensEnded = outcome.endTokensOf.length > 0 && problem === undefined
-    io.err(`postern: ${outcome.words}${tokensEnded ? '; every token until now has ended' : ''}\n`)
+    const problem = await revokeTokens(outcome, config, database)
+    const tokensEnded = outcome.revokeTokensOf.length > 0 && problem === undefined
+    io.err(
+      `postern: ${outcome.message}${tokensEnded ? '; revoked all tokens issued until now' : ''}\n`,
+    )
     if (!outcome.done) return 1
 
     const shown = password?.isGenerated ? { password: password.text } : {}
@@ -77,8 +79,8 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
       io.out(json({ done: wanted.verb, username: wanted.name, tokensEnded, ...shown }))
     } else if (password?.isGenerated) io.out(`${password.text}\n`)
     if (problem === undefined) return 0
-    io.err(`postern: the tokens of ${wanted.name} go on working: ${problem}\n`)
-    io.err(`postern: when that is mended, run: postern token revoke --user ${wanted.name}\n`)
+    const next = `once that is fixed, run "postern token revoke --user ${wanted.name}"`
+    io.err(`postern: the tokens of ${wanted.name} are still valid: ${problem}; ${next}\n`)
     return 1
   } finally {
     await database.close()
@@ -87,15 +89,15 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
 
 const one = { concurrency: 1, queue: 0 }
 
-/** The account is changed already: what goes wrong here is to be told beside that. */
-async function endTokens(
-  { endTokensOf: userIds }: Outcome,
+/** Returns what went wrong instead of throwing: the account is already changed, and is reported. */
+async function revokeTokens(
+  { revokeTokensOf: userIds }: Outcome,
   config: Config,
   database: Database,
 ): Promise<string | undefined> {
   if (userIds.length === 0) return undefined
   try {
-    await endTokensOf(userIds, config, database)
+    await revokeTokensOf(userIds, config, database)
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

@@ -19,8 +19,8 @@ interface FileCheck {
 }
 
 /**
- * What is wrong with the files and directories that a gateway opens at its start: all of it, at the
- * setting that names the file, or at the line of the file where there is one.
+ * Every problem of the files and directories that a gateway opens at startup, at the line of the file
+ * if known, else at the setting that names the file.
  */
 export async function fileProblems(written: Written, cwd: string): Promise<readonly Problem[]> {
   const found = await Promise.all(
@@ -61,7 +61,7 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
   if (enabled && file !== undefined) {
     checks.push({ setting: 'logger.decisions.file', run: () => checkAppendable(at(file)) })
   }
-  // Without a database of its own, Postern keeps one there.
+  // Without database.url, Postern keeps its embedded database there.
   const directory = application?.dataDirectory
   if (database?.url === undefined && directory !== undefined && !hasProblem('database.url')) {
     const run = () => checkDirectory(at(directory))
@@ -88,11 +88,12 @@ async function checkKeys({ jwt, identity }: Draft, directory: string): Promise<v
   }
   const set = await parseKeySet(directory, await readKeyFiles(directory), options)
   if (identity?.assertion?.enabled !== true || assertionSigner(set) !== undefined) return
-  const message = 'identity.assertion needs one private key here, or one named to sign'
+  const message =
+    'identity.assertion requires one private key here, or a file "signer" that names one'
   throw new Invalid([{ file: directory, message }])
 }
 
-/** Whether lines can be appended. What does not exist is created, and is not created here. */
+/** Checks that lines can be appended, without creating a missing file. */
 async function checkAppendable(file: string): Promise<void> {
   const existing = await kindOf(file)
   if (existing === 'directory') throw unwritable(file, 'EISDIR')
@@ -101,7 +102,7 @@ async function checkAppendable(file: string): Promise<void> {
   await checkAccess(existing === undefined ? parent : file, file)
 }
 
-/** Whether files can be created there, or the directory itself where it does not exist. */
+/** Checks that files, or the directory itself, can be created. */
 async function checkDirectory(directory: string): Promise<void> {
   let nearest = directory
   while ((await kindOf(nearest)) === undefined) nearest = dirname(nearest)
@@ -117,7 +118,7 @@ async function kindOf(path: string): Promise<'file' | 'directory' | undefined> {
   }
 }
 
-/** `wanted`: what the problem is about. */
+/** `wanted`: the path that the problem names. */
 async function checkAccess(path: string, wanted: string): Promise<void> {
   try {
     await access(path, constants.W_OK)
@@ -130,7 +131,7 @@ function unwritable(path: string, reason: string): Invalid {
   return new Invalid([{ file: path, message: `cannot be written (${reason})` }])
 }
 
-/** A line of a policy or key file says more than the setting; else the setting is the place. */
+/** Keeps the line of a policy or key file; places every other problem at the setting. */
 function problemsOf(
   error: unknown,
   setting: string,

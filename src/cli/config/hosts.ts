@@ -6,13 +6,13 @@ import type { Problem } from '../../errors.ts'
 
 /**
  * Hosts that this machine cannot listen on: an address of another machine, a name without an address.
- * Tried on a free port, for the configured one may be in use by the gateway that runs.
+ * Tries a free port, because a running gateway may use the configured one.
  */
 export async function hostProblems({ draft, placeOf }: Written): Promise<readonly Problem[]> {
   const found = await Promise.all(
     listenersOf(draft).map(async ({ name, host, problem }: Listener) => {
       if (host === undefined || problem !== undefined) return []
-      const reason = await refusalOf(host)
+      const reason = await listenError(host)
       if (reason === undefined) return []
       const message = `${name}.host: cannot listen on ${host} (${reason}); use an address of this machine, or 0.0.0.0 for all`
       return [{ ...placeOf(`${name}.host`), message }]
@@ -21,7 +21,7 @@ export async function hostProblems({ draft, placeOf }: Written): Promise<readonl
   return found.flat()
 }
 
-async function refusalOf(host: string): Promise<string | undefined> {
+async function listenError(host: string): Promise<string | undefined> {
   const server = createServer().listen({ host, port: 0 })
   try {
     await once(server, 'listening')

@@ -6,7 +6,7 @@ import type { Run } from '../command.ts'
 import { json } from '../format.ts'
 import type { printSpec } from './specs.ts'
 
-/** Prints what a start would really use: file, environment and defaults in one, secrets masked. */
+/** Prints what a start would use: file, environment and defaults merged, with secrets masked. */
 export const configPrint: Run<typeof printSpec> = async ({ options, arguments: [file] }, io) => {
   const { config, problems } = readConfig({ file, env: io.env, cwd: io.cwd })
   if (config === undefined) {

@@ -7,7 +7,7 @@ import { isOpenToOthers, readKeyFiles } from '../../stores/keys/key-files.ts'
 import { type KeySet, parseKeySet, signerFile } from '../../token/key-set.ts'
 import type { Io } from '../io.ts'
 
-/** The directory that is named, else the one of the configuration. */
+/** The directory that the user named, else the configured one. */
 export function keyDirectory(
   named: string | undefined,
   config: string | undefined,
@@ -19,15 +19,16 @@ export function keyDirectory(
   if (reading.config === undefined) throw new Invalid(reading.problems)
   const { keyDirectory: configured } = reading.config.jwt
   if (configured !== undefined) return { shown: configured, path: resolve(io.cwd, configured) }
-  const message = 'jwt.keyDirectory is missing: name the directory of keys'
+  const message =
+    'jwt.keyDirectory is not set: set it, or give the key directory on the command line'
   throw new Invalid([{ file: configFile(source), message }])
 }
 
 interface KeyDirectory {
   readonly set: KeySet
-  /** The `kid` in the file `signer`, if there is that file. */
+  /** The `kid` in the file `signer`, if that file exists. */
   readonly named: string | undefined
-  /** Private keys that others than their owner can read. */
+  /** Private keys that users other than their owner can read. */
   readonly exposed: readonly string[]
 }
 
@@ -43,31 +44,33 @@ export async function readKeyDirectory(path: string): Promise<KeyDirectory> {
   }
 }
 
-/** Writes a new file that only its owner can read, in a directory likewise; never over another. */
+/** Writes a new file that only its owner can read, in such a directory. Never overwrites a file. */
 export async function writePrivately(path: string, name: string, text: string): Promise<void> {
-  await orRefuse(join(path, name), async () => {
+  await orFault(join(path, name), async () => {
     await mkdir(path, { recursive: true, mode: 0o700 })
     await writeFile(join(path, name), text, { mode: 0o600, flag: 'wx' })
   })
 }
 
-/** Puts the name of the signing key in place in one step: no gateway reads half of it. */
+/** Replaces the name of the signing key atomically: no gateway reads half of it. */
 export async function writeSigner(path: string, kid: string): Promise<void> {
   const draft = join(path, `.${signerFile}.new`)
-  await orRefuse(join(path, signerFile), async () => {
+  await orFault(join(path, signerFile), async () => {
     await rm(draft, { force: true })
     await writeFile(draft, `${kid}\n`, { mode: 0o644, flag: 'wx' })
     await rename(draft, join(path, signerFile))
   })
 }
 
-async function orRefuse(file: string, write: () => Promise<void>): Promise<void> {
+async function orFault(file: string, write: () => Promise<void>): Promise<void> {
   try {
     await write()
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const reason =
-      code === 'EEXIST' ? 'exists, and no key is ever overwritten' : `cannot be written (${code})`
+      code === 'EEXIST'
+        ? 'already exists: keys are never overwritten'
+        : `cannot be written (${code})`
     throw new Fault('keys', { reason: `${file} ${reason}` })
   }
 }

@@ -11,7 +11,7 @@ import { json } from '../format.ts'
 import { keyDirectory, readKeyDirectory, writePrivately } from './directory.ts'
 import type { generateSpec } from './specs.ts'
 
-/** Makes a signing key, and says what to do with it. */
+/** Generates a signing key and prints the next steps. */
 export const keysGenerate: Run<typeof generateSpec> = async ({ options }, io) => {
   const { alg: algorithm, kid = newKid(new Date()) } = options
   if (!kidForm.test(kid)) {
@@ -21,49 +21,53 @@ export const keysGenerate: Run<typeof generateSpec> = async ({ options }, io) =>
   }
   const { shown, path } = keyDirectory(options.out, options.config, io)
   const before = await keysBefore(shown, path)
-  const made = await generateKeyFile(kid, algorithm)
-  const file = join(path, made.name)
-  const entry = await parseKeyFile({ ...made, name: file }, secretWeakness)
+  const generated = await generateKeyFile(kid, algorithm)
+  const file = join(path, generated.name)
+  const entry = await parseKeyFile({ ...generated, name: file }, secretWeakness)
   const entries = before?.set.entries ?? []
   if (entries.some((other) => other.kid === kid)) {
-    throw refused(`${shown} has a key ${kid} already, and no key is ever overwritten`)
+    throw refused(
+      `${shown} already has a key ${kid}: keys are never overwritten; choose another --kid`,
+    )
   }
   const [problem] = confusions([...entries, entry])
   if (problem !== undefined) throw refused(`the new key ${problem.message}: ${shown}`)
-  await writePrivately(path, made.name, made.text)
+  await writePrivately(path, generated.name, generated.text)
 
   const first = before === undefined
   io.err(nextSteps({ kid, shown, first }))
   io.out(
     options.output === 'json'
-      ? json({ kid, algorithm, file: join(shown, made.name), first })
+      ? json({ kid, algorithm, file: join(shown, generated.name), first })
       : `${kid}\n`,
   )
   return 0
 }
 
-/** A key more must not leave a running gateway in doubt about which one signs. */
+/** With a second private key and no file `signer`, a running gateway would reject the directory. */
 async function keysBefore(shown: string, path: string) {
   if (!existsSync(path) || (await readKeyFiles(path)).length === 0) return undefined
   const before = await readKeyDirectory(path)
   const { signer } = before.set
   if (signer !== undefined && before.named === undefined) {
-    const cure = `first say that the old one does: postern keys use ${signer.kid} ${shown}`
-    throw refused(`with two private keys it would be unclear which one signs; ${cure}`)
+    const cure = `first run "postern keys use ${signer.kid} ${shown}"`
+    throw refused(
+      `with a second private key, ${shown} needs a file "signer" that names the signing key: ${cure}`,
+    )
   }
   return before
 }
 
 function nextSteps({ kid, shown, first }: { kid: string; shown: string; first: boolean }): string {
   if (first) {
-    return `postern: made the first key of ${shown}. Next: set jwt.keyDirectory to it, on every replica
-with the same files. It signs where there is no jwt.secret; where there is one, make it sign with
-  postern keys use ${kid} ${shown}
+    return `postern: generated the first key of ${shown}. Next:
+  1. copy ${shown} to every replica and set jwt.keyDirectory to it
+  2. if jwt.secret is set, let the key sign instead: postern keys use ${kid} ${shown}
 `
   }
-  return `postern: made a key in ${shown}; it does not sign yet. Next:
-  1. bring the file to every replica, and wait a minute for all of them to have it
-  2. postern keys use ${kid} ${shown}
+  return `postern: generated a key in ${shown}; it does not sign yet. Next:
+  1. copy the file to every replica and wait a minute, so that all have loaded it
+  2. let it sign: postern keys use ${kid} ${shown}
   3. after jwt.timeout has passed, delete the file of the old key
 `
 }

@@ -6,14 +6,14 @@ import { formatTable, json } from '../format.ts'
 import { keyDirectory, readKeyDirectory } from './directory.ts'
 import type { listSpec } from './specs.ts'
 
-/** Shows the keys of a directory without anything that is secret. */
+/** Lists the keys of a directory without their secrets. */
 export const keysList: Run<typeof listSpec> = async ({ options, arguments: [named] }, io) => {
   const { path } = keyDirectory(named, options.config, io)
   const directory = await readKeyDirectory(path)
   const keys = directory.set.entries.map((entry) => summary(entry, directory.set))
 
   for (const file of directory.exposed) {
-    io.err(`postern: warning: others than its owner can read ${file}: chmod 0400\n`)
+    io.err(`postern: warning: other users can read ${file}: run "chmod 0400 ${file}"\n`)
   }
   if (options.output === 'json') io.out(json({ signer: directory.set.signer?.kid ?? null, keys }))
   else {
@@ -25,7 +25,7 @@ export const keysList: Run<typeof listSpec> = async ({ options, arguments: [name
     ])
     io.out(formatTable([['KID', 'ALG', 'ROLE', 'THUMBPRINT'], ...rows]))
     if (directory.named === undefined) {
-      io.err('postern: there is no file signer: where jwt.secret is set, that signs\n')
+      io.err('postern: note: no file "signer" exists, so jwt.secret signs if it is set\n')
     }
   }
   return 0
@@ -33,7 +33,7 @@ export const keysList: Run<typeof listSpec> = async ({ options, arguments: [name
 
 function summary({ kid, key, signing, thumbprint, file }: KeyEntry, { signer }: KeySet) {
   const role = signing === undefined ? 'verifies' : signer?.kid === kid ? 'signs' : 'could sign'
-  // The thumbprint of a shared secret is a digest of it: something to test guesses with.
+  // The thumbprint of a shared secret is a digest of it, which would let anyone test guesses.
   const shown = key.publicJwk === undefined ? null : thumbprint
   return { kid, algorithm: key.algorithm, role, thumbprint: shown, file: basename(file) }
 }

@@ -9,21 +9,25 @@ import { json } from '../format.ts'
 import { keyDirectory, writeSigner } from './directory.ts'
 import type { useSpec } from './specs.ts'
 
-/** Moves signing to another key that is there already. */
+/** Makes another key of the directory the signing key. */
 export const keysUse: Run<typeof useSpec> = async ({ options, arguments: [kid, named] }, io) => {
   const { shown, path } = keyDirectory(named, options.config, io)
   const files = await readKeyFiles(path)
   const file = files.find(({ name }) => kidOfFile(name) === kid)
-  if (file === undefined) throw refused(`${shown} has no key ${JSON.stringify(kid)}`)
+  if (file === undefined)
+    throw refused(
+      `${shown} has no key ${JSON.stringify(kid)}: "postern keys list ${shown}" shows all keys`,
+    )
   const { signing } = await parseKeyFile(file, secretWeakness)
-  if (signing === undefined) throw refused(`${kid} is a public key: it cannot sign`)
+  if (signing === undefined)
+    throw refused(`${kid} is a public key and cannot sign: choose a private key`)
 
   const signer = join(path, signerFile)
   const rest = files.filter(({ name }) => name !== signer)
   await parseKeySet(shown, [...rest, { name: signer, text: kid }], { secretWeakness })
   await writeSigner(path, kid)
   io.err(
-    `postern: ${kid} signs from now on; tokens of the other keys stay good while those are there\n`,
+    `postern: ${kid} signs new tokens; tokens of the other keys stay valid while their files exist\n`,
   )
   if (options.output === 'json') io.out(json({ signer: kid, directory: shown }))
   return 0

@@ -4,7 +4,7 @@ import { count, formatTable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
 
-/** Compares two policies, and tells a person who waits how far it is. */
+/** Compares two policies and shows the progress on a terminal. */
 export function compareAccess(from: PolicySet, to: PolicySet, io: Io): AccessDiff {
   const progress = createProgress(io)
   const words = percentOf('comparing access')
@@ -13,10 +13,10 @@ export function compareAccess(from: PolicySet, to: PolicySet, io: Io): AccessDif
   return diff
 }
 
-/** What roles gain (`+`) and lose (`-`), a line each, what everybody gains first. */
+/** What roles gain (`+`) and lose (`-`), a line each, what everyone gains first. */
 export function formatAccess({ from, to, gains, losses, widened }: AccessDiff): string {
   const total = gains.length + losses.length
-  if (from === to && total === 0) return `${from} on both sides: no difference\n`
+  if (from === to && total === 0) return `no difference: both sides are ${from}\n`
   const verdict = widened ? 'access widens' : total > 0 ? 'access narrows' : 'access stays the same'
   return [
     `${from} -> ${to}: ${verdict}`,
@@ -24,45 +24,45 @@ export function formatAccess({ from, to, gains, losses, widened }: AccessDiff): 
       ? '\n'
       : ` (${count(gains.length, 'gain')}, ${count(losses.length, 'loss', 'losses')})\n`,
     formatTable(rowsOf('+', gains), '  '),
-    moreThanShown(gains, 'gains'),
+    notShown(gains, 'gains'),
     formatTable(rowsOf('-', losses), '  '),
-    moreThanShown(losses, 'losses'),
+    notShown(losses, 'losses'),
   ].join('')
 }
 
-const mostShown = 100
+const maxShown = 100
 
-function moreThanShown(changes: readonly AccessChange[], what: string): string {
-  const more = changes.length - mostShown
-  return more > 0 ? `  … and ${more} more ${what}: --output json has all\n` : ''
+function notShown(changes: readonly AccessChange[], what: string): string {
+  const more = changes.length - maxShown
+  return more > 0 ? `  … and ${more} more ${what}: --output json lists all\n` : ''
 }
 
 function rowsOf(sign: '+' | '-', changes: readonly AccessChange[]) {
-  return changes.slice(0, mostShown).map((change) => {
+  return changes.slice(0, maxShown).map((change) => {
     const { roleKey, methods, path, origin, inheritedFrom, by } = change
     const notes = [
-      ...(by === 'exclusion' ? [everybody[sign]] : []),
+      ...(by === 'exclusion' ? [everyone[sign]] : []),
       ...(inheritedFrom === undefined ? [] : [`inherited from ${inheritedFrom}`]),
       ...exampleOf(change),
-      ...(change.certain ? [] : [doubt[by]]),
+      ...(change.certain ? [] : [uncertain[by]]),
     ]
-    const who = roleKey ?? (by === 'exclusion' ? 'EVERYBODY' : 'SOMEBODY')
+    const who = roleKey ?? (by === 'exclusion' ? 'EVERYONE' : 'UNKNOWN')
     return [sign, who, methods.join('|'), path, `${origin.file}:${origin.line}`, notes.join(', ')]
   })
 }
 
-const everybody = {
-  '+': 'NEWLY WITHOUT PERMISSION CHECK',
-  '-': 'needs a permission now',
+const everyone = {
+  '+': 'NO PERMISSION CHECK ANY MORE',
+  '-': 'now requires a permission',
 } as const
 
-const doubt = {
-  rule: 'not certain: the search was given up',
-  exclusion: 'not certain: the search was given up',
-  casbin: 'not certain: what this line gives is known to casbin alone',
+const uncertain = {
+  rule: 'uncertain: search limit reached',
+  exclusion: 'uncertain: search limit reached',
+  casbin: 'uncertain: only Casbin can evaluate this line',
 } as const
 
 function exampleOf({ example, path }: AccessChange): readonly string[] {
   if (example === undefined || example.path === path) return []
-  return [`such as ${example.method} ${example.path}`]
+  return [`for example ${example.method} ${example.path}`]
 }

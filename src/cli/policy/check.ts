@@ -6,7 +6,7 @@ import { policySettings } from '../settings.ts'
 import { formatFindings, type Review, reviewDirectory } from './review.ts'
 import type { checkSpec } from './specs.ts'
 
-/** Says whether a policy directory can be used, what is doubtful in it, and which engine answers. */
+/** Validates a policy directory and names the engine that evaluates it. */
 export const policyCheck: Run<typeof checkSpec> = async ({ options, arguments: [named] }, io) => {
   const name = named ?? policySettings(options.config, io).directory
   const review = await reviewDirectory(name, io)
@@ -29,7 +29,7 @@ function summary(name: string, set: PolicySet, warnings: number): string {
     count(set.exclusions.length, 'exclusion'),
     count(warnings, 'warning'),
   ]
-  return `${name}: usable, ${set.revision} (${facts.join(', ')})\nengine: ${engine.name}, because ${engine.reason}\n`
+  return `${name}: valid, ${set.revision} (${facts.join(', ')})\nengine: ${engine.name}, because ${engine.reason}\n`
 }
 
 function asJson({ directory, set, errors, warnings }: Review) {

@@ -5,7 +5,7 @@ import { compareAccess, formatAccess } from './access.ts'
 import type { diffSpec } from './specs.ts'
 import { readVersion } from './versions.ts'
 
-/** Says what callers can do by one policy and not by another. */
+/** Compares the access that two policies grant. */
 export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
   const {
     options,

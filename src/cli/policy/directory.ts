@@ -5,17 +5,17 @@ import { Fault, Invalid } from '../../errors.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { readPolicyFiles, readWrittenText } from '../../stores/policies/policy-files.ts'
 
-/** A policy directory as it was read; files are named as the person who asked would name them. */
+/** A policy directory as it was read. File names are relative to the user's directory. */
 export interface PolicyDirectory {
   readonly name: string
   readonly files: readonly PolicyFile[]
   /** `tests/*_test.yaml`. */
   readonly tests: readonly PolicyFile[]
-  /** What looks like a part of it and is not read. */
+  /** What looks like a part of the policy and is ignored. */
   readonly strays: readonly Stray[]
 }
 
-/** A file or a directory that is not read, and why. */
+/** An ignored file or directory, and why. */
 interface Stray {
   readonly file: string
   readonly message: string
@@ -41,7 +41,7 @@ export async function readPolicyDirectory(name: string, cwd: string): Promise<Po
   }
 }
 
-/** What somebody would miss: YAML files among the tests that are none, and files further below. */
+/** What an author would miss: misnamed test files, and policy files in sub-directories. */
 async function straysIn(name: string, cwd: string, isTests: boolean): Promise<readonly Stray[]> {
   const strays: Stray[] = []
   for (const each of (await namesIn(resolve(cwd, name))).toSorted()) {
@@ -49,10 +49,10 @@ async function straysIn(name: string, cwd: string, isTests: boolean): Promise<re
     if (each.startsWith('.') || (each === 'tests' && !isTests)) continue
     const below = await namesIn(resolve(cwd, file)).catch(() => [])
     if (below.some((found) => partOfPolicy.test(found))) {
-      const message = 'is not read: what counts lies in the directory itself, and in tests'
+      const message = 'ignored: policy files belong directly in the directory or in tests'
       strays.push({ file, message })
     } else if (isTests && /\.ya?ml$/.test(each) && !each.endsWith('_test.yaml')) {
-      strays.push({ file, message: 'is not read: a test file is named *_test.yaml' })
+      strays.push({ file, message: 'ignored: test files are named *_test.yaml' })
     }
   }
   return strays
@@ -60,7 +60,7 @@ async function straysIn(name: string, cwd: string, isTests: boolean): Promise<re
 
 const partOfPolicy = /\.(?:csv|conf|ya?ml)$/
 
-/** Makes a directory with these files, all at once. Refuses one that already has something in it. */
+/** Creates a directory with these files, all or none. Rejects a directory that is not empty. */
 export async function createPolicyDirectory(
   name: string,
   cwd: string,
@@ -68,7 +68,7 @@ export async function createPolicyDirectory(
 ): Promise<void> {
   const target = resolve(cwd, name)
   if ((await namesIn(target)).length > 0) {
-    throw new Invalid([{ file: name, message: 'is not empty: name a new directory' }])
+    throw new Invalid([{ file: name, message: 'is not empty: choose a new directory' }])
   }
   const unfinished = `${target}.${randomUUID()}`
   try {
@@ -83,8 +83,8 @@ export async function createPolicyDirectory(
 }
 
 /**
- * Replaces the policy files of a directory and leaves the rest of it alone. No file is ever half
- * written; files that are no longer part of the policy go last.
+ * Replaces the policy files of a directory and keeps its other files. Each file is replaced atomically;
+ * files that are no longer part of the policy are removed last.
  */
 export async function replacePolicyFiles(
   name: string,
@@ -113,13 +113,13 @@ function notWritten(name: string, error: unknown): Fault {
   return new Fault('policies', { reason: `${name} cannot be written (${code})` })
 }
 
-/** What a directory holds; nothing when it does not exist. Throws `Invalid` when it is none. */
+/** The names in a directory; none when it does not exist. Throws `Invalid` when it is a file. */
 export async function namesIn(directory: string): Promise<readonly string[]> {
   try {
     return await readdir(directory)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return []
-    throw new Invalid([{ file: directory, message: `is no directory that can be read (${code})` }])
+    throw new Invalid([{ file: directory, message: `cannot be read as a directory (${code})` }])
   }
 }

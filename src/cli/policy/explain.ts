@@ -16,7 +16,7 @@ import { policySettings } from '../settings.ts'
 import type { explainSpec } from './specs.ts'
 import { readVersion } from './versions.ts'
 
-/** Says whether a role may make a call, and why. */
+/** Shows whether a role may make a call, and why. */
 export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
   const {
     options,
@@ -35,7 +35,7 @@ export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
   if (options.output === 'json') {
     io.out(json(asJson(verdict, { question, nearMisses, notes, revision: policies.revision })))
   } else {
-    io.out(inWords(verdict, { question, raw, nearMisses, admission, policies }))
+    io.out(formatExplanation(verdict, { question, raw, nearMisses, admission, policies }))
     for (const each of notes) io.err(`note: ${printable(each)}\n`)
   }
   return verdict.allowed ? 0 : 1
@@ -67,31 +67,31 @@ function asJson(
 }
 
 const steps = {
-  admin: 'admin: this role passes without a permission check',
-  exclusion: 'exclusion: every logged-in caller may make this call',
+  admin: 'admin: this role bypasses the policy',
+  exclusion: 'exclusion: every authenticated caller may make this call',
   rule: 'rule',
   none: 'none: no rule allows it',
-  endpoint: 'endpoint: the gateway answers this path itself, before it asks the policy',
-  refused: 'refused: before the policy is asked',
+  endpoint: 'endpoint: the gateway answers this path itself, before the policy is evaluated',
+  refused: 'refused: before the policy is evaluated',
 } as const
 
 const refusals = {
-  'unknown-method': 'the gateway refuses this method with 400: its parser does not know it',
-  'ambiguous-path': 'the gateway refuses this path with 400: two parsers could read it differently',
-  'no-such-endpoint': 'the gateway answers 404 to everyone: this endpoint must not be reached',
-  'method-not-allowed': 'the gateway answers 405: this method is not served here',
+  'unknown-method': 'the gateway answers 400: its parser does not know this method',
+  'ambiguous-path': 'the gateway answers 400: two parsers could read this path differently',
+  'no-such-endpoint': 'the gateway answers 404 to every caller: this endpoint is blocked',
+  'method-not-allowed': 'the gateway answers 405: this method is not allowed here',
 } as const
 
 interface Explanation {
   readonly question: Question
-  /** The path as the person wrote it. */
+  /** The path as the user wrote it. */
   readonly raw: string
   readonly nearMisses: readonly NearMiss[]
   readonly admission: Admission
   readonly policies: CompiledPolicies
 }
 
-function inWords(verdict: Verdict, explanation: Explanation): string {
+function formatExplanation(verdict: Verdict, explanation: Explanation): string {
   const { allowed, refusal, endpoint } = verdict
   const { question, raw, nearMisses } = explanation
   const { roleKey, method, path } = question
@@ -100,17 +100,19 @@ function inWords(verdict: Verdict, explanation: Explanation): string {
       ? `${allowed ? 'allowed' : 'denied'}: ${roleKey} ${allowed ? 'may' : 'may not'} ${method} ${path}`
       : `refused: ${refusalOf(refusal, endpoint)}`
   const rows = [
-    ...(path === raw ? [] : [['path', `${path} (asked: ${raw})`]]),
+    ...(path === raw ? [] : [['path', `${path} (given: ${raw})`]]),
     ...(refusal === undefined ? decisionRows(verdict, explanation) : []),
   ]
   const misses = nearMisses.map(({ differs, rule }) => [
     lineOf(rule),
-    differs === 'method' ? 'for another method' : 'for another role',
+    differs === 'method' ? 'differs in method' : 'differs in role',
   ])
   return [
     `${printable(title)}\n`,
     formatTable(rows, '  '),
-    misses.length === 0 ? '' : `${count(misses.length, 'rule')} came close:\n`,
+    misses.length === 0
+      ? ''
+      : `${count(misses.length, 'rule nearly matches', 'rules nearly match')}:\n`,
     formatTable(misses, '  '),
   ].join('')
 }
@@ -129,14 +131,14 @@ function decisionRows(verdict: Verdict, { admission, policies }: Explanation): s
 
 function refusalOf(refusal: CallRefusal, endpoint: OwnEndpoint | undefined): string {
   if (refusal !== 'method-not-allowed' || endpoint === undefined) return refusals[refusal]
-  return `the gateway answers 405: this path is its own and serves ${endpoint.allow} only`
+  return `the gateway answers 405: its own endpoint allows ${endpoint.allow} only`
 }
 
 function routeOf({ allowed, route, endpoint, isUnserved }: Verdict): string {
   const then = allowed ? 'the answer is' : 'with permission, the answer is'
-  if (isUnserved) return `none: no route serves this path; ${then} 404`
+  if (isUnserved) return `none: no route matches this path; ${then} 404`
   if (endpoint?.name === 'wrong-method') {
-    return `endpoint of the gateway, which serves ${endpoint.allow} only; ${then} 405`
+    return `endpoint of the gateway, which allows ${endpoint.allow} only; ${then} 405`
   }
   if (endpoint !== undefined) {
     return `endpoint ${endpoint.name}, answered by ${endpoint.upstream === undefined ? 'the gateway' : `upstream ${endpoint.upstream}`}`
@@ -147,8 +149,8 @@ function routeOf({ allowed, route, endpoint, isUnserved }: Verdict): string {
 
 function stepOf({ step, need }: Verdict): string {
   if (step !== 'route') return steps[step]
-  const who = need === 'nothing' ? 'everyone' : 'every logged-in caller'
-  return `route: it lets ${who} pass, and the policy is not asked`
+  const who = need === 'nothing' ? 'every caller' : 'every authenticated caller'
+  return `route: allows ${who}; the policy is not evaluated`
 }
 
 function lineOf(granted: Rule | Exclusion): string {

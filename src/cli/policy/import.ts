@@ -18,7 +18,7 @@ import { policySettings, refuse } from '../settings.ts'
 import { createPolicyDirectory } from './directory.ts'
 import type { importSpec } from './specs.ts'
 
-/** Takes a policy over from a go-admin database or from casbin-redis-adapter. */
+/** Imports a policy from a go-admin database or from casbin-redis-adapter. */
 export const policyImport: Run<typeof importSpec> = async (call, io) => {
   const {
     options,
@@ -36,16 +36,16 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
   const rows = isDatabase
     ? await databaseRows(table, config, io)
     : await readAdapterRows(policySettings(config, io).redis(), key ?? 'policies')
-  if (rows.length === 0) return refuse('there are no rows: nothing was written')
+  if (rows.length === 0) return refuse('the source has no rows: nothing was written')
   const imported = importRows(rows, { anyModel: isRedis })
   const list = isDatabase ? goAdminExclusions(allExclusions) : specifiedExclusions()
   const { leftOut } = imported
   const warnings = [...imported.narrowed.map(narrowedMessage), ...list.warnings]
-  const told = warnings.map((text) => `warning: ${printable(text)}\n`)
-  io.err(formatLeftOut(leftOut) + told.join(''))
+  const shown = warnings.map((text) => `warning: ${printable(text)}\n`)
+  io.err(formatSkipped(leftOut) + shown.join(''))
   if (leftOut.some(({ denies }) => denies)) {
-    // Taking only the allow rows over would give access that somebody took away.
-    throw new Invalid([{ file: directory, message: 'not written: a row that denies is left out' }])
+    // Importing only the allow rows would grant access that a deny row takes away.
+    throw new Invalid([{ file: directory, message: 'not written: a deny row cannot be imported' }])
   }
   const revision = await writeImported(directory, imported, list.text, io)
 
@@ -53,13 +53,13 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
   if (options.output === 'json') io.out(json({ ...facts, leftOut, warnings }))
   else
     io.out(
-      `${directory}: ${revision}, ${imported.taken} of ${count(rows.length, 'row')} taken over\n`,
+      `${directory}: ${revision}, imported ${imported.taken} of ${count(rows.length, 'row')}\n`,
     )
   return leftOut.length === 0 && imported.narrowed.length === 0 ? 0 : 1
 }
 
 function narrowedMessage({ place, values }: CasbinRow): string {
-  return `${place}: denies less than before: casbin reads ${JSON.stringify(values[1])} as a regular expression that matches more, here it is taken literally`
+  return `${place}: denies less than before: Casbin reads ${JSON.stringify(values[1])} as a regular expression, Postern as literal text`
 }
 
 async function databaseRows(
@@ -82,7 +82,7 @@ async function databaseRows(
   }
 }
 
-/** A million rows take longer than a login may. */
+/** Reading a million rows takes longer than the timeouts of a login allow. */
 const foreignLimits = { poolSize: 1, connectTimeoutMs: 5000, statementTimeoutMs: 60_000 }
 
 async function writeImported(
@@ -92,17 +92,17 @@ async function writeImported(
   io: Io,
 ): Promise<string> {
   const files = [model, table, { name: 'exclusions.yaml', text: exclusions }]
-  // A circle of g rows, for example, shows only in the whole.
+  // A cycle of g rows, for example, shows only in the complete set.
   const { revision } = parsePolicySet(files)
   await createPolicyDirectory(directory, io.cwd, files)
   return revision
 }
 
-function formatLeftOut(leftOut: readonly LeftOut[]): string {
+function formatSkipped(leftOut: readonly LeftOut[]): string {
   return leftOut
     .map(({ row, reason }) => {
       const text = [row.ptype, ...row.values].join(', ')
-      return `${printable(`${row.place}: left out: ${reason} (${text})`)}\n`
+      return `${printable(`${row.place}: skipped: ${reason} (${text})`)}\n`
     })
     .join('')
 }

@@ -8,7 +8,7 @@ import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
 import { type PolicyDirectory, readPolicyDirectory } from './directory.ts'
 
-/** A policy directory, read and checked. Without errors there is a set. */
+/** A policy directory, read and checked. It has a set unless it has errors. */
 export interface Review {
   readonly directory: PolicyDirectory
   readonly set: PolicySet | undefined
@@ -63,14 +63,14 @@ function warningsOf(
   return [...findings, ...strays.map((stray) => ({ ...stray, code: 'not-read' as const }))]
 }
 
-/** The problems a line each, `file:line:column: error: …`, and no more than a person reads. */
+/** One line for each problem, `file:line:column: error: …`, up to the number that people read. */
 export function formatFindings(kind: 'error' | 'warning', problems: readonly Problem[]): string {
-  const lines = problems.slice(0, mostShown).map((problem) => {
+  const lines = problems.slice(0, maxShown).map((problem) => {
     const message = `${kind}: ${problem.message}`
     return `${printable(formatProblem({ ...problem, message }))}\n`
   })
-  const more = problems.length - mostShown
-  return `${lines.join('')}${more > 0 ? `… and ${more} more ${kind}s: --output json has all\n` : ''}`
+  const more = problems.length - maxShown
+  return `${lines.join('')}${more > 0 ? `… and ${more} more ${kind}s: --output json lists all\n` : ''}`
 }
 
-const mostShown = 100
+const maxShown = 100

@@ -30,7 +30,7 @@ export const policyTest: Run<typeof testSpec> = async (call, io) => {
 }
 
 const test: Run<typeof testSpec> = async ({ options, arguments: [named] }, io) => {
-  const { output, coverage: least } = options
+  const { output, coverage: min } = options
   const settings = policySettings(options.config, io)
   const { admission, note } = settings.admission()
   const name = named ?? settings.directory
@@ -44,23 +44,23 @@ const test: Run<typeof testSpec> = async ({ options, arguments: [named] }, io) =
   }
 
   const ok = report.failures.length === 0 && report.outcomes.length > 0
-  const covered = report.coverage.percent >= least
+  const covered = report.coverage.percent >= min
   if (output === 'json') io.out(json({ ok: ok && covered, ...reportAsJson(review, report) }))
   else io.err(formatFindings('warning', review.warnings) + formatNotes(report, note))
   if (output === 'junit') io.out(formatJunit(report.outcomes))
   if (output === 'text') io.out(formatReport(name, report))
-  if (!covered) io.err(`coverage is below the ${least} % that were asked for\n`)
+  if (!covered) io.err(`coverage is ${report.coverage.percent} %, below the required ${min} %\n`)
   return ok && covered ? 0 : 4
 }
 
-/** What came of the tests of a policy. */
+/** The result of the tests of a policy. */
 export interface TestReport {
   readonly outcomes: readonly Outcome[]
   readonly failures: readonly Outcome[]
   readonly coverage: Coverage
 }
 
-/** Runs all tests; `undefined` when policy or tests cannot be used. */
+/** Runs all tests; `undefined` when the policy or a test file is not valid. */
 export function runTests(
   { set, expectations }: Review,
   admission: Admission,
@@ -79,7 +79,7 @@ export function runTests(
   return { outcomes, failures, coverage: coverageOf(set, outcomes) }
 }
 
-/** What the answers do not say: that routes are unknown, or that no route serves a tested path. */
+/** What the results do not show: unknown routes, and tested paths that no route matches. */
 export function formatNotes({ outcomes }: TestReport, note: string | undefined): string {
   const unserved = new Set(
     outcomes
@@ -91,7 +91,7 @@ export function formatNotes({ outcomes }: TestReport, note: string | undefined):
     note === undefined ? '' : `note: ${printable(note)}\n`,
     first === undefined
       ? ''
-      : `note: no route of the configuration serves ${count(unserved.size, 'tested path')}, such as ${printable(first)}: callers with permission get 404\n`,
+      : `note: no route matches ${count(unserved.size, 'tested path')}, for example ${printable(first)}: permitted callers get 404\n`,
   ].join('')
 }
 
@@ -109,23 +109,21 @@ export function formatReport(name: string, { outcomes, failures, coverage }: Tes
     ...failed,
     `${name}: ${count(outcomes.length, 'test')}, ${passed} passed, ${failures.length} failed\n`,
     `coverage: ${percent} % (${rules.decided}/${rules.total} rules, ${exclusions.decided}/${exclusions.total} exclusions)\n`,
-    ...untested
-      .slice(0, mostShown)
-      .map((each) => `  no test decides by ${printable(inOneLine(each))}\n`),
-    untested.length > mostShown ? `  … and ${untested.length - mostShown} more\n` : '',
+    ...untested.slice(0, maxShown).map((each) => `  not covered: ${printable(inOneLine(each))}\n`),
+    untested.length > maxShown ? `  … and ${untested.length - maxShown} more\n` : '',
   ].join('')
 }
 
-const mostShown = 20
+const maxShown = 20
 
 function inOneLine(granted: Rule | Exclusion): string {
   const { method, path, origin } = granted
   const place = `${origin.file}:${origin.line}`
-  if (!('roleKey' in granted)) return `${place}: everybody ${method} ${path}`
+  if (!('roleKey' in granted)) return `${place}: everyone ${method} ${path}`
   return `${place}: ${granted.fields?.join(' ') ?? `${granted.roleKey} ${method} ${path}`}`
 }
 
-/** The same for machines. */
+/** The report as JSON. */
 export function reportAsJson(
   { directory, set, warnings }: Review,
   { outcomes, failures, coverage }: TestReport,

@@ -5,7 +5,7 @@ import type { Io } from '../io.ts'
 import { type PolicySettings, refuse, withPolicyStore } from '../settings.ts'
 import { readPolicyDirectory } from './directory.ts'
 
-/** A policy that somebody named, wherever it was kept. */
+/** A policy that the user named, from a directory or from Redis. */
 interface PolicyVersion {
   /** As it was named: a directory, a revision, or `live`. */
   readonly name: string
@@ -28,21 +28,25 @@ export async function readVersion(
   return withPolicyStore(settings, (store) => readPublished(name, store))
 }
 
-/** The same, of what is published. Says no when there is none. */
+/** Reads `live` or a published revision. Throws a Fault when it does not exist. */
 export async function readPublished(name: string, store: PolicyStore): Promise<PolicyVersion> {
-  const revision = name === 'live' ? (await store.head())?.revision : await inFull(name, store)
+  const revision =
+    name === 'live' ? (await store.head())?.revision : await fullRevision(name, store)
   if (revision === undefined) return refuse('nothing is published yet')
   const document = await store.read(revision)
-  if (document === undefined) return refuse(`no such revision: ${revision}`)
+  if (document === undefined)
+    return refuse(
+      `revision ${revision} does not exist: "postern policy history" shows all revisions`,
+    )
   return { name, files: document.files, set: parsePolicySet(document.files) }
 }
 
-/** The revision of the history that begins like this, if one only does; else the name as it is. */
-async function inFull(name: string, store: PolicyStore): Promise<string> {
+/** The one revision of the history that starts with this; else the name itself. */
+async function fullRevision(name: string, store: PolicyStore): Promise<string> {
   const moves = await store.history()
   const found = new Set(moves.map(({ revision }) => revision).filter((it) => it.startsWith(name)))
   if (found.size > 1 && !found.has(name)) {
-    return refuse(`${name} is the beginning of ${found.size} revisions: write more of it`)
+    return refuse(`${name} is ambiguous: ${found.size} revisions start with it; give more digits`)
   }
   return found.size === 1 ? ([...found][0] ?? name) : name
 }

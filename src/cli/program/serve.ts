@@ -66,7 +66,7 @@ async function runGateway(
   const workers = count === 1 ? undefined : count
   log.info({ port: publicPort, opsPort, forwardAuthPort, revision, workers }, 'listening')
   for (const { username, roleKey, password } of seeded) {
-    io.out(`account made: ${username} (role ${roleKey}), password ${password}\n`)
+    io.out(`created account ${username} (role ${roleKey}), password ${password}\n`)
   }
   if (options.tour) {
     const { tour } = await import('./tour.ts')

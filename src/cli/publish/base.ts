@@ -5,10 +5,10 @@ import { Invalid } from '../../errors.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { RedisSettings } from '../../stores/redis/redis.ts'
 
-/** Policy directories have a directory of ours in them, which is no part of the policy. */
+/** Our own directory within a policy directory; not a part of the policy. */
 const ownDirectory = '.postern'
 
-/** Where a policy directory says from which published revisions its files were made. */
+/** The file that records from which published revisions the files of a directory come. */
 function baseFile(directory: string): string {
   return join(directory, ownDirectory, 'base')
 }
@@ -20,14 +20,14 @@ interface BasePlace {
   readonly redis: RedisSettings
 }
 
-/** The revision of that Redis that the files were made from, if the directory says so. */
+/** The revision of that Redis that the files come from, if the directory records it. */
 export async function readBase(place: BasePlace): Promise<string | undefined> {
   return (await readBases(place)).get(targetOf(place.redis))
 }
 
 /**
- * Notes what the files of a directory were made from. The note is about this copy of them, so git
- * ignores it. Returns whether it could be written: a mounted directory is often read-only.
+ * Records which revision the files of a directory come from. The record is about this copy, so git
+ * ignores it. Returns whether it was written: a mounted directory is often read-only.
  */
 export async function writeBase(place: BasePlace, revision: string): Promise<boolean> {
   const { directory, cwd, redis } = place
@@ -45,12 +45,12 @@ export async function writeBase(place: BasePlace, revision: string): Promise<boo
   }
 }
 
-/** What that means for the user. */
+/** What an unwritten record means for the user. */
 export function baseNotWritten(directory: string): string {
   return `note: ${baseFile(directory)} cannot be written: the next push needs --over\n`
 }
 
-/** A line for each Redis: what is pushed to a staging system first is not made from its revision. */
+/** One line for each Redis: files that come from production may be pushed to staging first. */
 async function readBases({ directory, cwd }: BasePlace): Promise<ReadonlyMap<string, string>> {
   const file = baseFile(directory)
   const text = await readFile(resolve(cwd, file), 'utf8').catch((error: unknown) => {
@@ -62,7 +62,7 @@ async function readBases({ directory, cwd }: BasePlace): Promise<ReadonlyMap<str
   for (const line of text.split('\n').filter((each) => each !== '')) {
     const [target = '', revision] = line.split(' ')
     if (!isRevision(revision)) {
-      const message = 'does not name a revision: delete the file, and push with --over REVISION'
+      const message = 'does not contain a revision: delete the file and push with --over REVISION'
       throw new Invalid([{ file, message }])
     }
     bases.set(target, revision)
@@ -70,7 +70,7 @@ async function readBases({ directory, cwd }: BasePlace): Promise<ReadonlyMap<str
   return bases
 }
 
-/** Tells one Redis and prefix from another. A hash, so that no address and no password is written. */
+/** Identifies a Redis and prefix. A hash, so that the file holds neither an address nor a password. */
 function targetOf({ url, prefix }: RedisSettings): string {
   const address = url.slice(url.lastIndexOf('@') + 1).replace(/^[\w+]+:\/\//, '')
   return hash('sha256', `${address} ${prefix}`).slice(0, 12)

@@ -6,19 +6,19 @@ import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress } from '../progress.ts'
 
-/** How many of the known replicas decide by the head. */
+/** Which of the known replicas use the live revision. */
 export interface Convergence {
   readonly head: Head
   readonly replicas: readonly ReplicaReport[]
-  /** Those that report and do not decide by the head, or cannot confirm it. */
+  /** Those that report another revision, or cannot confirm theirs. */
   readonly behind: readonly ReplicaReport[]
   /** Those that stopped reporting without an orderly shutdown. */
   readonly lost: readonly ReplicaReport[]
-  /** Why the replicas could not be listed, so that the rest is not known to be true. */
+  /** Why the replicas could not be listed; the rest may then be outdated. */
   readonly problem?: string
 }
 
-/** Who decides by this head and who does not, as far as they report. */
+/** Compares the reports of the replicas with the live revision. */
 export function convergenceOf(head: Head, replicas: readonly ReplicaReport[]): Convergence {
   const lost = replicas.filter((each) => each.lost)
   const behind = replicas.filter(
@@ -28,8 +28,8 @@ export function convergenceOf(head: Head, replicas: readonly ReplicaReport[]): C
 }
 
 /**
- * Whether every known replica decides by the head. A list without any replica proves nothing, so it
- * is no success, unless the caller accepts that, and lost ones.
+ * Whether every known replica uses the live revision. An empty list proves nothing, so it counts as a
+ * failure unless the user accepts that and lost replicas.
  */
 export function isConverged(
   { replicas, behind, lost, problem }: Convergence,
@@ -45,40 +45,39 @@ export function inShort({ head, replicas, behind, lost }: Convergence): string {
   return `${converged}/${replicas.length} on ${head.revision}`
 }
 
-/** Those that are behind, a line each; then those that are lost, and what to do about them. */
+/** One line for each replica that is behind or lost, and what to do about the lost ones. */
 export function formatBehind({ replicas, behind, lost }: Convergence): string {
   if (replicas.length === 0) return noReplicas
   const lines = behind.map(({ id, revision, stale, ageSeconds }) => {
-    const state = stale ? 'cannot confirm its policy' : 'reports'
-    const what = `${id} decides by ${revision ?? 'nothing'}, ${state}`
-    return `  ${printable(what)} (${ageSeconds} s ago)\n`
+    const what = `${id} uses ${revision ?? 'no policy'}${stale ? ', cannot confirm it' : ''}`
+    return `  ${printable(what)} (reported ${ageSeconds} s ago)\n`
   })
   return lines.join('') + formatLost(lost)
 }
 
-/** The lost ones, a line each, and what to do about them; empty without any. */
+/** One line for each lost replica, and what to do about them; empty without any. */
 export function formatLost(lost: readonly ReplicaReport[]): string {
   if (lost.length === 0) return ''
   const lines = lost.map(({ id, revision, ageSeconds }) => {
-    const what = `${id} is lost: last report ${Math.round(ageSeconds)} s ago; if it still runs, it decides by ${revision ?? 'nothing'}`
+    const what = `${id} is lost: last report ${Math.round(ageSeconds)} s ago; if it still runs, it uses ${revision ?? 'no policy'}`
     return `  ${printable(what)}\n`
   })
   return `${lines.join('')}${lostAdvice}`
 }
 
 const lostAdvice =
-  'restore the connection to Redis of each lost replica, or stop it; if it no longer runs: postern policy status --forget ID (--forget lost: all of them)\n'
+  'reconnect each lost replica to Redis, or stop it; if it no longer runs, run "postern policy status --forget ID" (or --forget lost for all)\n'
 
 /** What `0/0` means. */
 export const noReplicas =
-  'no gateway has reported to this Redis: it is not known whether any decides by this policy. Start one, or check redis.url and redis.prefix\n'
+  'no replicas have reported to this Redis: start a gateway, or check redis.url and redis.prefix\n'
 
 const everyMs = 100
 
 /**
- * Waits until every replica that reports decides by this head, or has a later one, or the time is
- * over. Lost replicas are not waited for. Without any, a report that is due is. A Redis that does
- * not answer in between is asked again until then.
+ * Waits until every reporting replica uses this revision or a later one, or until the timeout. Does
+ * not wait for lost replicas. An empty list counts only after a report is due. Retries a Redis that
+ * does not answer.
  */
 export async function awaitConvergence(
   head: Head,
@@ -102,12 +101,12 @@ export async function awaitConvergence(
 
 function isSettled({ head, replicas, behind, problem }: Convergence, waitedMs: number): boolean {
   if (problem !== undefined) return false
-  // After Redis lost its data, each replica is back on the list with its next report.
+  // After Redis lost its data, the next report of each replica puts it back on the list.
   if (replicas.length === 0) return waitedMs >= OVERDUE_MS
   return behind.every((each) => isPast(each, head))
 }
 
-/** It already decides by what someone else published after us. */
+/** The replica already uses what someone else published after us. */
 function isPast({ sequence, stale }: ReplicaReport, head: Head): boolean {
   return !stale && sequence !== undefined && sequence > head.sequence
 }

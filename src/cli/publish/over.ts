@@ -3,11 +3,11 @@ import type { Head, PolicyStore } from '../../stores/policies/policy-store.ts'
 import { UsageError } from '../command.ts'
 import { printable } from '../format.ts'
 
-/** Which revision a publication may replace, and how that is known. */
+/** Which revision a publication may replace. */
 export interface Over {
-  /** What `--over` says: a revision, or `live` for whichever it is. */
+  /** The value of `--over`: a revision, or `live` for any. */
   readonly option: string | undefined
-  /** The directory of the files, and the revision that they were made from, if it says so. */
+  /** The directory of the files, and the revision that they come from, if recorded. */
   readonly directory?: { readonly name: string; readonly base: string | undefined }
 }
 
@@ -17,7 +17,7 @@ export function checkOver(option: string | undefined): void {
   throw new UsageError(`--over: ${JSON.stringify(option)} is neither a revision nor "live"`)
 }
 
-/** What is to be published, and whether a person looks at the difference and is asked. */
+/** What to publish, and whether a person sees the diff and confirms it. */
 interface Candidate {
   readonly revision: string
   readonly over: Over
@@ -37,24 +37,24 @@ export async function whyNotOver(
   if (option === 'live' || live?.revision === revision) return undefined
   if (live === undefined) {
     if (option === undefined) return undefined
-    return `refused: --over names ${option}, but nothing is published; run again without --over`
+    return `refused: --over is ${option}, but nothing is published; run again without --over`
   }
 
   if (option !== undefined) {
     if (live.revision.startsWith(option)) return undefined
-    return `refused: --over names ${option}, but ${await described(live, store)}; nothing was published. ${advice(option, live)}`
+    return `refused: --over is ${option}, but ${await described(live, store)}; nothing was published. ${advice(option, live)}`
   }
   if (directory === undefined || directory.base === live.revision) return undefined
   const { name, base } = directory
   if (base !== undefined) {
-    return `refused: ${name} was made from ${base}, but ${await described(live, store)}; publishing would undo that. ${advice(base, live)}`
+    return `refused: ${name} comes from ${base}, but ${await described(live, store)}; publishing would undo that. ${advice(base, live)}`
   }
   if (isAsked) return undefined
-  return `refused: ${name} does not say which revision it was made from, and ${await described(live, store)}; review the diff above, then run again with --yes --over ${live.revision} (or --over live, to replace whatever is live)`
+  return `refused: ${name} does not record which revision it comes from, and ${await described(live, store)}; review the diff above, then run again with --yes --over ${live.revision} (or --over live, to replace whatever is live)`
 }
 
 function advice(from: string, { revision }: Head): string {
-  return `See what changed: postern policy diff ${from} ${revision}; bring that into your files, then run again with --over ${revision}`
+  return `Run "postern policy diff ${from} ${revision}", merge the changes into your files, then run again with --over ${revision}`
 }
 
 /** `r-3f2a9c81d604 is live (push by ann at 2026-…: why)`. */

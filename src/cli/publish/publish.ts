@@ -22,7 +22,7 @@ import {
 } from './convergence.ts'
 import { described, type Over, whyNotOver } from './over.ts'
 
-/** What is to be put in force, by whom and why. */
+/** What to publish, by whom and why. */
 interface Publication {
   readonly files: readonly PolicyFile[]
   readonly set: PolicySet
@@ -33,25 +33,25 @@ interface Publication {
   readonly yes: boolean
   /** Which revision it may replace. */
   readonly over: Over
-  /** `undefined`: publish and do not ask the replicas. */
+  /** `undefined`: publish without checking the replicas. */
   readonly waitSeconds: number | undefined
 }
 
-/** What came of it. */
+/** The result of a publication. */
 interface PublicationReport {
   readonly head: Head
-  /** What was in force before; the same revision when there was nothing to publish. */
+  /** The revision that was live before; the same one when nothing had to be published. */
   readonly parent: string | undefined
-  /** `undefined` when nothing could be compared with. */
+  /** `undefined` when no live policy could be read. */
   readonly diff: AccessDiff | undefined
-  /** `undefined` when the replicas were not asked. */
+  /** `undefined` when the replicas were not checked. */
   readonly convergence: Convergence | undefined
 }
 
 /**
- * Shows what a policy changes against what is live, asks, publishes it over the revision that was
- * seen, and waits for the replicas. `undefined`: the person said no. Throws a Fault that says what
- * happened when somebody else published in between.
+ * Shows what changes compared with the live policy, asks, publishes over the revision that was shown,
+ * and waits for the replicas. Returns `undefined` when the user says no. Throws a Fault when someone
+ * else published in between.
  */
 export async function publishPolicy(
   publication: Publication,
@@ -62,9 +62,9 @@ export async function publishPolicy(
     waitSeconds === undefined ? undefined : awaitConvergence(head, waitSeconds, { store, io })
   const seen = await store.head()
   const live = await readLive(seen, store)
-  // A document that was lost or is broken is mended by publishing it again.
+  // Publishing again repairs a document that is lost or broken.
   if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set)) {
-    io.err(`${set.revision} is live already: nothing to publish\n`)
+    io.err(`${set.revision} is already live: nothing to publish\n`)
     noteRisk(await store.unconfirmed(seen), io)
     const convergence = await convergenceWith(seen)
     return { head: seen, parent: seen.revision, diff: undefined, convergence }
@@ -93,7 +93,7 @@ export async function publishPolicy(
 
 function noteRisk(unconfirmed: string | undefined, io: Io): void {
   if (unconfirmed === undefined) return
-  io.err(`note: a failover of Redis could lose it: ${unconfirmed}\n`)
+  io.err(`note: a Redis failover could lose this revision: ${unconfirmed}\n`)
 }
 
 function compareWithLive(set: PolicySet, live: PolicySet | string, io: Io): AccessDiff | undefined {
@@ -108,7 +108,7 @@ function compareWithLive(set: PolicySet, live: PolicySet | string, io: Io): Acce
   return diff
 }
 
-/** What is live, or why there is nothing to compare with: then a push is how to mend it. */
+/** The live policy, or why it cannot be compared with; a push then repairs it. */
 async function readLive(seen: Head | undefined, store: PolicyStore): Promise<PolicySet | string> {
   if (seen === undefined) return 'nothing is published yet'
   try {
@@ -116,7 +116,7 @@ async function readLive(seen: Head | undefined, store: PolicyStore): Promise<Pol
     if (document === undefined) return `${seen.revision} is live, but its document is lost`
     return policyOf(document)
   } catch (error) {
-    // With a cause it is Redis that fails, and not what it holds.
+    // With a cause, Redis itself fails, and not the document in it.
     if (error instanceof Fault && error.cause === undefined) return error.message
     throw error
   }
@@ -138,11 +138,12 @@ async function whatHappened(
   store: PolicyStore,
 ): Promise<string> {
   const saw = seen?.revision ?? 'nothing'
-  if (found === undefined) return `refused: ${saw} was live, and now nothing is; look again`
-  return `refused: ${saw} was live when you looked, now ${await described(found, store)}; nothing was published. See: postern policy diff`
+  if (found === undefined)
+    return `refused: ${saw} was live, but now nothing is published: run "postern policy status"`
+  return `refused: ${saw} was live when you looked, now ${await described(found, store)}; nothing was published: run "postern policy diff"`
 }
 
-/** Says who decides by it now; exit code 1 when some do not, none has reported, or Redis fails. */
+/** Prints which replicas use it. Exit code 1: some do not, none has reported, or Redis fails. */
 export function reportPublication(
   report: PublicationReport,
   { output, allowLost }: { readonly output: 'text' | 'json'; readonly allowLost: boolean },
@@ -152,7 +153,7 @@ export function reportPublication(
   if (output === 'json') io.out(json(report))
   else if (convergence === undefined) io.out(`${head.revision} is live; replicas not checked\n`)
   else if (convergence.problem !== undefined) {
-    io.err(`published, but the replicas cannot be listed: ${convergence.problem}\n`)
+    io.err(`published, but cannot list the replicas: ${convergence.problem}\n`)
   } else {
     io.err(formatBehind(convergence))
     io.out(`${inShort(convergence)}\n`)

@@ -10,7 +10,7 @@ import { policySettings, refuse, withPolicyStore } from '../settings.ts'
 import { baseNotWritten, writeBase } from './base.ts'
 import type { pullSpec } from './specs.ts'
 
-/** Brings a published policy back into files. */
+/** Writes a published policy into a directory. */
 export const policyPull: Run<typeof pullSpec> = async (call, io) => {
   const {
     options,
@@ -27,36 +27,39 @@ export const policyPull: Run<typeof pullSpec> = async (call, io) => {
   )
 
   for (const { name } of files) {
-    // Whoever can write to Redis must not choose where on this machine files are written.
+    // An attacker who can write to Redis must not choose where this machine writes files.
     if (basename(name) !== name || name.startsWith('.')) {
-      return refuse(`${set.revision} has a file that is no policy file: ${JSON.stringify(name)}`)
+      return refuse(
+        `${set.revision} contains a file that is not a policy file: ${JSON.stringify(name)}`,
+      )
     }
   }
 
   const present = await presentFiles(resolve(io.cwd, directory))
-  const isThere = present !== undefined && isSame(present, files)
+  const isCurrent = present !== undefined && isSame(present, files)
   if (present === undefined) await createPolicyDirectory(directory, io.cwd, files)
-  else if (!isThere) {
+  else if (!isCurrent) {
     if (present.length > 0 && !options.force) {
-      return refuse(`${directory} has other policy files: name a new directory, or add --force`)
+      return refuse(`${directory} has other policy files: choose a new directory, or add --force`)
     }
     await replacePolicyFiles(directory, io.cwd, files)
   }
 
   const place = { directory, cwd: io.cwd, redis: settings.redis() }
   if (!(await writeBase(place, set.revision))) io.err(baseNotWritten(directory))
-  const written = isThere ? 0 : files.length
+  const written = isCurrent ? 0 : files.length
   if (options.output === 'json') io.out(json({ revision: set.revision, directory, written }))
   else {
-    io.out(
-      `${set.revision}: ${isThere ? 'already' : `${count(written, 'file')} written`} in ${directory}\n`,
-    )
-    for (const { name } of isThere ? [] : files) io.err(`${join(directory, name)}\n`)
+    const done = isCurrent
+      ? `${directory} is up to date`
+      : `wrote ${count(written, 'file')} to ${directory}`
+    io.out(`${set.revision}: ${done}\n`)
+    for (const { name } of isCurrent ? [] : files) io.err(`${join(directory, name)}\n`)
   }
   return 0
 }
 
-/** The policy files of a directory by base name, notes left out; nothing when it is not there. */
+/** The policy files of a directory by base name, without notes; `undefined` when it has no files. */
 async function presentFiles(directory: string): Promise<readonly PolicyFile[] | undefined> {
   if ((await namesIn(directory)).length === 0) return undefined
   const files = await readPolicyFiles(directory)

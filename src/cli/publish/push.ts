@@ -10,7 +10,7 @@ import { publishPolicy, reportPublication } from './publish.ts'
 import { pushSpec } from './specs.ts'
 import { waitingOf } from './waiting.ts'
 
-/** Publishes a policy directory, if it is sound, tested, wanted, and nobody was faster. */
+/** Publishes a policy directory that is valid, tested and confirmed. */
 export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [named] }, io) => {
   const { output, yes } = options
   const message = options.message.trim()
@@ -39,7 +39,7 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   const { set } = review
   if (set.rules.length === 0 && !options['allow-empty']) {
     return refuse(
-      'refused: the policy has no rules, so nobody but admin could do anything; if that is meant, add --allow-empty',
+      'refused: the policy has no rules, so only admin would keep access; if you want that, add --allow-empty',
     )
   }
 
@@ -59,8 +59,8 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   })
 }
 
-/** Who publishes: the history keeps it. */
+/** The author, which the history keeps. */
 export function authorOf(named: string | undefined, io: Io): string {
   const author = (named ?? io.userName ?? '').trim()
-  return author === '' ? refuse('the author is empty: name one with --author') : author
+  return author === '' ? refuse('the author is empty: give one with --author') : author
 }

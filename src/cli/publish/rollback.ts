@@ -8,7 +8,7 @@ import { authorOf } from './push.ts'
 import type { rollbackSpec } from './specs.ts'
 import { waitingOf } from './waiting.ts'
 
-/** Publishes an old revision again. */
+/** Publishes an earlier revision again. */
 export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
   const {
     options,

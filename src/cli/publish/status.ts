@@ -5,7 +5,7 @@ import { policySettings, refuse, withPolicyStore } from '../settings.ts'
 import { convergenceOf, formatLost, inShort, isConverged, noReplicas } from './convergence.ts'
 import type { statusSpec } from './specs.ts'
 
-/** Shows what is active, and where. */
+/** Shows which revision each replica uses. */
 export const policyStatus: Run<typeof statusSpec> = ({ options }, io) =>
   withPolicyStore(policySettings(options.config, io), async (store) => {
     if (options.forget !== undefined) {
@@ -38,13 +38,17 @@ function stateOf({ lost, stale, revision }: ReplicaReport, live: string | undefi
   return revision === live ? 'current' : 'behind'
 }
 
-/** Only lost replicas: one that runs would be back with its next report. */
+/** Forgets lost replicas only: one that runs would be back with its next report. */
 async function forget(which: string, store: PolicyStore): Promise<number> {
   const replicas = await store.replicas()
   const lost = replicas.filter((each) => each.lost && (which === 'lost' || each.id === which))
   if (lost.length === 0 && which !== 'lost') {
     const isKnown = replicas.some(({ id }) => id === which)
-    return refuse(isKnown ? `${which} still reports: stop it first` : `no such replica: ${which}`)
+    return refuse(
+      isKnown
+        ? `replica ${which} still reports: stop it first`
+        : `replica ${which} does not exist: "postern policy status" shows all replicas`,
+    )
   }
   for (const { id } of lost) await store.forgetReplica(id)
   return lost.length

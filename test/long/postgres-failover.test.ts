@@ -61,7 +61,8 @@ test.each(['redis', 'database'])(
     await until(() => load.logins.filter(({ ok, from }) => ok && from > promoted).length >= 6)
     await load.stop()
 
-    // By itself, and not by a timeout of minutes; how fast is printed above.
+    // The goal is five seconds, and what it took is printed. On busy cores a login alone can take
+    // longer, so the bound tells recovering by itself from waiting for a timeout of minutes.
     expect(recoveredMs).toBeLessThan(60_000)
     expect(load.calls.failed).toEqual([])
     expect(load.attempts.length).toBeGreaterThan(10)

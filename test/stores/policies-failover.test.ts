@@ -3,7 +3,8 @@ import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/pol
 import { startAnswerGate } from '../support/answer-gate.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { connectRedis, testPrefix } from '../support/redis-client.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
+import type { RedisServer } from '../support/redis-server.ts'
+import { followersOf, roleOf, startSteeredSentinel } from '../support/steered-sentinel.ts'
 import { until } from '../support/until.ts'
 
 const first = documentOf(['clerk, /first, GET'])
@@ -11,7 +12,7 @@ const second = documentOf(['clerk, /second, GET'])
 
 describe('a policy published through Sentinel', () => {
   test('is confirmed when every replica has it', async () => {
-    const { url } = await startSite({ replicas: 2 })
+    const { url } = await startSteeredSentinel({ replicas: 2 })
     const store = await openStore(url)
 
     const published = await store.publish(first, undefined, 'push')
@@ -21,7 +22,7 @@ describe('a policy published through Sentinel', () => {
   })
 
   test('is not confirmed when another replica than the one that has it was promoted', async () => {
-    const { url, primary, replicas } = await startSite({ replicas: 2 })
+    const { url, primary, replicas } = await startSteeredSentinel({ replicas: 2 })
     const store = await openStore(url)
     await store.publish(first, undefined, 'push')
     // A failover begins so; the other replica follows the old primary for a little longer.
@@ -36,7 +37,7 @@ describe('a policy published through Sentinel', () => {
   })
 
   test('is published again when the server that confirms it does not have it', async () => {
-    const { primary, sentinel } = await startSite({ replicas: 1 })
+    const { primary, sentinel } = await startSteeredSentinel({ replicas: 1 })
     const gate = await startAnswerGate(sentinel.port)
     onTestFinished(gate.close)
     const store = await openStore(`redis+sentinel://127.0.0.1:${gate.port}/postern`)
@@ -62,7 +63,10 @@ describe('a policy published through Sentinel', () => {
 
 test('a connection leaves a primary that Sentinel has replaced and cannot demote', async () => {
   const forbidden = ['--rename-command', 'SLAVEOF', '', '--rename-command', 'REPLICAOF', '']
-  const { url, primary, replicas, sentinel } = await startSite({ replicas: 1, args: forbidden })
+  const { url, primary, replicas, sentinel } = await startSteeredSentinel({
+    replicas: 1,
+    args: forbidden,
+  })
   const redis = await connectRedis({ url })
   const [replica] = replicas as [RedisServer]
 
@@ -76,55 +80,6 @@ test('a connection leaves a primary that Sentinel has replaced and cannot demote
   expect(await roleOf(primary)).toBe('master')
 })
 
-interface Site {
-  readonly url: string
-  readonly primary: RedisServer
-  readonly replicas: readonly RedisServer[]
-  readonly sentinel: RedisServer
-}
-
-/** A primary, replicas and a sentinel that does nothing by itself. */
-async function startSite(options: {
-  readonly replicas: number
-  /** Further options of the primary. */
-  readonly args?: readonly string[]
-}): Promise<Site> {
-  const start = async (...args: Parameters<typeof startRedis>) => {
-    const server = await startRedis(...args)
-    onTestFinished(server.stop)
-    return server
-  }
-  const soon = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1']
-  const primary = await start({ args: [...soon, ...(options.args ?? [])] })
-  const follow = ['--replicaof', '127.0.0.1', String(primary.port)]
-  const replicas: RedisServer[] = []
-  for (let number = 0; number < options.replicas; number++) {
-    replicas.push(await start({ args: [...soon, ...follow] }))
-  }
-  await until(async () => (await followersOf(primary)) === options.replicas)
-  const sentinel = await start({
-    sentinel: [
-      `sentinel monitor postern 127.0.0.1 ${primary.port} 1`,
-      'sentinel down-after-milliseconds postern 600000',
-    ],
-  })
-  await until(async () => {
-    const known = (await sentinel.client.call('SENTINEL', 'REPLICAS', 'postern')) as string[][]
-    return known.length === options.replicas && known.flat().filter(isUp).length === known.length
-  })
-  return {
-    url: `redis+sentinel://127.0.0.1:${sentinel.port}/postern`,
-    primary,
-    replicas,
-    sentinel,
-  }
-}
-
-/** One of the values that Sentinel gives for a replica, once it has asked it. */
-function isUp(value: string): boolean {
-  return value === 'ok'
-}
-
 async function openStore(url: string): Promise<PolicyStore> {
   const timeouts = { connectTimeoutMs: 20_000, commandTimeoutMs: 2000 }
   const store = await openPolicyStore(
@@ -133,15 +88,6 @@ async function openStore(url: string): Promise<PolicyStore> {
   )
   onTestFinished(store.close)
   return store
-}
-
-async function roleOf({ client }: RedisServer): Promise<string | undefined> {
-  return /^role:(\w+)/m.exec(await client.info('replication').catch(() => ''))?.[1]
-}
-
-async function followersOf({ client }: RedisServer): Promise<number> {
-  const text = await client.info('replication').catch(() => '')
-  return text.match(/state=online/g)?.length ?? 0
 }
 
 function fail(): never {

@@ -88,6 +88,20 @@ describe('a Redis that', () => {
       expect((await published.readyz()).policy.stale).toBe(false)
     },
   )
+
+  test('went back to an earlier move of the same policy confirms it: a push would find nothing to publish', async () => {
+    const published = await startPublished({ rules: first })
+    const before = await published.readyz()
+    const goBackTo = ({ revision }: { readonly revision: string }) =>
+      published.redis.client.set(headKey, JSON.stringify({ revision, sequence: 5 }))
+    await goBackTo(next)
+    await until(async () => (await published.readyz()).policy.stale)
+
+    await goBackTo(good)
+
+    await until(async () => !(await published.readyz()).policy.stale)
+    expect((await published.readyz()).policy.sequence).toBe(before.policy.sequence)
+  })
 })
 
 /** What an operator does: a head that is no head is deleted, then the policy is pushed. */

@@ -47,8 +47,10 @@ export function createPublishedPolicies(
       const head = await store.head()
       if (head === undefined) throw unusable(`${keys.head} is missing`)
       if (known?.sequence !== undefined) {
-        if (head.sequence === known.sequence && head.revision === known.revision) return undefined
-        if (head.sequence <= known.sequence) throw unusable(older(head.revision, known))
+        // A failover can lose a move and leave the same policy under an earlier one: that confirms it.
+        const isNew = head.sequence > known.sequence
+        if (!isNew && head.revision === known.revision) return undefined
+        if (!isNew) throw unusable(older(head.revision, known))
       }
 
       const pieces = await readPieces(redis, keys.document(head.revision))

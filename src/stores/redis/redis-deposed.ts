@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import {
   isSameHost,
   type SentinelAnswer,
@@ -27,7 +27,7 @@ export function leaveDeposed(
     try {
       sentinel ??= link()
       const now = await sentinel.ask()
-      if (before === opened() && isDeposed(before, now)) connection.disconnect(true)
+      if (before === opened() && isDeposed(before, now)) reconnect(connection)
     } catch {
       forget()
     }
@@ -50,6 +50,11 @@ export function leaveDeposed(
     clearTimeout(timer)
     forget()
   })
+}
+
+/** The driver never connects again if it is told to disconnect while it looks for a server. */
+export function reconnect(connection: Redis | Cluster): void {
+  if (connection.status === 'ready') connection.disconnect(true)
 }
 
 /** By a newer answer only: a sentinel may not have heard yet of the server that we have found. */

@@ -1,9 +1,9 @@
-/** What has been opened, to be closed in reverse: the last one may still lean on the first. */
+/** Closes parts in reverse order: a later one may still need an earlier one. */
 export interface Closing {
   add(close: () => Promise<unknown>): void
   /**
-   * Closes everything once; a second call waits for the first. What cannot be closed does not keep
-   * the rest open; the first such error is thrown at the end.
+   * Closes everything once; a second call waits for the first. A part that fails to close does not keep
+   * the others open; the first error is thrown at the end.
    */
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ export function createClosing(): Closing {
   }
 }
 
-/** The last part of the time that ending may take: requests are over by then, stores are flushed. */
+/** The last part of a shutdown: requests have finished, stores are flushed. */
 export function flushMs(deadlineMs: number): number {
   return Math.min(3000, deadlineMs / 4)
 }

@@ -26,7 +26,7 @@ export interface FleetGatewayParts {
   readonly onRevoked: (id: string) => void
 }
 
-const limit = { hits: 1000, windowSeconds: 60, waitSeconds: 1, longestWaitSeconds: 60 }
+const limit = { hits: 1000, windowSeconds: 60, lockoutSeconds: 1, maxLockoutSeconds: 60 }
 const silent = { info() {}, warn() {} }
 
 export async function startFleetGateway(parts: FleetGatewayParts): Promise<FleetGateway> {

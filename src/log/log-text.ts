@@ -3,12 +3,11 @@ import type { LineDestination } from './log.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Turns JSON log lines into lines for people: time, level, what happened, and the rest as
- * `name=value`. Whatever a client can bring into a line is escaped, so that it neither moves the
- * cursor nor begins a line of its own.
+ * Turns JSON log lines into text: time, level, message, and the rest as `name=value`. Client input is
+ * escaped: it cannot emit terminal control codes or forge log lines.
  */
-export function createTextLines(destination: LineDestination, colours: boolean): LineDestination {
-  const paint = colours ? painted : plain
+export function createTextLines(destination: LineDestination, colors: boolean): LineDestination {
+  const paint = colors ? painted : plain
   return {
     ...destination,
     write: (line) => void destination.write(`${textOf(JSON.parse(line), paint)}\n`),
@@ -18,9 +17,9 @@ export function createTextLines(destination: LineDestination, colours: boolean):
 function textOf(fields: Fields, paint: Paint): string {
   const { time, timestamp, level, msg, err, ...rest } = fields
   const at = String(time ?? timestamp ?? '').slice(11, 23)
-  const told = summaries[String(msg)]?.(rest, paint) ?? { text: visible(msg), rest }
-  const head = `${paint.dim(visible(at))} ${levelText(level, paint)} ${told.text}`
-  return `${head}${pairs(told.rest, paint)}${stackOf(err)}`
+  const summary = summaries[String(msg)]?.(rest, paint) ?? { text: visible(msg), rest }
+  const head = `${paint.dim(visible(at))} ${levelText(level, paint)} ${summary.text}`
+  return `${head}${pairs(summary.rest, paint)}${stackOf(err)}`
 }
 
 interface Summary {
@@ -28,7 +27,7 @@ interface Summary {
   readonly rest: Fields
 }
 
-/** What people want to see first of the lines that come most often. */
+/** The most frequent lines show their important fields first. */
 const summaries: Readonly<Record<string, (fields: Fields, paint: Paint) => Summary>> = {
   request({ method, path, status, outcome, ms, caller, ...rest }, paint) {
     const how = outcome === 'passed' ? paint.good : isFault(status) ? paint.bad : paint.notable
@@ -56,7 +55,7 @@ function pairs(fields: Fields, paint: Paint): string {
     .join('')
 }
 
-/** Quoted where its ends would otherwise be unclear. */
+/** Quoted where it contains spaces, quotes or `=`. */
 function valueText(value: unknown): string {
   if (typeof value !== 'string') return visible(JSON.stringify(value))
   return /^[^\s"=]+$/.test(value) ? visible(value) : visible(JSON.stringify(value))
@@ -71,7 +70,7 @@ function stackOf(err: unknown): string {
     .join('')
 }
 
-/** Controls, and what hides or reverses text, become their numbers. */
+/** Escapes control characters, and characters that hide or reverse text. */
 function visible(value: unknown): string {
   return String(value).replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu,
@@ -79,21 +78,21 @@ function visible(value: unknown): string {
   )
 }
 
-type Colour = (text: string) => string
+type Color = (text: string) => string
 interface Paint {
-  readonly dim: Colour
-  readonly good: Colour
-  readonly notable: Colour
-  readonly bad: Colour
+  readonly dim: Color
+  readonly good: Color
+  readonly notable: Color
+  readonly bad: Color
 }
 
 const ansi =
-  (code: number): Colour =>
+  (code: number): Color =>
   (text) =>
     `\u001b[${code}m${text}\u001b[0m`
 const painted: Paint = { dim: ansi(2), good: ansi(32), notable: ansi(33), bad: ansi(31) }
 
-const asIs: Colour = (text) => text
+const asIs: Color = (text) => text
 const plain: Paint = { dim: asIs, good: asIs, notable: asIs, bad: asIs }
 
 function levelText(level: unknown, paint: Paint): string {

@@ -3,56 +3,51 @@ import { isoTime } from './json-line.ts'
 
 export interface Log extends Logger {
   /**
-   * For the line at the end of each request, whose fields are a closed list without a credential:
-   * going through the redaction would cost as much as the rest of the line.
+   * The line of each request. Its fields are a closed list without credentials, so it skips the
+   * redaction, which costs as much as the rest of the line.
    */
   readonly requests: RequestLines
-  /** An error as a line has it, without what may not stand there. */
+  /** An error as JSON, redacted. */
   readonly errorJson: (error: Error) => string
-  /** A text that others wrote, without what may not stand there. */
+  /** Redacts a text of another party. */
   readonly clean: (text: string) => string
-  /** Writes down a decision among the other lines. */
   readonly decisions: WriteDecision
-  /** Lines that were let go because nobody read fast enough. */
+  /** Lines that were dropped because the output could not keep up. */
   readonly dropped: () => number
 }
 
 interface RequestLines {
   readonly isWritten: (level: 'info' | 'error') => boolean
-  /** `members`: those of the line's JSON object, after level and time. */
+  /** `members`: the JSON members after level and time. */
   readonly write: (level: 'info' | 'error', members: string) => void
 }
 
-/** Writes one decision as one line, whatever the level: who switches them on wants them all. */
+/** Writes one decision as one line, whatever the log level. */
 export type WriteDecision = (decision: object) => void
 
-/** Where lines go, and how many did not get there if it counts them. */
 export type LineDestination = DestinationStream & { readonly dropped?: () => number }
 
-/**
- * Second line of defence: nothing passes a credential to the log on purpose, and what would do so
- * by mistake under one of these names is cut out.
- */
+/** Second line of defense: no code logs credentials on purpose, and these names are removed in any case. */
 const redacted = ['authorization', 'cookie', 'set-cookie', 'token', 'password', 'secret', 'code']
 
 const formatters = { level: (label: string) => ({ level: label }) }
 
 interface LogOptions {
-  /** Stands in every line, to tell processes apart. */
+  /** In every line, to tell processes apart. */
   readonly base?: Readonly<Record<string, number>> | undefined
-  /** What of an error may stand in a line. */
+  /** The loggable parts of an error. */
   readonly describe?: (error: unknown) => object
   readonly clean?: (text: string) => string
 }
 
-/** Structured lines only: whatever a client sends is a JSON string in one line. */
+/** Structured lines only: client input is a JSON string within one line. */
 export function createLog(
   level: string,
   destination: LineDestination,
   { base, describe = plainError, clean = (text) => text }: LogOptions = {},
 ): Log {
   const timestamp = pino.stdTimeFunctions.isoTime
-  // pino would take what was described already for an error once more.
+  // pino would serialize an error that is already described once more.
   const serializers = { err: (it: unknown) => (it instanceof Error ? describe(it) : it) }
   const options = { level, base: base ?? null, timestamp, formatters, serializers }
   const paths = redacted.flatMap((name) => [`["${name}"]`, `*["${name}"]`])
@@ -75,14 +70,14 @@ export function createLog(
   })
 }
 
-/** Nothing that somebody hung on it. */
+/** Without further properties: they may hold secrets. */
 function plainError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }
   const { name, message, stack } = error
   return { type: name, message, stack }
 }
 
-/** Decisions as JSON lines; each has the time of its own in it. */
+/** Decisions as JSON lines; each contains its own time. */
 export function createDecisionLines(
   destination: DestinationStream,
   base: LogOptions['base'] = undefined,

@@ -42,12 +42,12 @@ import { revocationOf, type Tokens, type VerifiedToken } from '../token/tokens.t
 import type { Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
 
-/** The line that every request walks, and the check that other proxies may ask for. */
+/** The request pipeline, and the check for forward-auth requests. */
 export async function buildGateway(
   config: Config,
   {
     tokens,
-    ended,
+    revocations,
     policies,
     answers,
     redis,
@@ -62,7 +62,7 @@ export async function buildGateway(
     log,
   }: {
     tokens: Tokens
-    ended: RevocationFeed
+    revocations: RevocationFeed
     policies: Parameters<typeof createPipeline>[0]['policies']
     answers: OwnAnswers
     redis: RedisClient | undefined
@@ -123,7 +123,7 @@ export async function buildGateway(
         assert: createAssertions({ ...signed, keys, now }),
       })
     : noAssertion
-  const line = {
+  const shared = {
     readHeaders: createHeaderReader(injectedNames, requestIdName),
     findOrigin: createOriginFinder(config.application.trustedProxies),
     findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),
@@ -134,7 +134,7 @@ export async function buildGateway(
     verifyToken: tokens.verify,
     crossSite,
     policies,
-    endToken: (token: VerifiedToken) => ended.revoke(revocationOf(token)),
+    endToken: (token: VerifiedToken) => revocations.revoke(revocationOf(token)),
     admit:
       record === undefined
         ? admit
@@ -147,7 +147,7 @@ export async function buildGateway(
           }),
   }
   const pass = createPipeline({
-    ...line,
+    ...shared,
     cors,
     answers,
     openExchanges,
@@ -163,7 +163,7 @@ export async function buildGateway(
     bodies: {
       maxBytes: config.limits.bodyBytes,
       rates,
-      memory: createBodyMemory(mostBodyMemory),
+      memory: createBodyMemory(maxBodyMemory),
     },
     addressBlock,
     unread: {
@@ -172,7 +172,7 @@ export async function buildGateway(
     },
   })
   const check = createCheck({
-    ...line,
+    ...shared,
     readOriginal: createOriginalReader(createTrust(config.application.trustedProxies)),
     identity,
     assertion,
@@ -182,10 +182,10 @@ export async function buildGateway(
   return { pass, check, mark: cors.mark }
 }
 
-/** For the beginnings of bodies that wait: beyond this, they take a connection at once. */
-const mostBodyMemory = 33_554_432
+/** Body starts that wait for a connection; beyond this, requests take a connection at once. */
+const maxBodyMemory = 33_554_432
 
-/** Every upstream with what its TLS needs, read from files. */
+/** Every upstream with its TLS files loaded. */
 async function upstreamSettings(config: Config): Promise<Record<string, UpstreamSettings>> {
   const entries = Object.entries(config.upstreams).map(
     async ([name, { tls, ...settings }]): Promise<[string, UpstreamSettings]> => {

@@ -24,13 +24,12 @@ import { createSharedLoginLog } from '../stores/login-log/shared-login-log.ts'
 import type { RedisClient } from '../stores/redis/redis.ts'
 import { createDerivedKeys, createLastingKey } from '../token/derived-keys.ts'
 import type { Tokens } from '../token/tokens.ts'
-import { clock } from './clock.ts'
-import type { ServeOptions } from './options.ts'
+import { clock, type ServeOptions } from './options.ts'
 
-/** How long the login log may take at the end: a store that is away does not come back by waiting. */
-const longestFlushMs = 2000
+/** Waiting longer at shutdown does not bring an unreachable store back. */
+const maxFlushMs = 2000
 
-/** Everything that login needs, on the stores that are configured. */
+/** Login, captcha and login log, on the configured stores. */
 export async function buildLogin(
   { config, log, now = clock, verifyCredentials, draw = drawCaptcha }: ServeOptions,
   facts: {
@@ -48,7 +47,7 @@ export async function buildLogin(
     ...config.database,
     directory: config.application.dataDirectory,
     mayCreate: true,
-    // Callers with a token do not need the database; only login waits for it to come back.
+    // Only login needs the database; calls with a token do not.
     onUnreachable: (fault) => log.warn({ reason: fault.message }, 'database unreachable'),
   })
   closing.add(database.close)
@@ -59,7 +58,7 @@ export async function buildLogin(
   closing.add(passwordHash.close)
   const accounts = createAccounts(database, config.database.statementTimeoutMs + 250)
   const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
-  // A database that is away is no reason to wait: then each cost is learned when it is met.
+  // Without the database the costs become known one by one, as accounts log in.
   accounts.passwordCosts().then(passwordHash.expect, () => {})
 
   const { redis, keys } = facts
@@ -84,7 +83,7 @@ export async function buildLogin(
     }),
   })
   const loginLog = buildLoginLog({ config, log, now }, database, redis)
-  closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, longestFlushMs)))
+  closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, maxFlushMs)))
 
   const login = createLogin({
     throttle,
@@ -110,7 +109,7 @@ export async function buildLogin(
   return { answers, seeded, database, loginLog }
 }
 
-/** Off, it reaches neither the table nor Redis. */
+/** With `logger.enableddb` off, it uses neither the table nor Redis. */
 function buildLoginLog(
   { config, log, now }: Required<Pick<ServeOptions, 'config' | 'log' | 'now'>>,
   database: Database,

@@ -15,7 +15,7 @@ import type { MetricRegistry } from '../metrics/registry.ts'
 import { firstReserved } from './descriptors.ts'
 import type { ServeOptions } from './options.ts'
 
-/** The connections of the ports that take requests, with their limits, log and metrics. */
+/** Client connections of the ports that take requests, with limits, log and metrics. */
 interface ClientPorts {
   readonly faults: ClientFaults
   /** Of the public port. */

@@ -1,22 +1,21 @@
 const MASK = '[redacted]'
 
-/** Tokens, whoever made them; what follows `Bearer`; the user and password of an address. */
+/** JWTs, what follows `Bearer`, and user and password in a URL. */
 const credentials = [
   /\beyJ[\w-]{5,}\.[\w-]+\.[\w-]*/g,
   /(?<=\bbearer\s+)\S+/gi,
   /(?<=[a-z]:\/\/)[^\s/@]+(?=@)/gi,
 ]
 
-/** A text without what may not be written down. */
 type Clean = (text: string) => string
 
-/** Takes out these secrets, and what looks like a credential. */
+/** Redacts these secrets, and everything that looks like a credential. */
 export function createClean(secrets: readonly string[]): Clean {
   const longestFirst = [...secrets].filter(Boolean).sort((a, b) => b.length - a.length)
 
   return (text) => {
     const without = longestFirst.reduce((rest, secret) => rest.replaceAll(secret, MASK), text)
-    return credentials.reduce((rest, form) => rest.replace(form, MASK), without).slice(0, mostText)
+    return credentials.reduce((rest, form) => rest.replace(form, MASK), without).slice(0, maxLength)
   }
 }
 
@@ -28,9 +27,9 @@ export type DescribeError = (error: unknown) => {
 }
 
 /**
- * What of an error that nobody expected may be written down: kind, message and stack, each of them
- * clean. Its other fields stay out: those of
- * a database's hold the values of a row, those of Redis the arguments of a command. Never throws.
+ * The loggable parts of an unexpected error: type, message and stack, redacted. Other fields are left
+ * out, because those of a database error hold the values of a row and those of a Redis error the
+ * arguments of a command. Never throws.
  */
 export function createDescribeError(clean: Clean): DescribeError {
   return (error) => {
@@ -51,4 +50,4 @@ export function createDescribeError(clean: Clean): DescribeError {
   }
 }
 
-const mostText = 8192
+const maxLength = 8192

@@ -5,7 +5,7 @@ import type { Log } from '../log/log.ts'
 /** Log, stores, listeners, the files of policies and keys. */
 const ofGateway = 128
 
-/** How many descriptors one process of this configuration needs besides those of its clients. */
+/** Descriptors that one process needs besides those of its clients. */
 function besidesClients({ upstreams }: Config): number {
   const connections = Object.values(upstreams).map(
     ({ targets, connections }) => targets.length * connections,
@@ -13,14 +13,14 @@ function besidesClients({ upstreams }: Config): number {
   return connections.reduce((sum, count) => sum + count, ofGateway)
 }
 
-/** The first descriptor that a client may not have: the rest is for upstreams and the gateway itself. */
+/** The first descriptor number reserved for upstreams and the gateway itself. */
 export function firstReserved(config: Config): number | undefined {
   const limit = readDescriptorLimit()
   if (limit === undefined) return undefined
   return limit - Math.min(besidesClients(config), Math.floor(limit / 2))
 }
 
-/** Says at startup that clients will be refused before `limits.connections` is reached. */
+/** Warns at startup when clients will be refused before `limits.connections` is reached. */
 export function warnOfDescriptors(config: Config, log: Log): void {
   const limit = readDescriptorLimit()
   const { limits, forwardAuth } = config

@@ -1,7 +1,7 @@
 import type { ModeFacts } from '../config/mode.ts'
 import type { Log } from '../log/log.ts'
 
-/** Logs the mode and what follows from it, in every mode: an operator must not have to guess it. */
+/** Logs the mode and its effects, in every mode, so that operators do not have to guess. */
 export function logMode(mode: ModeFacts, log: Log): void {
   const { name, captchaRequired, tokenLifetimeSeconds, warning } = mode
   log.info({ mode: name, captchaRequired, tokenLifetimeSeconds }, 'application mode')

@@ -5,7 +5,7 @@ import { createListeners } from '../http/port/listeners.ts'
 import { drainOptions, drainTimes, listenerSettings } from './draining.ts'
 import type { ServeOptions } from './options.ts'
 
-/** The port for other proxies, if there is to be one. Closing it twice is closing it once. */
+/** The port for forward-auth requests, if enabled. `close` may be called twice. */
 export async function openForwardAuth(
   options: ServeOptions,
   clients: ClientConnections,

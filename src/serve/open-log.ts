@@ -6,7 +6,7 @@ import { createLogDestination } from '../log/log-destination.ts'
 import { createTextLines } from '../log/log-text.ts'
 import { createClean, createDescribeError, type DescribeError } from './describe-error.ts'
 
-/** Standard output, and who reads there. */
+/** The outputs of the process. */
 export interface Output {
   readonly fd: number
   readonly errorFd: number
@@ -16,20 +16,17 @@ export interface Output {
 
 export interface OpenLog {
   readonly log: Log
-  /** What of an error may stand in it. */
+  /** The loggable parts of an error. */
   readonly describe: DescribeError
-  /** Takes lines as they are, of another process that belongs to this one. */
+  /** Writes lines of a worker as they are. */
   readonly forward: (lines: string) => void
-  /** The same for what it said on its standard error. */
+  /** The same for its standard error. */
   readonly forwardErrors: (lines: string) => void
-  /** Writes what waits, for the end of the process. */
+  /** Writes what is queued, for the exit of the process. */
   readonly flush: () => void
 }
 
-/**
- * The log of a gateway, for people where one reads. `base` stands in every line, and tells
- * processes apart whose lines go to one output.
- */
+/** The log of a gateway, as text on a terminal. `base` is in every line, to tell processes apart. */
 export function openLog(
   config: Config,
   { fd, errorFd, isTerminal, env }: Output,
@@ -40,11 +37,11 @@ export function openLog(
   const describe = createDescribeError(clean)
   const destination = createLogDestination(fd)
   const forPeople = format === 'text' || (format === 'auto' && isTerminal)
-  const colours = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
-  const lines = forPeople ? createTextLines(destination, colours) : destination
+  const colors = isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  const lines = forPeople ? createTextLines(destination, colors) : destination
   const log = createLog(level, lines, { base, describe, clean })
-  // Not Node's, which waits for whoever reads. And no second one where both are the same: with a
-  // slow reader it would write into the middle of a line.
+  // Not `process.stderr`, which blocks on a slow reader. One destination where both outputs are the same
+  // file: two would write into the middle of each other's lines.
   const errors = isSame(fd, errorFd) ? destination : createLogDestination(errorFd)
   function flush(): void {
     destination.flushSync()

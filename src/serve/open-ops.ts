@@ -3,7 +3,7 @@ import type { Config } from '../config/schema/schema.ts'
 import { createOpsServer, type OpsServerParts } from '../http/ops-server.ts'
 import { listen } from '../http/port/listen.ts'
 
-/** Listens on the operators' port, and returns it. */
+/** Listens on the ops port, and returns its number. */
 export async function openOps(
   { ops }: Pick<Config, 'ops'>,
   parts: OpsServerParts,

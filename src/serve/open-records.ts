@@ -9,7 +9,7 @@ import { createTracing, type Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
 import type { ServeOptions } from './options.ts'
 
-/** What is done about traces, with the SDK that is loaded if one is. */
+/** Trace propagation, with spans where an OpenTelemetry SDK is loaded. */
 export function openTracing(
   { tracing, application }: Config,
   closing: Closing,
@@ -23,7 +23,7 @@ export function openTracing(
   })
 }
 
-/** What writes decisions down, if they are to be. */
+/** The decision log, if enabled: among the other log lines, or in a file of its own. */
 export async function openDecisions(
   { config, log }: ServeOptions,
   registry: MetricRegistry,

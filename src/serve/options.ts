@@ -11,27 +11,32 @@ export interface ServeOptions {
   readonly now?: () => number
   /** Another login method (specification, Authentication 7). */
   readonly verifyCredentials?: VerifyCredentials
-  /** Another picture of a captcha's text. */
+  /** Draws a captcha in another way. */
   readonly draw?: (text: string) => Promise<Buffer>
-  /** What is to be done to the process once all is loaded. */
+  /** Runs when all modules are loaded and no port is open. */
   readonly beforeListening?: () => void
-  /** Cuts what is being drained when it fires. */
+  /** Closes connections that are being drained. */
   readonly abortSignal?: AbortSignal
-  /** One of several processes: the ops port, and what is said once, are their supervisor's. */
+  /** Set in a worker: its supervisor has the ops port and logs what is logged once. */
   readonly asWorker?: { readonly number: number; readonly ticketKeys: Buffer }
 }
 
 export interface RunningPostern {
   readonly publicPort: number
-  /** 0 in a worker, which has none. */
+  /** 0 in a worker. */
   readonly opsPort: number
-  /** Where other proxies ask, if they may. */
+  /** `undefined` unless `forwardAuth.enabled`. */
   readonly forwardAuthPort: number | undefined
-  /** Accounts made at the first start of the embedded database, with their passwords. */
+  /** Accounts created at the first start of the embedded database, with their passwords. */
   readonly seeded: readonly SeededAccount[]
-  /** The policy that was in force when it began to listen, if there was one. */
+  /** The policy that was active when it began to listen. */
   readonly revision: string | undefined
   /** What the ops port shows. */
   readonly ops: GatewayOps
   close(): Promise<void>
+}
+
+/** Seconds since the epoch: `now` unless a test gives another clock. */
+export function clock(): number {
+  return Date.now() / 1000
 }

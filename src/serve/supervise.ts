@@ -27,28 +27,27 @@ export interface SuperviseOptions {
   readonly config: Config
   readonly log: Log
   readonly count: number
-  /** Where the lines of all processes go, and whether people read there. */
+  /** Where the lines of all processes go. */
   readonly output: {
     readonly isTerminal: boolean
     /** The system writes each line to a file in one piece, also when several processes write. */
     readonly isFile: boolean
     readonly forward: (lines: string) => void
-    /** What a worker says besides, as when it dies. */
+    /** For the standard error of workers. */
     readonly forwardErrors: (lines: string) => void
   }
-  /** How the process ends. */
   readonly shutdown: Pick<Shutdown, 'begun' | 'abortSignal' | 'exitCode' | 'remainingMs'>
-  /** How much of what is left is not the workers'. */
+  /** The part of the remaining time that the workers do not get. */
   readonly reservedMs: number
 }
 
-/** What a worker may need besides, to end by itself at its deadline. */
-const storesMs = 5000
+/** What a worker may need beyond its deadline to exit by itself. */
+const exitMs = 5000
 
 /**
- * Runs `count` workers of this program as one gateway. This process has the ops port, hands
- * connections out and writes the log of all where lines could get mixed; it reads no request. Throws
- * as `serve` does, or `StartEnded` when a worker has said already why there is no start.
+ * Runs `count` workers as one gateway. This process has the ops port, distributes connections and, where
+ * lines could be mixed, writes the log of all workers. It reads no requests. Throws as `serve` does, or
+ * `StartEnded` when a worker has already logged why it cannot start.
  */
 export async function supervise(options: SuperviseOptions): Promise<Omit<RunningPostern, 'ops'>> {
   const { config, log, count, output, shutdown, reservedMs } = options
@@ -57,10 +56,10 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   logMode(mode, log)
   const share = shareOf(config, count)
   warnOfDescriptors(share, log)
-  // Without it, all connections of one balancer have been seen to end up with one worker of four.
+  // With the other policy, one worker of four got all connections of a load balancer.
   cluster.schedulingPolicy = cluster.SCHED_RR
-  // Where lines could get mixed, they come to us. Standard error too: with both outputs on one socket,
-  // as under systemd, a worker that has it and ends makes every write of ours wait for the reader.
+  // Lines that could be mixed come through this process. Standard error too: with both outputs on one
+  // socket, as under systemd, a worker that exits would make our writes to it block.
   const stdio = output.isFile ? 'inherit' : 'pipe'
   cluster.setupPrimary({ args: ['worker'], stdio: ['ignore', stdio, stdio, 'ipc'] })
 
@@ -70,7 +69,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     count,
     fork() {
       const worker = cluster.fork()
-      // Neither is there, not even as null, when there are no descriptors left for them.
+      // Both are undefined when no descriptors are left for them.
       const { stdout, stderr } = worker.process
       if (stdout) relay.take(stdout, output.forward)
       if (stderr) relay.take(stderr, output.forwardErrors)
@@ -121,7 +120,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
 
   async function close(): Promise<void> {
     try {
-      await pool.close(Math.max(0, shutdown.remainingMs() - reservedMs), storesMs)
+      await pool.close(Math.max(0, shutdown.remainingMs() - reservedMs), exitMs)
     } finally {
       watch.close()
       await closing.close().finally(relay.drained)
@@ -137,12 +136,12 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     hasStarted = true
     return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, close }
   } finally {
-    // What a worker said before it failed is not to be lost with this process.
+    // Lines of a worker that failed must not be lost with this process.
     if (!hasStarted) await relay.drained()
   }
 }
 
-/** All workers have the same keys; the first one that answers will do. */
+/** All workers have the same keys, so the first answer will do. */
 async function publicKeysOf({ slots }: WorkerPool): Promise<readonly object[] | undefined> {
   for (const slot of slots) {
     const keys = await slot.ask('publicKeys')

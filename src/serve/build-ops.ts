@@ -1,0 +1,79 @@
+import type { ModeFacts } from '../config/mode.ts'
+import { createReadiness } from '../http/readiness.ts'
+import type { LoginLog } from '../login/login-log.ts'
+import { addKeyMetrics } from '../metrics/key-metrics.ts'
+import { addLogMetrics } from '../metrics/log-metrics.ts'
+import { addLoginLogMetrics } from '../metrics/login-log-metrics.ts'
+import { addOverloadMetrics } from '../metrics/overload-metrics.ts'
+import { addPolicyMetrics } from '../metrics/policy-metrics.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import { addRevocationMetrics } from '../metrics/revocation-metrics.ts'
+import type { OpenKeys } from '../stores/keys/key-feed.ts'
+import type { OpenPolicySource } from '../stores/policies/open-policy-source.ts'
+import type { RevocationFeed } from '../stores/revocations/revocation-feed.ts'
+import { publicJwks } from '../token/key-set.ts'
+import { version } from '../version.ts'
+import type { GatewayOps } from '../workers/worker.ts'
+import type { openTls } from './build-ports.ts'
+import type { ServeOptions } from './options.ts'
+
+interface ObservedParts {
+  readonly registry: MetricRegistry
+  readonly policies: OpenPolicySource
+  readonly keys: OpenKeys
+  readonly assertionProblem: () => string | undefined
+  readonly revocations: RevocationFeed
+  readonly loginLog: LoginLog
+  readonly tls: Awaited<ReturnType<typeof openTls>>
+  readonly isDraining: () => boolean
+  readonly shedRatio: () => number
+}
+
+/** What the ops port shows: readiness, metrics and public keys. */
+export function buildOps(
+  { config, log }: ServeOptions,
+  mode: ModeFacts,
+  parts: ObservedParts,
+): GatewayOps {
+  const { registry, policies, keys, revocations, loginLog, tls } = parts
+  addPolicyMetrics(registry, policies.state)
+  addModeInfo(registry, mode.name)
+  addLogMetrics(registry, log.dropped)
+  addOverloadMetrics(registry, parts.shedRatio)
+  addRevocationMetrics(registry, revocations.state)
+  if (config.logger.enableddb) addLoginLogMetrics(registry, loginLog.state)
+  addKeyMetrics(registry, keys.state)
+  return {
+    version,
+    mode: mode.name,
+    readiness: createReadiness({
+      revision: policies.revision,
+      checks: [
+        { name: 'policy', problem: policies.problem },
+        { name: 'assertion', problem: parts.assertionProblem },
+        { name: 'life', problem: () => (parts.isDraining() ? 'closing' : undefined) },
+      ],
+      details: {
+        policy: policies.state,
+        keys: keys.state,
+        revocation: revocations.state,
+        loginLog: loginLog.state,
+        ...(tls !== undefined && { tls: tls.state }),
+      },
+    }),
+    metrics: registry,
+    publicKeys: () => publicJwks(keys.current()),
+  }
+}
+
+function addModeInfo(registry: MetricRegistry, mode: string): void {
+  registry.readGauge(
+    {
+      name: 'postern_mode_info',
+      help: 'Always 1; the labels give application mode and version.',
+      labels: ['mode', 'version'],
+      aggregate: 'max',
+    },
+    () => [{ value: 1, labels: { mode, version } }],
+  )
+}

@@ -1,0 +1,85 @@
+import type { Closing } from '../closing.ts'
+import type { Tunnels } from '../gateway/exchange/tunnels.ts'
+import { outcomes } from '../http/ended-request.ts'
+import { refusalEnvelopes } from '../http/envelope.ts'
+import { createForwardAuthServer } from '../http/forward-auth-server.ts'
+import { createDrain } from '../http/port/drain.ts'
+import { createListeners } from '../http/port/listeners.ts'
+import { createOverload } from '../http/port/overload.ts'
+import { createPublicServer } from '../http/public-server.ts'
+import { addCertificateMetrics } from '../metrics/certificate-metrics.ts'
+import type { MetricRegistry } from '../metrics/registry.ts'
+import { createRequestMetrics } from '../metrics/request-metrics.ts'
+import { openCertificate } from '../stores/keys/certificate-feed.ts'
+import type { Tracing } from '../tracing/tracing.ts'
+import type { buildGateway } from './build-gateway.ts'
+import { createClientPorts } from './client-ports.ts'
+import { drainOptions, drainTimes, listenerSettings } from './draining.ts'
+import { openForwardAuth } from './open-forward-auth.ts'
+import type { ServeOptions } from './options.ts'
+
+interface PortParts {
+  readonly gateway: Awaited<ReturnType<typeof buildGateway>>
+  readonly registry: MetricRegistry
+  readonly tracing: Tracing | undefined
+  readonly tls: Awaited<ReturnType<typeof openTls>>
+  readonly tunnels: Tunnels
+}
+
+/** The public port and the forward-auth port. They take no connections until `open`. */
+export function buildPorts(options: ServeOptions, parts: PortParts, closing: Closing) {
+  const { config, log } = options
+  const { gateway, registry, tracing, tls, tunnels } = parts
+  const overload = createOverload(config.overload, log)
+  closing.add(async () => overload.close())
+  const metrics = createRequestMetrics(registry, {
+    outcomes,
+    limitedRoutes: config.routes.filter(({ limit }) => limit !== undefined).map(({ path }) => path),
+    upstreams: Object.keys(config.upstreams),
+  })
+  const { faults, clients, proxies } = createClientPorts(options, registry)
+  const { plainRequests } = config.application
+  const common = { log, metrics, overload, tracing, limits: config.limits, faults, plainRequests }
+  const publicServer = createPublicServer({
+    ...common,
+    clients,
+    pass: gateway.pass,
+    mark: gateway.mark,
+    refusals: refusalEnvelopes(config.refusals.notPermittedCode),
+    upgrades: config.upgrades.protocols,
+    tls,
+  })
+  const listeners = createListeners(publicServer, clients, listenerSettings(options))
+  const drain = createDrain(publicServer, listeners, drainTimes(config), {
+    ...drainOptions(options),
+    closeTunnels: () => tunnels.closeAll(1001),
+  })
+
+  return {
+    isDraining: drain.isDraining,
+    shedRatio: overload.share,
+    async open() {
+      const forwardAuth = await openForwardAuth(options, proxies, () =>
+        createForwardAuthServer({ ...common, clients: proxies, check: gateway.check }),
+      )
+      closing.add(forwardAuth.close)
+      const publicPort = await listeners.open(config.application)
+      // Together, so that proxies and clients notice the shutdown at the same time.
+      closing.add(() => Promise.all([drain.close(), forwardAuth.close()]))
+      return { publicPort, forwardAuthPort: forwardAuth.port }
+    },
+  }
+}
+
+/** The certificate of the public port, if `tls` is configured. */
+export async function openTls(
+  { config, log, asWorker }: ServeOptions,
+  registry: MetricRegistry,
+  closing: Closing,
+) {
+  if (config.tls === undefined) return undefined
+  const certificate = await openCertificate({ ...config.tls, log })
+  closing.add(certificate.close)
+  const failed = addCertificateMetrics(registry, certificate.state)
+  return { ...certificate, minVersion: config.tls.minVersion, failed, ...asWorker }
+}

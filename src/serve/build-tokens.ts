@@ -1,0 +1,47 @@
+import type { Closing } from '../closing.ts'
+import { secretWeakness } from '../config/checks/secret-strength.ts'
+import { longestLifetime, type ModeFacts } from '../config/mode.ts'
+import type { Config } from '../config/schema/schema.ts'
+import { Invalid } from '../errors.ts'
+import { type OpenKeys, openKeys } from '../stores/keys/key-feed.ts'
+import { sharedSecret } from '../stores/keys/shared-secret.ts'
+import { assertionSigner } from '../token/assertions.ts'
+import { createRevocations } from '../token/revocations.ts'
+import { createTokens } from '../token/tokens.ts'
+import { clock, type ServeOptions } from './options.ts'
+
+/** Keys, tokens, and the revocation list that tokens are checked against. */
+export async function buildTokens(options: ServeOptions, mode: ModeFacts, closing: Closing) {
+  const { config, now = clock } = options
+  const keys = await openConfiguredKeys(options, mode.weakSecretAllowed)
+  closing.add(keys.close)
+  const assertionProblem = () => findAssertionProblem(config, keys)
+  const problem = assertionProblem()
+  if (problem !== undefined) throw new Invalid([{ file: 'jwt.keyDirectory', message: problem }])
+  const revocations = createRevocations(() => now() * 1000)
+  const tokens = createTokens({
+    keys: keys.current,
+    revocations,
+    lifetimeSeconds: mode.tokenLifetimeSeconds,
+    maxLifetimeSeconds: longestLifetime(mode, config.jwt),
+    maxTokenBytes: config.jwt.maxTokenBytes,
+    clockSkewSeconds: config.jwt.clockSkewSeconds,
+    now,
+  })
+  return { keys, tokens, revocations, assertionProblem }
+}
+
+async function openConfiguredKeys(
+  { config, log }: ServeOptions,
+  weakAllowed: boolean,
+): Promise<OpenKeys> {
+  const { dataDirectory } = config.application
+  const secret = await sharedSecret(config.jwt, { dataDirectory, weakAllowed })
+  return openKeys({ directory: config.jwt.keyDirectory, secret, secretWeakness, log })
+}
+
+/** Upstreams that expect an assertion refuse every call without one. */
+function findAssertionProblem({ identity }: Config, keys: OpenKeys): string | undefined {
+  if (!identity.assertion.enabled || assertionSigner(keys.current()) !== undefined) return undefined
+  return 'identity.assertion requires one private key that is not a shared secret, or one named to sign'
+}

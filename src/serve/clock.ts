@@ -1,4 +1,0 @@
-/** Seconds since the epoch. */
-export function clock(): number {
-  return Date.now() / 1000
-}

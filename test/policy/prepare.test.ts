@@ -1,10 +1,12 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Invalid } from '../../src/errors.ts'
 import { decide } from '../../src/policy/decide.ts'
 import { compile } from '../../src/policy/engine/compile.ts'
 import { preparePolicies } from '../../src/policy/engine/prepare.ts'
-import { finishWithRests } from '../../src/policy/rule/steps.ts'
+import { finish, finishWithRests } from '../../src/policy/rule/steps.ts'
 import { parseInSteps, parsePolicySet } from '../../src/policy/set/policy-set.ts'
+import { sortInSteps } from '../../src/policy/set/sorting.ts'
 import { casbinModels } from './casbin-models.ts'
 import { policyFiles, widestModel } from './policy-text.ts'
 
@@ -42,7 +44,7 @@ describe('policies prepared in slices', () => {
 
     await preparePolicies(files, { pause, sliceMs: 0 })
 
-    // Reading, keys, hashing, indexing.
+    // Reading, keys, sorting, comparing, hashing, indexing.
     expect(pauses()).toBeGreaterThan((20_000 / 128) * 4)
   })
 
@@ -110,8 +112,27 @@ describe('work with rests', () => {
     const set = finishWithRests(parseInSteps(files), { rest, sliceMs: 0 })
 
     expect(set).toEqual(parsePolicySet(files))
-    // Reading, keys, hashing.
-    expect(rests.length).toBeGreaterThan((20_000 / 128) * 3)
+    expect(rests.length).toBeGreaterThan((20_000 / 128) * 4)
     expect(rests.every((ms) => ms >= 0)).toBe(true)
+  })
+})
+
+describe('sorting in steps', () => {
+  test('has the order of sorting at once', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: 'binary', maxLength: 3 }), { maxLength: 5_000, size: 'max' }),
+        (texts) => {
+          expect(finish(sortInSteps(texts))).toEqual(texts.toSorted())
+        },
+      ),
+      { numRuns: 20 },
+    )
+  })
+
+  test.each([0, 1, 1_023, 1_024, 1_025, 4_096, 10_001])('keeps all of %d texts', (count) => {
+    const texts = Array.from({ length: count }, (_, at) => `t${(at * 7_919) % 10_007}`)
+
+    expect(finish(sortInSteps(texts))).toEqual(texts.toSorted())
   })
 })

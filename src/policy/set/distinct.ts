@@ -1,4 +1,5 @@
 import { rowsPerStep, type Steps } from '../rule/steps.ts'
+import { sortInSteps } from './sorting.ts'
 
 /** The entries of several lists without repetitions. */
 interface Distinct<T> {
@@ -8,22 +9,31 @@ interface Distinct<T> {
   readonly keys: readonly string[]
 }
 
-/** Drops repetitions: entries with the same key say the same. */
+/**
+ * Drops repetitions: entries with the same key say the same. Finds them by sorting the keys, which the
+ * revision needs anyway; a map of all keys would stop for milliseconds whenever it grows.
+ */
 export function* distinct<T>(
   lists: readonly (readonly T[])[],
   keyOf: (each: T) => string,
 ): Steps<Distinct<T>> {
-  const first = new Map<string, T>()
-  let count = 0
-  for (const list of lists) {
-    for (const each of list) {
-      if (++count % rowsPerStep === 0) yield
-      const key = keyOf(each)
-      if (!first.has(key)) first.set(key, each)
-    }
+  const all = lists.flat()
+  const keys: string[] = []
+  for (const each of all) if (keys.push(keyOf(each)) % rowsPerStep === 0) yield
+
+  const sorted = yield* sortInSteps(keys)
+  const once: string[] = []
+  const repeated = new Set<string>()
+  for (const [index, key] of sorted.entries()) {
+    if (index % (rowsPerStep * 8) === 0) yield
+    if (key === sorted[index - 1]) repeated.add(key)
+    else once.push(key)
   }
-  yield
-  const keys = [...first.keys()].sort()
-  yield
-  return { list: Object.freeze([...first.values()]), keys }
+
+  const seen = new Set<string>()
+  const isFirst = (_: T, index: number) => {
+    const key = keys[index] ?? ''
+    return !repeated.has(key) || seen.size < seen.add(key).size
+  }
+  return { list: Object.freeze(repeated.size === 0 ? all : all.filter(isFirst)), keys: once }
 }

@@ -32,7 +32,7 @@ interface Window {
 }
 
 /** Beyond this many, names wait for the next round: a message to Redis stays small. */
-const mostShared = 1000
+const maxShared = 1000
 
 /**
  * Counts requests in windows of fixed length. The count of this process is exact and asks nobody;
@@ -73,7 +73,7 @@ export function createRequestWindows(parts: RequestWindowParts) {
   async function shareRound(): Promise<void> {
     if (share === undefined || isSharing || unshared.size === 0) return
     isSharing = true
-    const batch = [...unshared].slice(0, mostShared)
+    const batch = [...unshared].slice(0, maxShared)
     const tallies = batch.map((one) => ({
       name: one.name,
       window: one.window,

@@ -22,7 +22,7 @@ interface OwnAnswerParts {
 }
 
 /** Four short fields and their quoting; nothing larger is a login. */
-const mostLoginBytes = 16_384
+const maxLoginBytes = 16_384
 
 /** Said while the store that gateways share is away. They are told as soon as it is back. */
 const loggedOutHere = 'logged out here; other gateways could not be told yet'
@@ -31,10 +31,10 @@ const loggedOutHere = 'logged out here; other gateways could not be told yet'
 export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
   async function login(received: Received, reply: Reply): Promise<void> {
     const { arrival, headers, origin } = received
-    const tooLarge = Number(headers.contentLength ?? 0) > mostLoginBytes
+    const tooLarge = Number(headers.contentLength ?? 0) > maxLoginBytes
     if (headers.expectsContinue && !tooLarge) reply.writeContinue()
     const foreign = parts.crossSite(received) !== undefined
-    const bytes = tooLarge ? undefined : await readBody(arrival.body, mostLoginBytes)
+    const bytes = tooLarge ? undefined : await readBody(arrival.body, maxLoginBytes)
     const issued = await parts.login({
       body: { contentType: headers.contentType, bytes },
       address: origin.address,

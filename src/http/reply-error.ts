@@ -64,7 +64,7 @@ function detailHeaders({ retryAfterSeconds, limit, allow }: RefusalDetail): stri
 }
 
 /** A body that small is read and thrown away; a larger one is not worth keeping a connection for. */
-const mostDrained = 65_536
+const maxDrained = 65_536
 
 const unsafe: ReadonlySet<number> = new Set([400, 408, 413, 414, 417])
 
@@ -78,5 +78,5 @@ function isSafeToReuse(request: IncomingRequest, status: number): boolean {
   const length = request.headers['content-length']
   if (request.headers['expect'] !== undefined) return false
   if (request.headers['transfer-encoding'] !== undefined) return false
-  return length === undefined || Number(length) <= mostDrained
+  return length === undefined || Number(length) <= maxDrained
 }

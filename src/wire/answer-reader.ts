@@ -4,19 +4,19 @@ import { type ChunkReader, createChunkReader } from './chunks.ts'
 import { Malformed } from './wire-error.ts'
 
 /** What a head may take, as in Node's own parser. */
-const mostHeadBytes = 16_384
+const maxHeadBytes = 16_384
 /** An answer that came in one piece and is not longer is handed on in one piece. */
-const mostWhole = 16_384
+const maxComplete = 16_384
 /** All interim answers before the final one. The time for an answer bounds how long they may come. */
-const mostInterimBytes = 65_536
+const maxInterimBytes = 65_536
 
 const headEnd = Buffer.from('\r\n\r\n')
 const start = Buffer.from('HTTP/1.')
 const nothing = Buffer.alloc(0)
 
-/** What is told about an answer while it is read. */
+/** What is reported about a response while it is read. */
 interface AnswerEvents {
-  whole(head: AnswerHead, body: string): void
+  complete(head: AnswerHead, body: string): void
   head(head: AnswerHead): void
   /** The chunk is the listener's to keep, unless it says with `release` that it is done with it. */
   data(chunk: Buffer, release: PooledBuffer['release']): void
@@ -28,16 +28,16 @@ interface AnswerEvents {
 export type Progress = 'more' | 'over' | 'excess'
 
 /** Reads one answer after the other from the bytes of a connection. Throws Malformed. */
-interface AnswerReader {
+export interface AnswerReader {
   /** The next answer is one to a request with this method, which asked for `upgrade`, if for any. */
   begin(method: string, upgrade: string | undefined): void
   /** Takes what came. `bytes` may be overwritten afterwards. */
   read(bytes: Buffer): Progress
-  /** The connection was closed in order: whether the answer is whole with that. */
+  /** The connection was closed in order: whether the response is complete with that. */
   readonly endsHere: () => boolean
   /** Whether the final head has been read. */
   readonly hasHead: () => boolean
-  /** Whether it was told with `head` and not with `whole`. */
+  /** Whether it was reported with `head` and not with `complete`. */
   readonly isInPieces: () => boolean
   /** Of the answer that is over. */
   readonly trailers: () => readonly string[]
@@ -66,7 +66,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     let from = 0
     for (;;) {
       const end = bytes.indexOf(headEnd, from)
-      if (end - from > mostHeadBytes) throw new Malformed('response headers too large')
+      if (end - from > maxHeadBytes) throw new Malformed('response headers too large')
       if (end === -1) {
         carry(bytes.subarray(from))
         return -1
@@ -88,7 +88,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
   }
 
   function carry(rest: Buffer): void {
-    if (rest.length > mostHeadBytes) throw new Malformed('response headers too large')
+    if (rest.length > maxHeadBytes) throw new Malformed('response headers too large')
     const compared = Math.min(rest.length, start.length)
     // Else whatever speaks another protocol would be waited for.
     if (rest.compare(start, 0, compared, 0, compared) !== 0) {
@@ -106,7 +106,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
       throw new Malformed('unsolicited 101 Switching Protocols')
     }
     interimBytes += bytes
-    if (interimBytes > mostInterimBytes) throw new Malformed('more than 64 KiB of interim answers')
+    if (interimBytes > maxInterimBytes) throw new Malformed('more than 64 KiB of interim answers')
   }
 
   function readBody(bytes: Buffer, from: number, framing: Framing): Progress {
@@ -130,7 +130,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
   }
 
   function readChunks(bytes: Buffer, from: number): Progress {
-    chunks ??= createChunkReader(mostHeadBytes)
+    chunks ??= createChunkReader(maxHeadBytes)
     buffer = takeBuffer(bytes.length - from)
     const end = chunks.read(bytes, from, buffer.bytes)
     data = buffer.bytes.subarray(0, chunks.written())
@@ -157,8 +157,8 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     }
     const { framing } = head
     const length = framing === 'none' ? 0 : framing
-    if (typeof length === 'number' && length <= mostWhole && all.length - from >= length) {
-      events.whole(head, length === 0 ? '' : all.toString('latin1', from, from + length))
+    if (typeof length === 'number' && length <= maxComplete && all.length - from >= length) {
+      events.complete(head, length === 0 ? '' : all.toString('latin1', from, from + length))
       return all.length - from > length ? 'excess' : 'over'
     }
     left = typeof length === 'number' ? length : 0

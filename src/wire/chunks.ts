@@ -18,9 +18,9 @@ export interface ChunkReader {
 type Stage = 'size' | 'extension' | 'size-lf' | 'data' | 'data-cr' | 'data-lf' | 'trailers' | 'done'
 
 /** A chunk is not larger than what a number holds exactly, leading zeros included. */
-const mostDigits = 13
+const maxDigits = 13
 /** In one line; a body of one-byte chunks could else cost thousands of bytes for each. */
-const mostExtension = 256
+const maxExtension = 256
 
 /** RFC 9112 7.1.1, without the blanks that nobody may send. */
 const extensions =
@@ -30,8 +30,8 @@ const cr = 0x0d
 const lf = 0x0a
 const semicolon = 0x3b
 
-/** `mostTrailerBytes`: what the trailers may take in all. */
-export function createChunkReader(mostTrailerBytes: number): ChunkReader {
+/** `maxTrailerBytes`: what the trailers may take in all. */
+export function createChunkReader(maxTrailerBytes: number): ChunkReader {
   let stage: Stage = 'size'
   let size = 0
   let digits = 0
@@ -71,7 +71,7 @@ export function createChunkReader(mostTrailerBytes: number): ChunkReader {
   function takeSizeByte(code: number): void {
     const digit = hexDigit(code)
     if (digit >= 0) {
-      if (++digits > mostDigits) throw new Malformed('chunk size too large')
+      if (++digits > maxDigits) throw new Malformed('chunk size too large')
       size = size * 16 + digit
     } else if (digits > 0 && code === cr) stage = 'size-lf'
     else if (digits > 0 && code === semicolon) {
@@ -84,7 +84,7 @@ export function createChunkReader(mostTrailerBytes: number): ChunkReader {
   function takeExtensionByte(code: number): void {
     if (code !== cr) {
       extension += String.fromCharCode(code)
-      if (extension.length > mostExtension) throw new Malformed('chunk extension too long')
+      if (extension.length > maxExtension) throw new Malformed('chunk extension too long')
     } else if (extensions.test(extension)) stage = 'size-lf'
     else throw new Malformed('invalid chunk extension')
   }
@@ -95,15 +95,15 @@ export function createChunkReader(mostTrailerBytes: number): ChunkReader {
     trailerText += bytes.toString(
       'latin1',
       from,
-      Math.min(bytes.length, from + mostTrailerBytes + 4),
+      Math.min(bytes.length, from + maxTrailerBytes + 4),
     )
     const isEmpty = trailerText.startsWith('\r\n')
     const end = isEmpty ? 2 : trailerText.indexOf('\r\n\r\n') + 4
     if (end < 4 && !isEmpty) {
-      if (trailerText.length > mostTrailerBytes) throw new Malformed('trailers too large')
+      if (trailerText.length > maxTrailerBytes) throw new Malformed('trailers too large')
       return bytes.length
     }
-    if (end > mostTrailerBytes) throw new Malformed('trailers too large')
+    if (end > maxTrailerBytes) throw new Malformed('trailers too large')
     trailers = readTrailers(trailerText.slice(0, isEmpty ? 0 : end - 4))
     stage = 'done'
     return from + end - before

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { nextTick, platform } from 'node:process'
-import { createAnswerReader, type Progress } from './answer-reader.ts'
+import type { AnswerHead } from './answer-head.ts'
+import { type AnswerReader, createAnswerReader, type Progress } from './answer-reader.ts'
 import type { Connector } from './connect.ts'
 import { atEndOfTurn, callBegan, callEnded } from './end-of-turn.ts'
 import { hasPeerClosed } from './peer-closed.ts'
@@ -9,7 +10,7 @@ import type { AnswerHandler, WireRequest } from './request-head.ts'
 import { sendUpload } from './upload.ts'
 import { type HowFar, Malformed, unsent, WireError, type WireProblem } from './wire-error.ts'
 
-/** A request that somebody waits for. */
+/** A request that waits for its response. */
 export interface Call {
   readonly request: WireRequest
   /** Its bytes before the body. */
@@ -22,320 +23,356 @@ export interface Call {
   over: boolean
 }
 
-/** How many beats of the pool's clock each wait may last. */
-interface Patience {
+/** Each timeout, in ticks of the pool's clock. */
+interface TimeoutTicks {
   readonly connect: number
   readonly answer: number
   readonly body: number
 }
 
-/** One connection, with one request at a time: more would make one caller's answer another's. */
-export interface Connection {
-  /** Whether it is there and has nothing to do. */
-  readonly isFree: () => boolean
-  /** Sends a request. It must be free. */
-  readonly start: (call: Call) => void
-  readonly resume: () => void
-  /** Ends it, without a word to whoever waits on it. */
-  readonly abandon: () => void
-  /** Ends it; the request that is under way fails. */
-  readonly destroy: () => void
-  /** The clock of the pool: ends what has lasted too long. */
-  readonly beat: () => void
-  /** For how many seconds the server keeps it, as far as it has said so. */
-  readonly keptSeconds: () => number | undefined
-  /** For how many milliseconds it has been idle. */
-  readonly idleMs: () => number
-}
-
 interface ConnectionParts {
   readonly connector: Connector
-  readonly patience: Patience
-  /** Whether it is for one request only, after which its bytes are somebody else's. */
+  readonly timeouts: TimeoutTicks
+  /** Whether it is for one request only, and may become a tunnel. */
   readonly forUpgrade: boolean
-  /** It is there, or its request is over and another one may follow. */
+  /** It is connected, or its request has ended and another one may follow. */
   readonly onFree: (connection: Connection) => void
-  /** It will not be there: with the reason, if it never was. */
-  readonly onGone: (connection: Connection, neverThere: Error | undefined) => void
+  /** It is closed: with the reason, if it never connected. */
+  readonly onGone: (connection: Connection, neverConnected: Error | undefined) => void
 }
 
 /**
- * What every connection reads into: it is used up before the next one reads. On Windows, reads are
- * begun ahead of time, so that one buffer for all would be written to by several at once.
+ * All connections read into this buffer: its bytes are used up before the next one reads. On Windows,
+ * reads begin ahead of time, so a shared buffer would be written to by several at once.
  */
 const shared = platform === 'win32' ? undefined : Buffer.allocUnsafeSlow(65_536)
 
 /** A connection that was free for less is not worth the system call that asks whether it is closed. */
 const idleAfterMs = 1
 
-/** Begins to connect. */
-export function openConnection(parts: ConnectionParts): Connection {
-  const { connector, patience, onFree, onGone } = parts
-  const isSecure = connector.readyEvent === 'secureConnect'
-  let ready = false
-  let gone = false
-  let call: Call | undefined
-  let departed = false
-  let heard = false
-  let hasServed = false
+/**
+ * One connection to a server. It has one request at a time: with more, one caller could get the
+ * response of another.
+ *
+ *   connecting  until the socket is ready; the connect timeout ends it
+ *   free        no request; data that arrives now closes it
+ *   departing   has a request that is not sent yet
+ *   sent        the server has the request; the answer and body timeouts end it
+ *   gone        closed, or handed over as a tunnel
+ */
+export class Connection {
+  readonly #parts: ConnectionParts
+  readonly #socket: Socket
+  readonly #buffer: Buffer
+  readonly #isSecure: boolean
+  readonly #reader: AnswerReader
+  #state: 'connecting' | 'free' | 'departing' | 'sent' | 'gone' = 'connecting'
+  #call: Call | undefined
+  #heard = false
+  #hasServed = false
   /** Whether the connection had another request before, or was idle, when this one got it. */
-  let reused = false
-  let wasIdle = false
-  let freeSince = 0
-  let paused = false
-  let uploading = false
-  let blocked = false
-  let beatsLeft = patience.connect
-  let failure: Error | undefined
+  #reused = false
+  #wasIdle = false
+  #freeSince = 0
+  #paused = false
+  #uploading = false
+  #blocked = false
+  #ticksLeft: number
+  #failure: Error | undefined
 
-  const reader = createAnswerReader({
-    whole: (head, body) => call?.handler.whole(head, body),
-    head: (head) => call?.handler.head(head),
-    data(chunk, release) {
-      if (call !== undefined && !call.handler.data(chunk, release)) paused = true
-    },
-    switched(head, rest) {
-      leave()
-      socket.pause()
-      socket.unshift(rest)
-      call?.handler.upgraded(head, socket)
-      over()
-    },
-  })
-
-  // A tunnel needs the stream; everything else does better without.
-  const buffer = shared ?? Buffer.allocUnsafeSlow(65_536)
-  const socket: Socket = connector.open(
-    parts.forUpgrade ? undefined : { buffer, callback: (count) => take(buffer.subarray(0, count)) },
-  )
-  if (parts.forUpgrade) socket.on('data', take)
-  socket.on(connector.readyEvent, onReady)
-  socket.on('end', onEnd)
-  socket.on('error', onError)
-  socket.on('close', onClose)
-  socket.on('drain', onDrain)
-
-  function onReady(): void {
-    ready = true
-    freeSince = performance.now()
-    onFree(connection)
-  }
-  function onEnd(): void {
-    if (call !== undefined && reader.endsHere()) settle('over', call)
-    else fail('closed', 'connection closed by the upstream')
-  }
-  function onError(error: NodeJS.ErrnoException): void {
-    failure ??= new WireError(error.code ?? 'closed', error.message, howFar(), error)
-    failWith(failure)
-  }
-  function onClose(): void {
-    fail('closed', 'connection closed by the upstream')
-    if (gone) return
-    gone = true
-    onGone(connection, ready ? undefined : (failure ?? new WireError('closed', 'closed', unsent)))
-  }
-  function onDrain(): void {
-    if (!blocked) return
-    blocked = false
-    waitAnew()
-    if (uploading) call?.request.upload?.resume()
+  /** Begins to connect. */
+  constructor(parts: ConnectionParts) {
+    const { connector, forUpgrade, timeouts } = parts
+    this.#parts = parts
+    this.#isSecure = connector.readyEvent === 'secureConnect'
+    this.#ticksLeft = timeouts.connect
+    this.#reader = createAnswerReader({
+      complete: (head, body) => this.#call?.handler.complete(head, body),
+      head: (head) => this.#call?.handler.head(head),
+      data: (chunk, release) => {
+        const call = this.#call
+        if (call !== undefined && !call.handler.data(chunk, release)) this.#paused = true
+      },
+      switched: (head, rest) => this.#becomeTunnel(head, rest),
+    })
+    const buffer = shared ?? Buffer.allocUnsafeSlow(65_536)
+    this.#buffer = buffer
+    // A tunnel needs the stream; everything else is cheaper without.
+    const onRead = { buffer, callback: (count: number) => this.#read(buffer.subarray(0, count)) }
+    const socket = connector.open(forUpgrade ? undefined : onRead)
+    this.#socket = socket
+    if (forUpgrade) socket.on('data', this.#onData)
+    socket.on(connector.readyEvent, this.#onReady)
+    socket.on('end', this.#onEnd)
+    socket.on('error', this.#onError)
+    socket.on('close', this.#onClose)
+    socket.on('drain', this.#onDrain)
   }
 
-  function howFar(): HowFar {
-    return { sent: departed, heard, reused }
+  /** Whether it is connected and has no request. */
+  isFree(): boolean {
+    return this.#state === 'free' && !this.#socket.destroyed
   }
-  /** The request has ended, in whatever way: gives it back, and forgets it. */
-  function over(): Call | undefined {
-    const done = call
-    call = undefined
-    paused = false
-    if (done !== undefined) {
+
+  /** Sends a request. The connection must be free. */
+  start(call: Call): void {
+    const { request } = call
+    this.#wasIdle = this.idleMs() >= idleAfterMs
+    this.#reused = this.#wasIdle || this.#hasServed
+    this.#state = 'departing'
+    this.#call = call
+    call.connection = this
+    this.#heard = false
+    this.#uploading = false
+    this.#blocked = false
+    this.#reader.begin(request.method, request.upgrade)
+    this.#ticksLeft = this.#parts.timeouts.answer
+    callBegan()
+    call.handler.sent()
+    // The bytes of a TLS record are not ours to look at, so let the event loop deliver them.
+    if (this.#isSecure && this.#isRisky(call)) setImmediate(setImmediate, this.#depart)
+    else atEndOfTurn(this.#depart)
+  }
+
+  resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#ticksLeft = this.#parts.timeouts.body
+    this.#socket.resume()
+  }
+
+  /** Closes it without a word to the handler of its request. */
+  abandon(): void {
+    this.#endCall()
+    this.destroy()
+  }
+
+  /** Closes it; the request in progress fails. */
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  /** The clock of the pool: ends what has lasted too long. */
+  tick(): void {
+    if (!this.#waitsForServer() || --this.#ticksLeft > 0) return
+    if (this.#state === 'connecting') {
+      this.#failure ??= new WireError('connect-timeout', 'connect timeout', unsent)
+      this.destroy()
+    } else if (this.#reader.hasHead()) {
+      this.#fail('body-timeout', 'timed out waiting for more of the response body')
+    } else this.#fail('answer-timeout', 'timed out waiting for the response')
+  }
+
+  /** For how many seconds the server keeps it, as far as it has said so. */
+  keptSeconds(): number | undefined {
+    return this.#reader.lastHead()?.keptSeconds
+  }
+
+  /** For how many milliseconds it has been idle. */
+  idleMs(): number {
+    return performance.now() - this.#freeSince
+  }
+
+  readonly #onData = (bytes: Buffer): void => void this.#read(bytes)
+
+  readonly #onReady = (): void => this.#becomeFree()
+
+  readonly #onEnd = (): void => {
+    const call = this.#call
+    if (call !== undefined && this.#reader.endsHere()) this.#settle('over', call)
+    else this.#fail('closed', 'connection closed by the upstream')
+  }
+
+  readonly #onError = (error: NodeJS.ErrnoException): void => {
+    const { code = 'closed', message } = error
+    this.#failure ??= new WireError(code, message, this.#howFar(), error)
+    this.#failWith(this.#failure)
+  }
+
+  readonly #onClose = (): void => {
+    const neverConnected = this.#state === 'connecting'
+    this.#fail('closed', 'connection closed by the upstream')
+    if (this.#state === 'gone') return
+    this.#state = 'gone'
+    const error = neverConnected
+      ? (this.#failure ?? new WireError('closed', 'closed', unsent))
+      : undefined
+    this.#parts.onGone(this, error)
+  }
+
+  readonly #onDrain = (): void => {
+    if (!this.#blocked) return
+    this.#blocked = false
+    this.#restartTimeout()
+    if (this.#uploading) this.#call?.request.upload?.resume()
+  }
+
+  #becomeFree(): void {
+    this.#state = 'free'
+    this.#freeSince = performance.now()
+    this.#parts.onFree(this)
+  }
+
+  /** The server has agreed to another protocol: nothing here listens to the socket any more. */
+  #becomeTunnel(head: AnswerHead, rest: Buffer): void {
+    const socket = this.#socket
+    socket.off('data', this.#onData)
+    socket.off('end', this.#onEnd)
+    socket.off('error', this.#onError)
+    socket.off('close', this.#onClose)
+    socket.off('drain', this.#onDrain)
+    socket.on('error', () => {})
+    this.#state = 'gone'
+    this.#parts.onGone(this, undefined)
+    socket.pause()
+    socket.unshift(rest)
+    this.#call?.handler.upgraded(head, socket)
+    this.#endCall()
+  }
+
+  #howFar(): HowFar {
+    return { sent: this.#state === 'sent', heard: this.#heard, reused: this.#reused }
+  }
+
+  /** Returns the request that has ended, in whatever way, and forgets it. */
+  #endCall(): Call | undefined {
+    const call = this.#call
+    this.#call = undefined
+    this.#paused = false
+    if (call !== undefined) {
       callEnded()
-      done.over = true
-      done.connection = undefined
+      call.over = true
+      call.connection = undefined
     }
-    return done
+    return call
   }
-  function destroy(): void {
-    socket.destroy()
+
+  #failWith(error: Error): void {
+    const call = this.#endCall()
+    this.destroy()
+    call?.handler.failed(error)
   }
-  function failWith(error: Error): void {
-    const done = over()
-    destroy()
-    done?.handler.failed(error)
+
+  #fail(problem: WireProblem, message: string): void {
+    if (this.#call !== undefined) this.#failWith(new WireError(problem, message, this.#howFar()))
+    else this.destroy()
   }
-  function fail(problem: WireProblem, message: string): void {
-    if (call !== undefined) failWith(new WireError(problem, message, howFar()))
-    else destroy()
-  }
-  /** What was read is no answer, or its handler cannot go on with it. */
-  function failReading(error: unknown): void {
-    failWith(
-      error instanceof Malformed
-        ? new WireError('malformed', error.message, howFar())
-        : (error as Error),
+
+  /** The response is malformed, or its handler threw. */
+  #failReading(error: unknown): void {
+    const isMalformed = error instanceof Malformed
+    this.#failWith(
+      isMalformed ? new WireError('malformed', error.message, this.#howFar()) : (error as Error),
     )
   }
-  /** Nothing here listens to the socket any more. */
-  function leave(): void {
-    socket.off('data', take)
-    socket.off('end', onEnd)
-    socket.off('error', onError)
-    socket.off('close', onClose)
-    socket.off('drain', onDrain)
-    socket.on('error', () => {})
-    gone = true
-    onGone(connection, undefined)
-  }
 
-  /** Whether to go on reading. */
-  function take(bytes: Buffer): boolean {
-    const current = call
-    // What comes when nothing was asked for would be taken for the answer to the next request.
-    if (current === undefined || !departed) {
-      fail('closed', 'unsolicited data on an idle upstream connection')
+  /** Returns whether to go on reading. */
+  #read(bytes: Buffer): boolean {
+    const call = this.#call
+    // Unsolicited data would be taken for the response to the next request.
+    if (call === undefined || this.#state !== 'sent') {
+      this.#fail('closed', 'unsolicited data on an idle upstream connection')
       return false
     }
-    heard = true
+    this.#heard = true
     let progress: Progress
     try {
-      progress = reader.read(bytes)
+      progress = this.#reader.read(bytes)
     } catch (error) {
-      failReading(error)
+      this.#failReading(error)
       return false
     }
-    // It became a tunnel, or its handler gave it up.
-    if (call === undefined) return false
-    if (progress !== 'more') settle(progress, current, isSecure || bytes.length === buffer.length)
-    else if (reader.hasHead()) beatsLeft = patience.body
-    if (paused && parts.forUpgrade) socket.pause()
-    return !paused
+    // It became a tunnel, or its handler aborted it.
+    if (this.#call === undefined) return false
+    if (progress !== 'more') {
+      this.#settle(progress, call, this.#isSecure || bytes.length === this.#buffer.length)
+    } else if (this.#reader.hasHead()) this.#ticksLeft = this.#parts.timeouts.body
+    if (this.#paused && this.#parts.forUpgrade) this.#socket.pause()
+    return !this.#paused
   }
 
-  /** The answer is whole. `mayHoldMore`: whether more may have come with it than was read. */
-  function settle(progress: Progress, current: Call, mayHoldMore = false): void {
+  /** The response is complete. `mayHoldMore`: whether more may have arrived than was read. */
+  #settle(progress: Progress, call: Call, mayHoldMore = false): void {
+    const reader = this.#reader
     try {
-      if (reader.isInPieces()) current.handler.end(reader.trailers())
+      if (reader.isInPieces()) call.handler.end(reader.trailers())
     } catch (error) {
-      failReading(error)
+      this.#failReading(error)
       return
     }
-    // TLS goes on handing out what it has decrypted when it was told to stop, so that an answer can
-    // end while reading is at rest.
-    if (paused) socket.resume()
-    over()
+    // TLS hands out what it has decrypted even while paused, so a response can end meanwhile.
+    if (this.#paused) this.#socket.resume()
+    this.#endCall()
     // After the last request a server may keep its side open all the same.
-    const isLast = current.request.closes === true || reader.lastHead()?.persistent !== true
-    if (progress === 'excess' || uploading || isLast) destroy()
-    else if (mayHoldMore) setImmediate(offer)
-    else offer()
-  }
-  /** Given to the next request any sooner, a second answer behind the first would be its answer. */
-  function offer(): void {
-    if (socket.destroyed) return
-    hasServed = true
-    freeSince = performance.now()
-    onFree(connection)
+    const isLast = call.request.closes === true || reader.lastHead()?.persistent !== true
+    if (progress === 'excess' || this.#uploading || isLast) this.destroy()
+    else if (mayHoldMore) setImmediate(() => this.#offer())
+    else this.#offer()
   }
 
-  /** Whether nothing is waited for that the server could do. */
-  function isPatient(): boolean {
-    if (!ready) return false
-    // A client that reads or sends slowly is not the doing of the server.
-    return call === undefined || paused || (uploading && !blocked && !reader.hasHead())
+  /** Any sooner, a second response behind the first would be taken for that of the next request. */
+  #offer(): void {
+    if (this.#socket.destroyed) return
+    this.#hasServed = true
+    this.#becomeFree()
   }
-  function waitAnew(): void {
-    beatsLeft = reader.hasHead() ? patience.body : patience.answer
+
+  /** A slow client is not the fault of the server. */
+  #waitsForServer(): boolean {
+    if (this.#state === 'connecting') return true
+    if (this.#call === undefined || this.#paused) return false
+    return !this.#uploading || this.#blocked || this.#reader.hasHead()
+  }
+
+  #restartTimeout(): void {
+    const { answer, body } = this.#parts.timeouts
+    this.#ticksLeft = this.#reader.hasHead() ? body : answer
   }
 
   /** Whether the server may have closed the connection, and the request could not be sent again. */
-  function isRisky({ request }: Call): boolean {
-    return wasIdle && !mayRepeat(request)
-  }
-  function depart(): void {
-    const current = call
-    // Somebody gave it up in the same turn.
-    if (current === undefined) return
-    if (!isSecure && isRisky(current) && hasPeerClosed(socket)) {
-      // Later: its handler is yet to learn which call it has, and would send another one meanwhile.
-      nextTick(fail, 'closed', 'connection closed by the upstream')
-      return
-    }
-    departed = true
-    if (current.request.upload === undefined) socket.write(current.head, 'latin1')
-    else {
-      // Head and the beginning of the body in one packet.
-      socket.cork()
-      socket.write(current.head, 'latin1')
-      startUpload(current)
-      nextTick(uncork)
-    }
-  }
-  function uncork(): void {
-    socket.uncork()
-  }
-  function startUpload(current: Call): void {
-    const { upload } = current.request
-    if (upload === undefined) return
-    uploading = true
-    sendUpload(upload, socket, {
-      isWanted: () => call === current,
-      onBlocked() {
-        if (blocked) return
-        blocked = true
-        // A pause in taking a body is to be judged like one in sending it.
-        beatsLeft = Math.max(patience.answer, patience.body)
-      },
-      onSent() {
-        uploading = false
-        waitAnew()
-      },
-      onFailed: failWith,
-    })
+  #isRisky({ request }: Call): boolean {
+    return this.#wasIdle && !mayRepeat(request)
   }
 
-  const connection: Connection = {
-    isFree: () => ready && call === undefined && !socket.destroyed,
-    start(next) {
-      const { request } = next
-      wasIdle = connection.idleMs() >= idleAfterMs
-      reused = wasIdle || hasServed
-      call = next
-      next.connection = connection
-      departed = false
-      heard = false
-      uploading = false
-      blocked = false
-      reader.begin(request.method, request.upgrade)
-      beatsLeft = patience.answer
-      callBegan()
-      next.handler.sent()
-      // The bytes of a TLS record are not ours to look at, so let the event loop deliver them.
-      if (isSecure && isRisky(next)) setImmediate(setImmediate, depart)
-      else atEndOfTurn(depart)
-    },
-    resume() {
-      if (!paused) return
-      paused = false
-      beatsLeft = patience.body
-      socket.resume()
-    },
-    abandon() {
-      over()
-      destroy()
-    },
-    destroy,
-    beat() {
-      if (isPatient() || --beatsLeft > 0) return
-      if (!ready) {
-        failure ??= new WireError('connect-timeout', 'connect timeout', unsent)
-        destroy()
-      } else if (reader.hasHead())
-        fail('body-timeout', 'timed out waiting for more of the response body')
-      else fail('answer-timeout', 'timed out waiting for the response')
-    },
-    keptSeconds: () => reader.lastHead()?.keptSeconds,
-    idleMs: () => performance.now() - freeSince,
+  readonly #depart = (): void => {
+    const call = this.#call
+    // It was aborted in the same turn.
+    if (call === undefined) return
+    if (!this.#isSecure && this.#isRisky(call) && hasPeerClosed(this.#socket)) {
+      // Later: its handler does not know its call yet, and would send another one meanwhile.
+      nextTick(() => this.#fail('closed', 'connection closed by the upstream'))
+      return
+    }
+    this.#state = 'sent'
+    const socket = this.#socket
+    if (call.request.upload === undefined) socket.write(call.head, 'latin1')
+    else {
+      // The head and the beginning of the body in one packet.
+      socket.cork()
+      socket.write(call.head, 'latin1')
+      this.#startUpload(call)
+      nextTick(() => socket.uncork())
+    }
   }
-  return connection
+
+  #startUpload(call: Call): void {
+    const { upload } = call.request
+    if (upload === undefined) return
+    this.#uploading = true
+    sendUpload(upload, this.#socket, {
+      isWanted: () => this.#call === call,
+      onBlocked: () => {
+        if (this.#blocked) return
+        this.#blocked = true
+        // A server that pauses while it reads a body gets as long as one that pauses while it sends.
+        const { answer, body } = this.#parts.timeouts
+        this.#ticksLeft = Math.max(answer, body)
+      },
+      onSent: () => {
+        this.#uploading = false
+        this.#restartTimeout()
+      },
+      onFailed: (error) => this.#failWith(error),
+    })
+  }
 }

@@ -9,31 +9,31 @@ interface IdleConnections {
   /** A connection is gone. If it is one of these, we had not taken it: the server closed it. */
   readonly gone: (connection: Connection) => void
   /** The clock of the pool: ends those that have been idle for too long. */
-  readonly beat: () => void
+  readonly tick: () => void
 }
 
 interface Idle {
   readonly connection: Connection
-  /** The beat at which it is no longer used. */
+  /** The tick at which it is no longer used. */
   readonly until: number
 }
 
-/** `beatMs`: how long between two beats. */
-export function createIdleConnections(beatMs: number): IdleConnections {
+/** `tickMs`: how long between two ticks. */
+export function createIdleConnections(tickMs: number): IdleConnections {
   /** The one used last is used next: the others may go. */
   const idle: Idle[] = []
   const limit = createIdleLimit()
-  let beats = 0
+  let ticks = 0
 
   function isKept({ connection, until }: Idle): boolean {
-    return until > beats && connection.isFree()
+    return until > ticks && connection.isFree()
   }
 
   return {
     keep(connection) {
       const ms = limit.of(connection.keptSeconds())
       if (ms <= 0) connection.destroy()
-      else idle.push({ connection, until: beats + Math.max(1, Math.floor(ms / beatMs)) })
+      else idle.push({ connection, until: ticks + Math.max(1, Math.floor(ms / tickMs)) })
     },
     take() {
       for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) {
@@ -48,8 +48,8 @@ export function createIdleConnections(beatMs: number): IdleConnections {
       idle.splice(at, 1)
       limit.closedByServer(connection.idleMs())
     },
-    beat() {
-      beats++
+    tick() {
+      ticks++
       for (let at = idle.length - 1; at >= 0; at--) {
         const kept = idle[at] as Idle
         if (isKept(kept)) continue

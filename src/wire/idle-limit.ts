@@ -1,6 +1,6 @@
 /** The idle timeout of connections whose server announces none. */
 const defaultMs = 4000
-const mostMs = 600_000
+const maxMs = 600_000
 /** How much earlier than the server we close: a request must not meet the close. */
 const earlierMs = 1000
 
@@ -28,7 +28,7 @@ export function createIdleLimit(now = () => performance.now()): IdleLimit {
   return {
     of(announced) {
       if (observed !== Number.POSITIVE_INFINITY && now() >= relaxAt) {
-        observed = observed >= mostMs ? Number.POSITIVE_INFINITY : observed * relaxBy
+        observed = observed >= maxMs ? Number.POSITIVE_INFINITY : observed * relaxBy
         relaxAt = now() + relaxEveryMs
       }
       return Math.min(limitOf(announced), observed)
@@ -43,5 +43,5 @@ export function createIdleLimit(now = () => performance.now()): IdleLimit {
 
 function limitOf(announced: number | undefined): number {
   if (announced === undefined) return defaultMs
-  return Math.min(Math.max(announced * 1000 - earlierMs, announced * 500), mostMs)
+  return Math.min(Math.max(announced * 1000 - earlierMs, announced * 500), maxMs)
 }

@@ -1,5 +1,5 @@
 import { type Connector, createConnector, type TargetTls } from './connect.ts'
-import { type Call, type Connection, openConnection } from './connection.ts'
+import { type Call, Connection } from './connection.ts'
 import { createIdleConnections } from './idle-connections.ts'
 import type { OnLookup } from './name-lookup.ts'
 import { type AnswerHandler, requestHead, type WireRequest } from './request-head.ts'
@@ -42,7 +42,7 @@ export interface Pool {
  * that its queue does not hold, and they are tried again a second later; meanwhile, connections that
  * are there come free.
  */
-const mostOpening = 64
+const maxOpening = 64
 
 /** Opens nothing until it is asked. `address`: the one way to go, where the name has several. */
 export function createPool(
@@ -53,14 +53,14 @@ export function createPool(
   const url = new URL(origin)
   const { host } = url
   const connector: Connector = createConnector(url, address, settings.tls, settings.onLookup)
-  const beatMs = beatOf(settings)
-  const patience = {
-    connect: beats(settings.connectTimeoutMs),
-    answer: beats(settings.headersTimeoutMs),
-    body: beats(settings.bodyTimeoutMs),
+  const tickMs = tickOf(settings)
+  const timeouts = {
+    connect: ticks(settings.connectTimeoutMs),
+    answer: ticks(settings.headersTimeoutMs),
+    body: ticks(settings.bodyTimeoutMs),
   }
   const all = new Set<Connection>()
-  const idle = createIdleConnections(beatMs)
+  const idle = createIdleConnections(tickMs)
   let waiting: Call[] = []
   let opening = 0
   /** Those that are being opened for one request each. */
@@ -68,14 +68,14 @@ export function createPool(
   let clock: NodeJS.Timeout | undefined
   let destroyed = false
 
-  /** One more than it takes, since the beat that is under way has begun before. */
-  function beats(ms: number): number {
-    return Math.ceil(ms / beatMs) + 1
+  /** One more than it takes, since the tick that is under way has begun before. */
+  function ticks(ms: number): number {
+    return Math.ceil(ms / tickMs) + 1
   }
 
-  function beat(): void {
-    idle.beat()
-    for (const connection of all) connection.beat()
+  function tick(): void {
+    idle.tick()
+    for (const connection of all) connection.tick()
     if (all.size > 0) return
     clearInterval(clock)
     clock = undefined
@@ -83,7 +83,7 @@ export function createPool(
 
   /** Opens a connection, for this request if one is given, else for the first that waits. */
   function open(first?: Call, onSettled?: (isConnected: boolean) => void): void {
-    clock ??= setInterval(beat, beatMs).unref()
+    clock ??= setInterval(tick, tickMs).unref()
     const isFresh = first !== undefined
     const forUpgrade = first?.request.upgrade !== undefined
     // Forgotten when it has begun: a connection that lives on must not hold on to it.
@@ -98,9 +98,9 @@ export function createPool(
       else opening--
       onSettled?.(isConnected)
     }
-    const connection = openConnection({
+    const connection = new Connection({
       connector,
-      patience,
+      timeouts,
       forUpgrade,
       onFree(free) {
         settled(true)
@@ -112,11 +112,11 @@ export function createPool(
         else idle.keep(free)
         if (waiting.length > 0) pump()
       },
-      onGone(gone, neverThere) {
+      onGone(gone, neverConnected) {
         settled(false)
         all.delete(gone)
         idle.gone(gone)
-        if (neverThere !== undefined) failFor(neverThere, call)
+        if (neverConnected !== undefined) failFor(neverConnected, call)
         pump()
       },
     })
@@ -149,13 +149,13 @@ export function createPool(
         waiting.shift()
         connection.start(first)
       } else {
-        if (opening + openingFresh >= mostOpening) return
+        if (opening + openingFresh >= maxOpening) return
         if (all.size >= settings.connections && !dropIdle()) return
         waiting.shift()
         open(first)
       }
     }
-    while (!destroyed && all.size < settings.connections && opening + openingFresh < mostOpening) {
+    while (!destroyed && all.size < settings.connections && opening + openingFresh < maxOpening) {
       if (opening >= waiting.length || opening >= waiting.filter(mayShare).length) return
       open()
     }
@@ -225,7 +225,7 @@ function gone(): WireError {
 }
 
 /** Often enough to keep the shortest limit within a tenth of itself. */
-function beatOf(settings: PoolSettings): number {
+function tickOf(settings: PoolSettings): number {
   const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = settings
   const shortest = Math.min(connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs)
   return Math.min(250, Math.max(5, Math.ceil(shortest / 10)))

@@ -34,12 +34,12 @@ export interface UploadSink {
   /** Gives `false` when there is no room for more until `resume`. */
   data(chunk: Buffer): boolean
   end(): void
-  /** It will never be whole. */
+  /** It will never be complete. */
   fail(error: Error): void
 }
 
 /**
- * What is told about a request that was sent, in this order: `sent`, then `whole`, or `head`, `data`
+ * What is told about a request that was sent, in this order: `sent`, then `complete`, or `head`, `data`
  * and `end`, or `upgraded`; `failed` ends it at any point. What is thrown while an answer is told
  * fails the request.
  */
@@ -47,7 +47,7 @@ export interface AnswerHandler {
   /** It has a connection. */
   sent(): void
   /** All of a short answer, its bytes as Latin-1. */
-  whole(head: AnswerHead, body: string): void
+  complete(head: AnswerHead, body: string): void
   head(head: AnswerHead): void
   /**
    * Gives `false` to be left alone until `resume`. The chunk is the handler's to keep, unless it

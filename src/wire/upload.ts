@@ -9,7 +9,7 @@ interface UploadEvents {
   /** The connection takes no more for now. */
   readonly onBlocked: () => void
   readonly onSent: () => void
-  /** It will never be whole, so the connection cannot be used for anything else. */
+  /** It will never be complete, so the connection cannot be used for anything else. */
   readonly onFailed: (error: Error) => void
 }
 

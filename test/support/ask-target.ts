@@ -20,7 +20,7 @@ export function askTarget(target: Target): Promise<number> {
       },
       {
         sent() {},
-        whole: ({ status }) => answered(status),
+        complete: ({ status }) => answered(status),
         head({ status }) {
           found = status
         },

@@ -68,12 +68,12 @@ export function send(
       tell('sent')
       also.sent?.()
     },
-    whole(given, body) {
-      tell('whole')
+    complete(given, body) {
+      tell('complete')
       head = given
       chunks.push(Buffer.from(body, 'latin1'))
       resolve(recorded)
-      also.whole?.(given, body)
+      also.complete?.(given, body)
     },
     head(given) {
       tell('head')

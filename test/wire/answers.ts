@@ -26,7 +26,7 @@ export function readAnswer({ method, text }: Played, cuts: readonly number[] = [
   const bytes = Buffer.from(text, 'latin1')
   const bodies: Buffer[] = []
   const reader = createAnswerReader({
-    whole: (_, body) => void bodies.push(Buffer.from(body, 'latin1')),
+    complete: (_, body) => void bodies.push(Buffer.from(body, 'latin1')),
     head: () => {},
     data: (chunk) => void bodies.push(chunk),
     switched: () => {},
@@ -65,7 +65,7 @@ export function readAnswer({ method, text }: Played, cuts: readonly number[] = [
 /** The shortest beginning that is a whole answer. */
 function lengthOf(bytes: Buffer, method: string): number {
   const reader = createAnswerReader({
-    whole() {},
+    complete() {},
     head() {},
     data() {},
     switched() {},

@@ -236,7 +236,7 @@ describe('over TLS', () => {
     pool.abort(given.call)
     await kept.over
 
-    expect(kept.events).toEqual(['sent', 'whole'])
+    expect(kept.events).toEqual(['sent', 'complete'])
     expect(kept.body()).toBe('/kept')
     expect(connections).toBe(2)
   })

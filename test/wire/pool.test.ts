@@ -237,13 +237,13 @@ describe('a request that nobody waits for any more', () => {
     expect(server.sockets).toHaveLength(2)
   })
 
-  test.each(['head', 'data', 'end', 'whole'] as const)(
+  test.each(['head', 'data', 'end', 'complete'] as const)(
     'may be given up in the middle of being told %s, and hears no more',
     async (where) => {
       const server = await startWireServer((served) => {
         const chunked =
           'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'
-        served.socket.write(where === 'whole' || served.turn > 0 ? sized('ok') : chunked)
+        served.socket.write(where === 'complete' || served.turn > 0 ? sized('ok') : chunked)
       })
       const pool = startPool(server.origin)
       const give = () => pool.abort(first.call)
@@ -274,7 +274,7 @@ describe('a handler', () => {
     const pool = startPool(server.origin)
     const calls: RecordedCall[] = []
     const next = () => {
-      if (calls.length < 5) calls.push(send(pool, { path: `/${calls.length}` }, { whole: next }))
+      if (calls.length < 5) calls.push(send(pool, { path: `/${calls.length}` }, { complete: next }))
     }
 
     next()
@@ -285,11 +285,11 @@ describe('a handler', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  test.each(['whole', 'head', 'data', 'end'] as const)(
+  test.each(['complete', 'head', 'data', 'end'] as const)(
     'that throws when told of %s fails its own request, and none besides',
     async (where) => {
       const server = await startWireServer(({ socket, turn }) => {
-        if (turn > 0 || where === 'whole') socket.write(sized('ok'))
+        if (turn > 0 || where === 'complete') socket.write(sized('ok'))
         else if (where === 'end') socket.end('HTTP/1.1 200 OK\r\n\r\nhello')
         else
           socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n')
@@ -307,7 +307,7 @@ describe('a handler', () => {
 
       expect(first.error()).toBe(mistake)
       expect((await second.over).body()).toBe('ok')
-      expect(second.events).toEqual(['sent', 'whole'])
+      expect(second.events).toEqual(['sent', 'complete'])
     },
   )
 
@@ -315,7 +315,7 @@ describe('a handler', () => {
     const server = await startWireServer(answerPath)
     const pool = startPool(server.origin)
 
-    const first = send(pool, {}, { whole: () => pool.destroy() })
+    const first = send(pool, {}, { complete: () => pool.destroy() })
     const second = send(pool)
     await Promise.all([first.over, second.over])
 

@@ -75,7 +75,7 @@ describe('an idle connection that the server has just closed', () => {
     )
     const pool = startPool(server.origin)
     let second: RecordedCall | undefined
-    await send(pool, {}, { whole: () => setImmediate(() => (second = send(pool))) }).over
+    await send(pool, {}, { complete: () => setImmediate(() => (second = send(pool))) }).over
     await until(() => second?.error() !== undefined)
 
     expect(second && howFar(second)).toEqual({ sent: true, heard: false, reused: true })

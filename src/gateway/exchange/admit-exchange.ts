@@ -5,14 +5,14 @@ import { send } from './send-exchange.ts'
 /** A client that has sent nothing yet takes nothing from others. */
 export function begin(it: Running): void {
   const { body, upstream } = it.parts
-  if (body === undefined || upstream.requestBufferBytes === 0 || body.isWhole())
+  if (body === undefined || upstream.requestBufferBytes === 0 || body.isComplete())
     takeShare(it, false)
   else {
     body.gather(upstream.requestBufferBytes, {
       ready() {
         if (!it.over) takeShare(it, true)
       },
-      failed: (error) => finish(it, 'untold', error),
+      failed: (error) => finish(it, 'inconclusive', error),
     })
   }
 }
@@ -36,7 +36,7 @@ function takeShare(it: Running, hasWaited: boolean): void {
       it.stopWaiting = undefined
       return sendNow(it, share)
     },
-    giveUp: (fault) => finish(it, 'untold', fault),
+    giveUp: (fault) => finish(it, 'inconclusive', fault),
   })
   // It may have been refused at once.
   if (it.over) it.stopWaiting()
@@ -51,7 +51,7 @@ function sendNow(it: Running, share: Share): boolean {
   try {
     it.target = upstream.choose(upgrade !== undefined)
   } catch (error) {
-    finish(it, 'untold', error as Error)
+    finish(it, 'inconclusive', error as Error)
     return false
   }
   it.share = share

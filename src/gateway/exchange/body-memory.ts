@@ -5,7 +5,7 @@ export interface BodyMemory {
   readonly isFull: () => boolean
 }
 
-export function createBodyMemory(mostBytes: number): BodyMemory {
+export function createBodyMemory(maxBytes: number): BodyMemory {
   let taken = 0
   return {
     take(bytes) {
@@ -14,6 +14,6 @@ export function createBodyMemory(mostBytes: number): BodyMemory {
     give(bytes) {
       taken -= bytes
     },
-    isFull: () => taken >= mostBytes,
+    isFull: () => taken >= maxBytes,
   }
 }

@@ -1,5 +1,5 @@
 import { begin } from './admit-exchange.ts'
-import { data, end, head, upgraded, whole } from './relay-response.ts'
+import { complete, data, end, head, upgraded } from './relay-response.ts'
 import { cut, type Exchange, leave, type Running } from './running-exchange.ts'
 import { failed, sent } from './send-exchange.ts'
 
@@ -37,12 +37,12 @@ export function exchange(parts: Exchange): Promise<void> {
     stale: undefined,
     counted: 0,
     tunnel: undefined,
-    told: true,
+    reported: true,
     answering: false,
     streaming: false,
     over: false,
     sent,
-    whole,
+    complete,
     head,
     data,
     end,

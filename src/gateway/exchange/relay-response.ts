@@ -3,22 +3,22 @@ import type { Duplex } from 'node:stream'
 import type { AnswerHead } from '../../wire/answer-head.ts'
 import { atEndOfTurn } from '../../wire/end-of-turn.ts'
 import { switchProtocols } from './answering.ts'
-import { finish, leave, type Running, tell } from './running-exchange.ts'
+import { finish, leave, type Running, report } from './running-exchange.ts'
 import { cutUnlessRead } from './unread-response.ts'
 
 /**
  * What a client may leave unread before the upstream is asked to wait. Less would stop and start a
  * client that reads as fast as it is sent to, with every write.
  */
-const mostUnread = 131_072
+const maxUnread = 131_072
 
 /* What an exchange does with the answer of its target. `this` is the exchange. */
 
-export function whole(this: Running, head: AnswerHead, body: string): void {
+export function complete(this: Running, head: AnswerHead, body: string): void {
   const { reply } = this.parts
   const headers = beginAnswer(this, head)
   // Before the answer leaves: a request that is read in this very turn may have the place.
-  tell(this, 'answered')
+  report(this, 'answered')
   atEndOfTurn(() => {
     if (this.over) return
     try {
@@ -54,7 +54,7 @@ export function data(this: Running, chunk: Buffer, release: () => void): boolean
   const left = (error?: Error | null) => {
     if (!error) release()
   }
-  if (reply.write(chunk, left) || reply.writableLength < mostUnread) return true
+  if (reply.write(chunk, left) || reply.writableLength < maxUnread) return true
   this.stopWaiting?.()
   this.stopWaiting = cutUnlessRead(unread, {
     isWanted: () => isWanted(this),
@@ -85,7 +85,7 @@ export function upgraded(this: Running, head: AnswerHead, socket: Duplex): void 
   switchProtocols(reply, client, [protocol, headers])
   this.tunnel = tunnels.open({ protocol, client, upstream: socket, head: first })
   target.tunnelled()
-  tell(this, 'answered')
+  report(this, 'answered')
   void this.tunnel.ended.then(() => {
     target.tunnelEnded()
     finish(this, 'answered')

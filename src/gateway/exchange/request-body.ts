@@ -7,7 +7,7 @@ import type { Transfer, TransferRates } from './transfer-rates.ts'
 /** The client's body on its way to an upstream. */
 export interface RequestBody extends Upload {
   /** Whether the client has sent all of it. */
-  readonly isWhole: () => boolean
+  readonly isComplete: () => boolean
   /** Reads its beginning. Comes before `start`, if at all. */
   readonly gather: (most: number, events: GatherEvents) => void
 }
@@ -16,7 +16,7 @@ export interface RequestBody extends Upload {
 interface GatherEvents {
   /** The beginning is there, or all of it: there is something to send. */
   readonly ready: () => void
-  /** It will never be whole. */
+  /** It will never be complete. */
   readonly failed: (error: Error) => void
 }
 
@@ -92,11 +92,11 @@ export function requestBody(
     fail(request.failure ?? new Error('client closed the connection before the end of its body'))
   }
   function fail(error: Error): void {
-    const told = sink
+    const current = sink
     const events = endGathering()
     failure = error
     stop()
-    told?.fail(error)
+    current?.fail(error)
     events?.failed(error)
   }
   function listen(): void {
@@ -139,7 +139,7 @@ export function requestBody(
 
   return {
     length,
-    isWhole: () => request.complete,
+    isComplete: () => request.complete,
     gather(most, events) {
       gathering = { most, events }
       listen()

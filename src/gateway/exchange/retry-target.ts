@@ -23,7 +23,7 @@ export interface Retryable {
 }
 
 /** How many do not count: those of what no target can have seen, or lost on an idle connection. */
-const mostUncounted = 3
+const maxUncounted = 3
 
 /**
  * Where to send a request again that failed with this error, if it may be: to another target first,
@@ -41,7 +41,7 @@ export function retryTarget(it: Retryable, error: Error): Target | undefined {
     it.stale = undefined
   }
   if (repeat !== 'lost' && next !== undefined) {
-    return (notes.retries ?? 0) - it.counted < mostUncounted ? next : undefined
+    return (notes.retries ?? 0) - it.counted < maxUncounted ? next : undefined
   }
   // A new connection broke: another one to the same target may not.
   if (isCut(error)) next ??= it.target

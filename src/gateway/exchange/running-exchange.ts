@@ -64,7 +64,7 @@ export interface Running extends AnswerHandler, Retryable {
   timer: NodeJS.Timeout | undefined
   tunnel: Tunnel | undefined
   /** Whether the target knows how it ended. */
-  told: boolean
+  reported: boolean
   answering: boolean
   streaming: boolean
   over: boolean
@@ -77,7 +77,7 @@ export function finish(it: Running, how: Ending, error?: Error): void {
   const { reply, request, notes, openExchanges } = it.parts
   clearTimeout(it.timer)
   it.stopWaiting?.()
-  tell(it, how, error)
+  report(it, how, error)
   if (it.open !== undefined) openExchanges.leave(it.open)
   reply.off('close', it.onClose)
   request.upload?.stop()
@@ -90,9 +90,9 @@ export function finish(it: Running, how: Ending, error?: Error): void {
 }
 
 /** The target learns of it once: its place is free again. */
-export function tell(it: Running, how: Ending, error?: Error): void {
-  if (it.told) return
-  it.told = true
+export function report(it: Running, how: Ending, error?: Error): void {
+  if (it.reported) return
+  it.reported = true
   it.target.ended(it.answering ? 'answered' : how, it.attempt, error)
   if (it.share === undefined) return
   it.parts.upstream.shares.release(it.share)
@@ -107,7 +107,7 @@ function abort({ call, target }: Running): void {
 /** Its client has left, or is cut off. */
 export function leave(it: Running, by: 'client' | 'gateway' = 'client'): void {
   it.parts.notes.cut = by
-  finish(it, 'untold')
+  finish(it, 'inconclusive')
   abort(it)
 }
 
@@ -121,6 +121,6 @@ export function cut(it: Running, reason: Error): void {
 
 /** Ends it for a reason that the client is told of, if it has not been answered. */
 export function giveUp(it: Running, error: Error): void {
-  finish(it, 'untold', error)
+  finish(it, 'inconclusive', error)
   abort(it)
 }

@@ -8,7 +8,7 @@ import { finish, giveUp, type Running } from './running-exchange.ts'
 export function send(it: Running, fresh: boolean): void {
   const { target } = it
   const { notes, upstream, request } = it.parts
-  it.told = false
+  it.reported = false
   it.attempt = target.began()
   notes.target = target.name
   notes.sentAt ??= performance.now()
@@ -41,7 +41,7 @@ function sendElsewhere(it: Running, error: Error): boolean {
   const { notes } = it.parts
   clearTimeout(it.timer)
   it.timer = undefined
-  it.target.ended(isStale(error) ? 'untold' : blame(error), it.attempt, error)
+  it.target.ended(isStale(error) ? 'inconclusive' : blame(error), it.attempt, error)
   it.target = other
   notes.retries = (notes.retries ?? 0) + 1
   send(it, true)
@@ -50,6 +50,6 @@ function sendElsewhere(it: Running, error: Error): boolean {
 
 /** What is the client's doing, such as too long a body, is not held against the target. */
 function blame(error: Error): Ending {
-  if (error instanceof Refusal) return 'untold'
+  if (error instanceof Refusal) return 'inconclusive'
   return isUnreached(error) ? 'unreached' : 'failed'
 }

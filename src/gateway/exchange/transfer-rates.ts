@@ -2,7 +2,7 @@
 export interface Transfer {
   /** What has come in the window that is under way. */
   bytes: number
-  /** The beat at which that window began. */
+  /** The tick at which that window began. */
   since: number
   /** Where it is in the list of all; -1 while it is not. */
   place: number
@@ -26,7 +26,7 @@ export interface TransferRates {
   readonly close: () => void
 }
 
-const beatsInWindow = 4
+const ticksInWindow = 4
 
 /**
  * Looks at all transfers a few times in each window. A window in which less came than the minimum rate
@@ -37,17 +37,17 @@ export function createTransferRates(settings: TransferRateSettings): TransferRat
   const { minBytesPerSecond, minRateWindowMs } = settings
   const least = (minBytesPerSecond * minRateWindowMs) / 1000
   const open: Transfer[] = []
-  let beats = 0
+  let ticks = 0
   let clock: NodeJS.Timeout | undefined
 
-  function beat(): void {
-    beats++
+  function tick(): void {
+    ticks++
     // From the end: one that leaves is replaced by the last, which was looked at.
     for (let at = open.length - 1; at >= 0; at--) {
       const transfer = open[at]
       if (transfer === undefined) continue
       if (!transfer.waitsForClient()) restart(transfer)
-      else if (beats - transfer.since > beatsInWindow) judge(transfer)
+      else if (ticks - transfer.since > ticksInWindow) judge(transfer)
     }
     if (open.length === 0) stop()
   }
@@ -60,7 +60,7 @@ export function createTransferRates(settings: TransferRateSettings): TransferRat
   }
   function restart(transfer: Transfer): void {
     transfer.bytes = 0
-    transfer.since = beats
+    transfer.since = ticks
   }
   function leave(transfer: Transfer): void {
     const { place } = transfer
@@ -81,7 +81,7 @@ export function createTransferRates(settings: TransferRateSettings): TransferRat
       if (least === 0 || transfer.place !== -1) return
       transfer.place = open.push(transfer) - 1
       restart(transfer)
-      clock ??= setInterval(beat, minRateWindowMs / beatsInWindow).unref()
+      clock ??= setInterval(tick, minRateWindowMs / ticksInWindow).unref()
     },
     leave,
     restart,

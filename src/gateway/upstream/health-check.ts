@@ -11,7 +11,7 @@ export interface HealthCheckSettings {
 }
 
 /** What is read of an answer to a check; the rest of a page is of no interest. */
-const mostBytes = 65_536
+const maxBytes = 65_536
 
 /** Asks a target whether it is well, again and again. Without settings it is always well. */
 interface HealthCheck {
@@ -54,13 +54,13 @@ export function createHealthCheck(
     const limit = setTimeout(() => giveUp(), timeoutMs)
     const call = pool.send(request, {
       sent() {},
-      whole: (head) => settle(head.status < 400),
+      complete: (head) => settle(head.status < 400),
       head(head) {
         status = head.status
       },
       data(chunk) {
         bytes += chunk.length
-        if (bytes > mostBytes) {
+        if (bytes > maxBytes) {
           pool.abort(call)
           settle(status < 400)
         }

@@ -1,6 +1,6 @@
 /** How long between two probes: at first, and at most. */
 const firstMs = 100
-const mostMs = 500
+const maxMs = 500
 const growth = 1.5
 
 interface ProbeParts {
@@ -36,7 +36,7 @@ export function createReachabilityProbe(parts: ProbeParts): ReachabilityProbe {
     parts.connect((isConnected) => {
       isRunning = !isConnected && !isClosed
       if (isConnected) parts.onReachable()
-      else if (isRunning) goOn(Math.min(waitedMs * growth, mostMs))
+      else if (isRunning) goOn(Math.min(waitedMs * growth, maxMs))
     })
   }
 

@@ -29,7 +29,7 @@ export interface Shares {
  * Keeps one client from taking a whole upstream. Those that are beyond their share wait in a line of
  * their own, so that others neither lose a connection to them nor a place in the queue of the pool.
  */
-export function createShares(most: () => number, mostWaiting: () => number): Shares {
+export function createShares(most: () => number, maxWaiting: () => number): Shares {
   const all = new Map<string, Share>()
 
   function forget(share: Share): void {
@@ -51,7 +51,7 @@ export function createShares(most: () => number, mostWaiting: () => number): Sha
       return true
     },
     wait(share, begin) {
-      if (share.line.length >= mostWaiting()) return false
+      if (share.line.length >= maxWaiting()) return false
       share.line.push(begin)
       return true
     },

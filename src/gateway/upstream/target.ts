@@ -55,7 +55,7 @@ export interface Target {
   readonly destroy: () => void
 }
 
-export type Ending = 'answered' | 'failed' | 'unreached' | 'untold'
+export type Ending = 'answered' | 'failed' | 'unreached' | 'inconclusive'
 
 /**
  * A pool of connections to one origin, at one address when one is given. `isAlone`: whether no other
@@ -119,7 +119,7 @@ export function createTarget(
       if (how === 'failed' || how === 'unreached') {
         lastFailure = error
         breaker.failed(attempt)
-      } else if (how === 'untold') breaker.abandoned(attempt)
+      } else if (how === 'inconclusive') breaker.abandoned(attempt)
       // Only for what connecting proves: a target that accepts connections and fails requests is
       // tried by the clock.
       if (how === 'unreached' && breaker.state() === 'open') probe.start()

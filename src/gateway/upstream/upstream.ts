@@ -79,7 +79,7 @@ export function createUpstream(
   const most = settings.connections * 2
 
   /** How many connections one client may use. */
-  function mostShared(): number {
+  function maxShared(): number {
     if (settings.maxShare === 100) return Number.POSITIVE_INFINITY
     return Math.ceil((settings.connections * all.length * settings.maxShare) / 100)
   }
@@ -114,7 +114,7 @@ export function createUpstream(
     host: settings.host,
     keepAlive: settings.keepAlive,
     requestBufferBytes: settings.requestBufferBytes,
-    shares: createShares(mostShared, () => most * all.length - mostShared()),
+    shares: createShares(maxShared, () => most * all.length - maxShared()),
     queueTimeoutMs: settings.queueTimeoutMs,
     connections: settings.connections,
     retries: settings.retries,
@@ -130,12 +130,12 @@ export function createUpstream(
 }
 
 /** How many targets a reason names: an upstream may have hundreds. */
-const mostNamed = 3
+const maxNamed = 3
 
 /** Why the circuit of each target opened. */
 function whyFailing(targets: readonly Target[]): string {
   const named = targets
-    .slice(0, mostNamed)
+    .slice(0, maxNamed)
     .map((target) => `${target.name}: ${target.lastFailure() ?? 'unknown'}`)
   const more = targets.length - named.length
   return `every circuit is open: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`

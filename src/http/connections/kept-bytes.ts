@@ -1,5 +1,5 @@
 /** More pieces than this are made one: a piece of one byte takes a hundred times its size. */
-const mostPieces = 16
+const maxPieces = 16
 
 /** Bytes that came before anything may read them. They take little more memory than their number. */
 export class KeptBytes {
@@ -17,7 +17,7 @@ export class KeptBytes {
   push(bytes: Buffer): void {
     this.#pieces.push(bytes)
     this.#length += bytes.length
-    if (this.#pieces.length > mostPieces) this.#pieces = [Buffer.concat(this.#pieces)]
+    if (this.#pieces.length > maxPieces) this.#pieces = [Buffer.concat(this.#pieces)]
   }
 
   /** All of them, which are not kept any more. */

@@ -10,7 +10,7 @@ import { type Lingering, lingerBytes, lingerMs } from './lingering.ts'
 import { peerAddress } from './peer-address.ts'
 
 /** How far ahead of its responses a client is read. Beyond that, the system holds its bytes. */
-export const mostKept = 16_384
+export const maxKept = 16_384
 
 interface PacedParts {
   readonly client: ClientConnection
@@ -153,7 +153,7 @@ export class PacedParser {
   /** Node's parser lets the socket flow at the end of each request, so this is said after each piece. */
   #setFlow(): void {
     if (this.#released) return
-    if (this.#kept.length > mostKept) {
+    if (this.#kept.length > maxKept) {
       this.#paused = true
       this.#socket.pause()
     } else if (this.#paused) {

@@ -5,7 +5,7 @@ import type { ClientFaults } from '../connections/client-faults.ts'
 import { CompleteBody, type PlainIncomingRequest } from '../connections/incoming-request.ts'
 import { KeptBytes } from '../connections/kept-bytes.ts'
 import { connectionEvent, type NodeConnections } from '../connections/node-connections.ts'
-import { mostKept } from '../connections/paced-parser.ts'
+import { maxKept } from '../connections/paced-parser.ts'
 import { peerAddress } from '../connections/peer-address.ts'
 import { setReplyInProgress } from '../connections/reply-in-progress.ts'
 import type { PublicListener } from '../port/public-listener.ts'
@@ -123,7 +123,7 @@ export function readPlainRequests(
   function keep(it: PlainConnection, bytes: Buffer): void {
     it.kept ??= new KeptBytes()
     it.kept.push(bytes)
-    if (it.kept.length > mostKept) it.socket.pause()
+    if (it.kept.length > maxKept) it.socket.pause()
   }
 
   function ask(it: PlainConnection, plain: PlainRequest, bytes: Buffer): void {

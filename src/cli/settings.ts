@@ -58,7 +58,7 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
       if (!isDefault) throw new Invalid(problems)
       return {
         admission: createAdmission({ routes: undefined, endpoints: defaultEndpoints }),
-        note: `routes are ignored: ${inShort(problems)}; give a configuration with --config`,
+        note: `routes are ignored: ${firstOf(problems)}; give a configuration with --config`,
       }
     },
     redis() {
@@ -85,8 +85,8 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
 
 const defaultEndpoints = { logout: 'gateway', profile: 'gateway', captchaAlias: false }
 
-/** The first problem, and how many there are besides. */
-function inShort([first, ...others]: readonly Problem[]): string {
+/** The first problem, and the number of the others. */
+function firstOf([first, ...others]: readonly Problem[]): string {
   const more = others.length === 0 ? '' : ` (and ${count(others.length, 'more problem')})`
   return first === undefined ? '' : `${formatProblem(first)}${more}`
 }

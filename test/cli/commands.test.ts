@@ -190,6 +190,7 @@ describe('a wrong command line', () => {
     [['push'], 'postern: unknown command "push"; did you mean policy push?\n'],
     [['check'], 'postern: unknown command "check"; did you mean config check or policy check?\n'],
     [['policy-push'], 'postern: unknown command "policy-push"; did you mean policy push?\n'],
+    [['user', 'ad'], 'postern: unknown command "user ad"; did you mean user add?\n'],
     [['nonsense'], 'postern: unknown command "nonsense"\n'],
     [['help', 'polciy'], 'postern: unknown command "polciy"; did you mean policy?\n'],
     [

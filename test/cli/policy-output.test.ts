@@ -73,7 +73,7 @@ describe('arguments', () => {
     [['rollback', 'nonsense'], 'REVISION: "nonsense" is not a revision'],
     [['rollback', revision, '--wait', '-1'], '--wait'],
     [['history', '--limit', '1e3'], '--limit: "1e3" is not a whole number'],
-    [['pull', 'nonsense', 'new'], '"nonsense" is neither a revision nor "live"'],
+    [['pull', 'nonsense', 'new'], '"nonsense" is neither "live" nor a revision'],
     [['import', 'redis', 'new', '--table', 'x'], '--table'],
   ])('%j are refused, and the reason comes first', async (args, reason) => {
     const { code, out, err } = await policy(args, { cwd: await folder(files) })

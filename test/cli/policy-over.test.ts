@@ -179,7 +179,7 @@ describe('files that do not say what they were made from', () => {
 describe('--over', () => {
   test.each([
     ['a revision that is not live', 1, 'r-000000000000', 'but r-'],
-    ['no revision', 2, 'yesterday', '--over: "yesterday" is neither a revision nor "live"'],
+    ['no revision', 2, 'yesterday', '--over: "yesterday" is neither "live" nor a revision'],
   ])('with %s publishes nothing', async (_, code, over, words) => {
     await push(await copyOf('/orders, GET'))
     const before = await live()

@@ -1,40 +1,24 @@
 import { resolve } from 'node:path'
 import { secretWeakness } from '../../config/checks/secret-strength.ts'
-import { loadConfig } from '../../config/load.ts'
 import { modeFacts } from '../../config/mode.ts'
-import { type Database, openDatabase } from '../../stores/database/database.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { sharedSecret } from '../../stores/keys/shared-secret.ts'
 import { type Inspection, inspectToken } from '../../token/inspect.ts'
 import { type KeySet, parseKeySet } from '../../token/key-set.ts'
 import type { Io } from '../io.ts'
+import { accountSettings } from './configured-database.ts'
 
 /** The configuration, with the paths that commands on tokens need. */
-export function tokenConfig(file: string | undefined, io: Io) {
-  const config = loadConfig({ file, env: io.env, cwd: io.cwd })
-  const { dataDirectory } = config.application
-  const { keyDirectory } = config.jwt
+export function tokenSettings(file: string | undefined, io: Io) {
+  const settings = accountSettings(file, io)
+  const { keyDirectory } = settings.config.jwt
   return {
-    config,
-    directory: resolve(io.cwd, dataDirectory),
+    ...settings,
     keyDirectory: keyDirectory === undefined ? undefined : resolve(io.cwd, keyDirectory),
   }
 }
 
-export type TokenConfig = ReturnType<typeof tokenConfig>
-
-/** Opens the configured database, runs `work` and closes it. */
-export async function withDatabase<Result>(
-  { config, directory }: TokenConfig,
-  work: (database: Database) => Promise<Result>,
-): Promise<Result> {
-  const database = await openDatabase({ ...config.database, directory })
-  try {
-    return await work(database)
-  } finally {
-    await database.close()
-  }
-}
+export type TokenSettings = ReturnType<typeof tokenSettings>
 
 /** Reads the token; `-` is stdin, which keeps it out of the shell history and the process list. */
 export async function readToken(argument: string, io: Io): Promise<string> {
@@ -45,7 +29,7 @@ export async function readToken(argument: string, io: Io): Promise<string> {
 /** Decodes and verifies a token with the configured keys. */
 export async function inspectWithConfiguredKeys(
   text: string,
-  settings: TokenConfig,
+  settings: TokenSettings,
 ): Promise<Inspection | undefined> {
   const keys = await configuredKeys(settings)
   return inspectToken(text, keys, settings.config.jwt.maxTokenBytes)
@@ -55,7 +39,7 @@ async function configuredKeys({
   config: { application, jwt },
   directory: dataDirectory,
   keyDirectory,
-}: TokenConfig): Promise<Pick<KeySet, 'find'>> {
+}: TokenSettings): Promise<Pick<KeySet, 'find'>> {
   const { weakSecretAllowed: weakAllowed } = modeFacts(application.mode, jwt.timeout)
   const secret = await sharedSecret(jwt, { dataDirectory, weakAllowed })
   if (keyDirectory === undefined) return { find: (kid) => (kid === undefined ? secret : undefined) }

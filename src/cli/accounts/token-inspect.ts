@@ -5,14 +5,14 @@ import { createRevocations, type Revocations } from '../../token/revocations.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Run } from '../command.ts'
 import { formatTable, json } from '../format.ts'
+import { withDatabase } from './configured-database.ts'
 import { withRevocations } from './revoke-tokens.ts'
 import type { inspectSpec } from './specs.ts'
 import {
   inspectWithConfiguredKeys,
   readToken,
-  type TokenConfig,
-  tokenConfig,
-  withDatabase,
+  type TokenSettings,
+  tokenSettings,
 } from './token-command.ts'
 
 type Verdict =
@@ -30,7 +30,7 @@ export const tokenInspect: Run<typeof inspectSpec> = async (call, io) => {
     options,
     arguments: [argument],
   } = call
-  const settings = tokenConfig(options.config, io)
+  const settings = tokenSettings(options.config, io)
   const inspection = await inspectWithConfiguredKeys(await readToken(argument, io), settings)
   if (inspection === undefined) {
     io.err('postern: not a JWT: expected three base64url parts separated by dots\n')
@@ -55,7 +55,7 @@ interface Judged {
   readonly reason: string | undefined
 }
 
-async function judge({ token, problem }: Inspection, settings: TokenConfig): Promise<Judged> {
+async function judge({ token, problem }: Inspection, settings: TokenSettings): Promise<Judged> {
   if (token === undefined) return { verdict: 'not ours', reason: problem }
   const at = Date.now() / 1000
   if (token.expiresAt <= at) return { verdict: 'expired', reason: undefined }
@@ -77,7 +77,7 @@ async function judge({ token, problem }: Inspection, settings: TokenConfig): Pro
 
 function lifetimeReason(
   token: VerifiedToken,
-  { config: { application, jwt } }: TokenConfig,
+  { config: { application, jwt } }: TokenSettings,
   at: number,
 ): string | undefined {
   const maxLifetimeSeconds = longestLifetime(modeFacts(application.mode, jwt.timeout), jwt)
@@ -96,7 +96,7 @@ function lifetimeReason(
 const millisecondsFrom = 1e11
 
 /** The revocation list as a gateway has it. */
-async function readAll(settings: TokenConfig): Promise<Revocations> {
+async function readAll(settings: TokenSettings): Promise<Revocations> {
   const known = createRevocations(Date.now)
   await withDatabase(settings, (database) =>
     withRevocations(settings.config, database, async (store) => {

@@ -3,14 +3,14 @@ import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
+import { withDatabase } from './configured-database.ts'
 import { revokeTokensOf, withRevocations } from './revoke-tokens.ts'
 import type { revokeSpec } from './specs.ts'
 import {
   inspectWithConfiguredKeys,
   readToken,
-  type TokenConfig,
-  tokenConfig,
-  withDatabase,
+  type TokenSettings,
+  tokenSettings,
 } from './token-command.ts'
 
 /** Revokes tokens on every gateway. */
@@ -22,7 +22,7 @@ export const tokenRevoke: Run<typeof revokeSpec> = async ({ options }, io) => {
   if (token !== undefined && user !== undefined) {
     throw new UsageError('--token and --user cannot be combined')
   }
-  const settings = tokenConfig(options.config, io)
+  const settings = tokenSettings(options.config, io)
   const revoked =
     token === undefined
       ? await revokeUser(user ?? '', settings, io)
@@ -39,7 +39,7 @@ interface Revoked {
 
 async function revokeToken(
   text: string,
-  settings: TokenConfig,
+  settings: TokenSettings,
   io: Io,
 ): Promise<Revoked | undefined> {
   const inspection = await inspectWithConfiguredKeys(text, settings)
@@ -66,7 +66,7 @@ async function revokeToken(
 
 async function revokeUser(
   named: string,
-  settings: TokenConfig,
+  settings: TokenSettings,
   io: Io,
 ): Promise<Revoked | undefined> {
   return withDatabase(settings, async (database) => {

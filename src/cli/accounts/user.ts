@@ -1,12 +1,11 @@
-import { resolve } from 'node:path'
-import { loadConfig } from '../../config/load.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { createPasswordHash } from '../../login/password-hash.ts'
 import { randomPassword } from '../../stores/accounts/random-password.ts'
-import { type Database, openDatabase } from '../../stores/database/database.ts'
+import type { Database } from '../../stores/database/database.ts'
 import type { Run } from '../command.ts'
 import { json } from '../format.ts'
 import type { Io } from '../io.ts'
+import { accountSettings, withDatabase } from './configured-database.ts'
 import { revokeTokensOf } from './revoke-tokens.ts'
 import type { addSpec, disableSpec, enableSpec, passwdSpec, roleSpec } from './specs.ts'
 import { type Change, changeAccount, type Outcome } from './user-change.ts'
@@ -61,13 +60,11 @@ interface Work {
 
 /** Changes the configured database, whether or not a gateway has it open. */
 async function carryOut(wanted: Change, { options, password, io }: Work): Promise<number> {
-  const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
-  const directory = resolve(io.cwd, config.application.dataDirectory)
-  const database = await openDatabase({ ...config.database, directory })
-  try {
+  const settings = accountSettings(options.config, io)
+  return withDatabase(settings, async (database) => {
     const hash = password && (await createPasswordHash(one).hash(password.text))
     const outcome = await changeAccount(wanted, hash ?? '', database)
-    const problem = await revokeTokens(outcome, config, database)
+    const problem = await revokeTokens(outcome, settings.config, database)
     const tokensEnded = outcome.revokeTokensOf.length > 0 && problem === undefined
     io.err(
       `postern: ${outcome.message}${tokensEnded ? '; revoked all tokens issued until now' : ''}\n`,
@@ -82,9 +79,7 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
     const next = `once that is fixed, run "postern token revoke --user ${wanted.name}"`
     io.err(`postern: the tokens of ${wanted.name} are still valid: ${problem}; ${next}\n`)
     return 1
-  } finally {
-    await database.close()
-  }
+  })
 }
 
 const one = { concurrency: 1, queue: 0 }

@@ -27,11 +27,9 @@ async function problemWith(words: readonly string[], group: Group | undefined): 
 }
 
 async function similarIn(group: Group, word: string): Promise<string> {
-  const members = await group.commands()
-  const meant = nearest(
-    word,
-    members.map(({ spec }) => nameInGroup(spec)),
-  )
+  const names = (await group.commands()).map(({ spec }) => nameInGroup(spec))
+  const longer = names.filter((name) => name.startsWith(word))
+  const meant = longer.length === 1 ? longer[0] : nearest(word, names)
   return meant === undefined ? '' : `; did you mean ${group.name} ${meant}?`
 }
 

@@ -1,9 +1,11 @@
-import type { Admission } from '../../admission/verdict.ts'
+import { type Admission, evaluate } from '../../admission/verdict.ts'
 import { Invalid } from '../../errors.ts'
 import { compile } from '../../policy/engine/compile.ts'
+import type { CompiledPolicies, Question } from '../../policy/engine/decision.ts'
 import { type Coverage, coverageOf } from '../../policy/expectations/coverage.ts'
 import { formatJunit } from '../../policy/expectations/junit.ts'
 import {
+  type Answer,
   describeFailure,
   type Outcome,
   runExpectations,
@@ -14,7 +16,6 @@ import { count, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
 import { policySettings } from '../settings.ts'
-import { createAsk } from './answer.ts'
 import { formatFindings, type Review, reviewDirectory } from './review.ts'
 import type { testSpec } from './specs.ts'
 
@@ -77,6 +78,20 @@ export function runTests(
   progress.end()
   const failures = outcomes.filter(({ passed }) => !passed)
   return { outcomes, failures, coverage: coverageOf(set, outcomes) }
+}
+
+/** Answers as the gateway does for a caller with a valid token. */
+function createAsk(admission: Admission, policies: CompiledPolicies) {
+  return (question: Question): Answer => {
+    const { allowed, step, decision, isUnserved } = evaluate(question, admission, policies)
+    const { rule, exclusion } = decision ?? {}
+    return {
+      ...{ allowed, step, revision: policies.revision },
+      ...(rule !== undefined && { rule }),
+      ...(exclusion !== undefined && { exclusion }),
+      ...(isUnserved && { isUnserved }),
+    }
+  }
 }
 
 /** What the results do not show: unknown routes, and tested paths that no route matches. */

@@ -40,7 +40,7 @@ export function isConverged(
 }
 
 /** `3/3 on r-3f2a9c81d604`. */
-export function inShort({ head, replicas, behind, lost }: Convergence): string {
+export function formatConvergence({ head, replicas, behind, lost }: Convergence): string {
   const converged = replicas.length - behind.length - lost.length
   return `${converged}/${replicas.length} on ${head.revision}`
 }
@@ -92,7 +92,7 @@ export async function awaitConvergence(
     last = await nextOf(last, store)
     const now = performance.now()
     if (isSettled(last, now - began) || now >= until) break
-    progress.show(() => `waiting for replicas: ${inShort(last)}`)
+    progress.show(() => `waiting for replicas: ${formatConvergence(last)}`)
     await pause(everyMs)
   }
   progress.end()

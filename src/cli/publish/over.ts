@@ -14,7 +14,9 @@ export interface Over {
 /** Throws `UsageError` when the value of `--over` cannot be a revision. */
 export function checkOver(option: string | undefined): void {
   if (option === undefined || option === 'live' || isRevision(option)) return
-  throw new UsageError(`--over: ${JSON.stringify(option)} is neither a revision nor "live"`)
+  throw new UsageError(
+    `--over: ${JSON.stringify(option)} is neither "live" nor a revision such as r-3f2a9c81d604`,
+  )
 }
 
 /** What to publish, and whether a person sees the diff and confirms it. */
@@ -42,15 +44,15 @@ export async function whyNotOver(
 
   if (option !== undefined) {
     if (live.revision.startsWith(option)) return undefined
-    return `refused: --over is ${option}, but ${await described(live, store)}; nothing was published. ${advice(option, live)}`
+    return `refused: --over is ${option}, but ${await describeHead(live, store)}; nothing was published. ${advice(option, live)}`
   }
   if (directory === undefined || directory.base === live.revision) return undefined
   const { name, base } = directory
   if (base !== undefined) {
-    return `refused: ${name} comes from ${base}, but ${await described(live, store)}; publishing would undo that. ${advice(base, live)}`
+    return `refused: ${name} comes from ${base}, but ${await describeHead(live, store)}; publishing would undo that. ${advice(base, live)}`
   }
   if (isAsked) return undefined
-  return `refused: ${name} does not record which revision it comes from, and ${await described(live, store)}; review the diff above, then run again with --yes --over ${live.revision} (or --over live, to replace whatever is live)`
+  return `refused: ${name} does not record which revision it comes from, and ${await describeHead(live, store)}; review the diff above, then run again with --yes --over ${live.revision} (or --over live, to replace whatever is live)`
 }
 
 function advice(from: string, { revision }: Head): string {
@@ -58,7 +60,10 @@ function advice(from: string, { revision }: Head): string {
 }
 
 /** `r-3f2a9c81d604 is live (push by ann at 2026-…: why)`. */
-export async function described({ revision, sequence }: Head, store: PolicyStore): Promise<string> {
+export async function describeHead(
+  { revision, sequence }: Head,
+  store: PolicyStore,
+): Promise<string> {
   const moves = await store.history(20)
   const move = moves.find((each) => each.sequence === sequence)
   const by =

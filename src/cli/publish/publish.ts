@@ -17,10 +17,10 @@ import {
   awaitConvergence,
   type Convergence,
   formatBehind,
-  inShort,
+  formatConvergence,
   isConverged,
 } from './convergence.ts'
-import { described, type Over, whyNotOver } from './over.ts'
+import { describeHead, type Over, whyNotOver } from './over.ts'
 
 /** What to publish, by whom and why. */
 interface Publication {
@@ -83,7 +83,7 @@ export async function publishPolicy(
     now: new Date(),
   })
   const published = await store.publish(document, seen?.revision, kind)
-  if (!published.moved) return refuse(await whatHappened(seen, published.head, store))
+  if (!published.moved) return refuse(await supersededBy(seen, published.head, store))
 
   io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)
   noteRisk(published.unconfirmed, io)
@@ -132,7 +132,7 @@ async function confirm({ revision }: PolicySet, io: Io): Promise<boolean> {
   return /^y(?:es)?$/i.test(answer.trim())
 }
 
-async function whatHappened(
+async function supersededBy(
   seen: Head | undefined,
   found: Head | undefined,
   store: PolicyStore,
@@ -140,7 +140,7 @@ async function whatHappened(
   const saw = seen?.revision ?? 'nothing'
   if (found === undefined)
     return `refused: ${saw} was live, but now nothing is published: run "postern policy status"`
-  return `refused: ${saw} was live when you looked, now ${await described(found, store)}; nothing was published: run "postern policy diff"`
+  return `refused: ${saw} was live when you looked, now ${await describeHead(found, store)}; nothing was published: run "postern policy diff"`
 }
 
 /** Prints which replicas use it. Exit code 1: some do not, none has reported, or Redis fails. */
@@ -156,7 +156,7 @@ export function reportPublication(
     io.err(`published, but cannot list the replicas: ${convergence.problem}\n`)
   } else {
     io.err(formatBehind(convergence))
-    io.out(`${inShort(convergence)}\n`)
+    io.out(`${formatConvergence(convergence)}\n`)
   }
   return convergence === undefined || isConverged(convergence, { allowLost }) ? 0 : 1
 }

@@ -18,7 +18,9 @@ export const policyPull: Run<typeof pullSpec> = async (call, io) => {
   } = call
   const isName = first === 'live' || (first !== undefined && isRevision(first))
   if (!isName && second !== undefined) {
-    throw new UsageError(`${JSON.stringify(first)} is neither a revision nor "live"`)
+    throw new UsageError(
+      `${JSON.stringify(first)} is neither "live" nor a revision such as r-3f2a9c81d604`,
+    )
   }
   const settings = policySettings(options.config, io)
   const directory = (isName ? second : first) ?? settings.directory

@@ -16,7 +16,9 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
   } = call
   const { output, yes } = options
   if (!isRevision(revision))
-    throw new UsageError(`REVISION: ${JSON.stringify(revision)} is not a revision`)
+    throw new UsageError(
+      `REVISION: ${JSON.stringify(revision)} is not a revision such as r-3f2a9c81d604`,
+    )
   checkOver(options.over)
   const { waitSeconds, allowLost } = waitingOf(options)
   const author = authorOf(options.author, io)

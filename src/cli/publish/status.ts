@@ -2,7 +2,13 @@ import type { PolicyStore, ReplicaReport } from '../../stores/policies/policy-st
 import type { Run } from '../command.ts'
 import { count, formatTable, json } from '../format.ts'
 import { policySettings, refuse, withPolicyStore } from '../settings.ts'
-import { convergenceOf, formatLost, inShort, isConverged, noReplicas } from './convergence.ts'
+import {
+  convergenceOf,
+  formatConvergence,
+  formatLost,
+  isConverged,
+  noReplicas,
+} from './convergence.ts'
 import type { statusSpec } from './specs.ts'
 
 /** Shows which revision each replica uses. */
@@ -20,7 +26,11 @@ export const policyStatus: Run<typeof statusSpec> = ({ options }, io) =>
       io.out(json({ converged, head: head ?? null, replicas }))
       return converged ? 0 : 1
     }
-    io.out(convergence === undefined ? 'nothing is published yet\n' : `${inShort(convergence)}\n`)
+    io.out(
+      convergence === undefined
+        ? 'nothing is published yet\n'
+        : `${formatConvergence(convergence)}\n`,
+    )
     const rows = replicas.map((replica) => {
       const { id, revision = '-', ageSeconds, version } = replica
       return [id, revision, stateOf(replica, head?.revision), `${ageSeconds} s ago`, version]

@@ -1,7 +1,7 @@
 // `npm start`: builds what has changed, starts the sample service and the gateway in front of it,
 // and stops both when either ends or the terminal says so.
 import { spawn, spawnSync } from 'node:child_process'
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 
 const node = process.execPath
 const stamp = 'dist/.built'
@@ -17,6 +17,8 @@ if (changedAt(stamp) <= newest) {
   const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck']
   if (spawnSync(node, tsc, { stdio: 'inherit' }).status !== 0) process.exit(1)
   await import('./stamp.mjs')
+  // npm makes the program executable when `npx postern` first links it, and not after a new build.
+  chmodSync('dist/main.js', 0o755)
   writeFileSync(stamp, '')
 }
 

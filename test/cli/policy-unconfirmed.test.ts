@@ -14,7 +14,8 @@ test('postern policy push says which policy a failover of Redis could lose, and 
   })
   const env = { POSTERN_REDIS__URL: url, POSTERN_REDIS__PREFIX: prefix }
   const push = () => policy(['push', '-m', 'why', '--yes', '--no-wait'], { cwd, env })
-  const note = 'note: a failover of Redis could lose it: no replica of Redis has confirmed it'
+  const note =
+    'note: a Redis failover could lose this revision: no replica of Redis has confirmed it'
 
   await replica?.client.replicaof('NO', 'ONE')
   await until(async () => (await followersOf(primary)) === 0)
@@ -22,12 +23,12 @@ test('postern policy push says which policy a failover of Redis could lose, and 
   expect(unconfirmed).toMatchObject({ code: 0, err: expect.stringContaining('published r-') })
   expect(unconfirmed.err).toContain(note)
   const still = await push()
-  expect(still).toMatchObject({ code: 0, err: expect.stringContaining('is live already') })
+  expect(still).toMatchObject({ code: 0, err: expect.stringContaining('is already live') })
   expect(still.err).toContain(note)
 
   await replica?.client.replicaof('127.0.0.1', primary.port)
   await until(async () => (await followersOf(primary)) === 1)
   const confirmed = await push()
-  expect(confirmed).toMatchObject({ code: 0, err: expect.stringContaining('is live already') })
+  expect(confirmed).toMatchObject({ code: 0, err: expect.stringContaining('is already live') })
   expect(confirmed.err).not.toContain('failover')
 })

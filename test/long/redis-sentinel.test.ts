@@ -81,7 +81,7 @@ describe('Redis with Sentinel, over TLS and with ACL users', () => {
     await site.join(others)
     await takesWrites(others)
 
-    expect(said(pushed)).toMatch(/^0: .*could lose it: no replica/s)
+    expect(said(pushed)).toMatch(/^0: .*could lose this revision: no replica/s)
     // Redis has the older policy now; gateways go on with the newer one, and the command says so.
     await until(async () => (await author.run('status')).out.includes(before))
     await until(async () => (await readyz(first.opsPort)).policy.stale)

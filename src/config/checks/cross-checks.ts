@@ -123,7 +123,8 @@ function checkPolicySource({ policy, redis }: Draft, report: Report): void {
   // Without a hash tag the keys of one script are on several nodes, and every publication fails.
   const prefix = redis?.prefix
   if (url?.includes('+cluster:') && prefix !== undefined && !/^[^{]*\{[^}]+\}/.test(prefix)) {
-    const message = `redis.prefix: ${subject(prefix)} has no hash tag, which a cluster requires; add braces, such as {postern}:`
+    const message =
+      'redis.prefix has no hash tag, which a cluster requires: add braces, such as {postern}:'
     report.problem('redis.prefix', message)
   }
 }

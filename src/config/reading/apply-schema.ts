@@ -51,9 +51,9 @@ function applyMap(setting: Setting, tree: Tree | undefined, report: Report, path
 
   for (const [key, entry] of entries) {
     const childPath = joinPath(path, key)
-    if (custom?.pattern.test(key))
+    if (custom?.pattern.test(key)) {
       value[key] = applySchema(custom.schema, entry.tree, report, childPath)
-    else if (custom) report.problemAt(entry.place, badName(custom.pattern, path, key))
+    } else if (custom) report.problemAt(entry.place, badName(custom.pattern, path, key))
     else if (!Object.hasOwn(setting.properties ?? {}, key)) {
       report.problemAt(entry.place, unknownKey(setting, path, key))
     }
@@ -127,10 +127,12 @@ function unknownKey(setting: Setting, path: string, key: string): string {
   return `unknown setting${shown}; ${path || 'the top level'} has ${known.join(', ')}`
 }
 
-function badName(form: RegExp, path: string, key: string): string {
+function badName(pattern: RegExp, path: string, key: string): string {
+  const use = `use ${formOf(pattern.source) ?? 'another name'}`
+  if (!isPlainKey(key)) return `${path}: ${use}`
   const near = key.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')
-  const hint = form.test(near) && isPlainKey(key) ? `; did you mean ${near}?` : ''
-  return `${isPlainKey(key) ? joinPath(path, key) : path}: use ${formOf(form.source)}${hint}`
+  const hint = pattern.test(near) ? `; did you mean ${near}?` : ''
+  return `${joinPath(path, key)}: ${use}${hint}`
 }
 
 /** Whether a message may quote the key: any other text may be a misplaced value. */

@@ -1,4 +1,4 @@
-/** The value of a JSON text, or `undefined` when it is none. */
+/** The value of a JSON text, or `undefined` when it is invalid. */
 export function readJson(text: string): unknown {
   try {
     return JSON.parse(text)

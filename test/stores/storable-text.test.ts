@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { exactNumber } from '../../src/stores/accounts/exact-number.ts'
+import { exactNumber } from '../../src/stores/accounts/profile.ts'
 import { randomPassword } from '../../src/stores/accounts/random-password.ts'
 import { isStorable, toStorable } from '../../src/stores/database/storable-text.ts'
 

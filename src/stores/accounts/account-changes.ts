@@ -14,7 +14,7 @@ interface AccountSummary {
   readonly enabled: boolean
 }
 
-/** The ids of the accounts that were changed: none when no live account has the name. */
+/** The ids of the changed accounts: empty when no live account has the name. */
 export type Changed = readonly string[]
 
 /** What operators do to accounts. Whatever the driver throws arrives as a Fault. */
@@ -107,7 +107,7 @@ export function createAccountChanges({ db, shapes }: Database): AccountChanges {
     return rows.flatMap(({ role_key: key }) => key || [])
   }
 
-  /** A text that no column can hold is nobody's name; the server would call it an error. */
+  /** No account has a name that no column can hold; the server would report an error. */
   async function ofName<Result>(
     username: string,
     work: () => Promise<Result>,

@@ -22,8 +22,8 @@ interface Accounts {
 const highestId = 2n ** 63n - 1n
 
 /**
- * Reads go-admin's `sys_user` and `sys_role`. Nothing takes longer than `timeoutMs`: waiting for a
- * connection and waiting for its answer add up, and somebody waits for both.
+ * Reads go-admin's `sys_user` and `sys_role`. Nothing takes longer than `timeoutMs`: a client
+ * waits for both a connection and its answer.
  */
 export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Accounts {
   const bounded = <T>(work: () => Promise<T>) =>
@@ -86,14 +86,14 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
 
   return {
     passwordCosts: () => withFaults(passwordCosts),
-    // A text that no column can hold is nobody's name; the server would call it an error.
+    // No account has a name that no column can hold; the server would report an error.
     findByUsername: async (username) =>
       isStorable(username) ? bounded(() => find(username)) : undefined,
     profile: async (userId) => (isId(userId) ? bounded(() => readProfile(userId)) : undefined),
   }
 }
 
-/** A server that was away at the start can come back with other tables: a fault, and no bug. */
+/** A server that was unreachable at the start can return with other tables: a fault, not a bug. */
 function refuseTables(error: Fault | Invalid): never {
   if (error instanceof Fault) throw error
   const reason = `incompatible tables: ${error.problems[0]?.message}`

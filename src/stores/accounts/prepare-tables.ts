@@ -10,8 +10,8 @@ interface PreparedTables {
 }
 
 /**
- * Makes absent tables, whatever `database.migrate` says, and checks all of them. Throws `Invalid`
- * with every difference when they do not fit, and a Fault when the database is away or says no.
+ * Creates missing tables, regardless of `database.migrate`, and checks all of them. Throws `Invalid`
+ * with every incompatible column, and a Fault when the database is unreachable or denies it.
  */
 export async function prepareTables(options: DatabaseOptions): Promise<PreparedTables> {
   const database = await openDatabase({ ...options, prepare: 'later' })
@@ -23,7 +23,7 @@ export async function prepareTables(options: DatabaseOptions): Promise<PreparedT
       return absent
     })
     await shapes()
-    // A table of roles that somebody else made is theirs to fill.
+    // Another product fills the table of roles that it created.
     const roles = made.includes('sys_role') ? await seedRoles(database) : []
     return { made, roles }
   } finally {

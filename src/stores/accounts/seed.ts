@@ -55,8 +55,8 @@ export async function seedAccounts(
 }
 
 /**
- * Makes the first roles in a database that has never had one, and returns their keys. Whoever adds
- * the first account would else have no role to give it.
+ * Creates the first roles in a database that has never had one, and returns their keys: the first
+ * account needs a role.
  */
 export async function seedRoles({ db, shapes }: Database): Promise<readonly string[]> {
   return withFaults(async () => {

@@ -1,8 +1,8 @@
 import { Fault, Invalid } from '../../errors.ts'
 
 /**
- * Runs a piece of database work; whatever the driver throws becomes a Fault. Only message and code
- * of the driver's error are kept: the rest of it can hold whole rows and parameters.
+ * Turns every error of the driver into a Fault that keeps only its message and code: the rest can
+ * hold whole rows and parameters.
  */
 export async function withFaults<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -12,25 +12,24 @@ export async function withFaults<Result>(work: () => Promise<Result>): Promise<R
   }
 }
 
-/** The Fault, or Invalid, that stands for this error. */
 export function databaseFault(error: unknown): Fault | Invalid {
   if (error instanceof Fault || error instanceof Invalid) return error
-  // A refused connection to a name with several addresses has its words only in its parts.
+  // An error about several addresses has its text only in its parts.
   const innermostError = error instanceof AggregateError ? error.errors.at(-1) : error
   const message = innermostError instanceof Error ? innermostError.message : String(innermostError)
   const cause = Object.assign(new Error(message), { code: errorCode(innermostError) })
   return new Fault('database', { cause, reason: `database: ${message}` })
 }
 
-/** Whether the database cannot be reached at the moment, as opposed to having said no. */
+/** Whether the database is unreachable, as opposed to having rejected a statement. */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Fault)) return false
   return isConnectionError(error.cause)
 }
 
 /**
- * The SQLSTATE with which the database refused what a statement says, as opposed to the statement:
- * a value that does not fit, a constraint, a trigger that objects. Trying again is of no use.
+ * The SQLSTATE with which the database rejected a value (too long, a constraint, a trigger), as
+ * opposed to the statement. A retry would fail again.
  */
 export function refusedContent(error: unknown): string | undefined {
   const code = error instanceof Fault ? errorCode(error.cause) : undefined

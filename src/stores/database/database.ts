@@ -18,13 +18,13 @@ export interface DatabaseOptions {
   readonly poolSize: number
   readonly connectTimeoutMs: number
   readonly statementTimeoutMs: number
-  /** Whether absent tables are made. Without it, they are. */
+  /** Whether to create missing tables. Unset: `auto`. */
   readonly migrate?: 'auto' | 'never'
-  /** `later`: nothing is made or checked before `shapes` is asked. */
+  /** `later`: tables are neither created nor checked before `shapes` is called. */
   readonly prepare?: 'later'
   /**
-   * Told whenever the server turns out to be away. With it, a server that is away at the start is
-   * no reason not to start: the first query that finds it does what is left to do.
+   * Called when the server is unreachable. With it, an unreachable server does not keep the gateway
+   * from starting: the first query that reaches it prepares the tables.
    */
   readonly onUnreachable?: (fault: Fault | Invalid) => void
 }
@@ -32,15 +32,14 @@ export interface DatabaseOptions {
 export interface Database {
   readonly kind: 'embedded' | 'postgres'
   readonly db: Kysely<Schema>
-  /** Makes absent tables, if allowed, and reads how they are made; asked of the database once. */
+  /** Creates missing tables, if allowed, and reads the columns; queries the database once. */
   shapes(): Promise<TableShapes>
   close(): Promise<void>
 }
 
 /**
- * Opens the accounts' database, makes what is absent and checks what is there. Throws `Invalid`
- * with every difference when its tables are not ones that Postern can use, and a Fault when it
- * cannot be opened.
+ * Opens the accounts' database, creates missing tables and checks the others. Throws `Invalid` with
+ * every incompatible column, and a Fault when the database cannot be opened.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const db = new Kysely<Schema>({ dialect: await withFaults(() => dialectFor(options)) })

@@ -17,7 +17,7 @@ export interface PoolOptions {
   readonly poolSize: number
   readonly connectTimeoutMs: number
   readonly statementTimeoutMs: number
-  /** Told when a connection breaks while nobody uses it. */
+  /** Called when an idle connection breaks. */
   readonly onBroken: (fault: Fault | Invalid) => void
 }
 

@@ -1,63 +1,29 @@
 import type { Generated } from 'kysely'
 
+/** Columns that may be NULL, because other products fill these tables too. */
+type Nullable<Names extends string, Value = string> = { readonly [Name in Names]: Value | null }
+
+type History = Nullable<'create_by' | 'update_by'> & Nullable<'created_at' | 'updated_at', Date>
+
 /**
- * The columns of go-admin's tables that Postern reads or writes. Every one but the keys may be
- * NULL in a database that others fill. `deleted_at` is a time or a number, depending on the era:
- * only `soft-delete.ts` looks into it.
+ * The columns of go-admin's tables that Postern reads or writes. `deleted_at` is a time or a number,
+ * depending on go-admin's version: only `soft-delete.ts` reads it.
  */
 export interface Schema {
-  readonly sys_user: UserTable
-  readonly sys_role: RoleTable
-  readonly sys_login_log: LoginLogTable
-}
-
-interface History {
-  readonly create_by: string | null
-  readonly update_by: string | null
-  readonly created_at: Date | null
-  readonly updated_at: Date | null
-}
-
-interface UserTable extends History {
-  readonly deleted_at: unknown
-  readonly user_id: Generated<string>
-  readonly username: string | null
-  readonly password: string | null
-  readonly nick_name: string | null
-  readonly phone: string | null
-  readonly role_id: string | null
-  readonly avatar: string | null
-  readonly sex: string | null
-  readonly email: string | null
-  readonly dept_id: string | null
-  readonly post_id: string | null
-  readonly remark: string | null
-  readonly status: string | null
-}
-
-interface RoleTable extends History {
-  readonly deleted_at: unknown
-  readonly role_id: Generated<string>
-  readonly role_name: string | null
-  readonly status: string | null
-  readonly role_key: string | null
-  readonly role_sort: string | null
-  readonly flag: string | null
-  readonly remark: string | null
-  readonly admin: boolean | null
-  readonly data_scope: string | null
-}
-
-interface LoginLogTable extends History {
-  readonly id: Generated<string>
-  readonly username: string | null
-  readonly status: string | null
-  readonly ipaddr: string | null
-  readonly login_location: string | null
-  readonly browser: string | null
-  readonly os: string | null
-  readonly platform: string | null
-  readonly login_time: Date | null
-  readonly remark: string | null
-  readonly msg: string | null
+  readonly sys_user: History &
+    Nullable<'username' | 'password' | 'nick_name' | 'phone' | 'role_id' | 'avatar' | 'sex'> &
+    Nullable<'email' | 'dept_id' | 'post_id' | 'remark' | 'status'> & {
+      readonly user_id: Generated<string>
+      readonly deleted_at: unknown
+    }
+  readonly sys_role: History &
+    Nullable<'role_name' | 'status' | 'role_key' | 'role_sort' | 'flag' | 'remark' | 'data_scope'> &
+    Nullable<'admin', boolean> & {
+      readonly role_id: Generated<string>
+      readonly deleted_at: unknown
+    }
+  readonly sys_login_log: History &
+    Nullable<'username' | 'status' | 'ipaddr' | 'login_location' | 'browser' | 'os' | 'platform'> &
+    Nullable<'remark' | 'msg'> &
+    Nullable<'login_time', Date> & { readonly id: Generated<string> }
 }

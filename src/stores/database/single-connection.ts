@@ -2,7 +2,7 @@ import type { DatabaseConnection, Dialect, Driver } from 'kysely'
 
 /**
  * Lends the one connection of a dialect to one borrower at a time. Without it, kysely's PGlite
- * driver runs whatever else is asked during a transaction inside that transaction.
+ * driver runs other queries that arrive during a transaction inside that transaction.
  */
 export function singleConnection(dialect: Dialect): Dialect {
   return {

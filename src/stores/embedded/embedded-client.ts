@@ -13,7 +13,7 @@ interface Waiting {
 /**
  * Reaches the embedded database through the process that has it open. `undefined` when no process
  * listens there. A request that gets no answer in time, or loses its connection, fails and is not
- * repeated, because nobody knows whether it was carried out.
+ * repeated, because it may have been carried out.
  */
 export async function connectEmbedded(
   socketPath: string,

@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 import type { PGlite, PGliteTransaction } from 'kysely'
 import { onFrames, sendFrame, type WireReply, type WireRequest } from './embedded-wire.ts'
 
-/** How long an open transaction may be silent; meanwhile nobody else gets an answer. */
+/** How long an open transaction may be idle; it blocks all other queries. */
 const idleTimeoutMs = 5_000
 
 /**
  * Answers one other process, a request at a time and in order. A transaction that it leaves open,
- * by going away or by falling silent, is rolled back. Returns a function that answers what has
+ * by disconnecting or by going idle, is rolled back. Returns a function that answers what has
  * arrived and then ends the connection.
  */
 export function answerConnection(

@@ -44,7 +44,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<PGlite> {
       await prepareDirectory(options)
       const lock = await takeLock(place.lockFile)
       if (lock !== undefined) return hostEmbedded(place, lock)
-      // Somebody holds the lock and does not listen: it is just starting, or just closing.
+      // The process that holds the lock does not listen: it is starting, or closing.
       await pause(pauseMs)
     }
     throw new Fault('database', {

@@ -71,7 +71,7 @@ async function answerOn(socketPath: string, database: PGlite) {
     socket.on('close', () => closers.delete(socket))
   })
   await listenPrivately(server, socketPath)
-  // Whoever waits for an answer keeps its own process alive, not this one.
+  // A waiting client keeps its own process alive, not this one.
   server.unref()
 
   return {
@@ -85,8 +85,8 @@ async function answerOn(socketPath: string, database: PGlite) {
 }
 
 /**
- * The socket appears under its name only when nobody but its owner can use it, whatever the umask
- * is, and replaces one that a dead process left behind.
+ * The socket appears under its name once only its owner can use it, with any umask, and replaces one
+ * that a dead process left.
  */
 async function listenPrivately(server: Server, socketPath: string): Promise<void> {
   const directory = await mkdtemp(join(dirname(socketPath), '.s-'))

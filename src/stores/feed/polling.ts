@@ -5,14 +5,13 @@ interface Polling {
   readonly close: () => Promise<void>
 }
 
-/** How soon a first attempt that met with silence is made again; each further one waits twice as long. */
+/** The first pause after an unanswered attempt; it doubles with each further one. */
 const soonMs = 100
 
 /**
- * Makes an attempt whenever told to, and `everyMs` after the last one at the latest: up to half
- * earlier, so that replicas do not ask in step. One at a time. The attempt must not throw; it says
- * `unanswered` when nobody was there to ask, and is then made again soon: one answer that came too
- * late must not cost a whole interval.
+ * Makes one attempt at a time: at every call of `now`, and at most `everyMs` after the last one, up to
+ * half earlier, so that replicas do not poll in step. The attempt must not throw. After `unanswered`
+ * the next one follows soon: one late reply must not cost a whole interval.
  */
 export function createPolling(attempt: () => Promise<unknown>, everyMs: number): Polling {
   let unanswered = 0

@@ -39,8 +39,8 @@ interface WatchedDirectoryParts<File> {
 /**
  * A directory that people and Kubernetes change while we run. A change is seen at once where the
  * system tells of it, and at the next poll where it does not: Kubernetes replaces a link inside the
- * directory, others the directory itself. Files are compared by content, and taken only when nobody
- * wrote to them for a moment, so that no half-saved work comes into force.
+ * directory, others the directory itself. Files are compared by content, and used only when they
+ * have not changed for a moment, so that a half-saved file is never loaded.
  */
 export function createWatchedDirectory<File extends object>({
   directory,
@@ -86,9 +86,9 @@ export function createWatchedDirectory<File extends object>({
         const before = await fingerprint(directory)
         const found = await readOnce()
         if (!(found instanceof Invalid) && found.checksum === known) return undefined
-        // At the start there is nothing to wait for: whoever edits now causes a hint later.
+        // At the start there is nothing to wait for: an edit under way causes a hint later.
         if (known !== undefined) await pause(SETTLE_MS)
-        // Of a link whose file is gone as well: Kubernetes takes it away a moment later.
+        // Covers a link whose file is gone, too: Kubernetes removes it a moment later.
         if ((await fingerprint(directory)) !== before) continue
         if (found instanceof Invalid) throw found
         return found
@@ -112,7 +112,7 @@ async function checksumOfJson(files: readonly object[]): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Changes with whatever is written in the directory, also when it ends as it was. */
+/** Changes with every write in the directory, even one that restores the old content. */
 async function fingerprint(directory: string): Promise<string> {
   try {
     const names = (await readdir(directory)).sort()

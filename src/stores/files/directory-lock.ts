@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 
-/** Held until released, or until the process ends in whatever way. */
+/** Held until released, or until the process exits in any way. */
 export interface DirectoryLock {
   release(): void
 }

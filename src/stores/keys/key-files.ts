@@ -13,7 +13,7 @@ const maxFiles = 100
 const maxBytes = 16_384
 
 /**
- * Reads every file of a key directory in name order, whatever its name: a mistyped one is refused
+ * Reads every file of a key directory in name order, with any name: a mistyped one is refused
  * by the parser, not passed over. Left out are directories, names that begin with a dot, and README
  * files. Throws `Invalid` when something cannot be read, or is too large to be a key.
  */

@@ -9,7 +9,7 @@ export interface CertificatePair {
   readonly key: string
 }
 
-/** A file that was read, with its name for whoever is told about it. */
+/** A file that was read, with its name for messages. */
 export interface PemFile {
   readonly name: string
   readonly text: string
@@ -47,7 +47,7 @@ export function checkPair(cert: PemFile, key: PemFile): X509Certificate {
   return first
 }
 
-/** What TLS to a server is to use. Throws `Invalid` when one of the files is no good. */
+/** The TLS context for a server. Throws `Invalid` when one of the files is unusable. */
 export async function readClientContext(files: {
   readonly caFile?: string | undefined
   readonly certFile?: string | undefined

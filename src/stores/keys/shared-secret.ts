@@ -1,5 +1,9 @@
+import { randomBytes } from 'node:crypto'
+import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Invalid } from '../../errors.ts'
 import { type SigningKey, secretKey } from '../../token/keys.ts'
-import { generatedSecret } from './generated-secret.ts'
+import { ownerForNewFile } from '../files/directory-owner.ts'
 
 interface SharedSecretSettings {
   readonly secret?: string
@@ -7,7 +11,7 @@ interface SharedSecretSettings {
 }
 
 /**
- * The key of `jwt.secret`, if there is one. A secret is made up only where nobody configured
+ * The key of `jwt.secret`, if there is one. A secret is generated only without a configured
  * anything to sign with, and a short one is taken only where the mode allows it.
  */
 export async function sharedSecret(
@@ -16,4 +20,35 @@ export async function sharedSecret(
 ): Promise<SigningKey | undefined> {
   if (secret === undefined && keyDirectory !== undefined) return undefined
   return secretKey(secret ?? (await generatedSecret(dataDirectory)), weakAllowed ? 1 : 32)
+}
+
+/**
+ * A signing secret for a machine without a configured one: generated at the first start, kept for
+ * the next ones, readable by its owner only. Where the mode allows no generated secret, the
+ * configuration check has already refused.
+ */
+async function generatedSecret(directory: string): Promise<string> {
+  const file = join(directory, 'jwt-secret')
+  try {
+    const kept = (await readFile(file, 'utf8')).trim()
+    if (kept.length >= 32) return kept
+    throw new Invalid([
+      {
+        file,
+        message:
+          'does not contain a secret of at least 32 characters: delete it to generate a new one',
+      },
+    ])
+  } catch (error) {
+    if (error instanceof Invalid) throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT') throw new Invalid([{ file, message: `cannot be read (${code})` }])
+  }
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const secret = randomBytes(32).toString('hex')
+  await writeFile(file, `${secret}\n`, { mode: 0o600, flag: 'wx' })
+  // A command that root runs before the first start must not lock the gateway's user out.
+  const owner = await ownerForNewFile(directory)
+  if (owner !== undefined) await chown(file, owner.uid, owner.gid)
+  return secret
 }

@@ -1,7 +1,6 @@
 /**
- * Counts a hit under each key, or under none when one of them is over its limit, whatever other
- * replicas do meanwhile. The rule is that of `countHit` in counter-state.ts. Time is Redis's own,
- * so that the clocks of replicas do not matter; every key is written with an expiry.
+ * Counts a hit under every key, or under no key when one of them exceeds its limit. The rule is that
+ * of `countHit` in counter-state.ts. Redis supplies the time, because clocks of replicas differ.
  *
  * KEYS: for each hit its key, and the mark that exempts from it or the same key again.
  * ARGV: for each hit its limit: hits, window, first wait, longest wait; times in ms.

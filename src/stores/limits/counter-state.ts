@@ -17,8 +17,8 @@ interface CountedHit {
 const nothing: CounterState = { hits: 0, windowEnds: 0, lockouts: 0, lockoutEnds: 0 }
 
 /**
- * One hit under one key; what the limit promises is told at its type. `counter-scripts.ts` has the
- * same in the language of Redis, and a test holds the two together.
+ * One hit under one key; the type `Limit` documents the rule. `counter-scripts.ts` has the same rule
+ * in Lua, and a test compares the two.
  */
 export function countHit(state: CounterState | undefined, limit: Limit, now: number): CountedHit {
   const before = state ?? nothing
@@ -46,7 +46,7 @@ export function countHit(state: CounterState | undefined, limit: Limit, now: num
   }
 }
 
-/** A moment further ahead than any can be comes from a clock that was set back: it is over. */
+/** A moment too far ahead comes from a clock that was set back, and counts as past. */
 function isAhead(moment: number, now: number, longestMs: number): boolean {
   return now < moment && moment - now <= longestMs
 }

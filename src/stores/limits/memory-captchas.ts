@@ -1,15 +1,15 @@
 import type { CaptchaStore } from '../../login/captcha.ts'
 
 interface MemoryCaptchaOptions {
-  /** When as many wait for an answer, the oldest is dropped for the next. */
+  /** At this many, the oldest is dropped for the next. */
   readonly maxOutstanding: number
   /** Milliseconds since some fixed moment. */
   readonly now?: () => number
 }
 
 /**
- * Captchas of one process. Each can be taken once, and not after its time; memory is bounded by
- * `maxOutstanding` whatever clients do.
+ * Captchas of one process. Each can be taken once, before it expires. Clients cannot make it keep
+ * more than `maxOutstanding`.
  */
 export function createMemoryCaptchas(options: MemoryCaptchaOptions): CaptchaStore {
   const { maxOutstanding, now = Date.now } = options

@@ -15,13 +15,13 @@ export interface MemoryCounters extends Counters {
 }
 
 /**
- * Counters of one process. At most `maxKeys` are kept whatever clients do, and the one that was
- * hit least recently goes first, so that a key under attack stays counted.
+ * Counters of one process. At most `maxKeys` are kept; the least recently hit is dropped first, so a
+ * key under attack stays counted.
  */
 export function createMemoryCounters(options: MemoryCounterOptions = {}): MemoryCounters {
   const { maxKeys = 50_000, now = () => performance.now() } = options
   const counters = createLru<CounterState>(maxKeys)
-  /** Until when each mark stands. */
+  /** When each mark expires. */
   const marks = createLru<number>(maxKeys)
 
   function isMarked(key: string): boolean {

@@ -23,15 +23,15 @@ export interface LoginLogConsumerParts {
   readonly stream: LoginLogStream
   readonly insert: InsertRecords
   readonly log: StreamLog
-  /** How often it looks without being told. */
+  /** How often it reads without being woken. */
   readonly pollMs?: number
-  /** After how long an entry that somebody took is taken from him. Early costs work, not truth. */
+  /** When an entry may be claimed from another consumer. Too early costs work, not records. */
   readonly idleMs?: number
   /** After how long without a sign a replica with nothing in hand is forgotten. */
   readonly goneMs?: number
 }
 
-/** A batch stays in hand until it is in the table and off the stream, whatever fails in between. */
+/** A batch is kept until it is in the table and off the stream. */
 interface Batch {
   readonly entries: readonly StreamEntry[]
   /** Once the rest is in the table: what still has to be set aside. */
@@ -40,7 +40,7 @@ interface Batch {
 
 /**
  * Takes a batch in hand, inserts it, takes it off the stream, and goes on until there is nothing:
- * first what others took and left, every now and then, then what nobody took. A failure leaves the
+ * first entries that other consumers left, every now and then, then new ones. A failure leaves the
  * batch in hand for the next turn; if this process dies, another one claims it.
  */
 export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogConsumer {
@@ -118,7 +118,7 @@ export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogCo
 
   return {
     wake() {
-      // While a store is away, its own pace is enough.
+      // While a store is unreachable, polling is enough.
       if (complaint === undefined) void polling.now()
     },
     async close(deadlineMs) {

@@ -1,7 +1,7 @@
 import type { LoginRecord } from '../../login/login-record.ts'
 import { readJson } from '../json-text.ts'
 
-/** One entry of the stream; no record when what stands there is none of ours. */
+/** One entry of the stream; without a record when Postern did not write it. */
 export interface StreamEntry {
   readonly id: string
   readonly fields: readonly string[]

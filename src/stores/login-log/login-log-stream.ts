@@ -5,11 +5,11 @@ import { recordField, type StreamEntry, toEntry } from './login-log-entry.ts'
 
 /** The login records of every replica that are not in the table yet, in Redis. */
 export interface LoginLogStream {
-  /** Adds records; returns how many old ones had to go for that. Refuses instead, when told so. */
+  /** Adds records; returns how many old ones were dropped. With `refuseWhenFull` it throws instead. */
   append(records: readonly LoginRecord[]): Promise<number>
-  /** Entries that nobody has taken yet, now ours. */
+  /** Takes entries that no consumer has. */
   read(): Promise<readonly StreamEntry[]>
-  /** Entries that somebody took so long ago that he is gone, now ours. Forgets who is gone. */
+  /** Takes entries of consumers that are idle for too long, and deletes consumers that are gone. */
   claim(idleMs: number, goneMs: number): Promise<readonly StreamEntry[]>
   /** Takes entries off the stream: they are in the table. */
   done(ids: readonly string[]): Promise<void>

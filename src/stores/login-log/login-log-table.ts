@@ -12,9 +12,9 @@ const maxDeletedAtOnce = 1000
 /** Writes login records to go-admin's `sys_login_log`. */
 export function createLoginLogTable({ db, shapes }: Database) {
   /**
-   * Inserts the records in their order, each attempt id once, whoever brings it and however often.
+   * Inserts the records in their order, each attempt id once, however often it arrives.
    * Hostile texts are made to fit. What the table refuses all the same is found by halving the
-   * batch, and keeps nobody else out.
+   * batch, and does not block other records.
    */
   async function insert(records: readonly LoginRecord[]): Promise<WrittenBatch> {
     const [record] = records

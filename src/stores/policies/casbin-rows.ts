@@ -10,7 +10,7 @@ export interface CasbinRow {
   readonly ptype: string
   /** `v0`, `v1` and so on, empty ones at the end left out. */
   readonly values: readonly string[]
-  /** Where it stands, for messages. */
+  /** Where it was found, for messages. */
   readonly place: string
 }
 

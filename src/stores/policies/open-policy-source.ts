@@ -33,8 +33,8 @@ interface PolicySourceParts {
 }
 
 /**
- * Brings the configured policies into force and keeps them up to date. A directory that cannot be
- * used is thrown: there is nobody else to mend it. A Redis that has nothing usable is waited for.
+ * Loads the configured policies and keeps them up to date. An unusable directory is thrown: only its
+ * operator can fix it. A Redis without a usable policy is retried in the background.
  */
 export async function openPolicySource(parts: PolicySourceParts): Promise<OpenPolicySource> {
   const { policy, live, log } = parts

@@ -22,7 +22,7 @@ export function createPolicyDirectory(directory: string): PolicySource {
       const reading = await watched.read(known?.checksum)
       if (reading === undefined) return undefined
       const { files, checksum } = reading
-      // At the start there is nobody yet whom it could hold up.
+      // At the start there are no requests to delay.
       if (sizeOf(files) < largeBytes || known === undefined || !threads.usable()) {
         return { files: files.map(fileOf), checksum }
       }

@@ -17,13 +17,13 @@ import type {
 } from './policy-source.ts'
 
 /**
- * Brings what a source has into force. Its states:
+ * Loads what a source has and makes it active. Its states:
  *
- * - waiting: nothing is in force. `current` throws, `problem` says why. Left by the first policy
+ * - waiting: no policy is active. `current` throws, `problem` says why. Left by the first policy
  *   that can be used, from the source or, when that does not answer, from what was kept on disk.
- * - confirmed: the source said at the last attempt that what is in force is the newest.
- * - stale: the last attempt failed, for whatever reason: the source is away, has nothing, has
- *   something older, or something that cannot be used. What is in force stays in force. Left by an
+ * - confirmed: the source said at the last attempt that the active policy is the newest.
+ * - stale: the last attempt failed: the source is unreachable, has nothing, has
+ *   something older, or something unusable. The active policy stays active. Left by an
  *   attempt that succeeds.
  * - expired: stale for longer than `maxAgeMs`, when that is set. `current` throws. Left likewise.
  */
@@ -48,7 +48,7 @@ export interface FeedParts {
   readonly snapshot?: PolicySnapshot | undefined
   /** Called when what `state` says may have changed. */
   readonly onChange?: () => void
-  /** A new policy is in force, so many seconds after it was published. */
+  /** A new policy is active, so many seconds after it was published. */
   readonly onPropagated?: ((seconds: number) => void) | undefined
 }
 

@@ -8,7 +8,7 @@ import type { PolicyBytes } from './policy-task.ts'
 export type { PolicyFile } from '../../policy/set/policy-set.ts'
 
 /**
- * Reads every file of a policy directory in name order, whatever its name: it is for the parser to
+ * Reads every file of a policy directory in name order, with any name: it is for the parser to
  * refuse one that is mistyped. Left out are directories such as `tests`, names that begin with a
  * dot, and README files. Throws `Invalid` when the directory or one of the files cannot be read.
  */
@@ -29,7 +29,7 @@ export function fileOf({ name, bytes }: PolicyBytes): PolicyFile {
 }
 
 /**
- * Reads a text that somebody wrote. Throws `Invalid`, with the file, when it cannot be read, is not
+ * Reads a text file. Throws `Invalid`, with the file, when it cannot be read, is not
  * UTF-8, or is nothing that ends: a pipe or a device would keep us for ever.
  */
 export async function readWrittenText(path: string, shown = path): Promise<string> {

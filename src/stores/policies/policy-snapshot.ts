@@ -3,8 +3,12 @@ import type { FeedLog } from '../feed/feed-log.ts'
 import { createWriteFailures } from '../feed/write-failures.ts'
 import { replaceFile } from '../files/replace-file.ts'
 import type { Known, LargeOffer, Offer, PolicySnapshot } from './policy-source.ts'
-import { readSnapshotHead, type SnapshotHead } from './snapshot-head.ts'
-import { formatSnapshot, parseSnapshot } from './snapshot-text.ts'
+import {
+  formatSnapshot,
+  parseSnapshot,
+  readSnapshotHead,
+  type SnapshotHead,
+} from './snapshot-text.ts'
 
 /** How often the time of the file is set to that of the last confirmation. */
 const CONFIRM_MS = 15_000

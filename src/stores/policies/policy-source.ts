@@ -20,7 +20,7 @@ export interface LargeOffer extends Known {
 export interface LoadingPolicy {
   /** The policy made ready, or what is wrong with it. Rejects when the thread could not tell. */
   readonly compiled: Promise<CompiledPolicies | Error>
-  /** What a snapshot of it holds. Rejects without one, also when none was ordered. */
+  /** The content of its snapshot. Rejects when no snapshot was requested or created. */
   readonly snapshot: Promise<Uint8Array>
   /** Ends it now, unless it is only the snapshot that is missing. */
   readonly end: () => void
@@ -34,7 +34,7 @@ export interface PolicySource {
   readonly name: 'files' | 'redis'
   /**
    * The newest there is, or `undefined` when that is what is known. Throws when it cannot tell. With
-   * the signal, whatever goes on after the answer ends as well.
+   * the signal, work that continues after the answer is aborted too.
    */
   read(known: Known | undefined, signal?: AbortSignal): Promise<Offer | LargeOffer | undefined>
   /** From now on, calls back when something may be new. A hint too many does no harm. */
@@ -62,7 +62,7 @@ export interface PolicyState {
   readonly source: PolicySource['name']
   readonly revision: string | undefined
   readonly sequence: number | undefined
-  /** When this revision came into force. */
+  /** When this revision became active. */
   readonly since: string | undefined
   /** Whether the source, when last asked, could not confirm that this is the newest. */
   readonly stale: boolean

@@ -8,7 +8,7 @@ export interface PolicyBytes {
   readonly bytes: Uint8Array
 }
 
-/** What a thread is to take in: a stored document, to be verified first, or the files themselves. */
+/** What a thread loads: a stored document, which it verifies first, or the files themselves. */
 export type PolicyTask =
   | {
       readonly kind: 'document'

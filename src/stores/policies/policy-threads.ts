@@ -18,18 +18,18 @@ interface PolicyThread extends LoadingPolicy {
   readonly verified: Promise<string>
 }
 
-/** Threads of our own that take in large policies. */
+/** Threads that load large policies. */
 interface PolicyThreads {
   /**
    * Starts one for this order. The signal ends it, unless it is only the snapshot that is missing.
    */
   readonly start: (order: PolicyTask, signal?: AbortSignal) => PolicyThread
-  /** Whether none has died yet: where one does, the next one would as well. */
+  /** False once a thread died: the next one would die for the same reason. */
   readonly usable: () => boolean
 }
 
 /**
- * A thread for each large policy, started when it comes and gone when it is taken in. Parsing leaves
+ * One thread for each large policy, which exits when the policy is loaded. Parsing leaves
  * a hundred megabytes of garbage behind: they go with the thread, and what comes back is flat memory
  * that only changes hands. The thread has a lower priority than the event loop. Kept for the next
  * policy it would be faster then, and take the memory of several meanwhile.
@@ -85,7 +85,7 @@ export function createPolicyThreads(): PolicyThreads {
 
     const timer = setTimeout(() => end(tooLate()), timeoutMs)
     signal?.addEventListener('abort', onAbort)
-    // Whoever does not wait for one of them does not want to hear of it.
+    // A rejection that the caller does not await must not become an unhandled one.
     for (const { promise } of [verified, compiled, snapshot]) promise.catch(() => {})
     thread.on('message', hear)
     thread.once('error', died)

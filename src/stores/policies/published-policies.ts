@@ -13,8 +13,8 @@ import { readPieces } from './stored-document.ts'
  * that is missing, or not above the sequence that is known, is an error and never "no rules". The
  * messages are hints: they may be lost, come early or in any order.
  *
- * A Redis that lost its data, or went back to an older copy, is mended by pushing again: a
- * publication is always above whatever was in force.
+ * A Redis that lost its data, or went back to an older copy, is fixed by pushing again: the sequence
+ * of a publication is above every active one.
  */
 export function createPublishedPolicies(
   redis: RedisClient,
@@ -31,7 +31,7 @@ export function createPublishedPolicies(
     { revision, sequence }: Head,
     { isFirst, signal }: { readonly isFirst: boolean; readonly signal: AbortSignal | undefined },
   ): Promise<Offer | LargeOffer> {
-    // At the start there is nobody yet whom it could hold up.
+    // At the start there are no requests to delay.
     if (sizeOf(pieces) < largeBytes || isFirst || !threads.usable()) {
       const { files, checksum } = parseDocument(Buffer.concat(pieces).toString(), revision)
       return { files, checksum, revision, sequence }
@@ -69,7 +69,7 @@ export function createPublishedPolicies(
 }
 
 interface PublishedOptions {
-  /** Whether somebody keeps snapshots. */
+  /** Whether to create snapshots. */
   readonly snapshot: boolean
 }
 

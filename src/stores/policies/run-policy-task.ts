@@ -3,6 +3,7 @@ import { flattenPolicies, memoryOf } from '../../policy/engine/flat-policies.ts'
 import { finishWithRests, type Steps } from '../../policy/rule/steps.ts'
 import { type PolicyFile, parseInSteps } from '../../policy/set/policy-set.ts'
 import { parseDocument } from './document/policy-document.ts'
+import { fileOf } from './policy-files.ts'
 import type { PolicyReply, PolicyTask } from './policy-task.ts'
 import { formatSnapshot } from './snapshot-text.ts'
 
@@ -11,11 +12,11 @@ export type SendReply = (reply: PolicyReply, memory?: readonly ArrayBuffer[]) =>
 
 /**
  * What a thread does with an order: all that takes time with the size of a policy. Throws only what
- * is no fault of the policy.
+ * the policy did not cause.
  */
 export function runTask(order: PolicyTask, send: SendReply): void {
   try {
-    if (order.kind === 'files') compile(order.files.map(textFile), send)
+    if (order.kind === 'files') compile(order.files.map(fileOf), send)
     else loadDocument(order, send)
   } catch (error) {
     if (error instanceof Invalid) send({ kind: 'invalid', problems: error.problems })
@@ -44,8 +45,8 @@ function compile(files: readonly PolicyFile[], send: SendReply): void {
 }
 
 /**
- * Low priority alone does not do: the system lets whoever runs go on for some milliseconds before
- * somebody else gets the core. And a container that may use one core is stopped as a whole when its
+ * Low priority alone is not enough: the system runs a thread for some milliseconds before another one
+ * gets the core. And a container that may use one core is stopped as a whole when its
  * threads together have used more.
  */
 function finishGently<T>(steps: Steps<T>): T {
@@ -70,8 +71,4 @@ function shared(text: string): Uint8Array {
   const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)))
   bytes.write(text)
   return new Uint8Array(bytes.buffer)
-}
-
-function textFile({ name, bytes }: { readonly name: string; readonly bytes: Uint8Array }) {
-  return { name, text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() }
 }

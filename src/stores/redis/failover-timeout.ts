@@ -2,16 +2,16 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
 import { parseRedisUrl } from './redis-address.ts'
 
-/** How long a command waits for a failover. A lone Redis has none to wait for. */
+/** How long a command waits for a failover. A standalone Redis has no failover. */
 const FAILOVER_MS = 10_000
 const RETRY_MS = 200
 
-/** For how long it pays to try again, in ms: 0 for a Redis without failover. */
+/** How long to retry, in ms: 0 for a Redis without failover. */
 export function failoverTimeout(url: string): number {
   return parseRedisUrl(url).kind === 'standalone' ? 0 : FAILOVER_MS
 }
 
-/** Does a piece of work, and again while Redis cannot be reached or is failing over. */
+/** Retries work while Redis is unreachable or failing over. */
 export async function retryDuringFailover<T>(work: () => Promise<T>, forMs: number): Promise<T> {
   const end = performance.now() + forMs
   for (;;) {
@@ -24,7 +24,7 @@ export async function retryDuringFailover<T>(work: () => Promise<T>, forMs: numb
   }
 }
 
-/** Whether it may be another answer soon: no answer at all, or one of a failover. */
+/** Whether a retry may succeed: no reply at all, or one that a failover causes. */
 function isTransient(error: unknown): boolean {
   if (!(error instanceof Fault) || error.part !== 'redis') return false
   const { cause } = error

@@ -31,7 +31,7 @@ interface SentinelView {
 
 /**
  * A connection that is not open yet, and that opens itself again whenever it is lost. It queues
- * nothing: what is asked while it is down fails at once. Throws `Invalid` on a URL that is none.
+ * nothing: a command fails at once while it is down. Throws `Invalid` on an invalid URL.
  */
 export function createConnection(settings: RedisSettings): RedisConnection {
   const address = parseRedisUrl(settings.url)
@@ -110,10 +110,10 @@ function options(settings: RedisSettings, address: RedisAddress) {
     ...(address.tls && { tls: {} }),
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
-    // Its own resubscription is a promise that nobody catches; see redis-subscriber.ts.
+    // The driver does not catch errors of its own resubscription; see redis-subscriber.ts.
     autoResubscribe: false,
     connectTimeout: settings.connectTimeoutMs,
-    // A peer that went away without a word is found out when it owes an answer.
+    // Detects a peer that vanished without closing the connection.
     socketTimeout: Math.max(settings.connectTimeoutMs, settings.commandTimeoutMs * BULK_FACTOR),
     maxLoadingRetryTime: 1000,
     // After a failover behind one name, the old address is a replica.

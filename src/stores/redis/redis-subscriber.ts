@@ -3,7 +3,7 @@ import { createListener, type RedisSettings } from './redis-connection.ts'
 
 /** Listens on one channel, on a connection of its own. What it hears is a hint, never a fact. */
 export interface RedisSubscriber {
-  /** Makes sure that it still listens, and mends it if not. To be called every few seconds. */
+  /** Subscribes again if the connection is dead. Call it every few seconds. */
   readonly check: () => Promise<void>
   readonly close: () => void
 }

@@ -85,6 +85,22 @@ export function createRedis(settings: RedisSettings): RedisClient {
 }
 
 /**
+ * The connection over which replicas share what is neither a policy nor an account; `undefined`
+ * without `redis.url`. An unreachable Redis is retried in the background, and every command is a
+ * Fault meanwhile.
+ */
+export async function openRedis({
+  url,
+  ...settings
+}: Omit<RedisSettings, 'url'> & { readonly url?: string }): Promise<RedisClient | undefined> {
+  if (url === undefined) return undefined
+  const redis = createRedis({ url, ...settings })
+  // The first command reports a failure.
+  await redis.connect().catch(() => {})
+  return redis
+}
+
+/**
  * Keeps only the message of the driver's error: the rest can hold the arguments of the command, and
  * those of AUTH are a password.
  */

@@ -43,7 +43,7 @@ interface RevocationState {
 export interface RevocationFeed {
   /** The first attempt; then goes on by itself. Does not throw. */
   readonly start: () => Promise<void>
-  /** Revokes here at once. `here`: the store could not be reached, and is told later. */
+  /** Revokes here at once. `here`: the store was unreachable and gets it later. */
   readonly revoke: (revocation: Revocation) => Promise<'everywhere' | 'here'>
   readonly state: () => RevocationState
   readonly close: () => Promise<void>

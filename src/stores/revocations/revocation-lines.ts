@@ -13,7 +13,7 @@ export interface RevocationLines {
   readonly revocations: readonly Revocation[]
   /** By the clock on the wall; `undefined` when nothing in it is confirmed. */
   readonly confirmedAt: number | undefined
-  /** Lines that cannot be read. A last line without its end is none: a crash may cut it. */
+  /** Unreadable lines. A last line without its end does not count: a crash may cut it. */
   readonly damaged: number
 }
 

@@ -13,7 +13,7 @@ export interface PolicyDocument {
   readonly message: string
   /** RFC 3339. */
   readonly at: string
-  /** The revision that was in force when this one was made. */
+  /** The revision that was active when this one was created. */
   readonly parent: string | undefined
   /** SHA-256, in hexadecimal, over the JSON text of the rest. */
   readonly checksum: string
@@ -68,8 +68,8 @@ export function parseDocument(text: string, revision: string): PolicyDocument {
 }
 
 /**
- * The policy of a document. Throws a Fault when it is none that can be used, which a checksum does
- * not tell, or none that has this revision.
+ * The policy of a document. Throws a Fault when it is invalid, which a checksum does not show, or has
+ * another revision.
  */
 export function policyOf({ revision, files }: PolicyDocument): PolicySet {
   const set = parsed(files, revision)

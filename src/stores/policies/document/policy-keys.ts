@@ -2,7 +2,7 @@ import { Fault } from '../../../errors.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
 import { isRevision } from './policy-document.ts'
 
-/** Which revision is in force, and the how-manieth move made it so. */
+/** The active revision, and the sequence of the move that made it active. */
 export interface Head {
   readonly revision: string
   /** Grows with every move, also across a flushed Redis: it is never below the time in ms. */
@@ -17,12 +17,12 @@ export interface Move extends Head {
   readonly kind: 'push' | 'rollback' | 'import'
 }
 
-/** Where things stand in Redis. The prefix has a hash tag, so that a script may touch them all. */
+/** The prefix has a hash tag, so one script can use all of these keys on a Redis Cluster. */
 export function policyKeys(prefix: string) {
   return {
     head: `${prefix}policy:head`,
     history: `${prefix}policy:history`,
-    /** The highest sequence that any replica said it had in force. */
+    /** The highest sequence that any replica reported. */
     highest: `${prefix}policy:highest`,
     channel: `${prefix}policy`,
     document: (revision: string) => `${prefix}policy:rev:${revision}`,
@@ -36,7 +36,7 @@ export function policyKeys(prefix: string) {
   } as const
 }
 
-/** Reads what stands under `policy:head`. Throws a Fault that says how to mend anything else. */
+/** Parses the value of `policy:head`. Throws a Fault that says how to fix an invalid one. */
 export function parseHead(text: string, key: string): Head {
   const value = readJson(text)
   if (!isHead(value)) {
@@ -46,7 +46,7 @@ export function parseHead(text: string, key: string): Head {
   return { revision: value.revision, sequence: value.sequence }
 }
 
-/** Reads one entry of the history; `undefined` when it is none. */
+/** Parses an entry of the history; `undefined` when it is invalid. */
 export function parseMove(text: string): Move | undefined {
   const value = readJson(text)
   return isHead(value) && isSigned(value) ? value : undefined

@@ -11,7 +11,7 @@ end
  * saw; an existing document stays as it is, unless the publisher found it broken.
  *
  * The sequence is one more than the head's and than any that a replica reported, and at least the
- * time in milliseconds: so it is above everything that was ever in force, also after Redis lost
+ * time in milliseconds: so it is above every sequence that was ever active, also after Redis lost
  * its data or was restored from an older copy. What no sequence can be does not count.
  *
  * KEYS: head, document, history, highest; then documents that fall out of the history.

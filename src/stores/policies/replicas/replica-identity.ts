@@ -10,7 +10,7 @@ export interface OwnProcess {
   readonly pid: number
   /** The PID namespace: only within one can a process be looked up by its PID. */
   readonly scope: string
-  /** Of this process alone, whatever PIDs are used again. */
+  /** Unique to this process, even if its PID is used again. */
   readonly instance: string
 }
 

@@ -19,7 +19,7 @@ export const REPORT_EVERY_MS = 2000
 export const OVERDUE_MS = 2.5 * REPORT_EVERY_MS
 export const GONE_MS = 5 * REPORT_EVERY_MS
 
-/** ECMA-262, Time Values: what lies beyond is no date. */
+/** ECMA-262, Time Values: later times are not valid dates. */
 const latestTime = 8.64e15
 
 /** Reads a report that was stored; `undefined` for an entry that no replica wrote. */

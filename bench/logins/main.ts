@@ -19,7 +19,7 @@ import { summary } from './outcomes.ts'
  * What people who log in do to everybody else: the p99 of proxied calls meanwhile, against its calm
  * value in the same run. Gateway, upstream, proxied calls and logins are each a process. A login is
  * what it is for a person: a captcha, which the gateway draws, and then the login with its password
- * to hash. (The mode is `dev`, in which the answer is not compared; nobody here could read it.)
+ * to hash. (The mode is `dev`, in which the answer is not compared; no one here could read it.)
  * In one phase all of that goes to another gateway: what it does to the calls there is the machine's
  * doing, with all on the same cores, and not the gateway's.
  * Calm and busy phases take turns, and each round has its own p99, of which the median counts. A

@@ -2,7 +2,7 @@ import { cpuSecondsOfOthers } from '../run/processes.ts'
 
 /**
  * Watches what everybody else on the machine does from now on: the answer is how many cores they
- * used on average, whoever this process has started left out. On Linux; elsewhere it says 0.
+ * used on average, without the processes that this one has started. On Linux; elsewhere it says 0.
  */
 export function watchOthers(): () => number {
   if (process.platform !== 'linux') return () => 0

@@ -32,7 +32,7 @@ const stopsWithinMs = 5000
 /** Starts it and waits until it listens. Throws with the end of its output when it does not. */
 export async function startServer(command: Command): Promise<Server> {
   const { program, args, env = {}, port, output } = command
-  // Appended to, so that whoever empties it meanwhile does not leave a hole.
+  // In append mode, so that truncating the file meanwhile leaves no hole.
   const log = openSync(output, 'a')
   // What configures the tests would be refused as an unknown setting of the gateway.
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('POSTERN_'))

@@ -31,8 +31,8 @@ const loadSeconds = 3600
 
 /**
  * Loads two sides by turns, for fractions of a second: both loads are open all the time, and the one
- * whose turn it is not is stopped as a process. So both sides have the same share of the moments in
- * which nobody else used the machine. Every other pair goes the other way round.
+ * whose turn it is not is stopped as a process. So both sides get the same share of the moments without
+ * other load on the machine. Every other pair runs in reverse order.
  */
 export async function measurePairs(
   sides: readonly [Side, Side],

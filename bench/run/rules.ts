@@ -22,7 +22,7 @@ export const callerRole = 'role-0'
 /** What the caller may do: two rules of the middle of every table, so that no order of it helps. */
 export const permitted = { collection: '/api/v1/area-5/things', one: '/api/v1/area-5/things/7' }
 
-/** What no rule allows: whoever reads the table in order reads all of it. */
+/** A path that no rule allows: a peer that reads the table in order reads all of it. */
 export const forbidden = '/api/v1/secrets/7'
 
 /** Roles times resources times actions, as an admin product has them; at least ten rules. */

@@ -34,7 +34,7 @@ export function versionOf(name: ToolName): string {
   return tools[name].says.exec(stdout + stderr)?.[1] ?? 'unknown'
 }
 
-/** Has the system's package manager bring what is absent, where that needs nobody's password. */
+/** Installs what is missing with the system's package manager, where that needs no password. */
 export function installTool(name: ToolName): void {
   const tool: Tool = tools[name]
   if (findTool(name) === undefined) installPackage(name, tool.package, tool.dnf)

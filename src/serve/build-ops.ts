@@ -1,10 +1,9 @@
 import type { ModeFacts } from '../config/mode.ts'
 import { createReadiness } from '../http/readiness.ts'
 import type { LoginLog } from '../login/login-log.ts'
+import { addLogMetrics, addModeInfo, addOverloadMetrics } from '../metrics/gateway-metrics.ts'
 import { addKeyMetrics } from '../metrics/key-metrics.ts'
-import { addLogMetrics } from '../metrics/log-metrics.ts'
 import { addLoginLogMetrics } from '../metrics/login-log-metrics.ts'
-import { addOverloadMetrics } from '../metrics/overload-metrics.ts'
 import { addPolicyMetrics } from '../metrics/policy-metrics.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { addRevocationMetrics } from '../metrics/revocation-metrics.ts'
@@ -37,7 +36,7 @@ export function buildOps(
 ): GatewayOps {
   const { registry, policies, keys, revocations, loginLog, tls } = parts
   addPolicyMetrics(registry, policies.state)
-  addModeInfo(registry, mode.name)
+  addModeInfo(registry, { mode: mode.name, version })
   addLogMetrics(registry, log.dropped)
   addOverloadMetrics(registry, parts.shedRatio)
   addRevocationMetrics(registry, revocations.state)
@@ -64,16 +63,4 @@ export function buildOps(
     metrics: registry,
     publicKeys: () => publicJwks(keys.current()),
   }
-}
-
-function addModeInfo(registry: MetricRegistry, mode: string): void {
-  registry.readGauge(
-    {
-      name: 'postern_mode_info',
-      help: 'Always 1; the labels give application mode and version.',
-      labels: ['mode', 'version'],
-      aggregate: 'max',
-    },
-    () => [{ value: 1, labels: { mode, version } }],
-  )
 }

@@ -9,7 +9,6 @@ import type { Log } from '../log/log.ts'
 import type { RequestRejection } from '../metrics/connection-metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Tracing } from '../tracing/tracing.ts'
-import { breakBody } from './broken-body.ts'
 import type { ClientConnections } from './connections/client-connections.ts'
 import type { ClientFaults } from './connections/client-faults.ts'
 import { cutSocket, wasCut } from './connections/cut-sockets.ts'
@@ -33,12 +32,12 @@ export interface PublicServerParts {
   readonly refusals: RefusalEnvelopes
   readonly log: Log
   readonly metrics: RequestMetrics
-  /** Absent when nothing is done about traces. */
+  /** Absent when tracing is off. */
   readonly tracing: Tracing | undefined
   readonly overload: Overload
   readonly clients: Pick<ClientConnections, 'of'>
   readonly faults: ClientFaults
-  /** Marks answers to requests that never get into the line. */
+  /** Adds headers to the response of a request that never enters the pipeline. */
   readonly mark?: (arrival: Arrival, reply: Reply) => void
   readonly limits: {
     readonly headerBytes: number
@@ -50,15 +49,15 @@ export interface PublicServerParts {
   }
   /** Whether the plain request reader (decision 13) reads what it can before Node's parser does. */
   readonly plainRequests: boolean
-  /** The protocols that a client may ask to go on in. */
+  /** The protocols that a client may switch to. */
   readonly upgrades: readonly string[]
-  /** Makes it speak TLS and nothing else. */
+  /** Set: TLS only. Unset: plain HTTP. */
   readonly tls?: PublicTls | undefined
 }
 
 /**
- * The public port: every request, whatever its path, goes into the line. There is no router and no
- * other handler here, so there is no second reading of a path that could let one past the checks.
+ * The public port: every request, whatever its path, enters the pipeline. Without a router or another
+ * handler, no second reading of a path can bypass the checks.
  */
 export function createPublicServer(parts: PublicServerParts): PublicListener {
   const { pass, refusals, log, metrics, overload, tracing, limits, clients, faults } = parts
@@ -67,14 +66,14 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   const passedOver = new WeakSet<IncomingMessage>()
   const server = createListener(parts.tls, {
     insecureHTTPParser: false,
-    requireHostHeader: false, // we refuse a missing Host ourselves, with our own answer
+    requireHostHeader: false, // the pipeline refuses a missing Host, with our own response
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     connectionsCheckingInterval: 1000,
     noDelay: true,
-    // What has no body needs no stream that waits for one.
+    // A request without a body needs no stream.
     optimizeEmptyRequests: true,
     shouldUpgradeCallback(request) {
       if (findUpgrade(request) !== undefined) return true
@@ -92,7 +91,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     const startedAt = performance.now()
     const notes: Notes = {}
     let error: unknown
-    // What came in one packet behind such a request, Node's parser drops without a word.
+    // Node's parser silently drops what arrives in the same packet behind such a request.
     if (request instanceof IncomingMessage && passedOver.has(request)) reply.shouldKeepAlive = false
     if (!overload.enter()) return shed(request, reply)
     metrics.began()
@@ -102,8 +101,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
       await pass(toArrival(request, notes, upgrade), reply)
     } catch (thrown) {
       error = thrown
-      // Node is still reading what came with the head, and whether that is all decides whether the
-      // connection can be kept.
+      // Node is still parsing the packet with the head. Only a complete request keeps its connection.
       if (!request.complete) await Promise.resolve()
       const answer = errorReply(thrown, refusals)
       replyError(thrown, answer, { request, reply, requestId: notes.requestId })
@@ -117,21 +115,21 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     metrics.ended(ended)
   }
 
-  /** Cheap: nothing of the request is read, and no line is written for it. */
+  /** Cheap: the request is neither read nor logged. */
   function shed(request: IncomingRequest, reply: Reply): void {
     metrics.shed(request.method ?? '')
     parts.mark?.(toArrival(request, {}), reply)
-    replyError(tooMuch, errorReply(tooMuch, refusals), {
+    replyError(overloaded, errorReply(overloaded, refusals), {
       request,
       reply,
       requestId: createRequestId(),
     })
   }
 
-  function goOnIn(request: IncomingMessage, socket: Socket, head: Buffer): void {
+  function switchProtocol(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const protocol = findUpgrade(request)
     const behind = node.release(socket)
-    // A Node without shouldUpgradeCallback brings every request with Upgrade here, unread.
+    // A Node without shouldUpgradeCallback emits every request with Upgrade here, unread.
     if (protocol === undefined) refuse(socket, 'upgrade')
     else {
       const upgrade = { protocol, head: Buffer.concat([head, behind]) }
@@ -139,12 +137,12 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     }
   }
 
-  /** What the parser refused before there was a request. The connection cannot be trusted further. */
+  /** The parser rejected bytes before there was a request. The connection cannot be trusted further. */
   function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     if (lingering.has(socket)) return
-    // An answer to the request before would be taken for one to that request.
+    // Our response would be taken for the one to the request before.
     const busy = replyInProgress(socket) !== undefined
-    // The request before asked for the end of the connection and will have its answer.
+    // The request before asked to close the connection and still gets its response.
     if (busy && error.code === 'HPE_CLOSED_CONNECTION') return
     const left = error.code === 'ECONNRESET' || error.code === 'EPIPE'
     const reason = rejectionOf(error)
@@ -157,13 +155,13 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     } else refuse(socket, reason)
   }
 
-  /** The request has begun, so its own log line says what became of it. */
+  /** The request has begun, so its own log line reports the outcome. */
   function rejectBody(request: IncomingMessage, socket: Socket, reason: RequestRejection): void {
     const reply = replyInProgress(socket)
     if (reason === 'incomplete') socket.destroy()
     else if (reply === undefined || reply.headersSent) {
       faults.closed('broken-body', peerAddress(socket))
-      // A whole response must still reach its client.
+      // A complete response must still reach its client.
       if (reply === undefined) lingering.end(socket)
       else cutSocket(socket)
     } else {
@@ -172,7 +170,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     }
   }
 
-  /** Answers where there is no reply object, and ends the connection whatever the client does. */
+  /** Answers without a reply object, then closes the connection. */
   function refuse(socket: Socket, reason: RequestRejection): void {
     faults.requestRejected(reason, peerAddress(socket))
     const status = rejectionStatuses[reason]
@@ -184,7 +182,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     )
   }
 
-  /** The last of an answer has left our hands, but a client that does not read would hold it here. */
+  /** The response is written, but a client that does not read would keep it in memory. */
   function cutUnlessRead(reply: Reply): void {
     const { socket } = reply
     const timer = setTimeout(() => {
@@ -199,7 +197,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   server.on('checkContinue', enqueue)
   server.on('checkExpectation', enqueue)
   server.on('clientError', answerClientError)
-  server.on('upgrade', (request, socket, head) => goOnIn(request, socket as Socket, head))
+  server.on('upgrade', (request, socket, head) => switchProtocol(request, socket as Socket, head))
   server.on('connect', (_, socket) => {
     node.release(socket as Socket)
     refuse(socket as Socket, 'method')
@@ -207,8 +205,8 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   return server
 }
 
-/** One for all: to make an error is dear. */
-const tooMuch = new Fault('overloaded')
+/** Shared: creating an error is expensive. */
+const overloaded = new Fault('overloaded')
 
 function toArrival(request: IncomingRequest, notes: Notes, upgrade?: Upgrade): Arrival {
   const { socket } = request
@@ -225,7 +223,17 @@ function toArrival(request: IncomingRequest, notes: Notes, upgrade?: Upgrade): A
   }
 }
 
-/** Which of the closed list it is that the parser found. */
+/**
+ * Fails a request whose body will never be complete, although its client still reads. Destroying the
+ * request would close the connection under the response.
+ */
+function breakBody(request: IncomingMessage & { failure?: Refusal }, reason: Refusal): void {
+  request.failure = reason
+  // Without a listener it would be an uncaught exception; a later reader of the body finds `failure`.
+  if (request.listenerCount('error') > 0) request.emit('error', reason)
+}
+
+/** The reason, of the closed list, for which the parser rejected it. */
 function rejectionOf({ code }: NodeJS.ErrnoException): RequestRejection {
   return parserRejections[code ?? ''] ?? 'malformed'
 }
@@ -238,7 +246,7 @@ const parserRejections: Readonly<Record<string, RequestRejection>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'timeout',
 }
 
-/** What a body is refused as; everything else is a bad request. */
+/** The refusal for a rejected body; every other reason is a bad request. */
 const bodyRefusals: Readonly<Partial<Record<RequestRejection, RefusalKind>>> = {
   'chunk-extensions-too-large': 'body-too-large',
   timeout: 'body-too-slow',

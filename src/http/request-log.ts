@@ -1,7 +1,6 @@
 import { member, plainMember } from '../log/json-line.ts'
 import type { Log } from '../log/log.ts'
 import type { EndedRequest } from './ended-request.ts'
-import { loggedPath } from './logged-path.ts'
 
 /**
  * The one line per request, at its end. It has the canonical path and never the query: that is
@@ -97,4 +96,17 @@ function writeEnd(log: Log, { notes, outcome, error, reason }: EndedRequest): st
     (outcome === 'bug' && error !== undefined ? `,"err":${log.errorJson(error)}` : '') +
     ',"msg":"request"'
   )
+}
+
+/** Where a query begins for a server that decodes the path, however often. */
+const queryStart = /[?#]|%(?:25)*(?:3f|23)/i
+/** A JWT, with its dots escaped or not. */
+const jwt = /eyJ[\w-]{5,}(?:(?:\.|%(?:25)*2e)[\w-]*)+/gi
+const maxPathLength = 512
+
+/** A path as a client sent it, without what may be a credential, for the log. */
+function loggedPath(rawPath: string): string {
+  const start = rawPath.search(queryStart)
+  const path = (start === -1 ? rawPath : rawPath.slice(0, start)).replace(jwt, '[redacted]')
+  return path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path
 }

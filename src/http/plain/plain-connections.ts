@@ -24,31 +24,30 @@ interface PlainParts {
   readonly node: Pick<NodeConnections, 'readFrom'>
 }
 
-/** A connection as long as nothing but plain requests came on it. */
+/** A connection on which only plain requests have arrived so far. */
 interface PlainConnection extends ReplyingConnection {
   readonly client: ClientConnection
-  /** Whether it has ever asked anything. */
-  asked: boolean
+  /** Whether it has ever sent a request. */
+  hasRequested: boolean
   reply: PlainReply | undefined
-  /** What came before the answer had left. */
+  /** Bytes that arrived before the response was sent. */
   kept: KeptBytes | undefined
-  /** Whether its first bytes were held back, to see whether the client stays. */
+  /** Whether its first bytes were held back to see whether the client stays. */
   heldBack: boolean
-  /** Whether its last answer has been given. */
+  /** Whether its last response has been sent. */
   over: boolean
   readonly stopListening: () => void
 }
 
 /**
- * Reads the requests of a server itself as long as they are plain ones (`plain-request.ts`),
- * which costs less than Node's parser, its objects and its streams (decision 13). The first bytes on a
- * connection that are anything else go to Node, with all that follows them there: it reads chunks,
- * pieces, upgrades and mistakes, one request at a time, and it alone says what is malformed. Both bring what they have read
- * to the listeners for `request`.
+ * Reads plain requests (`plain-request.ts`), which costs less than Node's parser with its objects and
+ * streams (decision 13). From the first bytes that are anything else, a connection belongs to Node's
+ * parser for good: it reads chunks, partial requests and upgrades, and it alone decides what is
+ * malformed. Both emit `request` on the server.
  *
- *   waiting     for a request; closed when none comes in time
- *   answering   what comes meanwhile is kept
- *   handed over it is Node's, for good
+ *   waiting      for a request; a timeout closes it
+ *   answering    bytes that arrive meanwhile are kept
+ *   handed over  Node's parser reads it
  */
 export function readPlainRequests(
   server: PublicListener,
@@ -61,9 +60,9 @@ export function readPlainRequests(
 
   function begin(socket: Socket): void {
     const take = (chunk: Buffer) => read(it, chunk)
-    // As Node does without httpAllowHalfOpen: a client that is done sending is done.
+    // As Node does without httpAllowHalfOpen: a half-closed connection is closed.
     const end = () => {
-      if (it.heldBack && !it.asked) leave(it)
+      if (it.heldBack && !it.hasRequested) leave(it)
       else socket.end()
     }
     const close = () => {
@@ -75,7 +74,7 @@ export function readPlainRequests(
       keepAlive,
       client: clients.of(socket),
       answered: () => goOn(it),
-      asked: false,
+      hasRequested: false,
       reply: undefined,
       kept: undefined,
       heldBack: false,
@@ -91,21 +90,21 @@ export function readPlainRequests(
   }
 
   function read(it: PlainConnection, bytes: Buffer): void {
-    // What came behind the last request of a connection was never asked.
+    // Bytes behind the last request of a connection are ignored.
     if (it.over) return
     if (it.reply !== undefined || it.kept !== undefined) {
       keep(it, bytes)
       return
     }
-    if (!it.asked && !it.heldBack && rate.isCrowd()) {
+    if (!it.hasRequested && !it.heldBack && rate.isCrowd()) {
       holdBack(it, bytes)
       return
     }
-    // RFC 9112 2.2: to be passed over before a request. Node would wait for the rest of one.
-    if (it.asked && isEmptyLines(bytes)) return
+    // RFC 9112 2.2: ignore empty lines before a request. Node would wait for the rest of it.
+    if (it.hasRequested && isEmptyLines(bytes)) return
     const plain = readPlainRequest(bytes, limits)
     if (plain === undefined) handOver(it, bytes)
-    else ask(it, plain, bytes)
+    else startRequest(it, plain, bytes)
   }
 
   function holdBack(it: PlainConnection, bytes: Buffer): void {
@@ -119,18 +118,18 @@ export function readPlainRequests(
     socket.destroy()
   }
 
-  /** Paused as late as can be: a client that leaves then is not seen to, and its request goes on. */
+  /** Pauses as late as possible: a paused socket does not show that its client has left. */
   function keep(it: PlainConnection, bytes: Buffer): void {
     it.kept ??= new KeptBytes()
     it.kept.push(bytes)
     if (it.kept.length > maxKept) it.socket.pause()
   }
 
-  function ask(it: PlainConnection, plain: PlainRequest, bytes: Buffer): void {
+  function startRequest(it: PlainConnection, plain: PlainRequest, bytes: Buffer): void {
     const { socket } = it
     const { method, target, headers, bodyAt } = plain
     const reply = new PlainReply(it, method)
-    it.asked = true
+    it.hasRequested = true
     it.reply = reply
     it.client.began()
     setReplyInProgress(socket, reply)
@@ -172,18 +171,19 @@ export function readPlainRequests(
     node.readFrom(it.socket, bytes)
   }
 
-  /** Those that have asked before and do not now. */
+  /** Those that have sent a request before and have none in progress. */
   function idle(): PlainConnection[] {
-    return [...connections].filter((it) => it.asked && it.reply === undefined && !it.kept)
+    return [...connections].filter((it) => it.hasRequested && it.reply === undefined && !it.kept)
   }
 
-  function closeLate(): void {
+  function closeTimedOut(): void {
     const now = performance.now()
     for (const it of connections) {
       if (it.reply !== undefined || it.kept !== undefined) continue
       const waited = now - it.client.idleSince
-      if (it.asked && waited > limits.keepAliveTimeoutMs + graceMs) it.socket.destroy()
-      if (!it.asked && waited > limits.headersTimeoutMs) server.emit('clientError', late, it.socket)
+      if (it.hasRequested && waited > limits.keepAliveTimeoutMs + graceMs) it.socket.destroy()
+      if (!it.hasRequested && waited > limits.headersTimeoutMs)
+        server.emit('clientError', timeoutError, it.socket)
     }
   }
 
@@ -191,7 +191,7 @@ export function readPlainRequests(
   let timer: NodeJS.Timeout | undefined
   server.on('listening', () => {
     clearInterval(timer)
-    timer = setInterval(closeLate, lookEveryMs).unref()
+    timer = setInterval(closeTimedOut, checkEveryMs).unref()
   })
   server.on('close', () => clearInterval(timer))
   const closeIdle = server.closeIdleConnections
@@ -201,14 +201,13 @@ export function readPlainRequests(
   }
 }
 
-const lookEveryMs = 1000
-/** Longer than the client is told: what it sends at the last moment is still on its way. */
+const checkEveryMs = 1000
+/** Beyond the announced timeout: a request sent at the last moment is still on its way. */
 const graceMs = 1000
 
 /**
- * Behind each piece that a stream hands out, Node looks in a tick of its own whether it is to read
- * more, unless it is doing so already. A socket that is not paused is told of more by the system;
- * the tick is 4 % of a request.
+ * After each chunk, Node schedules a tick to see whether it should read more, unless `readingMore` is
+ * set. A flowing socket reads by itself, and that tick is 4 % of a request.
  */
 function setReadingMore(socket: Socket, isReading: boolean): void {
   const { _readableState: state } = socket as { _readableState?: { readingMore?: boolean } }
@@ -219,8 +218,8 @@ function isEmptyLines(bytes: Buffer): boolean {
   return bytes[0] === 0x0d && /^(?:\r\n)+$/.test(bytes.toString('latin1'))
 }
 
-/** What Node says when nothing comes. */
-const late = Object.assign(new Error('no request within the timeout'), {
+/** The error that Node emits for this. */
+const timeoutError = Object.assign(new Error('no request within the timeout'), {
   code: 'ERR_HTTP_REQUEST_TIMEOUT',
 })
 

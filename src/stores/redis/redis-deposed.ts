@@ -52,7 +52,7 @@ export function leaveDeposed(
   })
 }
 
-/** The driver never connects again if it is told to disconnect while it looks for a server. */
+/** Only while it is open: after a disconnect during the search for a server, the driver gives up. */
 export function reconnect(connection: Redis | Cluster): void {
   if (connection.status === 'ready') connection.disconnect(true)
 }

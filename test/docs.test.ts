@@ -53,6 +53,17 @@ describe('the Markdown pages', () => {
     expect(pages.flatMap(brokenLinks)).toEqual([])
   })
 
+  test('name files of this repository that exist', () => {
+    const missing = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/`((?:src|test|scripts|samples)\/[\w./-]+)`/g)]
+        .map(([, path = '']) => path)
+        .filter((path) => !existsSync(path))
+        .map((path) => `${page}: ${path}`),
+    )
+
+    expect(missing).toEqual([])
+  })
+
   test('are all in an index', () => {
     for (const folder of ['docs', 'docs/decisions']) {
       const index = readFileSync(join(folder, 'README.md'), 'utf8')

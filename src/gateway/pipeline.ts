@@ -12,8 +12,8 @@ import type { RouteLimits } from './route-limits.ts'
 import type { Authorized, Received } from './stages.ts'
 
 /** Answers to the endpoints that are ours: login and captcha to anybody, the rest to a caller. */
-export interface OwnAnswers {
-  toAnybody(received: Received, reply: Reply): Promise<void>
+export interface OwnResponses {
+  toAnyone(received: Received, reply: Reply): Promise<void>
   toCaller(authorized: Authorized, reply: Reply): Promise<void>
 }
 
@@ -30,7 +30,7 @@ export type Admit = (received: Received, parts: AdmitParts) => Eventually<Author
 interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {
   readonly admit: Admit
   readonly cors: Cors
-  readonly answers: OwnAnswers
+  readonly responses: OwnResponses
   /** Replaces `relayHeaders` for the response of an upstream to a logout. */
   readonly relayLogoutHeaders: ForwardParts['relayHeaders']
 }
@@ -46,11 +46,11 @@ export function createPipeline(parts: PipelineParts) {
     const received = receive(arrival, parts)
     // A browser sends a preflight without a token, and no upstream sees it.
     if (parts.cors.isPreflight(received)) return parts.cors.answerPreflight(received, reply)
-    if (received.endpoint?.open) return parts.answers.toAnybody(received, reply)
+    if (received.endpoint?.open) return parts.responses.toAnyone(received, reply)
     return after(parts.admit(received, parts), (authorized) => {
       const { endpoint } = authorized.received
       if (endpoint !== undefined && endpoint.upstream === undefined) {
-        return parts.answers.toCaller(authorized, reply)
+        return parts.responses.toCaller(authorized, reply)
       }
       if (endpoint?.name !== 'logout') return forward(authorized, reply, parts)
       return forward(authorized, reply, { ...parts, relayHeaders: parts.relayLogoutHeaders })

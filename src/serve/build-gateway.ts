@@ -22,7 +22,7 @@ import { createRelayHeaders } from '../gateway/headers/relayed-headers.ts'
 import { createRelayTrailers } from '../gateway/headers/relayed-trailers.ts'
 import { createUpstreamHeaders } from '../gateway/headers/upstream-headers.ts'
 import { createOriginalReader } from '../gateway/original-request.ts'
-import { admit, createPipeline, type OwnAnswers } from '../gateway/pipeline.ts'
+import { admit, createPipeline, type OwnResponses } from '../gateway/pipeline.ts'
 import { createRouteLimits } from '../gateway/route-limits.ts'
 import type { UpstreamSettings } from '../gateway/upstream/upstream.ts'
 import { createUpstreams } from '../gateway/upstream/upstreams.ts'
@@ -49,7 +49,7 @@ export async function buildGateway(
     tokens,
     revocations,
     policies,
-    answers,
+    responses,
     redis,
     registry,
     tunnels,
@@ -64,7 +64,7 @@ export async function buildGateway(
     tokens: Tokens
     revocations: RevocationFeed
     policies: Parameters<typeof createPipeline>[0]['policies']
-    answers: OwnAnswers
+    responses: OwnResponses
     redis: RedisClient | undefined
     registry: MetricRegistry
     tunnels: Tunnels
@@ -149,7 +149,7 @@ export async function buildGateway(
   const pass = createPipeline({
     ...shared,
     cors,
-    answers,
+    responses,
     openExchanges,
     tunnels,
     eventStreams,

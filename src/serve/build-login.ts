@@ -1,6 +1,6 @@
 import type { Closing } from '../closing.ts'
 import type { FindCrossSite } from '../gateway/cross-site.ts'
-import { createOwnAnswers } from '../http/own-answers.ts'
+import { createOwnResponses } from '../http/own-responses.ts'
 import type { TokenCookie } from '../http/token-cookie.ts'
 import type { Log } from '../log/log.ts'
 import { createCaptchas } from '../login/captcha.ts'
@@ -96,7 +96,7 @@ export async function buildLogin(
     now,
     record: loginLog.record,
   })
-  const answers = createOwnAnswers({
+  const responses = createOwnResponses({
     login: config.logger.required ? onlyRecorded(login, loginLog) : login,
     issueCaptcha: captchas.issue,
     throttle,
@@ -106,7 +106,7 @@ export async function buildLogin(
     crossSite: facts.crossSite,
   })
 
-  return { answers, seeded, database, loginLog }
+  return { responses, seeded, database, loginLog }
 }
 
 /** With `logger.enableddb` off, it uses neither the table nor Redis. */

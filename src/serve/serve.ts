@@ -83,7 +83,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       tunnels,
       revocations: feed,
       policies: policies.current,
-      answers: login.answers,
+      responses: login.responses,
     },
     closing,
   )

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 import { nextTick, platform } from 'node:process'
-import type { AnswerHead } from './answer-head.ts'
-import { type AnswerReader, createAnswerReader, type Progress } from './answer-reader.ts'
 import type { Connector } from './connect.ts'
 import { atEndOfTurn, callBegan, callEnded } from './end-of-turn.ts'
 import { hasPeerClosed } from './peer-closed.ts'
 import { mayRepeat } from './repeatable.ts'
-import type { AnswerHandler, WireRequest } from './request-head.ts'
+import type { ResponseHandler, WireRequest } from './request-head.ts'
+import type { ResponseHead } from './response-head.ts'
+import { createResponseReader, type Progress, type ResponseReader } from './response-reader.ts'
 import { sendUpload } from './upload.ts'
 import { type HowFar, Malformed, unsent, WireError, type WireProblem } from './wire-error.ts'
 
@@ -15,18 +15,18 @@ export interface Call {
   readonly request: WireRequest
   /** Its bytes before the body. */
   readonly head: string
-  readonly handler: AnswerHandler
+  readonly handler: ResponseHandler
   /** Whether it needs a connection that no other request has used. */
   readonly fresh: boolean
   /** The connection it has, while it has one. */
   connection: Connection | undefined
-  over: boolean
+  ended: boolean
 }
 
 /** Each timeout, in ticks of the pool's clock. */
 interface TimeoutTicks {
   readonly connect: number
-  readonly answer: number
+  readonly response: number
   readonly body: number
 }
 
@@ -65,7 +65,7 @@ export class Connection {
   readonly #socket: Socket
   readonly #buffer: Buffer
   readonly #isSecure: boolean
-  readonly #reader: AnswerReader
+  readonly #reader: ResponseReader
   #state: 'connecting' | 'free' | 'departing' | 'sent' | 'gone' = 'connecting'
   #call: Call | undefined
   #heard = false
@@ -86,7 +86,7 @@ export class Connection {
     this.#parts = parts
     this.#isSecure = connector.readyEvent === 'secureConnect'
     this.#ticksLeft = timeouts.connect
-    this.#reader = createAnswerReader({
+    this.#reader = createResponseReader({
       complete: (head, body) => this.#call?.handler.complete(head, body),
       head: (head) => this.#call?.handler.head(head),
       data: (chunk, release) => {
@@ -126,7 +126,7 @@ export class Connection {
     this.#uploading = false
     this.#blocked = false
     this.#reader.begin(request.method, request.upgrade)
-    this.#ticksLeft = this.#parts.timeouts.answer
+    this.#ticksLeft = this.#parts.timeouts.response
     callBegan()
     call.handler.sent()
     // The bytes of a TLS record are not ours to look at, so let the event loop deliver them.
@@ -160,7 +160,7 @@ export class Connection {
       this.destroy()
     } else if (this.#reader.hasHead()) {
       this.#fail('body-timeout', 'timed out waiting for more of the response body')
-    } else this.#fail('answer-timeout', 'timed out waiting for the response')
+    } else this.#fail('response-timeout', 'timed out waiting for the response')
   }
 
   /** For how many seconds the server keeps it, as far as it has said so. */
@@ -179,7 +179,7 @@ export class Connection {
 
   readonly #onEnd = (): void => {
     const call = this.#call
-    if (call !== undefined && this.#reader.endsHere()) this.#settle('over', call)
+    if (call !== undefined && this.#reader.endsHere()) this.#settle('done', call)
     else this.#fail('closed', 'connection closed by the upstream')
   }
 
@@ -214,7 +214,7 @@ export class Connection {
   }
 
   /** The server has agreed to another protocol: nothing here listens to the socket any more. */
-  #becomeTunnel(head: AnswerHead, rest: Buffer): void {
+  #becomeTunnel(head: ResponseHead, rest: Buffer): void {
     const socket = this.#socket
     socket.off('data', this.#onData)
     socket.off('end', this.#onEnd)
@@ -241,7 +241,7 @@ export class Connection {
     this.#paused = false
     if (call !== undefined) {
       callEnded()
-      call.over = true
+      call.ended = true
       call.connection = undefined
     }
     return call
@@ -325,8 +325,8 @@ export class Connection {
   }
 
   #restartTimeout(): void {
-    const { answer, body } = this.#parts.timeouts
-    this.#ticksLeft = this.#reader.hasHead() ? body : answer
+    const { response, body } = this.#parts.timeouts
+    this.#ticksLeft = this.#reader.hasHead() ? body : response
   }
 
   /** Whether the server may have closed the connection, and the request could not be sent again. */
@@ -365,8 +365,8 @@ export class Connection {
         if (this.#blocked) return
         this.#blocked = true
         // A server that pauses while it reads a body gets as long as one that pauses while it sends.
-        const { answer, body } = this.#parts.timeouts
-        this.#ticksLeft = Math.max(answer, body)
+        const { response, body } = this.#parts.timeouts
+        this.#ticksLeft = Math.max(response, body)
       },
       onSent: () => {
         this.#uploading = false

@@ -2,7 +2,7 @@ import { type Connector, createConnector, type TargetTls } from './connect.ts'
 import { type Call, Connection } from './connection.ts'
 import { createIdleConnections } from './idle-connections.ts'
 import type { OnLookup } from './name-lookup.ts'
-import { type AnswerHandler, requestHead, type WireRequest } from './request-head.ts'
+import { type ResponseHandler, requestHead, type WireRequest } from './request-head.ts'
 import { unsent, WireError } from './wire-error.ts'
 
 export type { Call } from './connection.ts'
@@ -25,7 +25,7 @@ export interface Pool {
    * Sends a request as soon as there is a connection for it; requests wait in the order they came.
    * `fresh`: on a new connection, since one that was idle has just turned out to be closed.
    */
-  send(request: WireRequest, handler: AnswerHandler, fresh?: boolean): Call
+  send(request: WireRequest, handler: ResponseHandler, fresh?: boolean): Call
   /** Nobody waits for it any more: its handler hears nothing from now on. */
   abort(call: Call): void
   resume(call: Call): void
@@ -56,7 +56,7 @@ export function createPool(
   const tickMs = tickOf(settings)
   const timeouts = {
     connect: ticks(settings.connectTimeoutMs),
-    answer: ticks(settings.headersTimeoutMs),
+    response: ticks(settings.headersTimeoutMs),
     body: ticks(settings.bodyTimeoutMs),
   }
   const all = new Set<Connection>()
@@ -106,7 +106,7 @@ export function createPool(
         settled(true)
         const mine = call
         call = undefined
-        if (mine !== undefined && !mine.over) free.start(mine)
+        if (mine !== undefined && !mine.ended) free.start(mine)
         // After an upgrade was refused, the bytes are not known to be those of another response.
         else if (forUpgrade) free.destroy()
         else idle.keep(free)
@@ -133,8 +133,8 @@ export function createPool(
     }
   }
   function end(call: Call, error: Error): void {
-    if (call.over) return
-    call.over = true
+    if (call.ended) return
+    call.ended = true
     call.connection = undefined
     call.handler.failed(error)
   }
@@ -177,7 +177,7 @@ export function createPool(
         handler,
         fresh: fresh || request.upgrade !== undefined,
         connection: undefined,
-        over: false,
+        ended: false,
       }
       if (destroyed || head === undefined) {
         queueMicrotask(() => end(call, destroyed ? gone() : unsendable()))
@@ -192,8 +192,8 @@ export function createPool(
       return call
     },
     abort(call) {
-      if (call.over) return
-      call.over = true
+      if (call.ended) return
+      call.ended = true
       if (call.connection === undefined) waiting = waiting.filter((other) => other !== call)
       else call.connection.abandon()
     },

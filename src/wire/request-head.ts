@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
-import type { AnswerHead } from './answer-head.ts'
 import { fieldStart, isFieldValue } from './header-fields.ts'
+import type { ResponseHead } from './response-head.ts'
 
 /** A request as it goes out. The method must be a token. */
 export interface WireRequest {
@@ -43,19 +43,19 @@ export interface UploadSink {
  * and `end`, or `upgraded`; `failed` ends it at any point. What is thrown while an answer is told
  * fails the request.
  */
-export interface AnswerHandler {
+export interface ResponseHandler {
   /** It has a connection. */
   sent(): void
   /** All of a short answer, its bytes as Latin-1. */
-  complete(head: AnswerHead, body: string): void
-  head(head: AnswerHead): void
+  complete(head: ResponseHead, body: string): void
+  head(head: ResponseHead): void
   /**
    * Gives `false` to be left alone until `resume`. The chunk is the handler's to keep, unless it
    * says with `release` that nobody will read it again: its memory is another answer's then.
    */
   data(chunk: Buffer, release: () => void): boolean
   end(trailers: readonly string[]): void
-  upgraded(head: AnswerHead, socket: Duplex): void
+  upgraded(head: ResponseHead, socket: Duplex): void
   failed(error: Error): void
 }
 

@@ -1,7 +1,7 @@
 /** What went wrong on the way to a target, besides what the operating system says with codes of its own. */
 export type WireProblem =
   | 'connect-timeout'
-  | 'answer-timeout'
+  | 'response-timeout'
   | 'body-timeout'
   | 'closed'
   | 'malformed'

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import { onTestFinished } from 'vitest'
-import type { AnswerHead } from '../../src/wire/answer-head.ts'
 import { type Call, createPool, type Pool, type PoolSettings } from '../../src/wire/pool.ts'
-import type { AnswerHandler, WireRequest } from '../../src/wire/request-head.ts'
+import type { ResponseHandler, WireRequest } from '../../src/wire/request-head.ts'
+import type { ResponseHead } from '../../src/wire/response-head.ts'
 import type { WireError } from '../../src/wire/wire-error.ts'
 
 /** A request, and what its handler has been told so far. */
@@ -10,7 +10,7 @@ export interface RecordedCall {
   readonly call: Call
   /** The names of what was told, each `data` once for any number in a row. */
   readonly events: string[]
-  head(): AnswerHead | undefined
+  head(): ResponseHead | undefined
   body(): string
   trailers(): readonly string[]
   socket(): Duplex | undefined
@@ -49,13 +49,13 @@ export const plainGet: WireRequest = {
 export function send(
   pool: Pool,
   request: Partial<WireRequest> = {},
-  also: Partial<AnswerHandler> = {},
+  also: Partial<ResponseHandler> = {},
   fresh = false,
 ): RecordedCall {
   const { promise, resolve } = Promise.withResolvers<RecordedCall>()
   const events: string[] = []
   const chunks: Buffer[] = []
-  let head: AnswerHead | undefined
+  let head: ResponseHead | undefined
   let trailers: readonly string[] = []
   let socket: Duplex | undefined
   let error: WireError | undefined
@@ -63,7 +63,7 @@ export function send(
     if (name !== 'data' || events.at(-1) !== 'data') events.push(name)
   }
 
-  const handler: AnswerHandler = {
+  const handler: ResponseHandler = {
     sent() {
       tell('sent')
       also.sent?.()

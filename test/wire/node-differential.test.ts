@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPool } from '../../src/wire/pool.ts'
 import { corpusLines } from '../support/corpora.ts'
 import { send } from '../support/wire-call.ts'
-import { type Played, readAnswer, spoiledAnswer, validAnswer } from './answers.ts'
+import { type Played, readAnswer, spoiledAnswer, validAnswer } from './responses.ts'
 
 /* What we accept, Node's own client (llhttp, strict) must accept as the same. */
 

@@ -14,10 +14,10 @@ function every(ms: number, socket: Served['socket'], text: string): void {
 
 describe('a wait for the server', () => {
   test.each<[string, string, (served: Served) => unknown]>([
-    ['answer-timeout', 'nothing', () => {}],
-    ['answer-timeout', 'half a head', ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nA: ')],
+    ['response-timeout', 'nothing', () => {}],
+    ['response-timeout', 'half a head', ({ socket }) => socket.write('HTTP/1.1 200 OK\r\nA: ')],
     [
-      'answer-timeout',
+      'response-timeout',
       'a head that never ends',
       ({ socket }) => {
         socket.write('HTTP/1.1 200 OK\r\nA: ')
@@ -25,7 +25,7 @@ describe('a wait for the server', () => {
       },
     ],
     [
-      'answer-timeout',
+      'response-timeout',
       'interim answers and none that is final',
       ({ socket }) => every(20, socket, 'HTTP/1.1 103 A\r\n\r\n'),
     ],
@@ -80,7 +80,7 @@ describe('a wait for the server', () => {
     })
     await call.over
 
-    expect(call.error()?.code).toBe('answer-timeout')
+    expect(call.error()?.code).toBe('response-timeout')
     expect(whole - sent).toBeGreaterThan(500)
     expect(performance.now() - whole).toBeGreaterThan(100)
   })
@@ -107,7 +107,7 @@ describe('a wait for the server', () => {
     })
     await call.over
 
-    expect(call.error()?.code).toBe('answer-timeout')
+    expect(call.error()?.code).toBe('response-timeout')
     server.sockets[0]?.resume()
     await until(() => server.open() === 0)
   })

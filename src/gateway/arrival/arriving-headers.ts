@@ -9,7 +9,7 @@ export interface ArrivingHeaders {
   /** Name, value, name, value … in the order and spelling of the client. */
   readonly passable: readonly string[]
   /** Like `passable`, of headers that make servers act: for a route that passes one by its name. */
-  readonly acting: readonly string[] | undefined
+  readonly control: readonly string[] | undefined
   readonly host: string | undefined
   readonly authorization: string | undefined
   readonly cookies: readonly string[]
@@ -51,7 +51,7 @@ export function createHeaderReader(
 
 interface Seen {
   readonly passable: string[]
-  acting?: string[]
+  control?: string[]
   readonly cookies: string[]
   host?: string
   authorization?: string
@@ -77,9 +77,9 @@ function take(seen: Seen, treatment: Treatment, name: string, value: string): vo
       return
     case 'drop':
       return
-    case 'acting':
-      seen.acting ??= []
-      seen.acting.push(name, value)
+    case 'control':
+      seen.control ??= []
+      seen.control.push(name, value)
       return
     case 'host':
       seen.host = only(seen.host, value, 'two Host headers')
@@ -161,7 +161,7 @@ function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
 
   return {
     passable: withoutListed(seen.passable, seen.connection),
-    acting: seen.acting && withoutListed(seen.acting, seen.connection),
+    control: seen.control && withoutListed(seen.control, seen.connection),
     host: checkedHost(seen.host, httpVersion),
     authorization: seen.authorization,
     cookies: seen.cookies,

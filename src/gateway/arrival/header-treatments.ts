@@ -5,7 +5,7 @@ import { rememberNames } from '../../wire/remembered-names.ts'
 export type Treatment =
   | 'pass'
   | 'drop'
-  | 'acting'
+  | 'control'
   | 'host'
   | 'authorization'
   | 'cookie'
@@ -44,7 +44,7 @@ export function createTreatments(
     const folded = foldName(lower)
     // CGI, WSGI and PHP fold X_User_Id and X-User-Id into one variable (CVE-2025-64484).
     if (folded !== lower && treatments.has(folded)) return 'drop'
-    if (isControlHeader(folded)) return folded === lower ? 'acting' : 'drop'
+    if (isControlHeader(folded)) return folded === lower ? 'control' : 'drop'
     return isReserved(folded) ? 'drop' : 'pass'
   })
 }

@@ -10,7 +10,7 @@ export function begin(it: Running): void {
   else {
     body.gather(upstream.requestBufferBytes, {
       ready() {
-        if (!it.over) takeShare(it, true)
+        if (!it.finished) takeShare(it, true)
       },
       failed: (error) => finish(it, 'inconclusive', error),
     })
@@ -39,7 +39,7 @@ function takeShare(it: Running, hasWaited: boolean): void {
     giveUp: (fault) => finish(it, 'inconclusive', fault),
   })
   // It may have been refused at once.
-  if (it.over) it.stopWaiting()
+  if (it.finished) it.stopWaiting()
 }
 
 /**

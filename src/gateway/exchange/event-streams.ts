@@ -1,10 +1,10 @@
-import type { AnswerHead } from '../../wire/answer-head.ts'
+import type { ResponseHead } from '../../wire/response-head.ts'
 import type { Reply } from '../reply.ts'
 
 /** The answers that are streams of events, which last for as long as somebody listens. */
 export interface EventStreams {
   /** To be told of every answer that comes in pieces; counts it until it is closed if it is one. */
-  readonly began: (head: AnswerHead, reply: Reply) => void
+  readonly began: (head: ResponseHead, reply: Reply) => void
   readonly count: () => number
 }
 

@@ -12,9 +12,9 @@ import { failed, sent } from './send-exchange.ts'
  *   queued     every connection is taken; ends with a Fault when none comes free in time
  *   sent       the target has the request; the limits of the pool end a wait for the answer. What
  *              fails here without a byte of an answer may be sent again: queued, for a new connection
- *   answering  the answer is on its way to the client; a client that does not read is cut off
+ *   responding the answer is on its way to the client; a client that does not read is cut off
  *   tunnelling the target agreed to another protocol; bytes go both ways until a side closes
- *   over       nothing of this exchange holds a connection, a timer or a listener any more
+ *   finished   nothing of this exchange holds a connection, a timer or a listener any more
  *
  * Whatever it is at, it is over soon after its token or its permission is.
  */
@@ -38,9 +38,9 @@ export function exchange(parts: Exchange): Promise<void> {
     counted: 0,
     tunnel: undefined,
     reported: true,
-    answering: false,
+    responding: false,
     streaming: false,
-    over: false,
+    finished: false,
     sent,
     complete,
     head,

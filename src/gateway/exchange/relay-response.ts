@@ -1,8 +1,9 @@
+import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import type { Duplex } from 'node:stream'
-import type { AnswerHead } from '../../wire/answer-head.ts'
 import { atEndOfTurn } from '../../wire/end-of-turn.ts'
-import { switchProtocols } from './answering.ts'
+import type { ResponseHead } from '../../wire/response-head.ts'
+import type { Reply } from '../reply.ts'
 import { finish, leave, type Running, report } from './running-exchange.ts'
 import { cutUnlessRead } from './unread-response.ts'
 
@@ -14,13 +15,13 @@ const maxUnread = 131_072
 
 /* What an exchange does with the answer of its target. `this` is the exchange. */
 
-export function complete(this: Running, head: AnswerHead, body: string): void {
+export function complete(this: Running, head: ResponseHead, body: string): void {
   const { reply } = this.parts
-  const headers = beginAnswer(this, head)
+  const headers = beginResponse(this, head)
   // Before the answer leaves: a request that is read in this very turn may have the place.
   report(this, 'answered')
   atEndOfTurn(() => {
-    if (this.over) return
+    if (this.finished) return
     try {
       reply.writeHead(head.status, headers)
       // As text, it leaves in one piece with the headers.
@@ -32,9 +33,9 @@ export function complete(this: Running, head: AnswerHead, body: string): void {
   })
 }
 
-export function head(this: Running, head: AnswerHead): void {
+export function head(this: Running, head: ResponseHead): void {
   const { reply, takesTrailers, relayTrailers, eventStreams } = this.parts
-  const out = beginAnswer(this, head)
+  const out = beginResponse(this, head)
   eventStreams.began(head, reply)
   // Node refuses to announce trailers where there are no chunks that could carry them.
   if (takesTrailers && head.framing === 'chunked') {
@@ -70,16 +71,16 @@ export function end(this: Running, trailers: readonly string[]): void {
   finish(this, 'answered')
 }
 
-export function upgraded(this: Running, head: AnswerHead, socket: Duplex): void {
+export function upgraded(this: Running, head: ResponseHead, socket: Duplex): void {
   const { reply, upgrade, tunnels } = this.parts
   const client = reply.socket
-  if (this.over || client === null || upgrade === undefined) {
+  if (this.finished || client === null || upgrade === undefined) {
     socket.destroy()
     return
   }
   const { target } = this
   const { protocol, head: first } = upgrade
-  const headers = beginAnswer(this, head)
+  const headers = beginResponse(this, head)
   reply.off('close', this.onClose)
   reply.statusCode = head.status
   switchProtocols(reply, client, [protocol, headers])
@@ -92,18 +93,18 @@ export function upgraded(this: Running, head: AnswerHead, socket: Duplex): void 
   })
 }
 
-function beginAnswer(it: Running, head: AnswerHead): string[] {
-  it.answering = true
+function beginResponse(it: Running, head: ResponseHead): string[] {
+  it.responding = true
   it.target.answered(it.attempt)
   return it.parts.relayHeaders(head, it.parts.carrier)
 }
 
-function flush({ over, streaming, parts: { reply } }: Running): void {
-  if (!over && !streaming) reply.flushHeaders()
+function flush({ finished, streaming, parts: { reply } }: Running): void {
+  if (!finished && !streaming) reply.flushHeaders()
 }
 
 function goOn(it: Running): void {
-  if (it.over) return
+  if (it.finished) return
   it.stopWaiting?.()
   it.stopWaiting = undefined
   if (it.call !== undefined) it.target.resume(it.call)
@@ -118,4 +119,16 @@ function isWanted({ share, target, parts: { upstream } }: Running): boolean {
 function stall(it: Running): void {
   leave(it, 'gateway')
   it.parts.reply.destroy()
+}
+
+/** By hand: after this response the connection no longer carries HTTP. */
+function switchProtocols(
+  reply: Reply,
+  client: Socket,
+  [protocol, headers]: readonly [string, readonly string[]],
+): void {
+  reply.detachSocket(client)
+  const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', `Upgrade: ${protocol}`]
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`)
+  client.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1')
 }

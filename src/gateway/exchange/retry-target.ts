@@ -14,7 +14,7 @@ export interface Retryable {
   }
   readonly target: Target
   /** Whether the response has begun. */
-  readonly answering: boolean
+  readonly responding: boolean
   tried: Set<Target> | undefined
   /** A target whose idle connection turned out to be closed: a new one may do. */
   stale: Target | undefined
@@ -31,7 +31,7 @@ const maxUncounted = 3
  */
 export function retryTarget(it: Retryable, error: Error): Target | undefined {
   const { request, upstream, upgrade, notes } = it.parts
-  const repeat = it.answering ? undefined : repeatOf(request, error)
+  const repeat = it.responding ? undefined : repeatOf(request, error)
   if (repeat === undefined) return undefined
   it.tried = (it.tried ?? new Set()).add(it.target)
   if (isStale(error)) it.stale = it.target

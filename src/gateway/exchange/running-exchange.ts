@@ -1,7 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Call } from '../../wire/pool.ts'
-import type { AnswerHandler, WireRequest } from '../../wire/request-head.ts'
+import type { ResponseHandler, WireRequest } from '../../wire/request-head.ts'
 import type { Upgrade } from '../arrival/arrival.ts'
 import type { Carrier, Notes } from '../arrival/notes.ts'
 import type { RelayHeaders } from '../headers/relayed-headers.ts'
@@ -13,7 +13,6 @@ import type { Share } from '../upstream/shares.ts'
 import type { Ending, Target } from '../upstream/target.ts'
 import { upstreamFault } from '../upstream/upstream-errors.ts'
 import type { Upstream } from '../upstream/upstreams.ts'
-import { breakOff } from './answering.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
 import type { RequestBody } from './request-body.ts'
@@ -48,7 +47,7 @@ export interface Exchange {
 }
 
 /** An exchange, from its beginning until it is over. */
-export interface Running extends AnswerHandler, Retryable {
+export interface Running extends ResponseHandler, Retryable {
   readonly parts: Exchange
   readonly settled: PromiseWithResolvers<void>
   readonly onClose: () => void
@@ -65,15 +64,15 @@ export interface Running extends AnswerHandler, Retryable {
   tunnel: Tunnel | undefined
   /** Whether the target knows how it ended. */
   reported: boolean
-  answering: boolean
+  responding: boolean
   streaming: boolean
-  over: boolean
+  finished: boolean
 }
 
 /** Ends it, once. With an error, the client is told of that, or cut off if it has part of an answer. */
 export function finish(it: Running, how: Ending, error?: Error): void {
-  if (it.over) return
-  it.over = true
+  if (it.finished) return
+  it.finished = true
   const { reply, request, notes, openExchanges } = it.parts
   clearTimeout(it.timer)
   it.stopWaiting?.()
@@ -93,7 +92,7 @@ export function finish(it: Running, how: Ending, error?: Error): void {
 export function report(it: Running, how: Ending, error?: Error): void {
   if (it.reported) return
   it.reported = true
-  it.target.ended(it.answering ? 'answered' : how, it.attempt, error)
+  it.target.ended(it.responding ? 'answered' : how, it.attempt, error)
   if (it.share === undefined) return
   it.parts.upstream.shares.release(it.share)
   it.share = undefined
@@ -123,4 +122,15 @@ export function cut(it: Running, reason: Error): void {
 export function giveUp(it: Running, error: Error): void {
   finish(it, 'inconclusive', error)
   abort(it)
+}
+
+/** The client has part of a response: only closing the connection can report the failure. */
+function breakOff(reply: Reply): void {
+  const { socket, req } = reply
+  // An HTTP/1.0 client takes an orderly close for the end of a complete response, so reset. TLS has no
+  // reset; there, the missing close_notify shows that the response was cut.
+  if (req.httpVersionMinor === 0 && socket !== null && !('encrypted' in socket)) {
+    socket.resetAndDestroy()
+  }
+  reply.destroy()
 }

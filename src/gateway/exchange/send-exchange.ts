@@ -1,6 +1,6 @@
 import { Fault, Refusal } from '../../errors.ts'
 import type { Ending } from '../upstream/target.ts'
-import { isStale, isUnreached } from '../upstream/upstream-errors.ts'
+import { isStale, isUnreachable } from '../upstream/upstream-errors.ts'
 import { retryTarget } from './retry-target.ts'
 import { finish, giveUp, type Running } from './running-exchange.ts'
 
@@ -30,7 +30,7 @@ export function sent(this: Running): void {
 }
 
 export function failed(this: Running, error: Error): void {
-  if (this.over || sendElsewhere(this, error)) return
+  if (this.finished || sendElsewhere(this, error)) return
   finish(this, blame(error), error)
 }
 
@@ -51,5 +51,5 @@ function sendElsewhere(it: Running, error: Error): boolean {
 /** What is the client's doing, such as too long a body, is not held against the target. */
 function blame(error: Error): Ending {
   if (error instanceof Refusal) return 'inconclusive'
-  return isUnreached(error) ? 'unreached' : 'failed'
+  return isUnreachable(error) ? 'unreachable' : 'failed'
 }

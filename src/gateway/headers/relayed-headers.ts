@@ -1,9 +1,9 @@
-import type { AnswerHead } from '../../wire/answer-head.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
+import type { ResponseHead } from '../../wire/response-head.ts'
 import type { Carrier } from '../arrival/notes.ts'
 
 /** Name, value, name, value … of what reaches the client. */
-export type RelayHeaders = (head: AnswerHead, carrier: Carrier | undefined) => string[]
+export type RelayHeaders = (head: ResponseHead, carrier: Carrier | undefined) => string[]
 
 /** What becomes of a response header, by its name. */
 type Relay = 'pass' | 'withhold' | 'length' | 'about-address' | 'vary'

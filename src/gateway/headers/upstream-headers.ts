@@ -17,7 +17,7 @@ export function createUpstreamHeaders(
   return ({ received, token }) => {
     const { headers, origin, requestId, route, call, sentPath } = received
     const out = [...headers.passable]
-    if (headers.acting !== undefined) pushActing(out, headers.acting, received)
+    if (headers.control !== undefined) pushControl(out, headers.control, received)
     pushCredentials(out, received, passesCredentials(received))
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
     if (headers.takesTrailers) out.push('TE', 'trailers')
@@ -43,13 +43,13 @@ function speaksForUpstream({ route, endpoint }: Received): boolean {
   return endpoint?.upstream === undefined || endpoint.upstream === route?.upstream
 }
 
-function pushActing(out: string[], acting: readonly string[], received: Received): void {
+function pushControl(out: string[], control: readonly string[], received: Received): void {
   const passed = received.route?.passHeaders
   if (passed === undefined || !speaksForUpstream(received)) return
-  for (let at = 0; at < acting.length; at += 2) {
-    const name = acting[at] as string
+  for (let at = 0; at < control.length; at += 2) {
+    const name = control[at] as string
     const lower = name.toLowerCase()
-    if (passed.some((one) => one.toLowerCase() === lower)) out.push(name, acting[at + 1] as string)
+    if (passed.some((one) => one.toLowerCase() === lower)) out.push(name, control[at + 1] as string)
   }
 }
 

@@ -55,7 +55,7 @@ export interface Target {
   readonly destroy: () => void
 }
 
-export type Ending = 'answered' | 'failed' | 'unreached' | 'inconclusive'
+export type Ending = 'answered' | 'failed' | 'unreachable' | 'inconclusive'
 
 /**
  * A pool of connections to one origin, at one address when one is given. `isAlone`: whether no other
@@ -116,13 +116,13 @@ export function createTarget(
     lastFailure: () => lastFailure && (lastFailure.message || codeOf(lastFailure)),
     ended(how, attempt, error) {
       waiting--
-      if (how === 'failed' || how === 'unreached') {
+      if (how === 'failed' || how === 'unreachable') {
         lastFailure = error
         breaker.failed(attempt)
       } else if (how === 'inconclusive') breaker.abandoned(attempt)
       // Only for what connecting proves: a target that accepts connections and fails requests is
       // tried by the clock.
-      if (how === 'unreached' && breaker.state() === 'open') probe.start()
+      if (how === 'unreachable' && breaker.state() === 'open') probe.start()
       closeWhenDone()
     },
     retire() {

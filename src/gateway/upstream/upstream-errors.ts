@@ -6,7 +6,7 @@ import { isCertificateProblem } from './certificate-problems.ts'
 
 /* What an error on the way to a target means, by its code: for the client, and for a second try. */
 
-const timeouts = new Set(['connect-timeout', 'answer-timeout', 'body-timeout', 'ETIMEDOUT'])
+const timeouts = new Set(['connect-timeout', 'response-timeout', 'body-timeout', 'ETIMEDOUT'])
 
 const unreachable = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH'])
 
@@ -65,7 +65,7 @@ export function isCut(error: Error): boolean {
 }
 
 /** Whether there never was a connection: the target refused it, is not there, or is not the right one. */
-export function isUnreached(error: Error): boolean {
+export function isUnreachable(error: Error): boolean {
   return error instanceof WireError && !error.sent && !isCut(error) && !final.has(error.code)
 }
 

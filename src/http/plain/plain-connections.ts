@@ -35,7 +35,7 @@ interface PlainConnection extends ReplyingConnection {
   /** Whether its first bytes were held back to see whether the client stays. */
   heldBack: boolean
   /** Whether its last response has been sent. */
-  over: boolean
+  closing: boolean
   readonly stopListening: () => void
 }
 
@@ -78,7 +78,7 @@ export function readPlainRequests(
       reply: undefined,
       kept: undefined,
       heldBack: false,
-      over: false,
+      closing: false,
       stopListening() {
         socket.off('data', take).off('end', end).off('close', close).off('error', ignore)
       },
@@ -91,7 +91,7 @@ export function readPlainRequests(
 
   function read(it: PlainConnection, bytes: Buffer): void {
     // Bytes behind the last request of a connection are ignored.
-    if (it.over) return
+    if (it.closing) return
     if (it.reply !== undefined || it.kept !== undefined) {
       keep(it, bytes)
       return
@@ -151,7 +151,7 @@ export function readPlainRequests(
     it.client.ended()
     setReplyInProgress(socket, null)
     if (reply?.shouldKeepAlive === false) {
-      it.over = true
+      it.closing = true
       socket.destroySoon()
     } else if (it.kept !== undefined) setImmediate(readKept, it)
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readAnswer, spoiledAnswer, validAnswer } from './answers.ts'
+import { readAnswer, spoiledAnswer, validAnswer } from './responses.ts'
 
 const cuts = fc.array(fc.nat(), { maxLength: 8 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { agreesTo, type Framing, readHead } from '../../src/wire/answer-head.ts'
+import { agreesTo, type Framing, readHead } from '../../src/wire/response-head.ts'
 import { Malformed } from '../../src/wire/wire-error.ts'
 
 const head = (...lines: readonly string[]) => ['HTTP/1.1 200 OK', ...lines].join('\r\n')

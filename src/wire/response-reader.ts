@@ -1,6 +1,6 @@
-import { type AnswerHead, agreesTo, type Framing, readHead } from './answer-head.ts'
 import { type PooledBuffer, takeBuffer } from './buffer-pool.ts'
 import { type ChunkReader, createChunkReader } from './chunks.ts'
+import { agreesTo, type Framing, type ResponseHead, readHead } from './response-head.ts'
 import { Malformed } from './wire-error.ts'
 
 /** What a head may take, as in Node's own parser. */
@@ -15,20 +15,20 @@ const start = Buffer.from('HTTP/1.')
 const nothing = Buffer.alloc(0)
 
 /** What is reported about a response while it is read. */
-interface AnswerEvents {
-  complete(head: AnswerHead, body: string): void
-  head(head: AnswerHead): void
+interface ResponseEvents {
+  complete(head: ResponseHead, body: string): void
+  head(head: ResponseHead): void
   /** The chunk is the listener's to keep, unless it says with `release` that it is done with it. */
   data(chunk: Buffer, release: PooledBuffer['release']): void
   /** The server agreed to another protocol; `rest` is the beginning of that. */
-  switched(head: AnswerHead, rest: Buffer): void
+  switched(head: ResponseHead, rest: Buffer): void
 }
 
-/** `more`: the answer goes on. `over`: nothing of it is left to come. `excess`: more came than that. */
-export type Progress = 'more' | 'over' | 'excess'
+/** `more`: the answer goes on. `done`: nothing of it is left to come. `excess`: more came than that. */
+export type Progress = 'more' | 'done' | 'excess'
 
 /** Reads one answer after the other from the bytes of a connection. Throws Malformed. */
-export interface AnswerReader {
+export interface ResponseReader {
   /** The next answer is one to a request with this method, which asked for `upgrade`, if for any. */
   begin(method: string, upgrade: string | undefined): void
   /** Takes what came. `bytes` may be overwritten afterwards. */
@@ -41,19 +41,19 @@ export interface AnswerReader {
   readonly isInPieces: () => boolean
   /** Of the answer that is over. */
   readonly trailers: () => readonly string[]
-  readonly lastHead: () => AnswerHead | undefined
+  readonly lastHead: () => ResponseHead | undefined
 }
 
 const noTrailers: readonly string[] = []
 
 /** For one connection. */
-export function createAnswerReader(events: AnswerEvents): AnswerReader {
+export function createResponseReader(events: ResponseEvents): ResponseReader {
   let method = ''
   let upgrade: string | undefined
   let interimBytes = 0
   /** The beginning of a head whose rest has not come. */
   let carried: Buffer = nothing
-  let head: AnswerHead | undefined
+  let head: ResponseHead | undefined
   let left = 0
   let chunks: ChunkReader | undefined
   let inPieces = false
@@ -101,7 +101,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     carried = Buffer.from(rest)
   }
 
-  function takeInterim(next: AnswerHead, bytes: number): void {
+  function takeInterim(next: ResponseHead, bytes: number): void {
     if (next.status === 101 && !agreesTo(next, upgrade)) {
       throw new Malformed('unsolicited 101 Switching Protocols')
     }
@@ -110,7 +110,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
   }
 
   function readBody(bytes: Buffer, from: number, framing: Framing): Progress {
-    if (framing === 'none') return from < bytes.length ? 'excess' : 'over'
+    if (framing === 'none') return from < bytes.length ? 'excess' : 'done'
     if (framing === 'close') {
       copyData(bytes, from, bytes.length)
       return 'more'
@@ -120,7 +120,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     left -= end - from
     copyData(bytes, from, end)
     if (left > 0) return 'more'
-    return end < bytes.length ? 'excess' : 'over'
+    return end < bytes.length ? 'excess' : 'done'
   }
 
   function copyData(bytes: Buffer, from: number, end: number): void {
@@ -135,7 +135,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     const end = chunks.read(bytes, from, buffer.bytes)
     data = buffer.bytes.subarray(0, chunks.written())
     if (!chunks.isDone()) return 'more'
-    return end < bytes.length ? 'excess' : 'over'
+    return end < bytes.length ? 'excess' : 'done'
   }
 
   function tellData(): void {
@@ -146,20 +146,20 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
     buffer = undefined
   }
 
-  function beginAnswer(bytes: Buffer): Progress {
+  function beginResponse(bytes: Buffer): Progress {
     const all = carried.length === 0 ? bytes : Buffer.concat([carried, bytes])
     carried = nothing
     const from = readFinalHead(all)
     if (from === -1 || head === undefined) return 'more'
     if (head.status === 101) {
       events.switched(head, Buffer.from(all.subarray(from)))
-      return 'over'
+      return 'done'
     }
     const { framing } = head
     const length = framing === 'none' ? 0 : framing
     if (typeof length === 'number' && length <= maxComplete && all.length - from >= length) {
       events.complete(head, length === 0 ? '' : all.toString('latin1', from, from + length))
-      return all.length - from > length ? 'excess' : 'over'
+      return all.length - from > length ? 'excess' : 'done'
     }
     left = typeof length === 'number' ? length : 0
     // Before anything is told: what breaks here can still be answered as the fault that it is.
@@ -186,7 +186,7 @@ export function createAnswerReader(events: AnswerEvents): AnswerReader {
       chunks = undefined
       inPieces = false
     },
-    read: (bytes) => (head === undefined ? beginAnswer(bytes) : goOn(bytes, head.framing)),
+    read: (bytes) => (head === undefined ? beginResponse(bytes) : goOn(bytes, head.framing)),
     endsHere: () => head?.framing === 'close',
     hasHead: () => head !== undefined,
     isInPieces: () => inPieces,

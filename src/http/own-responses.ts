@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
 import type { FindCrossSite } from '../gateway/cross-site.ts'
-import type { OwnAnswers } from '../gateway/pipeline.ts'
+import type { OwnResponses } from '../gateway/pipeline.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Authorized, Received } from '../gateway/stages.ts'
 import type { IssuedCaptcha } from '../login/captcha.ts'
@@ -11,7 +11,7 @@ import { replyJson } from './json-reply.ts'
 import { readBody } from './read-body.ts'
 import type { TokenCookie } from './token-cookie.ts'
 
-interface OwnAnswerParts {
+interface OwnResponseParts {
   readonly login: Login
   readonly issueCaptcha: () => Promise<IssuedCaptcha>
   readonly throttle: Throttle
@@ -28,7 +28,7 @@ const maxLoginBytes = 16_384
 const loggedOutHere = 'logged out here; other gateways could not be told yet'
 
 /** The endpoints that Postern answers itself, in the forms that existing clients read. */
-export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
+export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
   async function login(received: Received, reply: Reply): Promise<void> {
     const { arrival, headers, origin } = received
     const tooLarge = Number(headers.contentLength ?? 0) > maxLoginBytes
@@ -75,7 +75,7 @@ export function createOwnAnswers(parts: OwnAnswerParts): OwnAnswers {
   }
 
   return {
-    async toAnybody(received, reply) {
+    async toAnyone(received, reply) {
       switch (received.endpoint?.name) {
         case 'login':
           return login(received, reply)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createAnswerReader, type Progress } from '../../src/wire/answer-reader.ts'
+import { createResponseReader, type Progress } from '../../src/wire/response-reader.ts'
 import { Malformed } from '../../src/wire/wire-error.ts'
 
 /** Bytes of a server, as Latin-1, and the method that they answer. */
@@ -25,7 +25,7 @@ export interface ReadAnswer {
 export function readAnswer({ method, text }: Played, cuts: readonly number[] = []): ReadAnswer {
   const bytes = Buffer.from(text, 'latin1')
   const bodies: Buffer[] = []
-  const reader = createAnswerReader({
+  const reader = createResponseReader({
     complete: (_, body) => void bodies.push(Buffer.from(body, 'latin1')),
     head: () => {},
     data: (chunk) => void bodies.push(chunk),
@@ -64,7 +64,7 @@ export function readAnswer({ method, text }: Played, cuts: readonly number[] = [
 
 /** The shortest beginning that is a whole answer. */
 function lengthOf(bytes: Buffer, method: string): number {
-  const reader = createAnswerReader({
+  const reader = createResponseReader({
     complete() {},
     head() {},
     data() {},

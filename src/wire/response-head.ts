@@ -5,7 +5,7 @@ import { Malformed } from './wire-error.ts'
 export type Framing = 'none' | 'chunked' | 'close' | number
 
 /** The status line and the headers of an answer. */
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number
   /** Name, value, name, value … in the order and spelling of the server. */
   readonly headers: readonly string[]
@@ -27,7 +27,7 @@ const statusAt = 'HTTP/1.1 '.length
  * could be framed in two ways is refused (RFC 9112 6.3), not repaired: on a connection that is used
  * again, the difference would be the next caller's answer.
  */
-export function readHead(text: string, method: string): AnswerHead {
+export function readHead(text: string, method: string): ResponseHead {
   const lineEnd = text.indexOf('\r\n')
   if (!statusLine.test(lineEnd === -1 ? text : text.slice(0, lineEnd))) {
     throw new Malformed('no status line of HTTP/1.1')
@@ -78,7 +78,7 @@ export function readHead(text: string, method: string): AnswerHead {
 }
 
 /** Whether it is the switch to `protocol` that was asked for, and says so in full (RFC 9110 7.8). */
-export function agreesTo(head: AnswerHead, protocol: string | undefined): boolean {
+export function agreesTo(head: ResponseHead, protocol: string | undefined): boolean {
   if (protocol === undefined || !/(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(head.listed ?? '')) {
     return false
   }

@@ -4,8 +4,8 @@ import type { CompiledPolicies } from '../policy/engine/compile.ts'
 import type { Authorized, Identified } from './stages.ts'
 
 /**
- * Asks the policy whether this caller may make this call. The refusal keeps the reason for our
- * log; the client learns only that it may not.
+ * Asks the policy whether this caller may make this call. The reason of a refusal goes to the log,
+ * not to the client.
  */
 export function authorize(identified: Identified, policies: () => CompiledPolicies): Authorized {
   const { received, token, carrier } = identified

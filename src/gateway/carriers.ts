@@ -21,7 +21,7 @@ export function findToken({ headers, query }: Received): CarriedToken | undefine
   return undefined
 }
 
-/** The query as the upstream may see it: without the token, the rest byte for byte. */
+/** The query for the upstream: without the token, the rest byte for byte. */
 export function queryWithoutToken(query: string): string {
   if (!mayNameToken(query)) return query
   return query
@@ -30,7 +30,7 @@ export function queryWithoutToken(query: string): string {
     .join('&')
 }
 
-/** One Cookie header without the `jwt` cookie, the others byte for byte; `undefined` if none is left. */
+/** A Cookie header without the `jwt` cookie, the others byte for byte; `undefined` if nothing is left. */
 export function cookieWithoutToken(cookie: string): string | undefined {
   if (!cookie.includes('jwt')) return cookie
   const kept = cookie.split(';').filter((pair) => nameOf(pair).trim() !== 'jwt')
@@ -40,7 +40,7 @@ export function cookieWithoutToken(cookie: string): string | undefined {
 
 const scheme = 'bearer '
 
-/** Another scheme is no token of ours, so the next carrier is asked. */
+/** With any other scheme it is not our token, so the next carrier decides. */
 function bearerToken(authorization: string | undefined): string | undefined {
   if (authorization === undefined) return undefined
   if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return undefined
@@ -61,7 +61,7 @@ function isTokenParameter(parameter: string): boolean {
   return parameter.includes('=') && decodeOnce(nameOf(parameter)) === 'token'
 }
 
-/** `t%6fken` is the same name to every query parser, so an escape anywhere needs the full look. */
+/** Query parsers read `t%6fken` as `token`, so any escape needs the full check. */
 function mayNameToken(query: string): boolean {
   return query.includes('token=') || query.includes('%')
 }
@@ -81,7 +81,7 @@ function nameOf(pair: string): string {
   return equals === -1 ? pair : pair.slice(0, equals)
 }
 
-/** Two tokens in one carrier: we could check one and an upstream could believe the other. */
+/** With two tokens in one carrier, we could check one and an upstream could use the other. */
 function only(tokens: readonly string[], reason: string): string | undefined {
   if (tokens.length > 1) throw new Refusal('token-invalid', { reason })
   return tokens[0]

@@ -14,21 +14,20 @@ interface CheckParts extends ReceiveParts, AdmitParts {
   readonly identity: IdentityHeaders
   readonly assertion: AssertionHeader
   readonly requestIdName: string
-  /** Every name that tells an upstream who calls. */
+  /** Every header name that identifies the caller to an upstream. */
   readonly identityNames: readonly string[]
 }
 
-/** Whether a proxy may forward a request, and the headers that it is to set on it if so. */
-export type Check = (question: Arrival) => Promise<readonly string[]>
+/** Returns the headers that the proxy must set on the request. Throws if it must not forward it. */
+export type Check = (forwardAuth: Arrival) => Promise<readonly string[]>
 
 /**
- * The line for people who have another proxy in front: receive, identify and authorize as on the
- * public port, on the request that the proxy asks about, and then its answer instead of the
- * forwarding. Throws what the stages throw.
+ * Forward-auth, for deployments with another proxy in front: receives, identifies and authorizes the
+ * original request as the public port does, then answers the proxy instead of forwarding.
  */
 export function createCheck(parts: CheckParts): Check {
-  return async (question) => {
-    const { contract, arrival } = parts.readOriginal(question)
+  return async (forwardAuth) => {
+    const { contract, arrival } = parts.readOriginal(forwardAuth)
     const received = receive(arrival, parts)
     refuseOwn(received)
     refuseRespelled(received)
@@ -37,20 +36,20 @@ export function createCheck(parts: CheckParts): Check {
 }
 
 /**
- * A yes would let the proxy send it to a service that offers a second login, or a logout that ends
- * nothing. Routed to Postern itself, as it must be, it needs no question.
+ * If allowed, the proxy would send it to a service with a second login, or with a logout that revokes
+ * nothing. The proxy must route these paths to Postern, where they need no forward-auth request.
  */
 function refuseOwn({ endpoint }: Received): void {
   if (endpoint === undefined || endpoint.upstream !== undefined) return
   throw new Refusal('no-such-endpoint', { reason: 'the proxy must route this path to Postern' })
 }
 
-/** Letters, digits and `-._~` behind a percent sign, which no client has to write so. */
+/** Percent-encoded letters, digits and `-._~`, which no client needs to encode. */
 const escapedUnreserved = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
 
 /**
- * The proxy sends the target on as the client wrote it, and not as it was decided on: a service
- * that compares before it decodes would see another path (RFC 3986 6.2.2.2).
+ * The proxy forwards the target as the client wrote it, not as the policy saw it. A service that
+ * compares before it decodes would see another path (RFC 3986 6.2.2.2).
  */
 function refuseRespelled({ arrival: { target } }: Received): void {
   const [path = ''] = target.split('?', 1)
@@ -69,7 +68,7 @@ async function answer(
   headers.push(...(await assertion(authorized, received.route?.upstream)))
   if (contract !== 'envoy') return headers
 
-  // Envoy sets what the answer has and leaves the client's own where it has nothing.
+  // Envoy sets the headers of our response and otherwise keeps those of the client.
   const given = headers.filter((_, at) => at % 2 === 0)
   const removed = identityNames.filter((name) => !given.includes(name))
   if (!passesCredentials(received)) removed.push('Authorization')

@@ -4,7 +4,7 @@ import type { Reply } from './reply.ts'
 import type { Received } from './stages.ts'
 
 interface CorsSettings {
-  /** Exact origins, or `*` alone; none: nothing here happens. */
+  /** Exact origins, or `*` alone. Empty: CORS is off. */
   readonly origins: readonly string[]
   readonly methods: readonly string[]
   readonly headers: readonly string[]
@@ -13,14 +13,14 @@ interface CorsSettings {
   readonly maxAgeSeconds: number
 }
 
-/** Which pages a browser lets read our answers. It is no check: who does not ask a browser can. */
+/** Which pages a browser lets read our responses. Not an access check: only browsers enforce it. */
 export interface Cors {
   readonly isOn: boolean
-  /** Marks the answer, whatever it will be: a page that may read must be able to read a refusal. */
+  /** Adds headers to any response: an allowed page must be able to read a refusal too. */
   readonly mark: (arrival: Arrival, reply: Reply) => void
-  /** Whether a browser asks what it may ask. It sends no token with that. */
+  /** Whether it is a CORS preflight, which carries no token. */
   readonly isPreflight: (received: Received) => boolean
-  /** Answers that question, or refuses an origin that is not listed. */
+  /** Throws a Refusal for an origin that is not listed. */
   readonly answerPreflight: (received: Received, reply: Reply) => void
 }
 
@@ -32,31 +32,31 @@ const off: Cors = {
 }
 
 /**
- * Origins are compared whole, as text: no suffix, no pattern, nothing said back that is not
- * configured. `null` is every sandboxed page there is, and is never listed.
+ * Compares complete origins as text: no suffixes, no patterns, and only a configured origin is echoed.
+ * `null` never matches, since it is the origin of every sandboxed page.
  */
 export function createCors(settings: CorsSettings): Cors {
   if (settings.origins.length === 0) return off
   const { credentials, maxAgeSeconds } = settings
   const listed = new Set(settings.origins)
-  const everybody = listed.has('*')
+  const allowsAll = listed.has('*')
   const methods = settings.methods.join(', ')
   const headers = settings.headers.join(', ')
   const exposed = settings.exposeHeaders.join(', ')
 
   function isAllowed(origin: string | undefined): origin is string {
     if (origin === undefined || origin === 'null') return false
-    return everybody || listed.has(origin)
+    return allowsAll || listed.has(origin)
   }
 
   return {
     isOn: true,
     mark({ rawHeaders }, reply) {
-      // Also without an Origin: a cache must not hand this answer to a page that has one.
+      // Also without an Origin: a cache must not give this response to a page that sends one.
       reply.setHeader('Vary', 'Origin')
       const origin = originIn(rawHeaders)
       if (!isAllowed(origin)) return
-      reply.setHeader('Access-Control-Allow-Origin', everybody ? '*' : origin)
+      reply.setHeader('Access-Control-Allow-Origin', allowsAll ? '*' : origin)
       if (credentials) reply.setHeader('Access-Control-Allow-Credentials', 'true')
       if (exposed !== '') reply.setHeader('Access-Control-Expose-Headers', exposed)
     },
@@ -73,7 +73,7 @@ export function createCors(settings: CorsSettings): Cors {
   }
 }
 
-/** The one Origin; two of them are none. Read before anything is refused, hence from the raw text. */
+/** `undefined` if there are two. From the raw headers: a refusal by `receive` is marked too. */
 function originIn(rawHeaders: readonly string[]): string | undefined {
   let found: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {

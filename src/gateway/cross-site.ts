@@ -1,25 +1,24 @@
 import type { ArrivingHeaders } from './arrival/arriving-headers.ts'
 import type { ClientOrigin } from './arrival/client-origin.ts'
 
-/** What tells where a request was made, and what it was made to. */
+/** The page that made a request, and the origin it was sent to. */
 interface Sited {
   readonly headers: Pick<ArrivingHeaders, 'origin' | 'fetchSite'>
   readonly origin: Pick<ClientOrigin, 'scheme' | 'host'>
 }
 
 /**
- * Why a request must be taken for one that a page of another site made a browser send, or
- * `undefined`. For requests that change something on the word of a cookie, and for upgrades: a
- * tunnel changes things although it begins with a GET.
+ * Why a request counts as sent by a page of another site, or `undefined`. For requests that change
+ * state with a cookie as credential, and for upgrades: a tunnel can change state although it begins
+ * with a GET.
  */
 export type FindCrossSite = (request: Sited) => string | undefined
 
 /**
- * The rule, in this order: a trusted origin passes; `Sec-Fetch-Site` decides where it is sent, and
- * only `same-origin` and `none` (typed, bookmarked) pass; else `Origin` must be that of the Host.
- * Browsers let no page change these headers. A request with neither passes: every browser of the
- * last years sends `Origin` with an unsafe request, so that it comes from something else, which
- * sends a cookie only when it means to.
+ * In this order: a trusted origin passes. If `Sec-Fetch-Site` is there it decides: only `same-origin`
+ * and `none` (typed, bookmarked) pass. Otherwise `Origin` must match the Host. Pages cannot change
+ * these headers. A request with neither passes: every recent browser sends `Origin` with an unsafe
+ * request, so the client is not a browser and sends a cookie only on purpose.
  */
 export function createCrossSite(trustedOrigins: readonly string[]): FindCrossSite {
   const trusted = new Set(trustedOrigins)
@@ -36,8 +35,8 @@ export function createCrossSite(trustedOrigins: readonly string[]): FindCrossSit
 }
 
 /**
- * `https` is certain, `http` is not: TLS may have ended before us at a proxy that does not say so,
- * so both schemes of our own name pass there. Host may write the default port out, Origin never does.
+ * `http` is uncertain: a proxy may terminate TLS without reporting it, so then both schemes of our own
+ * host pass. Host may contain the default port, Origin never does.
  */
 function isOwn(origin: string, { scheme, host }: Sited['origin']): boolean {
   const match = /^(https?):\/\/([^/]+)$/.exec(origin.toLowerCase())
@@ -48,7 +47,7 @@ function isOwn(origin: string, { scheme, host }: Sited['origin']): boolean {
   return host.toLowerCase().replace(defaultPort, '') === originHost
 }
 
-/** The word goes into the log: nothing longer than one of its kind. */
+/** The value is logged, so only short lower-case words pass. */
 function isWord(text: string): boolean {
   return /^[a-z-]{1,16}$/.test(text)
 }

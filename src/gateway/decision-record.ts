@@ -6,15 +6,15 @@ import type { Origin } from '../policy/rule/rule.ts'
 import type { Admit } from './pipeline.ts'
 import type { Grounds, Received } from './stages.ts'
 
-/** How a value stands in a record: as it is, as a keyed hash, or not at all. */
+/** How a record contains a value: as it is, as a keyed hash, or not at all. */
 type Showing = 'plain' | 'hash' | 'omit'
 
 interface DecisionRecordParts {
   readonly userId: Showing
   readonly path: Showing
-  /** The same on every replica, so that hashes can be compared; `undefined` where no key can sign. */
+  /** The same on every replica, so that hashes can be compared; `undefined` without a signing key. */
   readonly digestKey: () => string | undefined
-  /** Which gateway it was. */
+  /** Identifies the gateway. */
   readonly labels: { readonly pod: string; readonly version: string }
   /** Seconds since the epoch. */
   readonly now: () => number
@@ -22,16 +22,16 @@ interface DecisionRecordParts {
 }
 
 /**
- * Admits as before, and writes down each decision when it is made: also that somebody could not be
- * identified, which is a no as well. Requests that were turned away before that (a path that can be
- * read in two ways, a limit) and faults are none. Neither token nor query is in a record.
+ * Wraps `admit` and records each decision, including a failed identification, which is a denial.
+ * Requests refused earlier (an ambiguous path, a limit) and faults are not decisions. A record contains
+ * neither token nor query.
  */
 export function recordedAdmit(admit: Admit, parts: DecisionRecordParts): Admit {
   const record = createRecorder(parts)
-  // Whether it is thrown or rejected with.
-  const asked = async (...given: Parameters<Admit>) => admit(...given)
+  // Turns a throw into a rejection.
+  const admitAsync = async (...given: Parameters<Admit>) => admit(...given)
   return (received, stages) =>
-    asked(received, stages).then(
+    admitAsync(received, stages).then(
       (authorized) => {
         record(received, authorized.grounds)
         return authorized
@@ -90,7 +90,7 @@ function byPolicy({ allowed, step, rule, exclusion }: Decision): Verdict {
     result: allowed ? 'allow' : 'deny',
     reason,
     step,
-    // Of published files only the name is known: the same text whatever the source is.
+    // Only the name: published files have no directory, and every source should record the same text.
     ...(origin && { rule: { file: basename(origin.file), line: origin.line } }),
   }
 }
@@ -112,7 +112,7 @@ function withoutPolicy(came: Grounds | unknown): Verdict | undefined {
   return { result: 'deny', reason: came.kind, step: 'identity' }
 }
 
-/** Keyed: user IDs are small numbers, and anybody could hash them all. */
+/** Keyed: user IDs are small numbers, so a plain hash could be reversed by trying them all. */
 function createShowing(showing: Showing, kind: string, digestKey: () => string | undefined) {
   if (showing === 'plain') return (text: string) => text
   if (showing === 'omit') return () => undefined

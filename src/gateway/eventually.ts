@@ -1,7 +1,7 @@
 /** A value, or a promise of it. */
 export type Eventually<T> = T | Promise<T>
 
-/** Passes the value on as soon as it is known. Most are known at once, and `await` would cost each of them a tick. */
+/** Calls `next` at once if the value is known. Most are, and `await` would cost each of them a tick. */
 export function after<T, R>(
   value: Eventually<T>,
   next: (value: T) => Eventually<R>,

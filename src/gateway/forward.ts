@@ -21,17 +21,16 @@ export interface ForwardParts
   readonly upstreamHeaders: UpstreamHeaders
   readonly assertion: AssertionHeader
   readonly bodies: BodyLimits
-  /** The part of an address that one client cannot change at will. */
+  /** The part of an address that a client cannot choose freely. */
   readonly addressBlock: (address: string) => string
-  /** The headers that tell the upstream of the trace. */
+  /** The trace headers for the upstream. */
   readonly departTrace: (trace: Trace, upstream: string) => readonly string[]
 }
 
 /**
- * Sends an authorized request to its upstream and streams the answer back. The path that was
- * settled at the beginning is the path that goes out, byte for byte, through no URL parser. Resolves
- * when the exchange is over; rejects with a Refusal or a Fault only while the client has not been
- * answered yet.
+ * Sends an authorized request to its upstream and streams the response back. The path that was
+ * authorized goes out byte for byte, through no URL parser. Resolves when the exchange has finished;
+ * rejects with a Refusal or a Fault only before the response has begun.
  */
 export function forward(
   authorized: Authorized,
@@ -71,7 +70,7 @@ function exchangeWith(
     takesTrailers: received.headers.takesTrailers,
     unread: parts.unread,
     carrier,
-    // The call that ends a token is to have its answer.
+    // A logout revokes its own token and must still get its response.
     token: received.endpoint?.name === 'logout' ? undefined : token,
     authorized,
     openExchanges: parts.openExchanges,
@@ -113,9 +112,8 @@ function outgoingRequest(
 }
 
 /**
- * Methods whose body every service reads. That of any other method stays on the connection of a
- * service that does not, which then takes it for the next request, with headers of the client's own
- * making. `Connection: close` keeps such a service from reading on.
+ * Methods whose body every service reads. A service that ignores the body of another method would read
+ * it as the next request, with headers that the client chose. `Connection: close` prevents that.
  */
 const readsBody = new Set(['POST', 'PUT', 'PATCH'])
 
@@ -136,7 +134,7 @@ function upload(
   if (body === undefined) return undefined
   const length = headers.chunked ? undefined : Number(headers.contentLength)
   if (!headers.expectsContinue) return requestBody(body, limits, { length })
-  // RFC 9110 10.1.1: whoever asks first sends nothing that is refused, or that nobody can take.
+  // RFC 9110 10.1.1: the client sends its body only after the request is accepted and has a connection.
   const invite = () => {
     if (!reply.headersSent && !reply.destroyed) reply.writeContinue()
   }

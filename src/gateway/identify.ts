@@ -11,8 +11,8 @@ export interface IdentifyParts {
 }
 
 /**
- * Establishes who calls, or refuses. Only a route that is declared public goes on without a
- * caller, and then without any: a token that happens to be there is not read.
+ * Identifies the caller, or refuses. Only a public route goes on without a caller, and it never reads
+ * a token, even if the request carries one.
  */
 export function identify(
   received: Received,
@@ -37,12 +37,12 @@ export function identify(
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * A browser sends cookies along with requests that another site makes it send. Without this, any
- * page could act for whoever is logged in.
+ * A browser also sends cookies with requests that another site triggers. Without this check, any page
+ * could act as the logged-in user (CSRF).
  */
 function refuseCrossSite(received: Received, crossSite: FindCrossSite): void {
   const { arrival, call } = received
-  // A WebSocket begins with GET, and then does whatever its page wants.
+  // A WebSocket begins with GET, but its page can send anything through it.
   if (safeMethods.has(call.method) && arrival.upgrade === undefined) return
   const reason = crossSite(received)
   if (reason !== undefined) throw new Refusal('cross-site-cookie', { reason })

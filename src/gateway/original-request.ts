@@ -2,10 +2,9 @@ import { Refusal } from '../errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import type { IsTrusted } from './arrival/trusted-peers.ts'
 
-/** The proxies that ask before they forward, each by its own contract. */
+/** The forward-auth contracts, named after the proxies that use them. */
 export type Contract = 'nginx' | 'traefik' | 'envoy'
 
-/** A question of a proxy, turned into the request that it is about. */
 interface OriginalRequest {
   readonly contract: Contract
   readonly arrival: Arrival
@@ -14,19 +13,19 @@ interface OriginalRequest {
 export type ReadOriginal = (check: Arrival) => OriginalRequest
 
 /**
- * Reads the request that a proxy asks about. The path of the question names the contract, which
- * says where method and target stand, and nothing else is looked at: a proxy that tells them in one
- * place passes what the client wrote in the others (CVE-2026-40575). Refuses a peer that is no
- * trusted proxy, an unknown path, and a method or target that is missing or there twice.
+ * Reads the original request from a forward-auth request. The path selects the contract, and the
+ * contract says where method and target are. Nothing else is read: a proxy that sets one place passes
+ * on what the client wrote in the others (CVE-2026-40575). Refuses a peer that is not a trusted proxy,
+ * an unknown path, and a method or target that is missing or duplicated.
  */
 export function createOriginalReader(isTrusted: IsTrusted): ReadOriginal {
   return (check) => {
     if (!isTrusted(check.remoteAddress)) {
       throw new Refusal('bad-request', { reason: 'peer is not a trusted proxy' })
     }
-    const { contract, method, target } = questionOf(check)
+    const { contract, method, target } = originalOf(check)
     check.notes.contract = contract
-    // What a client calls its method is logged and counted: no other text may come in here.
+    // The method is logged and counted, so only method names may pass.
     if (!/^[A-Z][A-Z-]{0,31}$/.test(method)) {
       throw new Refusal('bad-request', { reason: 'malformed original method' })
     }
@@ -38,15 +37,15 @@ export function createOriginalReader(isTrusted: IsTrusted): ReadOriginal {
 const envoyPrefix = '/auth/envoy'
 const traefikPath = '/auth/traefik'
 
-function questionOf(check: Arrival): Pick<Arrival, 'method' | 'target'> & { contract: Contract } {
+function originalOf(check: Arrival): Pick<Arrival, 'method' | 'target'> & { contract: Contract } {
   if (check.target === '/auth/nginx') {
     return named(check, 'nginx', 'X-Original-Method', 'X-Original-URI')
   }
-  // Caddy puts the client's query behind it. It is in the header too, where it is read.
+  // Caddy appends the client's query here too. The header is what counts.
   if (check.target === traefikPath || check.target.startsWith(`${traefikPath}?`)) {
     return named(check, 'traefik', 'X-Forwarded-Method', 'X-Forwarded-Uri')
   }
-  // Cut off as text and before anything is decoded, so that no dot segment climbs out of it.
+  // Cut the prefix off as text, before decoding, so that no dot segment escapes from it.
   if (check.target.startsWith(`${envoyPrefix}/`)) {
     const target = check.target.slice(envoyPrefix.length)
     return { contract: 'envoy', method: check.method, target }
@@ -58,7 +57,7 @@ function named(check: Arrival, contract: Contract, methodName: string, targetNam
   return { contract, method: only(check, methodName), target: only(check, targetName) }
 }
 
-/** A proxy replaces what the client sent under these names; two of them mean that it did not. */
+/** A proxy replaces the client's headers with these names; two values mean that it did not. */
 function only({ rawHeaders }: Arrival, name: string): string {
   const values = valuesOf(rawHeaders, name)
   const [value] = values
@@ -75,8 +74,8 @@ function valuesOf(rawHeaders: readonly string[], name: string): string[] {
 }
 
 /**
- * Proxies leave out Upgrade, which is hop-by-hop, but not this header, which every WebSocket
- * handshake has and no page can take off. Such a GET does whatever its page wants.
+ * Proxies remove Upgrade, which is hop-by-hop. Every WebSocket handshake has Sec-WebSocket-Key too, and
+ * no page can remove it. Through such a GET a page can send anything, so it must count as an upgrade.
  */
 function upgradeOf({ rawHeaders }: Arrival): Arrival['upgrade'] {
   if (valuesOf(rawHeaders, 'Sec-WebSocket-Key').length === 0) return undefined

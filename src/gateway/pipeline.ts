@@ -11,7 +11,7 @@ import type { Reply } from './reply.ts'
 import type { RouteLimits } from './route-limits.ts'
 import type { Authorized, Received } from './stages.ts'
 
-/** Answers to the endpoints that are ours: login and captcha to anybody, the rest to a caller. */
+/** Serves Postern's own endpoints: login and captcha to anyone, the rest to an authorized caller. */
 export interface OwnResponses {
   toAnyone(received: Received, reply: Reply): Promise<void>
   toCaller(authorized: Authorized, reply: Reply): Promise<void>
@@ -20,11 +20,11 @@ export interface OwnResponses {
 export interface AdmitParts extends IdentifyParts {
   readonly limits: RouteLimits
   readonly policies: () => CompiledPolicies
-  /** Revokes the token here at once; says whether every other gateway will learn of it by itself. */
+  /** Revokes the token here at once; `everywhere`: the other gateways will learn of it too. */
   readonly endToken: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
 }
 
-/** `admit` below, or a version of it that also does something else, such as recording the decision. */
+/** `admit` below, or a wrapper of it, such as the one that records decisions. */
 export type Admit = (received: Received, parts: AdmitParts) => Eventually<Authorized>
 
 interface PipelineParts extends ReceiveParts, AdmitParts, ForwardParts {

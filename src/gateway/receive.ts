@@ -17,8 +17,8 @@ export interface ReceiveParts extends Surface<Route> {
 }
 
 /**
- * Settles what the request is before anybody asks who sent it: one canonical path, one framing,
- * no header that only Postern may set. What could be read in two ways is refused here.
+ * Settles what the request is before the check of who sent it: one canonical path, one framing, no
+ * header that only Postern may set. Refuses everything ambiguous.
  */
 export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   const ownId = createRequestId()
@@ -35,7 +35,7 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
   const origin = parts.findOrigin(arrival, headers)
   arrival.notes.address = origin.address
-  // A request that a trusted proxy has named keeps its name all the way.
+  // The ID of a trusted proxy is kept, so that the logs of both can be joined.
   const requestId = origin.requestId ?? ownId
   arrival.notes.requestId = requestId
 
@@ -80,7 +80,7 @@ function splitTarget(arrival: Arrival, parts: ReceiveParts) {
   return { path, query }
 }
 
-/** Whoever tries such paths is to be found in the log, also behind a trusted proxy. */
+/** The log must show the client that tries such paths, also behind a trusted proxy. */
 function noteAmbiguous(arrival: Arrival, rawPath: string, parts: ReceiveParts): void {
   arrival.notes.rawPath = rawPath
   const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)

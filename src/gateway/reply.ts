@@ -1,25 +1,25 @@
 import type { Socket } from 'node:net'
 
 /**
- * The answer to a request, as far as we write one: what Node's `ServerResponse` and our own have in
- * common. `close` is told when all of it has been sent or the client has left; where that is so
- * already when `end` returns (`closed`), nobody is told.
+ * The response to a request: what Node's `ServerResponse` and our `PlainReply` have in common. `close`
+ * is emitted when all of it has been sent or the client has disconnected, unless `closed` is already
+ * true when `end` returns.
  */
 export interface Reply {
   statusCode: number
-  /** Whether another request may follow on the connection. To be changed before the head is written. */
+  /** Whether another request may follow on the connection. Set it before `writeHead`. */
   shouldKeepAlive: boolean
   readonly headersSent: boolean
   readonly closed: boolean
   readonly destroyed: boolean
-  /** The bytes that wait for the client to read. */
+  /** The bytes that the client has not read yet. */
   readonly writableLength: number
   readonly socket: Socket | null
   readonly req: { readonly httpVersionMinor: number }
 
   setHeader(name: string, value: string): unknown
   removeHeader(name: string): void
-  /** Throws for what would not be one header. */
+  /** Throws for a name or value that is not a valid header. */
   writeHead(status: number, headers?: string[]): { end(): unknown }
   flushHeaders(): void
   write(chunk: Buffer, written: (error?: Error | null) => void): boolean

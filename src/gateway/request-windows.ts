@@ -1,24 +1,24 @@
 import { createLru } from '../lru.ts'
 
-/** What this process let through under one name since it last told the others. */
+/** The requests that this process allowed under one name since it last shared its count. */
 export interface Tally {
   readonly name: string
-  /** The how-manieth window of this length since the epoch. */
+  /** The index of the window, counted from the epoch. */
   readonly window: number
   readonly seconds: number
   readonly count: number
 }
 
-/** Adds tallies to those of all replicas and returns the sums; `undefined` when that failed. */
+/** Adds tallies to those of all replicas and returns the sums; `undefined` if that failed. */
 type ShareTallies = (tallies: readonly Tally[]) => Promise<readonly number[] | undefined>
 
 export interface RequestWindowParts {
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Absent where there is one process only. */
+  /** Absent if this is the only process. */
   readonly share?: ShareTallies | undefined
   readonly shareEveryMs?: number
-  /** The most names that are counted at once. */
+  /** The most names to count at a time. */
   readonly maxNames?: number
 }
 
@@ -26,23 +26,23 @@ interface Window {
   readonly name: string
   readonly window: number
   readonly seconds: number
-  /** Of all replicas as far as they are known, with what this one let through since. */
+  /** The last known sum of all replicas, and what this process allowed since. */
   count: number
   unshared: number
 }
 
-/** Beyond this many, names wait for the next round: a message to Redis stays small. */
+/** Further names wait for the next round, so that a message to Redis stays small. */
 const maxShared = 1000
 
 /**
- * Counts requests in windows of fixed length. The count of this process is exact and asks nobody;
- * what other replicas let through is learned in the background, a round later. At most `maxNames`
- * are kept, and the one that was used least recently goes first.
+ * Counts requests in windows of fixed length. The count of this process is exact and local; the counts
+ * of other replicas arrive in the background, one round later. Keeps at most `maxNames`, and drops the
+ * least recently used first.
  */
 export function createRequestWindows(parts: RequestWindowParts) {
   const { now, share, shareEveryMs = 500, maxNames = 100_000 } = parts
   const unshared = new Set<Window>()
-  // What is dropped is not shared either: names could come faster than that, and would all be kept.
+  // A dropped window is not shared: names that arrive faster than rounds would otherwise pile up.
   const windows = createLru<Window>(maxNames, (window) => void unshared.delete(window))
   let isSharing = false
 
@@ -55,7 +55,7 @@ export function createRequestWindows(parts: RequestWindowParts) {
     return fresh
   }
 
-  /** Counts one request. Returns 0, or for how many seconds there is no room for another. */
+  /** Counts one request. Returns 0, or the seconds until another one is allowed. */
   function take(name: string, limit: { readonly requests: number; readonly seconds: number }) {
     const current = windowOf(name, limit.seconds)
     if (current.count >= limit.requests) {
@@ -86,7 +86,7 @@ export function createRequestWindows(parts: RequestWindowParts) {
     }
     const sums = await share(tallies)
     batch.forEach((one, index) => {
-      // What came while the message was under way is not in the sum yet.
+      // The sum lacks what was counted since the message was sent.
       one.count = Math.max(one.count, (sums?.[index] ?? 0) + one.unshared)
     })
     isSharing = false

@@ -4,20 +4,20 @@ import type { Route } from './routes.ts'
 import type { Identified, Received } from './stages.ts'
 
 interface RouteLimitParts extends RequestWindowParts {
-  /** The part of an address that one client cannot change at will. */
+  /** The part of an address that a client cannot choose freely. */
   readonly addressBlock: (address: string) => string
 }
 
-/** Refuse what is beyond the limit of a route. They wait for nothing, and ask no store. */
+/** Refuse requests beyond the limit of their route. Synchronous: they ask no store. */
 export interface RouteLimits {
-  /** Before identity is asked for: who has none is counted too. */
+  /** Before `identify`, so that requests without a valid token count too. */
   byAddress(received: Received): void
-  /** Before permission is asked for: a call that is not permitted is counted too. */
+  /** Before `authorize`, so that calls without permission count too. */
   byCaller(identified: Identified): void
   close(): void
 }
 
-/** The limits of all routes, each with windows of its own. Postern's own endpoints have none. */
+/** Each route has its own windows. Postern's own endpoints have no such limit. */
 export function createRouteLimits({ addressBlock, ...parts }: RouteLimitParts): RouteLimits {
   const windows = createRequestWindows(parts)
 

@@ -1,16 +1,16 @@
 import type { AccessRoute } from '../admission/routes.ts'
 
-/** A path prefix, on segment borders, and the upstream behind it. */
+/** A path prefix of complete segments, and its upstream. */
 export interface Route extends AccessRoute {
   readonly forwardCredentials: boolean
-  /** Headers of the client that go on although they make servers act, by name. */
+  /** Control headers of the client that this route passes. */
   readonly passHeaders?: readonly string[]
-  /** What becomes of a body that comes with a method that has no use for one. */
+  /** What to do with a body on a method that defines none. */
   readonly unexpectedBody: 'forward' | 'reject'
   readonly limit?: RouteLimit
 }
 
-/** How many requests a route takes from one caller, or from one address, in so many seconds. */
+/** `requests` per `seconds` for each caller or address. */
 interface RouteLimit {
   readonly requests: number
   readonly seconds: number

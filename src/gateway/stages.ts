@@ -8,7 +8,7 @@ import type { ClientOrigin } from './arrival/client-origin.ts'
 import type { Carrier } from './arrival/notes.ts'
 import type { Route } from './routes.ts'
 
-/** What is asked of the policy: the method, and the one canonical path. */
+/** What the policy decides about: the method and the canonical path. */
 interface Call {
   readonly method: string
   readonly path: string
@@ -20,9 +20,9 @@ type After<Stage extends string, T> = Readonly<T> & { readonly [stage]: Stage }
 interface Reception {
   readonly arrival: Arrival
   readonly call: Call
-  /** The path for the upstream: that of the call, unless its route replaces the prefix. */
+  /** The path for the upstream. It differs from that of the call if the route replaces the prefix. */
   readonly sentPath: string
-  /** Raw text after `?`, without it; empty when there is none. */
+  /** The raw text after `?`, or empty. */
   readonly query: string
   readonly headers: ArrivingHeaders
   readonly origin: ClientOrigin
@@ -39,7 +39,7 @@ interface Identification {
   readonly carrier: Carrier | undefined
 }
 
-/** Why a request may go on: the policy's decision, or a route that is declared free of the check. */
+/** Why a request is allowed: the policy's decision, or a route that needs none. */
 export type Grounds = Decision | 'authenticated-route' | 'public-route'
 
 export type Received = After<'receive', Reception>

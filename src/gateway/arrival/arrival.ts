@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Refusal } from '../../errors.ts'
 import type { Notes } from './notes.ts'
 
-/** A request as it came off the wire: nothing decoded, nothing trusted. */
+/** A request as it was read: nothing is decoded or trusted yet. */
 export interface Arrival {
   readonly method: string
   readonly target: string
@@ -10,22 +10,21 @@ export interface Arrival {
   readonly rawHeaders: readonly string[]
   readonly remoteAddress: string
   readonly encrypted: boolean
-  /** Absent only where it is known that there is none. */
+  /** Absent only if the request certainly has no body. */
   readonly body: Body | undefined
-  /** Only where the client asks to go on in another protocol. */
+  /** Set if the client asks to switch protocols. */
   readonly upgrade?: Upgrade | undefined
   readonly notes: Notes
 }
 
-/** What a client sends behind the head of its request. */
 export type Body = Readable & {
-  /** Whether the end of it has come. */
+  /** Whether all of it has arrived. */
   readonly complete: boolean
-  /** Why the end will never come, where that is not because the client has left. */
+  /** Why it will never be complete, unless the client has left. */
   readonly failure?: Refusal
 }
 
-/** What the client wants to go on with, and what it has already sent of it. */
+/** The protocol that the client asks for, and the bytes of it that it has already sent. */
 export interface Upgrade {
   readonly protocol: string
   readonly head: Buffer

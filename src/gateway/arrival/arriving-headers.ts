@@ -2,13 +2,13 @@ import { Refusal } from '../../errors.ts'
 import { createTreatments, type Treatment } from './header-treatments.ts'
 
 /**
- * The headers of a request after the one pass over them. `passable` may travel on as it stands:
- * reserved names, hop-by-hop names and credentials are not in it, on any path.
+ * The headers of a request, sorted in one pass. `passable` may go to an upstream unchanged: on every
+ * path it is free of reserved names, hop-by-hop names and credentials.
  */
 export interface ArrivingHeaders {
   /** Name, value, name, value … in the order and spelling of the client. */
   readonly passable: readonly string[]
-  /** Like `passable`, of headers that make servers act: for a route that passes one by its name. */
+  /** Like `passable`, but headers that control servers: a route passes them only by name. */
   readonly control: readonly string[] | undefined
   readonly host: string | undefined
   readonly authorization: string | undefined
@@ -17,7 +17,7 @@ export interface ArrivingHeaders {
   readonly fetchSite: string | undefined
   readonly userAgent: string
   readonly contentType: string | undefined
-  /** What the peer says about where the request came from: to be believed of trusted proxies only. */
+  /** What the peer claims about the client. Only trusted proxies are believed. */
   readonly forwardedFor: string | undefined
   readonly forwardedProto: string | undefined
   readonly forwardedHost: string | undefined
@@ -25,13 +25,13 @@ export interface ArrivingHeaders {
   readonly contentLength: string | undefined
   readonly chunked: boolean
   readonly expectsContinue: boolean
-  /** Whether the client reads trailers. */
+  /** Whether the client has sent `TE: trailers`. */
   readonly takesTrailers: boolean
 }
 
 export type ReadHeaders = (rawHeaders: readonly string[], httpVersion: string) => ArrivingHeaders
 
-/** Makes the reader for a set of injected names; those are reserved besides the constant ones. */
+/** `injectedNames` are reserved in addition to the fixed names. */
 export function createHeaderReader(
   injectedNames: readonly string[],
   requestIdName: string,
@@ -139,12 +139,12 @@ function take(seen: Seen, treatment: Treatment, name: string, value: string): vo
   }
 }
 
-/** RFC 9110 5.3: several lines of a list are one list. */
+/** RFC 9110 5.3: several lines with the same name are one list. */
 function listed(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before},${value}`
 }
 
-/** A check that saw one value and an upstream that takes the other is how smuggling starts. */
+/** Smuggling starts where we check one value and the upstream uses the other. */
 function only(before: string | undefined, value: string, reason: string): string {
   if (before !== undefined) throw new Refusal('bad-request', { reason })
   return value
@@ -180,7 +180,7 @@ function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
   }
 }
 
-/** Only `chunked` by itself: with any other coding the next hop could see another body end. */
+/** Only `chunked` alone: with any other coding the next hop could see the body end elsewhere. */
 function isChunked(transferEncoding: string | undefined, httpVersion: string): boolean {
   if (transferEncoding === undefined) return false
   if (httpVersion === '1.0' || transferEncoding.trim().toLowerCase() !== 'chunked') {
@@ -189,21 +189,21 @@ function isChunked(transferEncoding: string | undefined, httpVersion: string): b
   return true
 }
 
-/** RFC 9110 10.1.1: to be ignored in an HTTP/1.0 request. */
+/** RFC 9110 10.1.1: ignore it in an HTTP/1.0 request. */
 function expectsContinue(expect: string | undefined, httpVersion: string): boolean {
   if (expect === undefined || httpVersion === '1.0') return false
   if (expect.toLowerCase() !== '100-continue') throw new Refusal('expectation-failed')
   return true
 }
 
-/** Trailers need chunks, which HTTP/1.0 does not have. */
+/** Trailers need chunks, which HTTP/1.0 lacks. */
 function takesTrailers(te: string, httpVersion: string): boolean {
   return httpVersion !== '1.0' && /(?:^|,)[ \t]*trailers[ \t]*(?:,|$)/i.test(te)
 }
 
 const hostForm = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 
-/** RFC 9112 3.2: one Host, with the grammar of a host; userinfo, paths and lists are attacks. */
+/** RFC 9112 3.2: exactly one valid host. Userinfo, paths and lists are attacks. */
 function checkedHost(host: string | undefined, httpVersion: string): string | undefined {
   if (host === undefined && httpVersion === '1.0') return undefined
   if (host === undefined || !hostForm.test(host)) {
@@ -212,7 +212,7 @@ function checkedHost(host: string | undefined, httpVersion: string): string | un
   return host
 }
 
-/** RFC 9110 7.6.1. What we inject is added later, so naming it here does not remove it. */
+/** RFC 9110 7.6.1. Injected headers are added later, so a client cannot remove them by listing them. */
 function withoutListed(passable: string[], connection: string | undefined): string[] {
   if (connection === undefined || /^(?:keep-alive|close)$/i.test(connection)) return passable
 
@@ -220,7 +220,7 @@ function withoutListed(passable: string[], connection: string | undefined): stri
   return passable.filter((_, at) => !listed.has((passable[at - (at % 2)] as string).toLowerCase()))
 }
 
-/** A page opened with `?token=` names that address in the Referer of everything it loads. */
+/** A page opened with `?token=` sends that URL in the Referer of everything it loads. */
 function withoutTokenQuery(referer: string): string {
   const query = referer.indexOf('?')
   if (query === -1 || !/token|%/i.test(referer.slice(query))) return referer

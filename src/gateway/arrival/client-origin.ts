@@ -3,24 +3,24 @@ import type { Arrival } from './arrival.ts'
 import type { ArrivingHeaders } from './arriving-headers.ts'
 import { createTrust } from './trusted-peers.ts'
 
-/** Where a request came from, as far as it can be believed. */
+/** Where a request came from, as far as trusted peers say so. */
 export interface ClientOrigin {
-  /** The address of the client: the peer's, or what a chain of trusted proxies says. */
+  /** The address of the client: the peer's, or the one that a chain of trusted proxies reports. */
   readonly address: string
-  /** The addresses from the client to the peer, all that can be believed of X-Forwarded-For. */
+  /** The addresses from the client to the peer: the trustworthy part of X-Forwarded-For. */
   readonly chain: string
   readonly scheme: 'http' | 'https'
-  /** The host that the client asked for. */
+  /** The host in the client's request. */
   readonly host: string | undefined
-  /** The request ID that a trusted proxy gave, if it can stand in a log line. */
+  /** The request ID of a trusted proxy, if it is safe to log. */
   readonly requestId: string | undefined
 }
 
 export type FindOrigin = (arrival: Arrival, headers: ArrivingHeaders) => ClientOrigin
 
 /**
- * Reads where a request came from. What a peer says about it counts only when that peer is one of
- * the trusted proxies, given as addresses or CIDR ranges: anybody can write X-Forwarded-For.
+ * Believes only a peer that is a trusted proxy, given as addresses or CIDR ranges: any client can
+ * send X-Forwarded-For.
  */
 export function createOriginFinder(trustedProxies: readonly string[]): FindOrigin {
   const isTrusted = createTrust(trustedProxies)
@@ -32,7 +32,7 @@ export function createOriginFinder(trustedProxies: readonly string[]): FindOrigi
     if (trustedProxies.length === 0 || !isTrusted(remoteAddress)) {
       return { ...plain, requestId: undefined }
     }
-    const chain = believed(headers.forwardedFor, remoteAddress, isTrusted)
+    const chain = trustedChain(headers.forwardedFor, remoteAddress, isTrusted)
     return {
       address: chain[0] ?? remoteAddress,
       chain: chain.join(', '),
@@ -45,10 +45,10 @@ export function createOriginFinder(trustedProxies: readonly string[]): FindOrigi
 }
 
 /**
- * From the right: each trusted proxy is believed about who stood before it, and the first that is
- * not trusted is the client. What stands further left is the client's own story.
+ * Reads from the right: each trusted proxy vouches for the address before it, and the first address
+ * that is not trusted is the client. The client itself wrote everything further left.
  */
-function believed(
+function trustedChain(
   forwardedFor: string | undefined,
   peer: string,
   isTrusted: (address: string) => boolean,
@@ -63,7 +63,7 @@ function believed(
   return chain
 }
 
-/** Some proxies write the port too, and IPv6 in brackets. */
+/** Some proxies add the port, and put IPv6 in brackets. */
 function plainAddress(entry: string): string {
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(entry)?.[1]
   const address = bracketed ?? /^(\d+\.\d+\.\d+\.\d+)(?::\d+)?$/.exec(entry)?.[1] ?? entry
@@ -82,7 +82,7 @@ function forwardedHost(text: string | undefined): string | undefined {
     : undefined
 }
 
-/** What the nearest proxy said. */
+/** The entry that the nearest proxy wrote. */
 function lastOf(list: string | undefined): string | undefined {
   return list?.split(',').at(-1)?.trim()
 }

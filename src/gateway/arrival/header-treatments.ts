@@ -1,7 +1,7 @@
 import { isControlHeader } from '../../control-headers.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
 
-/** What becomes of a request header, by its name. */
+/** How a request header is handled, by its name. */
 export type Treatment =
   | 'pass'
   | 'drop'
@@ -25,8 +25,8 @@ export type Treatment =
   | 'request-id'
 
 /**
- * The treatment of every name a client can send. Names that only Postern may set are dropped in
- * each spelling that a backend folds to the same name.
+ * Names that only Postern may set are dropped in every spelling that a backend folds to the same
+ * name.
  */
 export function createTreatments(
   injectedNames: readonly string[],
@@ -50,10 +50,10 @@ export function createTreatments(
 }
 
 /**
- * Dropped: hop-by-hop names (RFC 9110 7.6.1); names under which proxies tell upstreams where a
- * request came from and to which trace it belongs, which only we may say; names by which a client
- * could change method or path behind the check (X-HTTP-Method-Override, X-Original-URL); and
- * `Proxy`, which CGI makes the variable by which programs find their own proxy (CVE-2016-5385).
+ * Dropped: hop-by-hop names (RFC 9110 7.6.1); names in which proxies report the client and the trace,
+ * which only Postern may set; names with which a client could change method or path after the check
+ * (X-HTTP-Method-Override, X-Original-URL); and `Proxy`, which CGI turns into the variable that
+ * configures a program's own proxy (CVE-2016-5385).
  */
 const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatment>([
   ['host', 'host'],

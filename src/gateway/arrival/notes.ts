@@ -2,40 +2,39 @@ import type { Decision } from '../../policy/decide.ts'
 import type { Caller } from '../../token/caller.ts'
 import type { Trace } from '../../tracing/trace.ts'
 
-/** What the stages learned, for the one log line at the end. Written as soon as it is known. */
+/** What the stages find out, for the log line at the end. Each writes it as soon as it knows. */
 export interface Notes {
   requestId?: string
-  /** The trace it belongs to, where it belongs to one. */
   trace?: Trace
-  /** The proxy that asks, and the method it asks about; absent on the public port. */
+  /** The forward-auth contract and the original method; absent on the public port. */
   contract?: string
   method?: string
   path?: string
-  /** The path as the client sent it, where it has no canonical form. */
+  /** The path as the client sent it, if it has no canonical form. */
   rawPath?: string
-  /** The path that goes to the upstream, where it is another one. */
+  /** The path that goes to the upstream, if it differs. */
   sentPath?: string
-  /** The address of the client, as far as it can be believed. */
+  /** The address of the client, as far as trusted peers report it. */
   address?: string
-  /** The path of the route in the configuration, or the name of an endpoint of ours. */
+  /** The path of the route in the configuration, or the name of one of our own endpoints. */
   route?: string
   caller?: Caller
   carrier?: Carrier
   decision?: Decision
-  /** How long the policy took to answer. */
+  /** How long the policy decision took. */
   decidingMs?: number
   upstream?: string
-  /** When it was first given to a target, by the clock of `performance`. */
+  /** When it was first sent to a target, in `performance.now()` time. */
   sentAt?: number
-  /** The server of the upstream that was asked last, by its name. */
+  /** The name of the last target. */
   target?: string
-  /** How often the request was sent again, to another target. */
+  /** How often the request was sent again. */
   retries?: number
-  /** What cut the exchange with the upstream short; `token`: it ended or expired meanwhile. */
+  /** Who aborted the exchange with the upstream; `token`: it was revoked or expired meanwhile. */
   cut?: 'client' | 'upstream' | 'token' | 'policy' | 'gateway'
-  /** Where the token has ended that this request was to end. */
+  /** Where a logout has revoked its token. */
   ended?: 'everywhere' | 'here'
 }
 
-/** Where a token rode. */
+/** The part of a request that carries the token. */
 export type Carrier = 'header' | 'query' | 'cookie'

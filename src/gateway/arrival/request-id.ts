@@ -1,9 +1,8 @@
 import { randomFillSync } from 'node:crypto'
 
-/** How many are made at a time. */
 const batch = 128
 const digits = Buffer.from('0123456789abcdef')
-/** Where the digits of a UUID stand in its text of 36 characters. */
+/** The positions of the 32 digits in the 36 characters of a UUID. */
 const places = Array.from('xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx', (sign, at) =>
   sign === 'x' ? at : -1,
 ).filter((at) => at >= 0)
@@ -15,8 +14,8 @@ const texts = Buffer.alloc(batch * textBytes, '-')
 let next = batch
 
 /**
- * A name for one request: a random UUID (RFC 9562, version 4). Node's own makes eighteen pieces of
- * text for each, which is more garbage than all else that a stage of the line leaves behind.
+ * A random UUID (RFC 9562, version 4). `crypto.randomUUID` allocates eighteen strings for each, more
+ * garbage than any stage of the pipeline.
  */
 export function createRequestId(): string {
   if (next === batch) {

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Whether an address is one of the proxies whose word counts. */
+/** Whether an address is that of a trusted proxy. */
 export type IsTrusted = (address: string) => boolean
 
-/** Trust in these addresses and CIDR ranges, and in nobody else. */
+/** Trusts only these addresses and CIDR ranges. */
 export function createTrust(ranges: readonly string[]): IsTrusted {
   const trusted = new BlockList()
   for (const range of ranges) addRange(trusted, range)

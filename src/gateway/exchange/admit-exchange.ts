@@ -2,7 +2,7 @@ import { type Share, waitForShare } from '../upstream/shares.ts'
 import { finish, type Running } from './running-exchange.ts'
 import { send } from './send-exchange.ts'
 
-/** A client that has sent nothing yet takes nothing from others. */
+/** A client that has not sent any of its body occupies no connection. */
 export function begin(it: Running): void {
   const { body, upstream } = it.parts
   if (body === undefined || upstream.requestBufferBytes === 0 || body.isComplete())
@@ -17,7 +17,7 @@ export function begin(it: Running): void {
   }
 }
 
-/** `hasWaited`: whether its target was chosen some time ago. */
+/** `hasWaited`: the target was chosen some time ago and must be chosen again. */
 function takeShare(it: Running, hasWaited: boolean): void {
   const { upstream, who } = it.parts
   const share = upstream.shares.of(who)
@@ -38,13 +38,13 @@ function takeShare(it: Running, hasWaited: boolean): void {
     },
     giveUp: (fault) => finish(it, 'inconclusive', fault),
   })
-  // It may have been refused at once.
+  // `waitForShare` may have called `giveUp` before it returned.
   if (it.finished) it.stopWaiting()
 }
 
 /**
- * After a wait, the target that was chosen before it may no longer be the one to ask. Gives `false`
- * when there is none: then the share is not used.
+ * Chooses a target again, since the one chosen before the wait may fail by now. Returns `false` if no
+ * target is available: the share is then not used.
  */
 function sendNow(it: Running, share: Share): boolean {
   const { upstream, upgrade } = it.parts

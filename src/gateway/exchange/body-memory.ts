@@ -1,4 +1,4 @@
-/** The memory that beginnings of request bodies take until there is a connection for them. */
+/** Counts the memory of request bodies that are buffered until they get a connection. */
 export interface BodyMemory {
   readonly take: (bytes: number) => void
   readonly give: (bytes: number) => void

@@ -1,14 +1,13 @@
 import type { ResponseHead } from '../../wire/response-head.ts'
 import type { Reply } from '../reply.ts'
 
-/** The answers that are streams of events, which last for as long as somebody listens. */
+/** Counts open `text/event-stream` responses, which last as long as their clients listen. */
 export interface EventStreams {
-  /** To be told of every answer that comes in pieces; counts it until it is closed if it is one. */
+  /** Call it for every streamed response. An event stream counts until it is closed. */
   readonly began: (head: ResponseHead, reply: Reply) => void
   readonly count: () => number
 }
 
-/** None yet. */
 export function createEventStreams(): EventStreams {
   let open = 0
   const closed = () => void open--

@@ -4,24 +4,23 @@ import { cut, type Exchange, leave, type Running } from './running-exchange.ts'
 import { failed, sent } from './send-exchange.ts'
 
 /**
- * One request to an upstream and its answer, streamed with backpressure. Resolves when it is over
- * in whatever way; rejects with a Refusal or a Fault only while the client has not been answered.
+ * One request to an upstream and its response, streamed with backpressure. Resolves when it has
+ * finished; rejects with a Refusal or a Fault only before the response has begun.
  *
- *   gathering  the client has yet to send the beginning of its body; nothing of the upstream is taken
- *   waiting    its client has used up its share of the connections; ends like `queued`
- *   queued     every connection is taken; ends with a Fault when none comes free in time
- *   sent       the target has the request; the limits of the pool end a wait for the answer. What
- *              fails here without a byte of an answer may be sent again: queued, for a new connection
- *   responding the answer is on its way to the client; a client that does not read is cut off
- *   tunnelling the target agreed to another protocol; bytes go both ways until a side closes
- *   finished   nothing of this exchange holds a connection, a timer or a listener any more
+ *   gathering  reads the beginning of the client's body; occupies nothing of the upstream
+ *   waiting    the client has used its share of the connections; a timeout ends it with a Fault
+ *   queued     every connection is busy; a timeout ends it with a Fault
+ *   sent       the target has the request; the timeouts of the pool apply. A request that fails before
+ *              the first byte of a response may be sent again: it is queued for a new connection
+ *   responding the response goes to the client; a client that does not read is cut off
+ *   tunneling  the target switched protocols; bytes go both ways until a side closes
+ *   finished   holds no connection, timer or listener
  *
- * Whatever it is at, it is over soon after its token or its permission is.
+ * In every state, revoking the token or the permission ends the exchange soon afterwards.
  */
 export function exchange(parts: Exchange): Promise<void> {
   const { reply, upstream, token, authorized, openExchanges } = parts
-  // One object, with functions that all exchanges share: a function for each thing that can happen,
-  // made for each request, was a tenth of what there is to collect.
+  // One object with shared functions: a closure per event and request was a tenth of all garbage.
   const it: Running = {
     parts,
     settled: Promise.withResolvers<void>(),
@@ -56,7 +55,7 @@ export function exchange(parts: Exchange): Promise<void> {
   }
   reply.on('close', it.onClose)
   begin(it)
-  // The client may have left while its token was being checked.
+  // The client may have disconnected while its token was verified.
   if (reply.closed || reply.destroyed) leave(it)
   return it.settled.promise
 }

@@ -3,46 +3,46 @@ import type { Fault, Refusal } from '../../errors.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Authorized } from '../stages.ts'
 
-/** An exchange that goes on for as long as its token is good and its caller may make the call. */
+/** An exchange that may go on only while its token is valid and its caller has permission. */
 export interface OpenExchange {
   readonly token: VerifiedToken
   readonly authorized: Authorized
-  /** Ends it, with the reason if the client can still be told. */
+  /** Ends it. The client gets the reason if its response has not begun. */
   readonly cut: (reason: Refusal | Fault) => void
-  /** Where it stands among the others; -1 while it does not. */
+  /** Its index in the list of open exchanges, or -1. */
   place: number
 }
 
-/** Begins one look at all that is open: says of each why it must end, if so. */
-export type StartLooking = () => (exchange: OpenExchange) => Refusal | Fault | undefined
+/** Begins one sweep. The function it returns says why an exchange must end, if it must. */
+export type StartSweep = () => (exchange: OpenExchange) => Refusal | Fault | undefined
 
-/** The exchanges that are under way. Entering and leaving cost a short request next to nothing. */
+/** The exchanges in progress. Entering and leaving must be cheap: every request does both. */
 export interface OpenExchanges {
   enter(exchange: OpenExchange): void
   leave(exchange: OpenExchange): void
   close(): Promise<void>
 }
 
-/** How long requests may wait for a look at thousands of streams. */
-const longestMs = 5
+/** With thousands of streams, a sweep yields to requests this often. */
+const yieldEveryMs = 5
 
 /**
- * Looks every `everyMs` at what is open, and cuts what its token or the policy no longer covers: a
- * stream that was begun with a good token would otherwise outlive its expiry, its revocation, the
- * account or the rule that allowed it.
+ * Checks open exchanges every `everyMs` and ends those that the token or the policy no longer allows.
+ * A stream would otherwise outlive its token's expiry or revocation, the account, or the rule that
+ * allowed it.
  */
-export function createOpenExchanges(startLooking: StartLooking, everyMs: number): OpenExchanges {
-  // Not a Set: V8 links a table that it grew out of to its successor, so that one of the old
-  // generation keeps alive what came and went after it.
+export function createOpenExchanges(startSweep: StartSweep, everyMs: number): OpenExchanges {
+  // Not a Set: V8 links each outgrown hash table to its successor, so an old table keeps alive entries
+  // that were added and removed after it.
   const open: OpenExchange[] = []
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
   async function sweep(): Promise<void> {
-    const problemOf = startLooking()
+    const problemOf = startSweep()
     let since = performance.now()
     for (const exchange of open.slice()) {
-      if (performance.now() - since > longestMs) {
+      if (performance.now() - since > yieldEveryMs) {
         await breathe()
         since = performance.now()
       }
@@ -50,11 +50,11 @@ export function createOpenExchanges(startLooking: StartLooking, everyMs: number)
       if (problem !== undefined) exchange.cut(problem)
     }
   }
-  function lookAgain(): void {
-    if (!closed) timer = setTimeout(() => void sweep().then(lookAgain), everyMs)
+  function schedule(): void {
+    if (!closed) timer = setTimeout(() => void sweep().then(schedule), everyMs)
   }
 
-  lookAgain()
+  schedule()
   return {
     enter(exchange) {
       exchange.place = open.push(exchange) - 1
@@ -63,7 +63,7 @@ export function createOpenExchanges(startLooking: StartLooking, everyMs: number)
       const { place } = exchange
       if (place === -1) return
       exchange.place = -1
-      // The last one takes its place.
+      // The last entry moves here: removal without a search.
       const last = open.pop()
       if (last === undefined || last === exchange) return
       open[place] = last

@@ -8,23 +8,23 @@ import { finish, leave, type Running, report } from './running-exchange.ts'
 import { cutUnlessRead } from './unread-response.ts'
 
 /**
- * What a client may leave unread before the upstream is asked to wait. Less would stop and start a
- * client that reads as fast as it is sent to, with every write.
+ * How many bytes a client may leave unread before the upstream is paused. With less, every write would
+ * pause the upstream even for a client that reads at full speed.
  */
 const maxUnread = 131_072
 
-/* What an exchange does with the answer of its target. `this` is the exchange. */
+/* The response handler of an exchange. `this` is the exchange. */
 
 export function complete(this: Running, head: ResponseHead, body: string): void {
   const { reply } = this.parts
   const headers = beginResponse(this, head)
-  // Before the answer leaves: a request that is read in this very turn may have the place.
+  // Before the response is sent: a request read in this turn may already use the connection.
   report(this, 'answered')
   atEndOfTurn(() => {
     if (this.finished) return
     try {
       reply.writeHead(head.status, headers)
-      // As text, it leaves in one piece with the headers.
+      // A string is sent in one write with the headers.
       reply.end(body, 'latin1')
       finish(this, 'answered')
     } catch (error) {
@@ -37,21 +37,21 @@ export function head(this: Running, head: ResponseHead): void {
   const { reply, takesTrailers, relayTrailers, eventStreams } = this.parts
   const out = beginResponse(this, head)
   eventStreams.began(head, reply)
-  // Node refuses to announce trailers where there are no chunks that could carry them.
+  // Node refuses to announce trailers without chunked encoding.
   if (takesTrailers && head.framing === 'chunked') {
     const names = relayTrailers.announced(head.headers)
     if (names !== undefined) out.push('Trailer', names)
   }
   reply.writeHead(head.status, out)
   reply.on('drain', () => goOn(this))
-  // Node keeps headers until something follows; events may follow minutes later.
+  // Node holds headers back until the first data, and events may come minutes later.
   nextTick(flush, this)
 }
 
 export function data(this: Running, chunk: Buffer, release: () => void): boolean {
   const { reply, unread } = this.parts
   this.streaming = true
-  // What could not be sent may lie in a queue still: then it is not for others to write over.
+  // After an error the chunk may still be queued, so its buffer must not be reused.
   const left = (error?: Error | null) => {
     if (!error) release()
   }
@@ -59,7 +59,7 @@ export function data(this: Running, chunk: Buffer, release: () => void): boolean
   this.stopWaiting?.()
   this.stopWaiting = cutUnlessRead(unread, {
     isWanted: () => isWanted(this),
-    cut: () => stall(this),
+    cut: () => cutOff(this),
   })
   return false
 }
@@ -110,13 +110,13 @@ function goOn(it: Running): void {
   if (it.call !== undefined) it.target.resume(it.call)
 }
 
-/** Whether others wait for what it holds: of its own client, or of all. */
+/** Whether requests of the same client, or of any, wait for its connection. */
 function isWanted({ share, target, parts: { upstream } }: Running): boolean {
   if (share !== undefined && share.line.length > 0) return true
   return target.waiting() > upstream.connections
 }
 
-function stall(it: Running): void {
+function cutOff(it: Running): void {
   leave(it, 'gateway')
   it.parts.reply.destroy()
 }

@@ -8,13 +8,13 @@ import type { Transfer, TransferRates } from './transfer-rates.ts'
 export interface RequestBody extends Upload {
   /** Whether the client has sent all of it. */
   readonly isComplete: () => boolean
-  /** Reads its beginning. Comes before `start`, if at all. */
+  /** Reads its beginning. Optional; must come before `start`. */
   readonly gather: (most: number, events: GatherEvents) => void
 }
 
-/** One of the two is called, once, unless the body is stopped before. */
+/** Exactly one of the two is called, once, unless `stop` comes first. */
 interface GatherEvents {
-  /** The beginning is there, or all of it: there is something to send. */
+  /** Enough has arrived to send, or all of it. */
   readonly ready: () => void
   /** It will never be complete. */
   readonly failed: (error: Error) => void
@@ -26,17 +26,17 @@ export interface BodyLimits {
   readonly memory: BodyMemory
 }
 
-/** What a piece takes besides its bytes, so that a body of many short ones is not kept for long. */
-const pieceBytes = 256
+/** The overhead of each chunk. Counting it bounds the memory of a body of many tiny chunks. */
+const chunkOverhead = 256
 
 /**
- * The client's body, with backpressure, a limit and a minimum rate. What the upstream no longer wants
- * is read and thrown away, so that the client can finish sending and find our answer. Without a
- * length it goes out in chunks. `invite` asks a client to send that waits to be asked.
+ * The client's body, with backpressure, a size limit and a minimum rate. After `stop`, the rest is read
+ * and discarded, so that the client can finish sending and read our response. `invite` sends
+ * `100 Continue` to a client that expects it.
  *
- *   gathering  its beginning is kept here; no connection is taken for it yet
- *   held       that is there; nothing more is read until there is a connection
- *   sending    each piece goes to the upstream as it comes
+ *   gathering  buffers the beginning; occupies no connection yet
+ *   held       the beginning is buffered; reading is paused until there is a connection
+ *   sending    each chunk goes to the upstream as it arrives
  */
 export function requestBody(
   request: Body,
@@ -67,7 +67,7 @@ export function requestBody(
     else if (sink?.data(chunk) === false) request.pause()
   }
   function keep(chunk: Buffer, most: number): void {
-    const bytes = chunk.length + pieceBytes
+    const bytes = chunk.length + chunkOverhead
     ahead.push(chunk)
     aheadBytes += bytes
     memory.take(bytes)
@@ -86,7 +86,7 @@ export function requestBody(
     if (gathering !== undefined) endGathering()?.ready()
     else sink?.end()
   }
-  // A client that leaves in the middle must not look like one that finished.
+  // A client that disconnects in the middle must not look like one that finished.
   function cut(): void {
     if (request.complete) return
     fail(request.failure ?? new Error('client closed the connection before the end of its body'))
@@ -107,7 +107,7 @@ export function requestBody(
     request.on('close', cut)
     request.on('error', cut)
     if (!request.complete) rates.enter(transfer)
-    // The client may have left while its token was being checked.
+    // The client may have disconnected while its token was verified.
     if (request.destroyed || request.failure !== undefined) cut()
     else invite?.()
   }
@@ -127,7 +127,7 @@ export function requestBody(
       request.off('end', finish)
       request.off('close', cut)
       request.off('error', cut)
-      // Without a listener it would end the process.
+      // Without a listener, an error would be an uncaught exception.
       request.on('error', () => {})
     }
     request.resume()

@@ -4,7 +4,7 @@ import type { Target } from '../upstream/target.ts'
 import { isCut, isStale, repeatOf } from '../upstream/upstream-errors.ts'
 import type { Upstream } from '../upstream/upstreams.ts'
 
-/** A request that was sent at least once, and what is known about that. */
+/** The parts of an exchange that decide about a retry. */
 export interface Retryable {
   readonly parts: {
     readonly request: WireRequest
@@ -16,18 +16,18 @@ export interface Retryable {
   /** Whether the response has begun. */
   readonly responding: boolean
   tried: Set<Target> | undefined
-  /** A target whose idle connection turned out to be closed: a new one may do. */
+  /** A target that had closed an idle connection: a new one may succeed. */
   stale: Target | undefined
-  /** How many of its retries counted against `retries` and the budget. */
+  /** The retries that counted against `retries` and the budget. */
   counted: number
 }
 
-/** How many do not count: those of what no target can have seen, or lost on an idle connection. */
+/** The most retries that do not count: nothing was sent, or an idle connection was closed. */
 const maxUncounted = 3
 
 /**
- * Where to send a request again that failed with this error, if it may be: to another target first,
- * else to the same one where a new connection can help. Takes what it counts from the budget.
+ * The target for a retry after this error, if one is allowed: another target first, else the same one
+ * if a new connection can help. Takes counted retries from the budget.
  */
 export function retryTarget(it: Retryable, error: Error): Target | undefined {
   const { request, upstream, upgrade, notes } = it.parts
@@ -43,7 +43,7 @@ export function retryTarget(it: Retryable, error: Error): Target | undefined {
   if (repeat !== 'lost' && next !== undefined) {
     return (notes.retries ?? 0) - it.counted < maxUncounted ? next : undefined
   }
-  // A new connection broke: another one to the same target may not.
+  // A new connection broke; another one to the same target may hold.
   if (isCut(error)) next ??= it.target
   if (next === undefined || it.counted >= upstream.retries || !upstream.budget.take()) {
     return undefined

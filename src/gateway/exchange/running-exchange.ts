@@ -26,50 +26,46 @@ export interface Exchange {
   readonly request: WireRequest
   /** The body of that request, if it has one. */
   readonly body: RequestBody | undefined
-  /** Whose share of the connections it uses: the caller, or the address of one without a token. */
+  /** The owner of the share it uses: the caller, or the address of a client without a token. */
   readonly who: string
   readonly relayHeaders: RelayHeaders
   readonly relayTrailers: RelayTrailers
-  /** Whether the client has said that it reads trailers. */
   readonly takesTrailers: boolean
-  /** How long a client may leave an answer unread before it is cut off. */
   readonly unread: UnreadLimits
   readonly carrier: Carrier | undefined
-  /** Whose token it is that allows this; absent on a public route. */
+  /** Its revocation ends the exchange; absent on a public route and for a logout. */
   readonly token: VerifiedToken | undefined
   readonly authorized: Authorized
   readonly openExchanges: OpenExchanges
   readonly tunnels: Tunnels
   readonly eventStreams: EventStreams
-  /** What the client asked to go on with, if it did. */
   readonly upgrade: Upgrade | undefined
   readonly notes: Notes
 }
 
-/** An exchange, from its beginning until it is over. */
+/** The state of one exchange; `exchange.ts` lists its stages. */
 export interface Running extends ResponseHandler, Retryable {
   readonly parts: Exchange
   readonly settled: PromiseWithResolvers<void>
   readonly onClose: () => void
-  /** How it is found when its token ends. */
+  /** Its entry in `openExchanges`. */
   open: OpenExchange | undefined
   target: Target
   attempt: Attempt
-  /** The share that it holds. */
   share: Share | undefined
-  /** What ends its wait: for a share, or for the client to read. */
+  /** Ends its wait for a share, or for the client to read. */
   stopWaiting: (() => void) | undefined
   call: Call | undefined
   timer: NodeJS.Timeout | undefined
   tunnel: Tunnel | undefined
-  /** Whether the target knows how it ended. */
+  /** Whether the target has been told how the request ended. */
   reported: boolean
   responding: boolean
   streaming: boolean
   finished: boolean
 }
 
-/** Ends it, once. With an error, the client is told of that, or cut off if it has part of an answer. */
+/** Ends it, once. An error is reported to the client, or cuts it off if its response has begun. */
 export function finish(it: Running, how: Ending, error?: Error): void {
   if (it.finished) return
   it.finished = true
@@ -88,7 +84,7 @@ export function finish(it: Running, how: Ending, error?: Error): void {
   else it.settled.reject(error instanceof Refusal ? error : upstreamFault(error))
 }
 
-/** The target learns of it once: its place is free again. */
+/** Reports the result to the target, once, and releases the share. */
 export function report(it: Running, how: Ending, error?: Error): void {
   if (it.reported) return
   it.reported = true
@@ -98,19 +94,18 @@ export function report(it: Running, how: Ending, error?: Error): void {
   it.share = undefined
 }
 
-/** Takes its request back from the target. */
 function abort({ call, target }: Running): void {
   if (call !== undefined) target.abort(call)
 }
 
-/** Its client has left, or is cut off. */
+/** The client has disconnected, or is cut off. */
 export function leave(it: Running, by: 'client' | 'gateway' = 'client'): void {
   it.parts.notes.cut = by
   finish(it, 'inconclusive')
   abort(it)
 }
 
-/** Its token or its permission has ended. */
+/** The token or the permission was revoked, or has expired. */
 export function cut(it: Running, reason: Error): void {
   const isPolicy = reason instanceof Refusal && reason.kind === 'not-permitted'
   it.parts.notes.cut = isPolicy ? 'policy' : 'token'
@@ -118,7 +113,7 @@ export function cut(it: Running, reason: Error): void {
   giveUp(it, reason)
 }
 
-/** Ends it for a reason that the client is told of, if it has not been answered. */
+/** Ends it with an error and aborts the request to the target. */
 export function giveUp(it: Running, error: Error): void {
   finish(it, 'inconclusive', error)
   abort(it)

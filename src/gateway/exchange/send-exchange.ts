@@ -4,7 +4,7 @@ import { isStale, isUnreachable } from '../upstream/upstream-errors.ts'
 import { retryTarget } from './retry-target.ts'
 import { finish, giveUp, type Running } from './running-exchange.ts'
 
-/** Gives its request to its target. `fresh`: for a new connection. */
+/** `fresh`: on a new connection. */
 export function send(it: Running, fresh: boolean): void {
   const { target } = it
   const { notes, upstream, request } = it.parts
@@ -22,7 +22,7 @@ function giveUpWaiting(it: Running): void {
   giveUp(it, new Fault('upstream-busy', { reason: 'timed out waiting for a free connection' }))
 }
 
-/** It has a connection. */
+/** The request has a connection, so it no longer waits for one. */
 export function sent(this: Running): void {
   if (this.timer === undefined) return
   clearTimeout(this.timer)
@@ -30,26 +30,26 @@ export function sent(this: Running): void {
 }
 
 export function failed(this: Running, error: Error): void {
-  if (this.finished || sendElsewhere(this, error)) return
-  finish(this, blame(error), error)
+  if (this.finished || sendAgain(this, error)) return
+  finish(this, endingOf(error), error)
 }
 
-/** Gives `false` if it may not be sent again. */
-function sendElsewhere(it: Running, error: Error): boolean {
+/** Returns `false` if it must not be sent again. */
+function sendAgain(it: Running, error: Error): boolean {
   const other = retryTarget(it, error)
   if (other === undefined) return false
   const { notes } = it.parts
   clearTimeout(it.timer)
   it.timer = undefined
-  it.target.ended(isStale(error) ? 'inconclusive' : blame(error), it.attempt, error)
+  it.target.ended(isStale(error) ? 'inconclusive' : endingOf(error), it.attempt, error)
   it.target = other
   notes.retries = (notes.retries ?? 0) + 1
   send(it, true)
   return true
 }
 
-/** What is the client's doing, such as too long a body, is not held against the target. */
-function blame(error: Error): Ending {
+/** An error of the client, such as too large a body, does not count against the target. */
+function endingOf(error: Error): Ending {
   if (error instanceof Refusal) return 'inconclusive'
   return isUnreachable(error) ? 'unreachable' : 'failed'
 }

@@ -2,21 +2,21 @@ import { Fault, Refusal } from '../../errors.ts'
 import { decide } from '../../policy/decide.ts'
 import type { CompiledPolicies } from '../../policy/engine/compile.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
-import type { OpenExchange, StartLooking } from './open-exchanges.ts'
+import type { OpenExchange, StartSweep } from './open-exchanges.ts'
 
 interface StillAllowedParts {
-  /** Why a token that was good is good no longer, if so. */
+  /** Why a token is no longer valid, if so. */
   readonly problemOf: (token: VerifiedToken) => Refusal | Fault | undefined
-  /** The policies in force. Throws a Fault while there are none. */
+  /** The active policies. Throws a Fault before the first are loaded. */
   readonly policies: () => CompiledPolicies
 }
 
 /**
- * What began with a good token and a permission may go on only while both hold. Permission is asked
- * for again only when another policy has come into force since the last look. What cannot be told,
- * for want of a policy or since its engine broke, is not cut: a fault takes no permission back.
+ * Ends exchanges whose token or permission is gone. Decides about permission again only when the
+ * policies have changed since the last sweep. Without policies, or when the engine fails, exchanges go
+ * on: a fault revokes no permission.
  */
-export function createStillAllowed({ problemOf, policies }: StillAllowedParts): StartLooking {
+export function createStillAllowed({ problemOf, policies }: StillAllowedParts): StartSweep {
   let last: CompiledPolicies | undefined
 
   return () => {
@@ -32,7 +32,7 @@ function permissionProblem(
   { token, authorized }: OpenExchange,
   policies: CompiledPolicies,
 ): Refusal | undefined {
-  // The route asks for no permission.
+  // The route needs no permission.
   if (typeof authorized.grounds === 'string') return undefined
   const { method, path } = authorized.received.call
   const question = { roleKey: token.caller.roleKey, method, path }

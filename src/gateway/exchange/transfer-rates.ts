@@ -1,18 +1,18 @@
-/** Bytes that a client sends while we wait for them. */
+/** A request body in progress. */
 export interface Transfer {
-  /** What has come in the window that is under way. */
+  /** Received in the current window. */
   bytes: number
   /** The tick at which that window began. */
   since: number
-  /** Where it is in the list of all; -1 while it is not. */
+  /** Its index in the list of transfers, or -1. */
   place: number
-  /** Whether the client is what keeps it from going on. */
+  /** Whether the client, not we, causes the delay. */
   readonly waitsForClient: () => boolean
   readonly tooSlow: () => void
 }
 
 interface TransferRateSettings {
-  /** 0: any rate will do. */
+  /** 0: no minimum. */
   readonly minBytesPerSecond: number
   readonly minRateWindowMs: number
 }
@@ -21,7 +21,7 @@ interface TransferRateSettings {
 export interface TransferRates {
   readonly enter: (transfer: Transfer) => void
   readonly leave: (transfer: Transfer) => void
-  /** We kept it waiting until now: its window begins anew. */
+  /** Begins a new window, because we had paused the client. */
   readonly restart: (transfer: Transfer) => void
   readonly close: () => void
 }
@@ -29,9 +29,8 @@ export interface TransferRates {
 const ticksInWindow = 4
 
 /**
- * Looks at all transfers a few times in each window. A window in which less came than the minimum rate
- * asks for ends a transfer, unless we had stopped reading in between. What comes in bursts is fine as
- * long as each window has enough of it.
+ * Checks all transfers a few times per window. A transfer ends if a window brings less than the minimum
+ * rate, unless we had paused it. Bursts are fine if each window has enough bytes.
  */
 export function createTransferRates(settings: TransferRateSettings): TransferRates {
   const { minBytesPerSecond, minRateWindowMs } = settings
@@ -42,7 +41,7 @@ export function createTransferRates(settings: TransferRateSettings): TransferRat
 
   function tick(): void {
     ticks++
-    // From the end: one that leaves is replaced by the last, which was looked at.
+    // Backwards: a removed entry is replaced by the last one, which was checked already.
     for (let at = open.length - 1; at >= 0; at--) {
       const transfer = open[at]
       if (transfer === undefined) continue

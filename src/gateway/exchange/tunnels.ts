@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream'
 import { type CloseCode, closeFrame, createFrameTrack } from './websocket-frames.ts'
 
-/** Two connections that became one: after an upgrade, bytes go both ways and nobody reads them. */
+/** Two connections joined after an upgrade: bytes go both ways, unparsed. */
 export interface Tunnel {
   /** Resolves when both sides are closed. */
   readonly ended: Promise<void>
-  /** Ends it; a WebSocket is told why where its frames allow that. */
+  /** Ends it. A WebSocket client gets a close frame, unless a frame is incomplete. */
   readonly close: (why: CloseCode) => void
 }
 
@@ -13,19 +13,19 @@ interface TunnelEnds {
   readonly protocol: string
   readonly client: Duplex
   readonly upstream: Duplex
-  /** What the client sent behind its request without waiting for the answer. */
+  /** What the client sent behind its request without waiting for the response. */
   readonly head: Buffer
 }
 
-/** Every tunnel that is open. */
+/** All open tunnels. */
 export interface Tunnels {
   readonly open: (ends: TunnelEnds) => Tunnel
-  /** Closes what is open, and what is opened from then on. */
+  /** Closes all open tunnels, and every later one at once. */
   readonly closeAll: (why: CloseCode) => void
   readonly count: () => number
 }
 
-/** `idleMs`: how long a tunnel may be silent both ways. */
+/** `idleMs`: how long a tunnel may be idle in both directions. */
 export function createTunnels(idleMs: number): Tunnels {
   const all = new Set<Tunnel>()
   let closing: CloseCode | undefined
@@ -46,8 +46,8 @@ export function createTunnels(idleMs: number): Tunnels {
   }
 }
 
-/** How long a client may take to close its side once it has been told. */
-const farewellMs = 1000
+/** How long a client may take to close its side after a close frame. */
+const closeTimeoutMs = 1000
 
 function join({ protocol, client, upstream, head }: TunnelEnds, idleMs: number): Tunnel {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
@@ -62,7 +62,7 @@ function join({ protocol, client, upstream, head }: TunnelEnds, idleMs: number):
     upstream.destroy()
   }
   function close(why: CloseCode): void {
-    // In the middle of a frame, another one would be read as part of it.
+    // Inside a frame, the close frame would be read as part of it.
     if (frames?.isBetweenFrames() !== true || client.writableEnded) {
       destroy()
       return
@@ -71,7 +71,7 @@ function join({ protocol, client, upstream, head }: TunnelEnds, idleMs: number):
     client.end(closeFrame(why))
     upstream.destroy()
     clearTimeout(idle)
-    idle = setTimeout(destroy, farewellMs)
+    idle = setTimeout(destroy, closeTimeoutMs)
   }
 
   for (const side of sides) {

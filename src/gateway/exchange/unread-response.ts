@@ -1,7 +1,7 @@
 /** How long a client may leave a response unread. */
 export interface UnreadLimits {
   readonly maxStallMs: number
-  /** The same while other requests wait for the connection that the response holds. */
+  /** The limit while other requests wait for the connection that the response holds. */
   readonly busyStallMs: number
 }
 
@@ -11,18 +11,18 @@ interface UnreadEvents {
   readonly cut: () => void
 }
 
-const lookEveryMs = 1000
+const checkEveryMs = 1000
 
-/** Calls `cut` when the time for reading is over, unless what it returns is called before. */
+/** Calls `cut` when the time for reading is up. The function it returns cancels that. */
 export function cutUnlessRead(limits: UnreadLimits, { isWanted, cut }: UnreadEvents): () => void {
   const { maxStallMs, busyStallMs } = limits
   const since = performance.now()
-  let timer = setTimeout(look, Math.min(maxStallMs, busyStallMs))
+  let timer = setTimeout(check, Math.min(maxStallMs, busyStallMs))
 
-  function look(): void {
+  function check(): void {
     const leftMs = maxStallMs - (performance.now() - since)
     if (leftMs <= 0 || isWanted()) cut()
-    else timer = setTimeout(look, Math.min(leftMs, lookEveryMs))
+    else timer = setTimeout(check, Math.min(leftMs, checkEveryMs))
   }
 
   return () => clearTimeout(timer)

@@ -1,11 +1,10 @@
-/** Follows the frames of one direction of a WebSocket, to know when one has ended (RFC 6455 5.2). */
+/** Tracks where frames end in one direction of a WebSocket (RFC 6455 5.2). */
 interface FrameTrack {
   readonly follow: (chunk: Uint8Array) => void
-  /** Whether what comes next would begin a frame: only there may another frame be put in. */
+  /** Whether the next byte begins a frame: only there may we insert one. */
   readonly isBetweenFrames: () => boolean
 }
 
-/** Starts between frames. */
 export function createFrameTrack(): FrameTrack {
   const header = new Uint8Array(14)
   let have = 0
@@ -44,10 +43,10 @@ function payloadLength(header: Uint8Array): number {
   return length === 126 ? view.getUint16(2) : Number(view.getBigUint64(2))
 }
 
-/** Why a WebSocket is closed: the gateway goes away, or the caller may no longer have it. */
+/** 1001: the gateway shuts down. 1008: the caller is no longer allowed. */
 export type CloseCode = 1001 | 1008
 
-/** The frame that says so, as a server sends it. */
+/** Unmasked, as a server sends it. */
 export function closeFrame(code: CloseCode): Buffer {
   return Buffer.from([0x88, 2, code >> 8, code & 0xff])
 }

@@ -10,14 +10,13 @@ export type AssertionHeader = (
 interface AssertionHeaderParts {
   readonly assert: Assert
   readonly header: string
-  /** Whom it is for; without it the upstream that the request goes to, by its name. */
+  /** Unset: the name of the upstream. */
   readonly audience?: string
 }
 
-/** For a gateway that signs nothing. */
 export const noAssertion: AssertionHeader = () => []
 
-/** Signs for whoever calls. On a public route there is nobody, and so there is no header. */
+/** On a public route there is no caller, so no header. */
 export function createAssertionHeader({
   assert,
   header,

@@ -1,6 +1,6 @@
 import type { VerifiedToken } from '../../token/tokens.ts'
 
-/** The names under which an upstream learns who calls. Each can be configured. */
+/** The configured names of the headers that identify the caller. */
 interface IdentityNames {
   readonly userId: string
   readonly roleKey: string
@@ -9,10 +9,10 @@ interface IdentityNames {
   readonly roleId: string
 }
 
-/** Name, value, name, value … of who calls. */
+/** Name, value, name, value … that identify the caller. */
 export type IdentityHeaders = (token: VerifiedToken) => readonly string[]
 
-/** Writes the headers once for each token, not for each request. */
+/** Builds the headers once per token, not per request. */
 export function createIdentityHeaders(names: IdentityNames): IdentityHeaders {
   const writtenFor = new WeakMap<VerifiedToken, readonly string[]>()
 
@@ -33,9 +33,8 @@ export function createIdentityHeaders(names: IdentityNames): IdentityHeaders {
 }
 
 /**
- * A value that no header parser reads as more than one value. Plain ASCII stays as it is; with
- * anything else in it, or a `%`, the whole value is percent-encoded, so that decoding once always
- * gives back the original.
+ * A value that every header parser reads as one value. Plain ASCII without `%` stays as it is;
+ * everything else is percent-encoded completely, so that decoding once always returns the original.
  */
 function headerValue(value: string): string {
   if (/^(?:[\x21-\x24\x26-\x7e](?:[\x20-\x24\x26-\x7e]*[\x21-\x24\x26-\x7e])?)?$/.test(value)) {

@@ -2,17 +2,16 @@ import { rememberNames } from '../../wire/remembered-names.ts'
 import type { ResponseHead } from '../../wire/response-head.ts'
 import type { Carrier } from '../arrival/notes.ts'
 
-/** Name, value, name, value … of what reaches the client. */
+/** Name, value, name, value … for the client. */
 export type RelayHeaders = (head: ResponseHead, carrier: Carrier | undefined) => string[]
 
-/** What becomes of a response header, by its name. */
+/** How a response header is handled, by its name. */
 type Relay = 'pass' | 'withhold' | 'length' | 'about-address' | 'vary'
 
 /**
- * What of an upstream's headers reaches the client. Hop-by-hop names end here (RFC 9110 7.6.1,
- * CVE-2026-71849), and so do the identity names: what we tell upstreams is not for clients. With
- * `ownCors`, what an upstream says about other origins does too: with two answers, browsers take
- * neither, and only ours is in the configuration.
+ * Relays an upstream's headers to the client, except hop-by-hop names (RFC 9110 7.6.1, CVE-2026-71849)
+ * and the identity names, which are for upstreams only. `ownCors` also withholds the upstream's CORS
+ * headers: browsers reject a response with two sets, and only ours is configured.
  */
 export function createRelayHeaders(
   injectedNames: readonly string[],
@@ -39,21 +38,21 @@ export function createRelayHeaders(
       const value = headers[at + 1] as string
       const relay = relayOf(name)
       if (relay === 'withhold' || hop?.has(name.toLowerCase())) continue
-      // RFC 9110 8.6: no Content-Length with 204, and Node would not send it either.
+      // RFC 9110 8.6: no Content-Length with 204.
       if (relay === 'length' && status === 204) continue
-      // Spec, carriers: an address with a token in it must not be stored or passed on.
+      // Specification, carriers: a URL with a token must not be stored or passed on.
       if (relay === 'about-address' && carrier === 'query') continue
       if (relay === 'vary') vary = vary === undefined ? value : `${vary}, ${value}`
       else out.push(name, value)
     }
     if (vary !== undefined) out.push('Vary', withOrigin(vary))
-    if (carrier === 'query') out.push(...tokenInAddress)
+    if (carrier === 'query') out.push(...tokenInQuery)
     return out
   }
 }
 
-/** For every answer to a request whose token stood in its address. */
-const tokenInAddress = ['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'] as const
+/** For every response to a request with its token in the query. */
+const tokenInQuery = ['Cache-Control', 'no-store', 'Referrer-Policy', 'no-referrer'] as const
 
 const hopByHop = [
   'connection',
@@ -71,7 +70,7 @@ function namesIn(listed: string): Set<string> {
   return new Set(listed.split(',').map((name) => name.trim().toLowerCase()))
 }
 
-/** What is written here takes the place of our own Vary. */
+/** The result replaces our own Vary header. */
 function withOrigin(vary: string): string {
   const names = vary.split(',').map((name) => name.trim().toLowerCase())
   return names.includes('*') || names.includes('origin') ? vary : `${vary}, Origin`

@@ -1,15 +1,15 @@
-/** What of an upstream's trailers reaches a client that has said `TE: trailers`. */
+/** Relays an upstream's trailers to a client that has sent `TE: trailers`. */
 export interface RelayTrailers {
-  /** The names to announce with Trailer, if the upstream has announced any that may pass. */
+  /** The value of our Trailer header, if the upstream announces trailers that may pass. */
   readonly announced: (headers: readonly string[]) => string | undefined
   /** Pairs of name and value, from name, value, name, value … */
   readonly relayed: (trailers: readonly string[]) => [string, string][]
 }
 
 /**
- * RFC 9110 6.5.1: nothing behind a body may change how the message before it is framed, routed,
- * authenticated, cached or read, so such names end here, and so do the identity names. Values that
- * Node would not write are left out.
+ * RFC 9110 6.5.1: a trailer must not change how its message is framed, routed, authenticated, cached
+ * or read, so such names are withheld, and so are the identity names. Values that Node refuses to write
+ * are dropped.
  */
 export function createRelayTrailers(injectedNames: readonly string[]): RelayTrailers {
   const withheld = new Set([...headersOnly, ...injectedNames.map((name) => name.toLowerCase())])
@@ -30,7 +30,7 @@ export function createRelayTrailers(injectedNames: readonly string[]): RelayTrai
   }
 }
 
-/** With names in lower case. */
+/** Names become lower-case. */
 function pairsOf(fields: readonly string[]): [string, string][] {
   return fields.flatMap((name, at): [string, string][] =>
     at % 2 === 0 ? [[name.toLowerCase(), fields[at + 1] ?? '']] : [],

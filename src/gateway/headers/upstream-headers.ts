@@ -2,13 +2,12 @@ import { cookieWithoutToken } from '../carriers.ts'
 import type { Authorized, Received } from '../stages.ts'
 import type { IdentityHeaders } from './identity-headers.ts'
 
-/** Name, value, name, value … of all but Host and what belongs to the connection. */
+/** Name, value, name, value … without Host and the headers of the connection. */
 export type UpstreamHeaders = (authorized: Authorized) => string[]
 
 /**
- * The headers of the request that goes out: what the client may say, and after it what only
- * Postern says. Injection comes last and every injected name was taken off before, so each stands
- * there once, with the token's value.
+ * The client's headers, followed by those that only Postern may set. The client's own headers with
+ * these names were dropped, so each name occurs once, with the token's value.
  */
 export function createUpstreamHeaders(
   identity: IdentityHeaders,
@@ -26,7 +25,7 @@ export function createUpstreamHeaders(
     out.push(requestIdName, requestId, 'X-Forwarded-For', origin.chain)
     out.push('X-Forwarded-Proto', origin.scheme)
     if (origin.host !== undefined) out.push('X-Forwarded-Host', origin.host)
-    // With it, a service can write links that lead back here.
+    // Lets a service write links that lead back through this route.
     if (route?.replacePrefix === '/' && sentPath !== call.path) {
       out.push('X-Forwarded-Prefix', route.path)
     }
@@ -35,17 +34,17 @@ export function createUpstreamHeaders(
 }
 
 export function passesCredentials(received: Received): boolean {
-  return received.route?.forwardCredentials === true && speaksForUpstream(received)
+  return received.route?.forwardCredentials === true && appliesToUpstream(received)
 }
 
-/** A route speaks for its own upstream only, not for one that an endpoint is handed to. */
-function speaksForUpstream({ route, endpoint }: Received): boolean {
+/** The settings of a route apply to its own upstream only, not to one that serves an endpoint. */
+function appliesToUpstream({ route, endpoint }: Received): boolean {
   return endpoint?.upstream === undefined || endpoint.upstream === route?.upstream
 }
 
 function pushControl(out: string[], control: readonly string[], received: Received): void {
   const passed = received.route?.passHeaders
-  if (passed === undefined || !speaksForUpstream(received)) return
+  if (passed === undefined || !appliesToUpstream(received)) return
   for (let at = 0; at < control.length; at += 2) {
     const name = control[at] as string
     const lower = name.toLowerCase()

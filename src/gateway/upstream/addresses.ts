@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 
-/** Where a name leads now, kept up to date: a Service without an address of its own has many. */
+/** Follows the addresses of a name: a headless Kubernetes Service has many. */
 interface Addresses {
   readonly close: () => void
 }
@@ -9,7 +9,7 @@ interface Addresses {
 interface AddressOptions {
   readonly host: string
   readonly refreshMs: number
-  /** Called with the addresses when they are first known, and whenever they have changed. */
+  /** Called with the first addresses, and whenever they change. */
   readonly onChange: (addresses: readonly string[]) => void
   /** Called after every lookup, with an error if it failed or found nothing. */
   readonly onLookup?: (host: string, error: Error | null) => void
@@ -19,8 +19,8 @@ interface AddressOptions {
 export type Resolve = (host: string) => Promise<readonly string[]>
 
 /**
- * Asks for the addresses of a host name again and again. A failing or empty answer changes
- * nothing: a name server that is away must not take an upstream away. An address is not asked for.
+ * Resolves a host name again and again. A failed or empty lookup changes nothing: an unreachable name
+ * server must not make the upstream unreachable. Does nothing for an IP address.
  */
 export function watchAddresses(options: AddressOptions): Addresses {
   const { host, refreshMs, onChange, onLookup, resolve = lookUp } = options
@@ -56,7 +56,7 @@ function nothingFound(host: string): Error {
 
 async function lookUp(host: string): Promise<readonly string[]> {
   const found = await lookup(host, { all: true })
-  // Both families of one server would count it twice.
+  // A server with addresses of both families must not count twice.
   const family = found[0]?.family
   return found.filter((each) => each.family === family).map(({ address }) => address)
 }

@@ -1,52 +1,51 @@
 export interface BreakerSettings {
-  /** After how many failures in a row it opens. */
+  /** The consecutive failures that open it. */
   readonly failures: number
   /** How long it stays open the first time. */
   readonly openMs: number
-  /** How long at most, having doubled with every trial that failed. */
+  /** The most that doubling after each failed trial leads to. */
   readonly maxOpenMs: number
 }
 
 /**
- * Keeps requests away from a target that fails. Its states:
+ * A circuit breaker: sends no requests to a failing target. Its states:
  *
- * - closed: everything passes. `failures` failures in a row, with no success between, open it.
- * - open: nothing passes for a time. Left by the clock, or when the target turns out to be reachable.
- * - half-open: requests pass as trials, one at first, and four times as many at a time with each that
- *   succeeds; the fourth success closes it. A failure opens it again: for twice as long, up to
- *   `maxOpenMs`, while other targets serve, and for no longer than before if this one is alone.
+ * - closed: everything passes. `failures` consecutive failures open it.
+ * - open: nothing passes until its time is up, or a probe finds the target reachable.
+ * - half-open: requests pass as trials, one at first, and each success allows four times as many at a
+ *   time; the fourth success closes it. A failure opens it again: for twice as long, up to `maxOpenMs`,
+ *   if other targets serve, else for `openMs`.
  *
- * What began before it opened counts no more: a target that shuts down still answers it.
+ * Requests that began before it opened no longer count: a target that shuts down still answers them.
  */
 export interface Breaker {
-  /** Whether a request may go on now. Changes nothing. */
+  /** Whether a request may be sent now. Changes nothing. */
   readonly allows: () => boolean
-  /** A request goes on. Exactly one of the next three follows, with what this returned. */
+  /** A request is sent. Exactly one of the next three must follow, with the returned attempt. */
   readonly began: () => Attempt
   readonly succeeded: (attempt: Attempt) => void
   readonly failed: (attempt: Attempt) => void
-  /** It ended, and said nothing about the target: the client left, for one. */
+  /** The result says nothing about the target: the client disconnected, for example. */
   readonly abandoned: (attempt: Attempt) => void
-  /** The target accepts connections again: while open, trials may begin. */
+  /** The target accepts connections again: an open breaker becomes half-open. */
   readonly reachable: () => void
   readonly state: () => 'closed' | 'open' | 'half-open'
 }
 
-/** Tells one request from another: the later it began, the larger. */
+/** Identifies a request. Later ones have larger numbers. */
 export type Attempt = number
 
 interface BreakerOptions {
-  /** Whether no other target could serve what this one does not. */
+  /** Whether no other target can serve the requests. */
   readonly isAlone?: () => boolean
   /** Milliseconds. */
   readonly now?: () => number
 }
 
-/** How many trials must succeed, and how many times more pass with each that does. */
+/** The successes that close it, and the factor by which each raises the number of trials. */
 const trials = 4
 const growth = 4
 
-/** Starts closed. */
 export function createBreaker(
   settings: BreakerSettings,
   { isAlone = () => false, now = () => performance.now() }: BreakerOptions = {},

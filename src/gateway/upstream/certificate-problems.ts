@@ -1,4 +1,4 @@
-/** Codes under which Node and OpenSSL say that they do not accept a certificate. */
+/** The codes with which Node and OpenSSL reject a certificate. */
 const problems = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'ERR_TLS_CERT_ALTNAME_FORMAT',
@@ -24,7 +24,6 @@ const problems = new Set([
   'HOSTNAME_MISMATCH',
 ])
 
-/** Whether the code of an error says so: nothing was sent, and nothing will be. */
 export function isCertificateProblem(code: string): boolean {
   return problems.has(code)
 }

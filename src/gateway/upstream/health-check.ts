@@ -1,27 +1,27 @@
 import type { Pool } from '../../wire/pool.ts'
 
 export interface HealthCheckSettings {
-  /** What is asked for, with GET; any status below 400 is a good answer. */
+  /** Requested with GET; any status below 400 is a success. */
   readonly path: string
   readonly intervalMs: number
   readonly timeoutMs: number
-  /** How many answers in a row change the verdict. */
+  /** Consecutive results that change the state. */
   readonly healthyAfter: number
   readonly unhealthyAfter: number
 }
 
-/** What is read of an answer to a check; the rest of a page is of no interest. */
+/** The most of a response that a check reads. */
 const maxBytes = 65_536
 
-/** Asks a target whether it is well, again and again. Without settings it is always well. */
+/** The active health check of a target. Without settings, a target is always healthy. */
 interface HealthCheck {
   readonly isHealthy: () => boolean
   readonly close: () => void
 }
 
 /**
- * Begins at once. `host`: a name for the Host header, if not the target's. A target counts as healthy
- * until it has failed often enough.
+ * Starts at once. `host`: the Host header, if not the target's. A target is healthy until
+ * `unhealthyAfter` checks have failed.
  */
 export function createHealthCheck(
   createOwnPool: () => Pool,
@@ -31,7 +31,7 @@ export function createHealthCheck(
   if (settings === undefined) return { isHealthy: () => true, close() {} }
   const { path, intervalMs, timeoutMs, healthyAfter, unhealthyAfter } = settings
   const pool = createOwnPool()
-  // Never on a connection that was idle: the target may be closing it, which says nothing about it.
+  // Never on an idle connection: the target may be closing it, which says nothing about its health.
   const request = {
     method: 'GET',
     path,
@@ -88,7 +88,7 @@ export function createHealthCheck(
       healthy = well
       against = 0
     }
-    // Never in step with the other replicas.
+    // Jitter, so that replicas do not check at the same time.
     timer = setTimeout(check, intervalMs * (0.8 + Math.random() * 0.4)).unref()
   }
 

@@ -1,6 +1,6 @@
-/** What is reported about the name of a target: that it cannot be looked up, and that it can be again. */
+/** Reports when the name of a target cannot be resolved, and when it can be again. */
 export interface LookupReports {
-  /** At the first failure, and then once a minute; `failures` counts all since it could be looked up. */
+  /** At the first failure, then once a minute; `failures` counts those since the last success. */
   readonly failed: (
     lookup: { upstream: string; host: string; failures: number },
     why: Error,
@@ -8,11 +8,11 @@ export interface LookupReports {
   readonly recovered: (lookup: { upstream: string; host: string; failures: number }) => void
 }
 
-/** The lookups of the names of one upstream, whether for a connection or to follow its addresses. */
+/** The name lookups of one upstream, for connections and for address changes. */
 export interface NameLookups {
   /** A lookup has ended, with an error if it failed. */
   readonly ended: (host: string, error: Error | null) => void
-  /** How many have failed. */
+  /** All failures so far. */
   readonly failures: () => number
 }
 

@@ -1,4 +1,4 @@
-/** How long between two probes: at first, and at most. */
+/** The first and the longest interval between probes. */
 const firstMs = 100
 const maxMs = 500
 const growth = 1.5
@@ -6,26 +6,25 @@ const growth = 1.5
 interface ProbeParts {
   /** Tries to connect to the target. */
   readonly connect: (settled: (isConnected: boolean) => void) => void
-  /** Whether there is still a reason to: the circuit is open. */
+  /** Whether the circuit is still open. */
   readonly isWanted: () => boolean
   readonly onReachable: () => void
 }
 
-/** Connects to a target that could not be reached, until it can be: no request has to find out. */
+/** Connects to an unreachable target until that succeeds, so that no request has to find out. */
 interface ReachabilityProbe {
-  /** Begins, unless it is at work. */
+  /** Does nothing if it is running. */
   readonly start: () => void
   readonly close: () => void
 }
 
-/** Does nothing until it is started. */
 export function createReachabilityProbe(parts: ProbeParts): ReachabilityProbe {
   let isRunning = false
   let isClosed = false
   let timer: NodeJS.Timeout | undefined
 
-  function goOn(ms: number): void {
-    // Never in step with the other replicas: a target that comes back must not meet all of them.
+  function schedule(ms: number): void {
+    // Jitter, so that not all replicas meet a target when it comes back.
     timer = setTimeout(probe, ms * (0.8 + Math.random() * 0.4), ms).unref()
   }
   function probe(waitedMs: number): void {
@@ -36,7 +35,7 @@ export function createReachabilityProbe(parts: ProbeParts): ReachabilityProbe {
     parts.connect((isConnected) => {
       isRunning = !isConnected && !isClosed
       if (isConnected) parts.onReachable()
-      else if (isRunning) goOn(Math.min(waitedMs * growth, maxMs))
+      else if (isRunning) schedule(Math.min(waitedMs * growth, maxMs))
     })
   }
 
@@ -44,7 +43,7 @@ export function createReachabilityProbe(parts: ProbeParts): ReachabilityProbe {
     start() {
       if (isRunning || isClosed) return
       isRunning = true
-      goOn(firstMs)
+      schedule(firstMs)
     },
     close() {
       isClosed = true

@@ -1,26 +1,26 @@
 /**
- * How many requests may be tried again: a share of those that were sent, and a few besides. When
- * an upstream is failing, retries without a budget would be the load that keeps it down.
+ * Limits retries to a share of the requests sent, plus a few. Without a budget, retries would be the
+ * load that keeps a failing upstream down.
  */
 export interface RetryBudget {
   /** A request was sent for the first time. */
   readonly sent: () => void
-  /** Takes the place of one retry, if there is one. */
+  /** Takes one retry, if the budget has one. */
   readonly take: () => boolean
 }
 
-/** Starts with `least` places, and has never more than a hundred times the share besides. */
+/** Starts with `least` retries. Requests add up to a hundred times `share` to that. */
 export function createRetryBudget({ share = 0.2, least = 10 } = {}): RetryBudget {
   const most = least + share * 100
-  let places = least
+  let retries = least
 
   return {
     sent() {
-      places = Math.min(most, places + share)
+      retries = Math.min(most, retries + share)
     },
     take() {
-      if (places < 1) return false
-      places--
+      if (retries < 1) return false
+      retries--
       return true
     },
   }

@@ -1,33 +1,33 @@
 import { Fault } from '../../errors.ts'
 
-/** Begins a request whose turn it is. Gives `false` when it failed at once, and holds nothing. */
+/** Begins a waiting request. Returns `false` if it failed at once and does not hold its share. */
 type Begin = () => boolean
 
-/** What one client has of the connections to an upstream. */
+/** The connections to an upstream that one client uses. */
 export interface Share {
   readonly who: string
-  /** Requests that have, or wait in the pool for, a connection. */
+  /** Requests that have a connection, or wait for one in the pool. */
   held: number
-  /** What begins each request that waits for one of those to end, in the order they came. */
+  /** Waiting requests, in the order they arrived. */
   readonly line: Begin[]
 }
 
 /** The connections to an upstream, shared among its clients. */
 export interface Shares {
   readonly of: (who: string) => Share
-  /** Gives `false` when the share is used up: the request has to wait. */
+  /** Returns `false` if the share is used up: the request must wait. */
   readonly hold: (share: Share) => boolean
-  /** Calls `begin`, with the share held, when it is its turn. Gives `false` when too many wait. */
+  /** Calls `begin`, with the share held, when it is its turn. Returns `false` if too many wait. */
   readonly wait: (share: Share, begin: Begin) => boolean
-  /** It no longer waits. */
+  /** Ends the wait. */
   readonly leave: (share: Share, begin: Begin) => void
   /** A request that held the share has ended. */
   readonly release: (share: Share) => void
 }
 
 /**
- * Keeps one client from taking a whole upstream. Those that are beyond their share wait in a line of
- * their own, so that others neither lose a connection to them nor a place in the queue of the pool.
+ * Keeps one client from occupying an upstream. Requests beyond its share wait in a queue of their own,
+ * so that other clients lose neither a connection nor a place in the queue of the pool.
  */
 export function createShares(most: () => number, maxWaiting: () => number): Shares {
   const all = new Map<string, Share>()
@@ -61,7 +61,7 @@ export function createShares(most: () => number, maxWaiting: () => number): Shar
       forget(share)
     },
     release(share) {
-      // The place passes on: one that comes meanwhile must not get ahead of those that wait.
+      // Passed on directly: a new request must not overtake those that wait.
       while (share.held <= most()) {
         const next = share.line.shift()
         if (next === undefined) break
@@ -75,13 +75,13 @@ export function createShares(most: () => number, maxWaiting: () => number): Shar
 
 interface ShareWait {
   readonly withinMs: number
-  /** The share is held. */
+  /** Called with the share held. */
   readonly begin: Begin
   /** Too many wait, or it took too long. */
   readonly giveUp: (fault: Fault) => void
 }
 
-/** Waits for a place in a share that is used up. What it returns ends the wait. */
+/** Waits until a share has room. The function it returns ends the wait. */
 export function waitForShare(shares: Shares, share: Share, wait: ShareWait): () => void {
   const giveUp = () => {
     const reason = 'client has used its share of the connections'

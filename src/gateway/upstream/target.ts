@@ -13,7 +13,7 @@ export interface TargetSettings {
   readonly bodyTimeoutMs: number
   readonly breaker: BreakerSettings
   readonly healthCheck?: HealthCheckSettings | undefined
-  /** `target`, `client` or a name: who a check of health asks for. */
+  /** `target`, `client` or a name: the Host header. */
   readonly host?: string
   readonly tls?: TargetTls | undefined
   readonly onLookup?: OnLookup | undefined
@@ -21,14 +21,14 @@ export interface TargetSettings {
 
 /** One server of an upstream. */
 export interface Target {
-  /** Scheme, host and port, with the address besides when the name leads to several. */
+  /** Scheme, host and port, and the address if the name has several. */
   readonly name: string
   readonly breaker: Pick<Breaker, 'allows' | 'state'>
-  /** What the active check says; `true` where there is none. */
+  /** The result of the active health check; `true` without one. */
   readonly isHealthy: () => boolean
-  /** Requests and tunnels that have been given to it and have not ended. */
+  /** Requests and tunnels in progress. */
   readonly outstanding: () => number
-  /** Those that have, or wait for, one of its pooled connections: tunnels do not. */
+  /** Requests that have, or wait for, a pooled connection: tunnels do not count. */
   readonly waiting: () => number
   readonly tunnels: () => number
   /** Its connections, those of tunnels included. */
@@ -37,20 +37,19 @@ export interface Target {
   readonly send: Pool['send']
   readonly abort: Pool['abort']
   readonly resume: Pool['resume']
-  /** The answer to a request has begun, whatever its status. */
+  /** The response to a request has begun, whatever its status. */
   readonly answered: (attempt: Attempt) => void
-  /** It agreed to go on in another protocol: the connection is the request's own from now on. */
+  /** It switched protocols: the connection has left the pool. */
   readonly tunnelled: () => void
-  /** A tunnel has ended, after its request has. */
   readonly tunnelEnded: () => void
   /**
-   * A request has ended, once: after its answer had begun; or the target failed it, or could not be
-   * reached; or it says nothing about the target, since the client left or never got a connection.
+   * Call it once for each request. `inconclusive`: the result says nothing about the target, since the
+   * client disconnected or the request never got a connection.
    */
   readonly ended: (how: Ending, attempt: Attempt, error?: Error) => void
-  /** What the last request that counted against it failed with. */
+  /** The error of the last request that counted against it. */
   readonly lastFailure: () => string | undefined
-  /** Takes no more requests; resolves when the last one has ended and its connections are closed. */
+  /** Send it no more requests. Resolves when the last one has ended and its connections are closed. */
   readonly retire: () => Promise<void>
   readonly destroy: () => void
 }
@@ -58,8 +57,8 @@ export interface Target {
 export type Ending = 'answered' | 'failed' | 'unreachable' | 'inconclusive'
 
 /**
- * A pool of connections to one origin, at one address when one is given. `isAlone`: whether no other
- * target could serve what this one does not.
+ * A pool of connections to one origin, at one address if that is given. `isAlone`: whether no other
+ * target can serve the requests.
  */
 export function createTarget(
   origin: string,
@@ -76,7 +75,7 @@ export function createTarget(
   })
   const fixedHost =
     settings.host === 'target' || settings.host === 'client' ? undefined : settings.host
-  // With a connection of its own: a check must not wait until one of the requests has ended.
+  // With its own connection: a check must not wait for a request to end.
   const createOwnPool = () => createPool(origin, address, { ...settings, connections: 1 })
   const health = createHealthCheck(createOwnPool, settings.healthCheck, fixedHost)
   let waiting = 0
@@ -120,8 +119,7 @@ export function createTarget(
         lastFailure = error
         breaker.failed(attempt)
       } else if (how === 'inconclusive') breaker.abandoned(attempt)
-      // Only for what connecting proves: a target that accepts connections and fails requests is
-      // tried by the clock.
+      // A connection proves nothing about a target that accepts connections but fails requests.
       if (how === 'unreachable' && breaker.state() === 'open') probe.start()
       closeWhenDone()
     },

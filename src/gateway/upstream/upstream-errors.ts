@@ -4,27 +4,25 @@ import type { WireRequest } from '../../wire/request-head.ts'
 import { WireError } from '../../wire/wire-error.ts'
 import { isCertificateProblem } from './certificate-problems.ts'
 
-/* What an error on the way to a target means, by its code: for the client, and for a second try. */
+/* What the error of a request to a target means for the client, and for a retry. */
 
 const timeouts = new Set(['connect-timeout', 'response-timeout', 'body-timeout', 'ETIMEDOUT'])
 
 const unreachable = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH'])
 
-/** What the lookup of a name fails with. */
 const lookupProblem = /^(?:ENOTFOUND|EAI_[A-Z]+)$/
 
-/** On a connection that was there. */
+/** An established connection broke. */
 const cut = new Set(['ECONNRESET', 'EPIPE', 'closed'])
 
-/** These would fail everywhere. */
+/** These would fail on every target. */
 const final = new Set(['unsendable', 'destroyed'])
 
-/** Of the operating system, or of `WireError`. */
+/** A code of the operating system, or of `WireError`. */
 export function codeOf(error: Error): string {
   return String((error as NodeJS.ErrnoException).code)
 }
 
-/** The Fault that a client is told of when a target failed its request. */
 export function upstreamFault(cause: Error): Fault {
   if (cause instanceof Fault) return cause
   const code = codeOf(cause)
@@ -51,7 +49,7 @@ export function upstreamFault(cause: Error): Fault {
  */
 type Repeat = 'unsent' | 'stale' | 'lost'
 
-/** Nothing if it may not: after a timeout, or a byte of the response, the target may be at work on it. */
+/** `undefined` after a timeout or a byte of the response: the target may be processing the request. */
 export function repeatOf(request: WireRequest, error: Error): Repeat | undefined {
   if (!(error instanceof WireError) || error.heard || final.has(error.code)) return undefined
   if (!error.sent) return 'unsent'
@@ -64,7 +62,7 @@ export function isCut(error: Error): boolean {
   return cut.has(codeOf(error))
 }
 
-/** Whether there never was a connection: the target refused it, is not there, or is not the right one. */
+/** Whether there never was a connection: it was refused, timed out, or failed verification. */
 export function isUnreachable(error: Error): boolean {
   return error instanceof WireError && !error.sent && !isCut(error) && !final.has(error.code)
 }

@@ -7,13 +7,13 @@ import { createTarget, type Target, type TargetSettings } from './target.ts'
 
 export interface UpstreamSettings extends TargetSettings {
   readonly targets: readonly string[]
-  /** The Host header that goes out: `target`, `client` or a name. */
+  /** The Host header for the upstream: `target`, `client` or a name. */
   readonly host: string
-  /** Whether a connection may have more than one request. */
+  /** Whether a connection may serve more than one request. */
   readonly keepAlive: boolean
-  /** How much of a body is read before a connection is taken for it. */
+  /** How much of a body is buffered before it occupies a connection. */
   readonly requestBufferBytes: number
-  /** The most of the connections that one client may use, in percent. */
+  /** The most connections that one client may use, in percent. */
   readonly maxShare: number
   readonly balance: 'round-robin' | 'least-outstanding'
   readonly queueTimeoutMs: number
@@ -21,11 +21,11 @@ export interface UpstreamSettings extends TargetSettings {
   readonly tunnels: number
   /** How often a request may be tried again on another target. */
   readonly retries: number
-  /** How often the addresses behind a name are asked for; 0 leaves it to each connection. */
+  /** How often names are resolved; 0: once for each connection. */
   readonly dnsSeconds: number
 }
 
-/** A business service: one or several targets. */
+/** A business service with one or more targets. */
 export interface Upstream {
   readonly name: string
   readonly host: string
@@ -38,11 +38,11 @@ export interface Upstream {
   readonly retries: number
   readonly budget: RetryBudget
   /**
-   * The target for a request, which may want to become a tunnel. Throws a Fault when every one is
-   * taken or failing; the request has then cost nothing.
+   * The target for a request, which may become a tunnel. Throws a Fault if every target is busy or
+   * failing.
    */
   readonly choose: (asTunnel: boolean) => Target
-  /** One other than those that were tried, if there is one. */
+  /** A target that is not in `tried`, if one is available. */
   readonly chooseAnother: (asTunnel: boolean, tried: ReadonlySet<Target>) => Target | undefined
   readonly targets: () => readonly Target[]
   /** How many lookups of the names of its targets have failed. */
@@ -51,12 +51,12 @@ export interface Upstream {
 }
 
 interface UpstreamOptions {
-  /** Another way to find the addresses of a name. */
+  /** Replaces the system's name lookup, for tests. */
   readonly resolve?: Resolve | undefined
   readonly lookupReports?: LookupReports | undefined
 }
 
-/** Opens nothing until it is asked. */
+/** Opens no connection before the first request. */
 export function createUpstream(
   name: string,
   settings: UpstreamSettings,
@@ -88,7 +88,7 @@ export function createUpstream(
   }
 
   function find(asTunnel: boolean, tried?: ReadonlySet<Target>): Target | undefined {
-    // Checks that leave nothing to ask are more likely wrong than right.
+    // If health checks rule out every target, the checks are more likely wrong than all targets.
     const heed = all.some((target) => target.isHealthy() && target.breaker.allows())
     let best: Target | undefined
     turn = (turn + 1) % all.length
@@ -129,10 +129,9 @@ export function createUpstream(
   }
 }
 
-/** How many targets a reason names: an upstream may have hundreds. */
+/** The most targets that a reason names: an upstream may have hundreds. */
 const maxNamed = 3
 
-/** Why the circuit of each target opened. */
 function whyFailing(targets: readonly Target[]): string {
   const named = targets
     .slice(0, maxNamed)
@@ -147,7 +146,7 @@ interface PlaceParts {
   readonly resolve: Resolve | undefined
 }
 
-/** One of the configured targets: a single server, or as many as its name has addresses. */
+/** One configured target: a single server, or one for each address of its name. */
 function createPlace(
   origin: string,
   settings: UpstreamSettings,
@@ -165,7 +164,7 @@ function createPlace(
   function follow(found: readonly string[]): void {
     const before = targets
     const wanted = found.length === 1 ? [anyAddress] : found
-    // Else its kept connections would lead to the address that is gone.
+    // Otherwise its idle connections would lead to the old address.
     const moved = found.length === 1 && only !== undefined && only !== found[0]
     only = found.length === 1 ? found[0] : undefined
     targets = new Map(
@@ -201,5 +200,5 @@ function createPlace(
   }
 }
 
-/** A single address is what every connection finds by itself. */
+/** With a single address, each connection resolves the name itself. */
 const anyAddress = ''

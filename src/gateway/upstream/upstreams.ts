@@ -9,7 +9,7 @@ export interface Upstreams {
   close(): Promise<void>
 }
 
-/** Upstreams by name, each with connections of its own, so that a dead one does not slow others. */
+/** Each upstream has its own connections, so that a dead one does not slow down others. */
 export function createUpstreams(
   settings: Readonly<Record<string, UpstreamSettings>>,
   lookupReports?: LookupReports,

@@ -2,17 +2,16 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createTarget } from '../../src/gateway/upstream/target.ts'
 import { askTarget } from '../support/ask-target.ts'
 import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
+import { freePort } from '../support/redis-server.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
 import { until } from '../support/until.ts'
 
 const get = 'GET /api/v1/public/a'
 const post = 'POST /api/v1/articles'
 
-/** A port that nothing listens on. */
-async function nobody(): Promise<string> {
-  const upstream = await startRecordingUpstream()
-  await upstream.close()
-  return upstream.origin
+/** A server that does not run, on a port that no other test takes. */
+async function unreachable(): Promise<string> {
+  return `http://127.0.0.1:${await freePort()}`
 }
 
 async function startTarget() {
@@ -57,9 +56,9 @@ describe('several targets', () => {
     await Promise.allSettled(waiting)
   })
 
-  test('stand in for one that is away, and the client does not notice', async () => {
+  test('stand in for one that is unreachable, and the client does not notice', async () => {
     const well = await startTarget()
-    const postern = await startWith([await nobody(), well.origin])
+    const postern = await startWith([await unreachable(), well.origin])
 
     expect(await statuses(postern, get, 6)).toEqual([200, 200, 200, 200, 200, 200])
     expect(postern.logText()).toContain('"retries":1')
@@ -148,7 +147,7 @@ describe('several targets', () => {
     'get what one that refuses connections cannot have seen, also then: %s',
     async (line) => {
       const well = await startTarget()
-      const postern = await startWith([await nobody(), well.origin], { retries: 0 })
+      const postern = await startWith([await unreachable(), well.origin], { retries: 0 })
 
       expect(await statuses(postern, line, 4)).toEqual([200, 200, 200, 200])
     },
@@ -156,7 +155,7 @@ describe('several targets', () => {
 
   test('get the whole body of a request that another refused', async () => {
     const well = await startTarget()
-    const postern = await startWith([await nobody(), well.origin])
+    const postern = await startWith([await unreachable(), well.origin])
     const bodies = ['{"a":1}', '{"a":2}', 'x'.repeat(300_000)]
 
     for (const body of bodies) {
@@ -190,7 +189,7 @@ describe('a target that fails again and again', () => {
   })
 
   test('is in the reason of those 503, with what it failed with', async () => {
-    const [rude, away] = [await startTarget(), await nobody()]
+    const [rude, away] = [await startTarget(), await unreachable()]
     rude.answerWith((socket) => socket.destroy())
     const postern = await startWith([rude.origin, away], { breaker, retries: 0 })
 
@@ -263,7 +262,7 @@ describe('a target that fails again and again', () => {
 
 test('the figures show which target is left alone, and what was sent again', async () => {
   const well = await startTarget()
-  const away = await nobody()
+  const away = await unreachable()
   const postern = await startWith([away, well.origin], {
     breaker: { failures: 1, openMs: 60_000, maxOpenMs: 60_000 },
   })

@@ -4,17 +4,17 @@ import type { Reply } from '../gateway/reply.ts'
 import type { IncomingRequest } from './connections/incoming-request.ts'
 import { faultEnvelopes, statusEnvelopes } from './envelope.ts'
 
-/** A request that is over, with the true outcome behind an HTTP 200. */
+/** A finished request, with the true outcome behind an HTTP 200. */
 export interface EndedRequest {
   readonly method: string
   readonly status: number
-  /** By the clock of `performance`. */
+  /** In `performance.now()` time. */
   readonly startedAt: number
   readonly endedAt: number
   readonly notes: Notes
   /** `passed`, `cut-by-…`, the kind of a refusal, the part of a fault, or `bug`. */
   readonly outcome: string
-  /** What went wrong, if it was not the client's doing. */
+  /** The error, unless the client caused it. */
   readonly error: Error | undefined
   readonly reason: string | undefined
 }
@@ -27,12 +27,11 @@ interface Ending {
   readonly startedAt: number
 }
 
-/** What came of a request, once nothing more will happen to it. */
 export function endedRequest({ request, reply, notes, error, startedAt }: Ending): EndedRequest {
   const fault = error === undefined || error instanceof Refusal ? undefined : asError(error)
   return {
     method: notes.method ?? request.method ?? '',
-    // What operators know from other proxies for a request without a response.
+    // nginx's status for a request without a response.
     status: isUnanswered(notes) && !reply.headersSent ? 499 : reply.statusCode,
     startedAt,
     endedAt: performance.now(),
@@ -83,7 +82,7 @@ function asError(error: unknown): Error {
 }
 
 function causeText({ message, cause }: Fault): string {
-  // Those of stores say it themselves.
+  // The messages of stores contain their cause already.
   if (!(cause instanceof Error) || message.endsWith(cause.message)) return message
   return `${message}: ${cause.message}`
 }

@@ -1,6 +1,6 @@
 import type { FaultPart, RefusalKind } from '../errors.ts'
 
-/** What the outside sees of a refusal or a fault. */
+/** What a client sees of a refusal or a fault. */
 export interface Envelope {
   readonly status: number
   readonly code: number
@@ -10,9 +10,9 @@ export interface Envelope {
 export type RefusalEnvelopes = Readonly<Record<RefusalKind, Envelope>>
 
 /**
- * The answer to each refusal, and the only place that knows that most of them are HTTP 200
- * (specification, Errors). `notPermittedCode` is 401 by the specification; 403 is what existing
- * front ends of the product family take without logging the user out.
+ * The response to each refusal. Only this function knows that most are HTTP 200 (specification, Errors).
+ * `notPermittedCode` is 401 in the specification; with 403, existing front ends of the product family
+ * do not log the user out.
  */
 export function refusalEnvelopes(notPermittedCode: number): RefusalEnvelopes {
   return {
@@ -42,12 +42,11 @@ export function refusalEnvelopes(notPermittedCode: number): RefusalEnvelopes {
 }
 
 /**
- * The answers to a proxy that asks, which knows no `code`: 401 when nobody is logged in, 403 when
- * somebody is and may not.
+ * Forward-auth proxies read the status, not `code`: 401 without a login, 403 without permission.
  */
 export const statusEnvelopes: RefusalEnvelopes = withRealStatus(refusalEnvelopes(403))
 
-/** Faults have a real status and never `code` 401: nobody is sent to the login page by an outage. */
+/** Faults have a real status and never `code` 401: an outage must not send users to the login page. */
 export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
   port: inStatus(503, 'temporarily unavailable'),
   overloaded: inStatus(503, 'too much to do, try again later'),
@@ -69,7 +68,7 @@ export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
   'upstream-failing': inStatus(503, 'the service is not available'),
 }
 
-/** A bug of ours: no detail leaves the process. */
+/** For our own bugs: no detail leaves the process. */
 export const bugEnvelope: Envelope = inStatus(500, 'internal error')
 
 function inBody(code: number, msg: string): Envelope {
@@ -82,7 +81,7 @@ function inStatus(status: number, msg: string): Envelope {
 
 function withRealStatus(envelopes: RefusalEnvelopes): RefusalEnvelopes {
   const real = Object.entries(envelopes).map(([kind, { code, msg }]) => [kind, inStatus(code, msg)])
-  // To log in again would change nothing about where the request was made.
+  // Logging in again would not change which site made the request.
   const crossSite = inStatus(403, 'not from another site')
   return { ...(Object.fromEntries(real) as RefusalEnvelopes), 'cross-site-cookie': crossSite }
 }

@@ -9,17 +9,16 @@ interface ForwardAuthParts
 }
 
 /**
- * The port on which other proxies ask. An answer is a real 200, 401, 403 or other status, for a
- * proxy looks at nothing else; who calls stands in its headers. The same parser, limits, log line
- * and metrics as on the public port.
+ * The forward-auth port. It responds with a real status, since proxies look at nothing else, and with
+ * the identity headers. Parser, limits, log line and metrics are those of the public port.
  */
 export function createForwardAuthServer({ check, ...parts }: ForwardAuthParts): Server {
   return createPublicServer({
     ...parts,
     refusals: statusEnvelopes,
     upgrades: [],
-    async pass(question, reply) {
-      const headers = await check(question)
+    async pass(forwardAuth, reply) {
+      const headers = await check(forwardAuth)
       reply.writeHead(200, ['Content-Length', '0', 'Cache-Control', 'no-store', ...headers])
       reply.end()
     },

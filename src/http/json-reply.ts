@@ -1,6 +1,6 @@
 import type { Reply } from '../gateway/reply.ts'
 
-/** Writes one of our own answers, whole. Nothing of ours may be stored by a cache on the way. */
+/** Sends one of our own responses. No cache may store it. */
 export function replyJson(
   reply: Reply,
   status: number,

@@ -7,14 +7,14 @@ export interface OpsServerParts {
   readonly mode: string
   readonly readiness: (verbose: boolean) => Readiness | Promise<Readiness>
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
-  /** The public keys that verify our tokens, for services that check them a second time. */
+  /** The public keys that verify our tokens, for services that check them too. */
   readonly publicKeys: () => readonly object[] | Promise<readonly object[] | undefined>
 }
 
-/** How long others may go on with the keys they know: a new one must be out that long before it signs. */
+/** How long clients may cache the keys: a new key must be published this long before it signs. */
 const jwksSeconds = 60
 
-/** The operators' port: nothing here is on the public one, and nothing here changes anything. */
+/** The port for operators: read-only, and nothing of it is on the public port. */
 export function createOpsServer({
   version,
   mode,
@@ -44,10 +44,10 @@ export function createOpsServer({
     return verdict
   })
 
-  // RFC 7517 5. A shared secret is not among them.
+  // RFC 7517 5. Never a shared secret.
   server.get('/.well-known/jwks.json', async (_, reply) => {
     const keys = await publicKeys()
-    // An empty set would have others forget the keys they know.
+    // An empty set would make clients forget the keys they know.
     if (keys === undefined) return reply.code(503).send({ code: 503, msg: 'not known just now' })
     reply.header('Cache-Control', `public, max-age=${jwksSeconds}`)
     reply.type('application/jwk-set+json')

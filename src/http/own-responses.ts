@@ -21,13 +21,13 @@ interface OwnResponseParts {
   readonly crossSite: FindCrossSite
 }
 
-/** Four short fields and their quoting; nothing larger is a login. */
+/** Four short fields as JSON need less. */
 const maxLoginBytes = 16_384
 
-/** Said while the store that gateways share is away. They are told as soon as it is back. */
+/** For a logout while the shared store is unreachable. The others learn of it when it is back. */
 const loggedOutHere = 'logged out here; other gateways could not be told yet'
 
-/** The endpoints that Postern answers itself, in the forms that existing clients read. */
+/** Postern's own endpoints, in the formats that existing clients read. */
 export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
   async function login(received: Received, reply: Reply): Promise<void> {
     const { arrival, headers, origin } = received
@@ -48,7 +48,7 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
       success: true,
       token: issued.token,
     }
-    // Else a page of another site could log its visitor in under an account of its own.
+    // Login CSRF: a page of another site could log its visitor in to the attacker's account.
     replyJson(reply, 200, body, foreign ? [] : parts.cookie.issued(issued.token))
   }
 
@@ -69,7 +69,7 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
 
   async function profile({ received, token }: Authorized, reply: Reply): Promise<void> {
     const data = token === undefined ? undefined : await parts.readProfile(token.caller.userId)
-    // The account is gone: the token has outlived the user it names.
+    // The account was deleted after the token was issued.
     if (data === undefined) throw new Refusal('token-revoked', { reason: 'no such user' })
     replyJson(reply, 200, { requestId: received.requestId, code: 200, msg: 'success', data })
   }

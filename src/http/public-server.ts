@@ -140,7 +140,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   /** The parser rejected bytes before there was a request. The connection cannot be trusted further. */
   function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     if (lingering.has(socket)) return
-    // Our response would be taken for the one to the request before.
+    // The client would take our response for that to the request before.
     const busy = replyInProgress(socket) !== undefined
     // The request before asked to close the connection and still gets its response.
     if (busy && error.code === 'HPE_CLOSED_CONNECTION') return

@@ -1,8 +1,8 @@
 import type { Body } from '../gateway/arrival/arrival.ts'
 
 /**
- * The whole body; `undefined` when it is larger than `maxBytes` or the client left within it. Throws
- * the Refusal of a malformed one.
+ * The complete body; `undefined` if it is larger than `maxBytes` or the client disconnected. Throws the
+ * Refusal of a malformed body.
  */
 export async function readBody(
   request: Body | undefined,

@@ -1,27 +1,26 @@
-/** One thing that must hold before traffic should come here. */
 interface ReadinessCheck {
   readonly name: string
-  /** `undefined` when all is well, else a few words on what is not. */
+  /** A short description of the problem, or `undefined`. */
   readonly problem: () => string | undefined
 }
 
-/** What `/readyz` says. */
+/** The response of `/readyz`. */
 export interface Readiness {
   readonly ready: boolean
   readonly revision: string | null
   readonly problems: readonly { readonly name: string; readonly problem: string }[]
-  /** With `?verbose`: more, by name. */
+  /** Only with `?verbose`. */
   readonly [detail: string]: unknown
 }
 
 interface ReadinessParts {
   readonly revision: () => string | undefined
   readonly checks: readonly ReadinessCheck[]
-  /** What `/readyz?verbose` shows besides, by name. */
+  /** More members of the response, for `/readyz?verbose`. */
   readonly details?: Readonly<Record<string, () => unknown>>
 }
 
-/** Asks every check. Ready is a gateway of which none complains. */
+/** A gateway is ready if no check reports a problem. */
 export function createReadiness({ revision, checks, details = {} }: ReadinessParts) {
   return (verbose: boolean): Readiness => {
     const problems = checks.flatMap(({ name, problem }) => {

@@ -4,7 +4,7 @@ import type { IncomingRequest } from './connections/incoming-request.ts'
 import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'
 import { replyJson } from './json-reply.ts'
 
-/** How a request ended, for log and metrics: what really happened behind an HTTP 200. */
+/** The true result behind an HTTP 200, for log and metrics. */
 type Outcome = Refusal['kind'] | Fault['part'] | 'bug'
 
 interface ErrorReply {
@@ -12,14 +12,14 @@ interface ErrorReply {
   readonly envelope: Envelope
 }
 
-/** The one translation from what was thrown to what is answered. */
+/** The only mapping from a thrown error to a response. */
 export function errorReply(error: unknown, refusals: RefusalEnvelopes): ErrorReply {
   if (error instanceof Refusal) return { outcome: error.kind, envelope: refusals[error.kind] }
   if (error instanceof Fault) return { outcome: error.part, envelope: faultEnvelopes[error.part] }
   return { outcome: 'bug', envelope: bugEnvelope }
 }
 
-/** The one writer of refusals and faults. */
+/** The only writer of refusals and faults. */
 export function replyError(
   error: unknown,
   { envelope }: ErrorReply,
@@ -44,13 +44,13 @@ export function replyError(
   const extra: string[] = []
   if (error instanceof Refusal) extra.push(...detailHeaders(error.detail))
   if (error instanceof Fault && retriedSoon.has(error.part)) extra.push('Retry-After', '1')
-  // RFC 9110 15.5.2: a real 401 says what would help.
+  // RFC 9110 15.5.2: a real 401 must name a challenge.
   if (status === 401) extra.push('WWW-Authenticate', 'Bearer')
   if (!isSafeToReuse(request, status)) reply.shouldKeepAlive = false
   replyJson(reply, status, body, extra)
 }
 
-/** What passes as soon as others, or the client itself, have less to do. */
+/** These pass as soon as there are fewer concurrent requests. */
 const retriedSoon: ReadonlySet<string> = new Set(['overloaded', 'upstream-share'])
 
 function detailHeaders({ retryAfterSeconds, limit, allow }: RefusalDetail): string[] {
@@ -63,14 +63,14 @@ function detailHeaders({ retryAfterSeconds, limit, allow }: RefusalDetail): stri
   ]
 }
 
-/** A body that small is read and thrown away; a larger one is not worth keeping a connection for. */
+/** A body up to this size is read and discarded; a larger one closes the connection. */
 const maxDrained = 65_536
 
 const unsafe: ReadonlySet<number> = new Set([400, 408, 413, 414, 417])
 
 /**
- * After a malformed request nobody can be sure where the next one starts, and an upload that was
- * refused would otherwise still have to be read to its end.
+ * After a malformed request, the start of the next one is uncertain. To keep the connection after a
+ * refused upload, we would have to read all of it.
  */
 function isSafeToReuse(request: IncomingRequest, status: number): boolean {
   if (unsafe.has(status)) return false

@@ -3,8 +3,8 @@ import type { Log } from '../log/log.ts'
 import type { EndedRequest } from './ended-request.ts'
 
 /**
- * The one line per request, at its end. It has the canonical path and never the query: that is
- * where a token may stand. Plain are the texts of our own making, and canonical paths.
+ * The only log line of a request, at its end. It has the canonical path and never the query, which may
+ * contain a token. `plainMember` is for our own texts and canonical paths, which need no escaping.
  */
 export function logRequest(log: Log, ended: EndedRequest): void {
   const { method, status, startedAt, endedAt, notes, error } = ended
@@ -28,13 +28,13 @@ export function logRequest(log: Log, ended: EndedRequest): void {
   )
 }
 
-/** No route serves it, which a refusal for want of permission does not say. */
+/** Whether no route serves it: the outcome `not-permitted` does not show that. */
 function isUnserved({ route, contract }: EndedRequest['notes']): boolean {
-  // Another proxy may serve what it asks about.
+  // Behind forward-auth, another proxy may serve it.
   return route === 'none' && contract === undefined
 }
 
-/** What the last line of a caller ended with, and of what it was put together. */
+/** The end of a caller's last line, and the values it was built from. */
 interface KnownEnd {
   readonly carrier: string | undefined
   readonly step: string | undefined
@@ -44,12 +44,12 @@ interface KnownEnd {
   readonly text: string
 }
 
-/** By caller: one object for all requests with the same token. */
+/** By caller object, which all requests with the same token share. */
 const knownEnds = new WeakMap<object, KnownEnd>()
 
 /**
- * The members after the time it took. Most requests of a caller end like the one before, and half
- * of the line is known then; putting it together anew would be half of what the line costs.
+ * The members after `ms`. They are usually the same as in the caller's last line, and building them
+ * again would be half of the cost of a line.
  */
 function endOf(log: Log, ended: EndedRequest): string {
   const { notes, outcome, error, reason } = ended
@@ -73,7 +73,7 @@ function endOf(log: Log, ended: EndedRequest): string {
   ) {
     return known.text
   }
-  // By way of bytes: a text that was put together would be taken apart again by each line.
+  // Through bytes: V8 would flatten a concatenated string again for each line.
   const text = Buffer.from(writeEnd(log, ended)).toString()
   const { step, revision } = decision ?? {}
   knownEnds.set(caller, { carrier, step, revision, upstream, outcome, text })

@@ -1,13 +1,13 @@
 interface TokenCookieOptions {
-  /** Whether there is such a cookie at all. */
+  /** Whether Postern sets the cookie. */
   readonly set: boolean
   readonly sameSite: 'strict' | 'lax' | 'none'
-  /** For encrypted connections only. */
+  /** Only over TLS. */
   readonly secure: boolean
   readonly lifetimeSeconds: number
 }
 
-/** The headers that set and clear the cookie `jwt`; none where Postern does not set it. */
+/** The headers that set and clear the cookie `jwt`; empty if Postern does not set it. */
 export interface TokenCookie {
   issued(token: string): readonly string[]
   readonly cleared: readonly string[]
@@ -16,8 +16,8 @@ export interface TokenCookie {
 const sameSiteNames = { strict: 'Strict', lax: 'Lax', none: 'None' } as const
 
 /**
- * The cookie lives as long as its token, on every path of this host only, and no script can read
- * it. Cleared with the attributes it was set with: browsers ignore anything else.
+ * The cookie lasts as long as its token, is valid on every path of this host only, and is hidden from
+ * scripts. Browsers clear a cookie only with the attributes it was set with.
  */
 export function createTokenCookie(options: TokenCookieOptions): TokenCookie {
   const { set, sameSite, secure, lifetimeSeconds } = options

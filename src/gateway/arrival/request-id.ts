@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto'
 const batch = 128
 const digits = Buffer.from('0123456789abcdef')
 /** The positions of the 32 digits in the 36 characters of a UUID. */
-const places = Array.from('xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx', (sign, at) =>
+const digitPositions = Array.from('xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx', (sign, at) =>
   sign === 'x' ? at : -1,
 ).filter((at) => at >= 0)
 const textBytes = 36
@@ -35,7 +35,7 @@ function fill(): void {
     for (let digit = 0; digit < 32; digit++) {
       const byte = random[bytes + (digit >> 1)] as number
       const value = digit % 2 === 0 ? byte >> 4 : byte & 15
-      texts[id * textBytes + (places[digit] as number)] = digits[value] as number
+      texts[id * textBytes + (digitPositions[digit] as number)] = digits[value] as number
     }
   }
 }

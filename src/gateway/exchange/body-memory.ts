@@ -6,14 +6,14 @@ export interface BodyMemory {
 }
 
 export function createBodyMemory(maxBytes: number): BodyMemory {
-  let taken = 0
+  let used = 0
   return {
     take(bytes) {
-      taken += bytes
+      used += bytes
     },
     give(bytes) {
-      taken -= bytes
+      used -= bytes
     },
-    isFull: () => taken >= maxBytes,
+    isFull: () => used >= maxBytes,
   }
 }

@@ -50,7 +50,7 @@ export function exchange(parts: Exchange): Promise<void> {
   }
   upstream.budget.sent()
   if (token !== undefined) {
-    it.open = { token, authorized, cut: (reason) => cut(it, reason), place: -1 }
+    it.open = { token, authorized, cut: (reason) => cut(it, reason), index: -1 }
     openExchanges.enter(it.open)
   }
   reply.on('close', it.onClose)

@@ -10,7 +10,7 @@ export interface OpenExchange {
   /** Ends it. The client gets the reason if its response has not begun. */
   readonly cut: (reason: Refusal | Fault) => void
   /** Its index in the list of open exchanges, or -1. */
-  place: number
+  index: number
 }
 
 /** Begins one sweep. The function it returns says why an exchange must end, if it must. */
@@ -46,7 +46,7 @@ export function createOpenExchanges(startSweep: StartSweep, everyMs: number): Op
         await breathe()
         since = performance.now()
       }
-      const problem = exchange.place === -1 ? undefined : problemOf(exchange)
+      const problem = exchange.index === -1 ? undefined : problemOf(exchange)
       if (problem !== undefined) exchange.cut(problem)
     }
   }
@@ -57,17 +57,17 @@ export function createOpenExchanges(startSweep: StartSweep, everyMs: number): Op
   schedule()
   return {
     enter(exchange) {
-      exchange.place = open.push(exchange) - 1
+      exchange.index = open.push(exchange) - 1
     },
     leave(exchange) {
-      const { place } = exchange
-      if (place === -1) return
-      exchange.place = -1
+      const { index } = exchange
+      if (index === -1) return
+      exchange.index = -1
       // The last entry moves here: removal without a search.
       const last = open.pop()
       if (last === undefined || last === exchange) return
-      open[place] = last
-      last.place = place
+      open[index] = last
+      last.index = index
     },
     async close() {
       closed = true

@@ -54,7 +54,7 @@ export function requestBody(
   const transfer: Transfer = {
     bytes: 0,
     since: 0,
-    place: -1,
+    index: -1,
     waitsForClient: () => !request.isPaused(),
     tooSlow: () => fail(new Refusal('body-too-slow')),
   }

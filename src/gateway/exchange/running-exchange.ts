@@ -58,7 +58,7 @@ export interface Running extends ResponseHandler, Retryable {
   call: Call | undefined
   timer: NodeJS.Timeout | undefined
   tunnel: Tunnel | undefined
-  /** Whether the target has been told how the request ended. */
+  /** Whether the result was reported to the target. */
   reported: boolean
   responding: boolean
   streaming: boolean

@@ -5,7 +5,7 @@ export interface Transfer {
   /** The tick at which that window began. */
   since: number
   /** Its index in the list of transfers, or -1. */
-  place: number
+  index: number
   /** Whether the client, not we, causes the delay. */
   readonly waitsForClient: () => boolean
   readonly tooSlow: () => void
@@ -62,13 +62,13 @@ export function createTransferRates(settings: TransferRateSettings): TransferRat
     transfer.since = ticks
   }
   function leave(transfer: Transfer): void {
-    const { place } = transfer
-    if (place === -1) return
-    transfer.place = -1
+    const { index } = transfer
+    if (index === -1) return
+    transfer.index = -1
     const last = open.pop()
     if (last === undefined || last === transfer) return
-    open[place] = last
-    last.place = place
+    open[index] = last
+    last.index = index
   }
   function stop(): void {
     clearInterval(clock)
@@ -77,8 +77,8 @@ export function createTransferRates(settings: TransferRateSettings): TransferRat
 
   return {
     enter(transfer) {
-      if (least === 0 || transfer.place !== -1) return
-      transfer.place = open.push(transfer) - 1
+      if (least === 0 || transfer.index !== -1) return
+      transfer.index = open.push(transfer) - 1
       restart(transfer)
       clock ??= setInterval(tick, minRateWindowMs / ticksInWindow).unref()
     },

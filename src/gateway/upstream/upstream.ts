@@ -65,14 +65,14 @@ export function createUpstream(
   const lookups = createNameLookups(name, lookupReports)
   const createOne = (origin: string, address?: string) =>
     createTarget(origin, address, { ...settings, onLookup: lookups.ended }, isAlone)
-  const places = settings.targets.map((origin) =>
-    createPlace(origin, settings, { createOne, onLookup: lookups.ended, resolve }),
+  const groups = settings.targets.map((origin) =>
+    createTargetGroup(origin, settings, { createOne, onLookup: lookups.ended, resolve }),
   )
-  let all = places.flatMap(({ targets }) => targets())
+  let all = groups.flatMap(({ targets }) => targets())
   let turn = 0
-  for (const place of places) {
-    place.onChange(() => {
-      all = places.flatMap(({ targets }) => targets())
+  for (const group of groups) {
+    group.onChange(() => {
+      all = groups.flatMap(({ targets }) => targets())
     })
   }
 
@@ -124,7 +124,7 @@ export function createUpstream(
     targets: () => all,
     lookupFailures: lookups.failures,
     close() {
-      for (const place of places) place.close()
+      for (const group of groups) group.close()
     },
   }
 }
@@ -140,17 +140,17 @@ function whyFailing(targets: readonly Target[]): string {
   return `every circuit is open: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
 
-interface PlaceParts {
+interface TargetGroupParts {
   readonly createOne: (origin: string, address?: string) => Target
   readonly onLookup: NameLookups['ended']
   readonly resolve: Resolve | undefined
 }
 
 /** One configured target: a single server, or one for each address of its name. */
-function createPlace(
+function createTargetGroup(
   origin: string,
   settings: UpstreamSettings,
-  { createOne, onLookup, resolve }: PlaceParts,
+  { createOne, onLookup, resolve }: TargetGroupParts,
 ) {
   let targets = new Map([[anyAddress, createOne(origin)]])
   let only: string | undefined

@@ -1,9 +1,8 @@
-/** Arrivals are counted for this long. */
 const windowMs = 50
-/** As many within it are a crowd: 320 connections a second. */
+/** Connections per window that count as a crowd: 320 a second. */
 const crowd = 16
 
-/** Whether connections come in so fast that it pays to look which of their clients stay. */
+/** Whether connections arrive so fast that it pays to check which of their clients stay. */
 export class ArrivalRate {
   #since = Number.NEGATIVE_INFINITY
   #count = 0
@@ -27,9 +26,9 @@ export class ArrivalRate {
 }
 
 /**
- * Calls back when the event loop has polled once more, which shows whether a client has left. In a
- * crowd that connects, sends and leaves, every request would otherwise run for a client that is gone,
- * before the requests of the clients that stay.
+ * Calls back after the next poll of the event loop, which shows whether a client has disconnected. In
+ * a crowd that connects, sends and disconnects, requests of absent clients would otherwise run before
+ * those of the clients that stay.
  */
 export function afterArrivals(callback: () => void): void {
   setImmediate(() => setImmediate(callback))

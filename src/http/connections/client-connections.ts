@@ -2,17 +2,17 @@ import type { Socket } from 'node:net'
 import { addressBlock } from '../../login/address-block.ts'
 import type { ConnectionBound } from '../../metrics/connection-metrics.ts'
 import type { ClientFaults } from './client-faults.ts'
-import { createPlace, IdleList } from './idle-list.ts'
+import { createIdleNode, IdleList } from './idle-list.ts'
 import { endsOf, peerAddress } from './peer-address.ts'
 
 export interface ConnectionLimits {
   /** The most connections at a time. */
   readonly most: number
-  /** The most of one client address; absent where all clients are proxies. */
+  /** The most connections of one client address; absent if all clients are proxies. */
   readonly perAddress?: number | undefined
-  /** Whether an address is exempt from that: a proxy has the connections of many clients. */
+  /** Whether an address is exempt from that: a proxy carries the connections of many clients. */
   readonly isExempt?: (address: string) => boolean
-  /** The first descriptor that is not for clients; absent where that is not known. */
+  /** The first file descriptor that is not for clients; absent if unknown. */
   readonly descriptors?: number | undefined
   /** Whether the port speaks TLS. */
   readonly tls?: boolean
@@ -20,31 +20,31 @@ export interface ConnectionLimits {
 
 /** One connection of a client. */
 export interface ClientConnection {
-  /** Since when it has had no request, by the clock of `performance`. */
+  /** When it became idle, in `performance.now()` time. */
   readonly idleSince: number
-  /** A request on it begins. */
+  /** A request begins. */
   began(): void
-  /** That request has its response. */
+  /** The response has been sent. */
   ended(): void
 }
 
 export interface ClientConnections {
-  /** Whether a new connection may stay; one that may not is closed already. */
+  /** Whether a new connection is accepted; a rejected one is closed already. */
   readonly admit: (socket: Socket) => boolean
-  /** The system could not hand over a connection, for lack of descriptors or memory. */
+  /** The system could not accept a connection, for lack of file descriptors or memory. */
   readonly acceptFailed: () => void
-  /** Of a connection that was admitted. With TLS, of either of its sockets. */
+  /** For an admitted connection. With TLS, for either of its two socket objects. */
   readonly of: (socket: Socket) => ClientConnection
   readonly counts: () => { readonly idle: number; readonly active: number }
 }
 
 /**
- * A client gets this long to send its request before another may push it out: else a burst larger
- * than the bound would push itself out, unread.
+ * A new connection is not evicted for this long: a burst larger than the limit would otherwise evict
+ * itself, unread.
  */
-const sparedMs = 500
+const minIdleMs = 500
 
-/** Connections that share a bound: all of a port, or those of one client address. */
+/** Connections with a common limit: all of a port, or those of one client address. */
 class Group {
   readonly key: string
   readonly idle = new IdleList<Connection>()
@@ -59,7 +59,7 @@ class Group {
 class Connection implements ClientConnection {
   readonly address: string
   idleSince = performance.now()
-  /** What closes it: with TLS, the socket that speaks it. */
+  /** The socket that closes it: with TLS, the TLS socket. */
   socket: Socket
   readonly #memberships
   #requests = 0
@@ -68,46 +68,45 @@ class Connection implements ClientConnection {
   constructor(socket: Socket, address: string, groups: readonly Group[]) {
     this.socket = socket
     this.address = address
-    this.#memberships = groups.map((group) => ({ group, place: createPlace<Connection>(this) }))
-    for (const { group, place } of this.#memberships) {
+    this.#memberships = groups.map((group) => ({ group, node: createIdleNode<Connection>(this) }))
+    for (const { group, node } of this.#memberships) {
       group.open++
-      group.idle.add(place)
+      group.idle.add(node)
     }
   }
 
   began(): void {
     if (this.#requests++ > 0 || this.#closed) return
-    for (const { group, place } of this.#memberships) {
+    for (const { group, node } of this.#memberships) {
       group.active++
-      group.idle.remove(place)
+      group.idle.remove(node)
     }
   }
 
   ended(): void {
     if (--this.#requests > 0 || this.#closed) return
     this.idleSince = performance.now()
-    for (const { group, place } of this.#memberships) {
+    for (const { group, node } of this.#memberships) {
       group.active--
-      group.idle.add(place)
+      group.idle.add(node)
     }
   }
 
   close(): void {
     if (this.#closed) return
     this.#closed = true
-    for (const { group, place } of this.#memberships) {
+    for (const { group, node } of this.#memberships) {
       group.open--
       if (this.#requests > 0) group.active--
-      else group.idle.remove(place)
+      else group.idle.remove(node)
     }
   }
 }
 
 /**
- * Every connection of a port, and which of them have no request. When a bound is reached, a new
- * connection takes the place of the one that has been idle longest, of all or of its address; when
- * all are busy, the new one is refused. A connection that has sent half of a request counts as
- * idle: slow heads must not hold the places of good clients.
+ * Every connection of a port, idle or active. At a limit, a new connection replaces the one that has
+ * been idle longest, of all or of its address; if all are active, the new one is rejected. A connection
+ * with an incomplete request counts as idle: slow requests (Slowloris) must not keep good clients out.
  */
 export function createClientConnections(
   { most, perAddress, isExempt = () => false, descriptors, tls = false }: ConnectionLimits,
@@ -116,8 +115,8 @@ export function createClientConnections(
   const all = new Group('all')
   const addresses = new Map<string, Group>()
   const connections = new WeakMap<Socket, Connection>()
-  /** By their ends, those on which TLS has not begun; unused without TLS. */
-  const greeting = new Map<string, Connection>()
+  /** Connections in a TLS handshake, by their two addresses; unused without TLS. */
+  const handshaking = new Map<string, Connection>()
 
   function groupOf(address: string): Group | undefined {
     if (perAddress === undefined || isExempt(address)) return undefined
@@ -127,16 +126,16 @@ export function createClientConnections(
 
   function makeRoom({ idle }: Group, bound: ConnectionBound): boolean {
     const longest = idle.longest()
-    if (longest === undefined || performance.now() - longest.idleSince < sparedMs) return false
+    if (longest === undefined || performance.now() - longest.idleSince < minIdleMs) return false
     longest.close()
     longest.socket.destroy()
     closed(bound, longest.address)
     return true
   }
 
-  /** Which bound leaves no room for one more, if one does. */
+  /** The limit that rejects one more connection, if any. */
   function fullBound(socket: Socket, own: Group | undefined): ConnectionBound | undefined {
-    // Room that is made within one bound is room within the others.
+    // An eviction for one limit makes room for the others too.
     if (own !== undefined && perAddress !== undefined && own.open >= perAddress) {
       return makeRoom(own, 'address') ? undefined : 'address'
     }
@@ -152,10 +151,10 @@ export function createClientConnections(
     connections.set(socket, connection)
     if (own !== undefined) addresses.set(own.key, own)
     const ends = tls ? endsOf(socket) : ''
-    if (tls) greeting.set(ends, connection)
+    if (tls) handshaking.set(ends, connection)
     socket.once('close', () => {
       connection.close()
-      if (tls && greeting.get(ends) === connection) greeting.delete(ends)
+      if (tls && handshaking.get(ends) === connection) handshaking.delete(ends)
       if (own?.open === 0 && addresses.get(own.key) === own) addresses.delete(own.key)
     })
   }
@@ -163,7 +162,7 @@ export function createClientConnections(
   return {
     admit(socket) {
       const address = peerAddress(socket)
-      // Its client has reset it already.
+      // The client has already reset it.
       if (address === undefined) {
         socket.destroy()
         return false
@@ -181,9 +180,9 @@ export function createClientConnections(
     of(socket) {
       const known = connections.get(socket)
       if (known !== undefined) return known
-      // TLS goes on in another object, which has the ends of the one that was admitted.
-      const connection = greeting.get(endsOf(socket)) ?? new Connection(socket, '', [])
-      greeting.delete(endsOf(socket))
+      // TLS continues in another socket object with the same addresses.
+      const connection = handshaking.get(endsOf(socket)) ?? new Connection(socket, '', [])
+      handshaking.delete(endsOf(socket))
       connection.socket = socket
       connections.set(socket, connection)
       return connection
@@ -192,7 +191,7 @@ export function createClientConnections(
   }
 }
 
-/** The system gives the lowest that is free, so a high one says how many are in use. */
+/** The system assigns the lowest free descriptor, so its number shows how many are in use. */
 function descriptorOf(socket: Socket): number {
   return (socket as { _handle?: { readonly fd?: number } | null })._handle?.fd ?? -1
 }

@@ -7,9 +7,9 @@ import type {
 } from '../../metrics/connection-metrics.ts'
 import { createLogSample } from './sampled-log.ts'
 
-/** Counts, and samples in the log, what has no request line of its own. */
+/** Counts, and logs a sample of, events that have no request log line. */
 export interface ClientFaults {
-  /** A new connection was refused: a limit is reached and no idle connection could be closed instead. */
+  /** A new connection was rejected: at a limit, with no idle connection to close instead. */
   readonly rejected: (bound: ConnectionBound, client: string | undefined) => void
   /** An open connection was closed. */
   readonly closed: (reason: CloseReason, client: string | undefined) => void

@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net'
 
-/** A request under way ends in the same way whichever side closes; its log line must not blame the client. */
+/** A request looks the same whichever side closes; its log line must not blame the client for us. */
 const cut = new WeakSet<Socket>()
 
-/** Closes a connection with a request under way. */
+/** Closes a connection with a request in progress. */
 export function cutSocket(socket: Socket): void {
   cut.add(socket)
   socket.destroy()
 }
 
-/** Whether it was closed so. */
+/** Whether `cutSocket` closed it. */
 export function wasCut(socket: Socket): boolean {
   return cut.has(socket)
 }

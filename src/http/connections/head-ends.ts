@@ -2,7 +2,7 @@ const headEnd = Buffer.from('\r\n\r\n')
 const carriageReturn = 0x0d
 const lineFeed = 0x0a
 
-/** How much of an empty line has come when this byte has, too. */
+/** How many bytes of CRLF CRLF match, including this one. */
 function matchedWith(byte: number | undefined, matched: number): number {
   if (byte === carriageReturn) return matched === 2 ? 3 : 1
   if (byte !== lineFeed) return 0
@@ -10,13 +10,13 @@ function matchedWith(byte: number | undefined, matched: number): number {
 }
 
 /**
- * Finds the ends of heads in bytes that come in pieces. A head ends with an empty line, so what lies
- * between two empty lines begins one request at most.
+ * Finds the ends of request heads in a stream of chunks. A head ends with an empty line, so at most one
+ * request begins between two empty lines.
  */
 export class HeadEnds {
   #matched = 0
 
-  /** Where the first empty line from `at` ends, or where the piece does. */
+  /** The end of the first empty line after `at`, or the end of the chunk. */
   next(bytes: Buffer, at: number): number {
     let from = at
     while (this.#matched > 0 && from < bytes.length) {
@@ -36,7 +36,6 @@ export class HeadEnds {
     return bytes.length
   }
 
-  /** What comes next begins anew. */
   reset(): void {
     this.#matched = 0
   }

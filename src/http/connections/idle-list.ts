@@ -1,38 +1,38 @@
-/** A place in a list; in one list at a time. */
-interface IdlePlace<T> {
+/** A node of a doubly linked list; in one list at a time. */
+interface IdleNode<T> {
   readonly of: T
-  before: IdlePlace<T> | undefined
-  behind: IdlePlace<T> | undefined
+  before: IdleNode<T> | undefined
+  behind: IdleNode<T> | undefined
 }
 
-export function createPlace<T>(of: T): IdlePlace<T> {
+export function createIdleNode<T>(of: T): IdleNode<T> {
   return { of, before: undefined, behind: undefined }
 }
 
-/** What is idle, the longest idle first. Every request enters and leaves it, so both take no search. */
+/** Idle connections, the longest idle first. Linked, since every request is added and removed. */
 export class IdleList<T> {
-  #first: IdlePlace<T> | undefined
-  #last: IdlePlace<T> | undefined
+  #first: IdleNode<T> | undefined
+  #last: IdleNode<T> | undefined
 
   longest(): T | undefined {
     return this.#first?.of
   }
 
-  add(place: IdlePlace<T>): void {
-    place.before = this.#last
-    if (this.#last === undefined) this.#first = place
-    else this.#last.behind = place
-    this.#last = place
+  add(node: IdleNode<T>): void {
+    node.before = this.#last
+    if (this.#last === undefined) this.#first = node
+    else this.#last.behind = node
+    this.#last = node
   }
 
-  /** Only for a place that is in the list. */
-  remove(place: IdlePlace<T>): void {
-    const { before, behind } = place
+  /** The node must be in the list. */
+  remove(node: IdleNode<T>): void {
+    const { before, behind } = node
     if (before === undefined) this.#first = behind
     else before.behind = behind
     if (behind === undefined) this.#last = before
     else behind.before = before
-    place.before = undefined
-    place.behind = undefined
+    node.before = undefined
+    node.behind = undefined
   }
 }

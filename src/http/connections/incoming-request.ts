@@ -3,10 +3,10 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { Body } from '../../gateway/arrival/arrival.ts'
 
-/** A request as it was read: by Node, or by us. */
+/** A request as Node's parser or the plain request reader delivers it. */
 export type IncomingRequest = IncomingMessage | PlainIncomingRequest
 
-/** One that was all there when it was read (`plain-connections.ts`). */
+/** A request that arrived complete (`plain-connections.ts`). */
 export interface PlainIncomingRequest {
   readonly method: string
   readonly url: string
@@ -17,7 +17,6 @@ export interface PlainIncomingRequest {
   readonly body: Body | undefined
 }
 
-/** A body that has come already. */
 export class CompleteBody extends Readable implements Body {
   readonly complete = true
 

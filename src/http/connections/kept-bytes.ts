@@ -1,7 +1,7 @@
-/** More pieces than this are made one: a piece of one byte takes a hundred times its size. */
+/** More pieces than this are merged: a piece of one byte takes a hundred times its size. */
 const maxPieces = 16
 
-/** Bytes that came before anything may read them. They take little more memory than their number. */
+/** Bytes that arrived too early to parse, kept without much memory overhead. */
 export class KeptBytes {
   #pieces: Buffer[] = []
   #length = 0
@@ -20,7 +20,7 @@ export class KeptBytes {
     if (this.#pieces.length > maxPieces) this.#pieces = [Buffer.concat(this.#pieces)]
   }
 
-  /** All of them, which are not kept any more. */
+  /** Returns and removes all of them. */
   take(): Buffer {
     const [first, ...others] = this.#pieces
     this.#pieces = []

@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net'
 
-/** How long, and for how many bytes, a client may go on sending what is not read any more. */
+/** How long, and how many bytes, a client may go on sending after its last response. */
 export const lingerMs = 2000
 export const lingerBytes = 1_048_576
 
 /**
- * Connections that have had their last response while their client may still be sending. Closed at
- * once, they would be reset, and the client could lose the response before it has read it.
+ * Connections that have sent their last response while the client may still be sending. Closing them at
+ * once would reset them, and the client could lose the response.
  */
 export class Lingering {
   readonly #sockets = new Set<Socket>()
 
-  /** Sends the last bytes, then discards what comes until the client is done or the bounds are met. */
+  /** Sends the last bytes, then discards input until the client closes or a limit is reached. */
   end(socket: Socket, text?: string): void {
     let left = lingerBytes
     const timer = setTimeout(() => socket.destroy(), lingerMs)

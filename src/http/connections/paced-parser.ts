@@ -9,7 +9,7 @@ import { KeptBytes } from './kept-bytes.ts'
 import { type Lingering, lingerBytes, lingerMs } from './lingering.ts'
 import { peerAddress } from './peer-address.ts'
 
-/** How far ahead of its responses a client is read. Beyond that, the system holds its bytes. */
+/** How many bytes are read ahead of the responses. The rest stays in the system's buffers. */
 export const maxKept = 16_384
 
 interface PacedParts {
@@ -21,16 +21,16 @@ interface PacedParts {
 }
 
 /**
- * A connection that Node's parser reads, one request at a time. Node alone would parse all that has
- * come: a hundred bytes of objects for each byte of small requests, and garbage behind a good
- * request would be found before that request has its response.
+ * Feeds a connection to Node's parser one request at a time. Node alone would parse everything that has
+ * arrived: a hundred bytes of objects for each byte of small requests, and garbage behind a good
+ * request would fail the connection before that request has its response.
  *
- *   held back  a crowd connects: the first bytes wait to see whether the client stays
+ *   held back  in a crowd, the first bytes wait until it is clear that the client stays
  *   reading    bytes go to the parser, up to the end of the next request
- *   answering  that request has not had its response; what comes behind it is kept, unread
- *   discarding it has had its response but has not ended: little more of it is read
- *   released   nothing more is parsed: the connection has changed protocol, has had its last response,
- *              or its next bytes are malformed
+ *   responding the request has no complete response yet; bytes behind it are kept, unparsed
+ *   discarding the response is complete but the request is not: little more of it is read
+ *   released   nothing more is parsed: the connection has switched protocols, has sent its last
+ *              response, or its next bytes are malformed
  */
 export class PacedParser {
   readonly #socket: Socket
@@ -41,7 +41,7 @@ export class PacedParser {
   #request: IncomingMessage | undefined
   #reply: Reply | undefined
   #bodyLeft = 0
-  /** What of the piece under way the parser has not seen. */
+  /** The part of the current chunk that the parser has not seen. */
   #rest: Buffer | undefined
   #paused = false
   #first = true
@@ -50,11 +50,11 @@ export class PacedParser {
   #failed = false
   #discarding: { left: number; readonly timer: NodeJS.Timeout } | undefined
 
-  /** `listen` has Node listen to the socket. */
+  /** `listen` makes Node listen to the socket. */
   constructor(socket: Socket, listen: () => void, parts: PacedParts) {
     this.#socket = socket
     this.#parts = parts
-    // Before Node's listener, which would answer a client that has left.
+    // Before Node's listener, which would respond to a client that has disconnected.
     if (parts.crowd !== undefined) socket.once('end', () => this.#leaveIfHeldBack())
     listen()
     const [parse] = socket.listeners('data')
@@ -65,7 +65,7 @@ export class PacedParser {
     socket.destroySoon = () => this.#closeSoon()
   }
 
-  /** Reads these bytes, which came next. */
+  /** Reads the next bytes. */
   readonly take = (bytes: Buffer): void => {
     if (this.#released) return
     if (this.#first && this.#parts.crowd?.isCrowd()) this.#holdBack()
@@ -76,7 +76,7 @@ export class PacedParser {
     this.#setFlow()
   }
 
-  /** A request was read on this connection. */
+  /** The parser has read the head of a request. */
   began(request: IncomingMessage, reply: Reply): void {
     this.#request = request
     this.#reply = reply
@@ -84,18 +84,18 @@ export class PacedParser {
     reply.once('close', () => this.#answered(reply))
   }
 
-  /** The request of which the parser has not seen the end, if there is one. */
+  /** The request whose body is incomplete, if any. */
   unfinished(): IncomingMessage | undefined {
     return this.#request?.complete === false ? this.#request : undefined
   }
 
-  /** What came cannot be parsed, or came too late. A response that is under way is the last one. */
+  /** The input is malformed or late. The response in progress is the last one. */
   fail(): void {
     this.#released = true
     this.#failed = true
   }
 
-  /** Has Node's parser end, and gives what came behind its last request. */
+  /** Stops parsing, and returns the bytes behind the last request. */
   release(): Buffer {
     this.#released = true
     this.#socket.off('data', this.take)
@@ -135,7 +135,7 @@ export class PacedParser {
       this.#rest = to === bytes.length ? undefined : bytes.subarray(to)
       this.#parsePart(to - at === bytes.length ? bytes : bytes.subarray(at, to))
       at = to
-      // Before the next request, which has its own time and may be as long as it likes.
+      // Before the next request, to which these limits do not apply.
       if (this.#discarding !== undefined && this.#request?.complete) this.#discarded()
     }
     this.#rest = undefined
@@ -146,11 +146,11 @@ export class PacedParser {
     this.#parse.call(this.#socket, bytes)
     const request = this.#request
     if (request === undefined || request === before || request.complete) return
-    // Chunks have no length: their end is found as the ends of heads are.
+    // A chunked body has no length; it ends with an empty line, as a head does.
     this.#bodyLeft = Number(request.headers['content-length'] ?? 0)
   }
 
-  /** Node's parser lets the socket flow at the end of each request, so this is said after each piece. */
+  /** After each chunk, since Node's parser resumes the socket at the end of each request. */
   #setFlow(): void {
     if (this.#released) return
     if (this.#kept.length > maxKept) {
@@ -175,7 +175,7 @@ export class PacedParser {
     this.#discarding = { left: lingerBytes, timer }
   }
 
-  /** In another turn of the loop: a client with many requests must not hold up all others. */
+  /** In another turn of the event loop: a client with many requests must not delay all others. */
   #goOn({ shouldKeepAlive }: Reply): void {
     if (!shouldKeepAlive) this.#released = true
     else if (this.#kept.length > 0) setImmediate(() => this.#readKept())
@@ -201,14 +201,14 @@ export class PacedParser {
     this.#socket.destroy()
   }
 
-  /** The rest of a request that had its response has come. */
+  /** The rest of the request has arrived. */
   #discarded(): void {
     clearTimeout(this.#discarding?.timer)
     this.#discarding = undefined
     if (this.#socket.writableEnded) this.#socket.destroy()
   }
 
-  /** The last response has left. A client that is still sending is to find it, so it is not reset yet. */
+  /** The last response is sent. A reset could make a client that still sends lose it. */
   #closeSoon(): void {
     if (this.#failed) this.#parts.lingering.end(this.#socket)
     else if (this.#request?.complete === false) this.#socket.end()

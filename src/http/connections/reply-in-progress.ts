@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net'
 import type { Reply } from '../../gateway/reply.ts'
 
-/** Where Node keeps it for what it reads itself. */
-interface Answering {
+/** Where Node keeps it for requests of its own parser. */
+interface ReplyingSocket {
   _httpMessage?: Reply | null
 }
 
-/** The answer that a connection waits for or is being given, if there is one. */
+/** The response that is due or being sent on a connection, if any. */
 export function replyInProgress(socket: Socket): Reply | undefined {
-  return (socket as Answering)._httpMessage ?? undefined
+  return (socket as ReplyingSocket)._httpMessage ?? undefined
 }
 
-/** Tells of one that Node does not know. */
+/** For replies that Node's parser does not know. */
 export function setReplyInProgress(socket: Socket, reply: Reply | null): void {
-  ;(socket as Answering)._httpMessage = reply
+  ;(socket as ReplyingSocket)._httpMessage = reply
 }

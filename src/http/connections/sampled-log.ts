@@ -10,8 +10,8 @@ type LogSample = (
 const everyMs = 1000
 
 /**
- * For what any client can cause as often as it likes: a line for each would be part of the attack.
- * `suppressed` is how many of the kind went without a line since the one before.
+ * For events that a client can cause at will: a line for each would help a flood. `suppressed` counts
+ * the events without a line since the last one.
  */
 export function createLogSample(log: Pick<Log, 'info' | 'warn'>): LogSample {
   const kinds = new Map<string, { writtenAt: number; suppressed: number }>()

@@ -46,7 +46,7 @@ interface PlainConnection extends ReplyingConnection {
  * malformed. Both emit `request` on the server.
  *
  *   waiting      for a request; a timeout closes it
- *   answering    bytes that arrive meanwhile are kept
+ *   responding   bytes that arrive meanwhile are kept
  *   handed over  Node's parser reads it
  */
 export function readPlainRequests(

@@ -3,13 +3,13 @@ import { flatText } from '../../wire/flat-text.ts'
 import { fieldStart, isFieldValue } from '../../wire/header-fields.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
 
-/** The head of an answer as text, and the length of the body that it announces. */
+/** The head of a response as text, and the body length that it announces. */
 export interface PlainHead {
   readonly text: string
   readonly bodyBytes: string
 }
 
-/** Names that frame an answer or end a connection: what they mean is left to Node. */
+/** Names that frame a response or close a connection: these are left to Node. */
 const special = new Set(['transfer-encoding', 'connection', 'keep-alive', 'trailer', 'upgrade'])
 
 type Meaning = 'none' | 'length' | 'date' | 'special'
@@ -20,15 +20,15 @@ function meaningOf(lower: string): Meaning {
   return lower === 'date' ? 'date' : 'none'
 }
 
-/** What stands before the value, and what the header means; `undefined` for what is no name. */
+/** The text before the value, and the meaning; `undefined` for an invalid name. */
 const readName = rememberNames((name) => {
   const start = fieldStart(name)
   return start === undefined ? undefined : { start, meaning: meaningOf(name.toLowerCase()) }
 })
 
 /**
- * The head of an answer whose length is known, byte for byte as Node would write it; `keepAlive` is
- * absent where the connection ends with it. Gives `undefined` for every other answer, and for what
+ * The head of a response of known length, byte for byte as Node would write it. Without `keepAlive`, the
+ * response closes the connection. Returns `undefined` for every other response, and for headers that
  * Node would refuse to write.
  */
 export function plainHead(
@@ -67,7 +67,7 @@ export function plainHead(
 let keptFor: string | undefined
 let keptLines = ''
 
-/** All connections of a server are told the same: to put it together each time is dearer than to compare. */
+/** All connections of a server get the same lines: comparing is cheaper than building them again. */
 function lastLines(keepAlive: string | undefined): string {
   if (keepAlive === undefined) return '\r\nConnection: close\r\n\r\n'
   if (keepAlive !== keptFor) {

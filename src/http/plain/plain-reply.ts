@@ -78,7 +78,7 @@ export class PlainReply extends EventEmitter implements Reply {
     }
     const { socket } = this.#connection
     this.#ended = true
-    // `Reply`: no `close` event if the system has taken all of it already.
+    // `Reply`: no `close` event if the system has accepted all of it already.
     socket.write(head.text + text, 'latin1')
     if (socket.writableLength === 0) this.#close()
     else socket.write('', (error) => error ?? this.#reportClosed())

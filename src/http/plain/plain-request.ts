@@ -1,23 +1,22 @@
 import { isFieldName } from '../../wire/header-fields.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
 
-/** A request that nobody can read in another way. */
+/** A request that all parsers read the same way. */
 export interface PlainRequest {
   readonly method: string
   readonly target: string
   /** Name, value, name, value … in the order and spelling of the client. */
   readonly headers: readonly string[]
-  /** Where the body begins in what was read. It ends where that ends. */
+  /** Where the body begins in the bytes that were read. It ends where they end. */
   readonly bodyAt: number
 }
 
-/** What a head may have. */
 export interface PlainLimits {
   readonly headerBytes: number
   readonly headerCount: number
 }
 
-/** HEAD is not among them: what answers it looks like the beginning of another answer. */
+/** Without HEAD: its response announces a body that never comes, so Node must write it. */
 const requestLine =
   /^(?:GET|POST|PUT|PATCH|DELETE|OPTIONS) \/[A-Za-z0-9\-._~!$&'()*+,;=:@/?%]* HTTP\/1\.1\r\n/
 const afterTarget = ' HTTP/1.1\r\n'.length
@@ -26,10 +25,10 @@ const length = /^(?:0|[1-9]\d{0,8})$/
 
 const headEnd = Buffer.from('\r\n\r\n')
 
-/** What a name means for how a request is read; `special` ones are not for us. */
+/** How a header affects parsing; `special` ones are for Node's parser. */
 type Meaning = 'none' | 'length' | 'connection' | 'special'
 
-/** Each says where the request ends, what may follow it, or that something else is to happen first. */
+/** These decide where the request ends, what may follow it, or what must happen first. */
 const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['content-length', 'length'],
   ['connection', 'connection'],
@@ -41,24 +40,23 @@ const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   ['trailer', 'special'],
 ])
 
-/** The name, as a text that is quickly found again, and what it means; `undefined` if it is none. */
+/** `undefined` for an invalid name. The remembered string has its hash computed already. */
 const readName = rememberNames((name) => {
   if (!isFieldName(name)) return undefined
   return { name, meaning: meanings.get(name.toLowerCase()) ?? 'none' }
 })
 
 /**
- * Reads `bytes` if they are one whole request, with its body and with nothing behind it, of the form
- * that all parsers agree on: HTTP/1.1, a plain path, each line ended by CRLF, each header a name, a
- * colon, a space and printable ASCII, no framing but one Content-Length, no wish about the
- * connection but to keep it. Gives `undefined` for everything else: whoever is strict about the rest
- * must read it instead, and this is no place to become lenient.
+ * Reads `bytes` if they are exactly one complete request of the form that all parsers agree on:
+ * HTTP/1.1, a plain path, lines that end with CRLF, headers of name, colon, space and printable ASCII,
+ * no framing but one Content-Length, and no Connection but keep-alive. Returns `undefined` for
+ * everything else, which Node's strict parser must read: never make this function lenient.
  */
 export function readPlainRequest(bytes: Buffer, most: PlainLimits): PlainRequest | undefined {
   const end = bytes.indexOf(headEnd)
   if (end === -1 || end >= most.headerBytes) return undefined
   const text = bytes.toString('latin1', 0, end + 2)
-  // Not `exec`: what it gives is half as large as all else that is made here.
+  // Not `exec`: its result is half as large as everything else allocated here.
   if (!requestLine.test(text)) return undefined
   const targetAt = text.indexOf(' ') + 1
   const targetEnd = text.indexOf(' ', targetAt)
@@ -97,7 +95,7 @@ export function readPlainRequest(bytes: Buffer, most: PlainLimits): PlainRequest
 const space = 0x20
 const tab = 0x09
 
-/** One space and then printable characters, the last of which is no blank. */
+/** One space, then printable characters without blanks at either end. */
 function plainValue(text: string, from: number, to: number): string | undefined {
   if (to - from < 2 || text.charCodeAt(from) !== space) return undefined
   const first = text.charCodeAt(from + 1)

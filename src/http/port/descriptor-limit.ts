@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The most files and connections this process may have open; `undefined` where the system does not say. */
+/** The limit of open files and connections of this process; `undefined` if the system reports none. */
 export function readDescriptorLimit(file = '/proc/self/limits'): number | undefined {
   try {
     const soft = /^Max open files\s+(\d+)/m.exec(readFileSync(file, 'latin1'))?.[1]

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * How many connections the system has dropped because the queue of a listening socket was full, of
- * all processes in this network namespace; `undefined` where it does not say.
+ * The connections that the system has dropped because an accept queue was full, for all processes of
+ * this network namespace; `undefined` if the system reports none.
  */
 export function readListenOverflows(file = '/proc/net/netstat'): number | undefined {
   try {

@@ -129,7 +129,7 @@ describe('a message whose end can be read in two ways', () => {
       postern.publicPort,
       post(['Transfer-Encoding: chunked'], '5\r\nabcde\r\n0\r\nGARBAGE'),
       {
-        quietMs: 300,
+        firstByteMs: 300,
       },
     )
 

@@ -37,10 +37,11 @@ describe('threads for passwords', () => {
 
     const after = platform() === 'linux' ? niceness() : []
     const [main = 0] = before
+    const lowered = (all: readonly number[]) =>
+      all.filter((nice) => nice === Math.min(main + 19, 19)).length
     expect(after[0] ?? 0).toBe(main)
-    expect(after.filter((nice) => nice === Math.min(main + 19, 19)).length).toBe(
-      platform() === 'linux' ? 1 : 0,
-    )
+    // Other files of this process may have left threads of their own.
+    expect(lowered(after) - lowered(before)).toBe(platform() === 'linux' ? 1 : 0)
   })
 
   test('that die over a password are a fault, and are replaced', async () => {

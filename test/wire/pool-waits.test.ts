@@ -87,7 +87,7 @@ describe('a wait for the server', () => {
 
   test('for room for a body ends too', async () => {
     const server = await startWireServer(({ takeOver }) => takeOver())
-    const pool = startPool(server.origin, { headersTimeoutMs: 200 })
+    const pool = startPool(server.origin, { headersTimeoutMs: 200, bodyTimeoutMs: 1000 })
     const piece = Buffer.alloc(1_000_000)
     let push = () => {}
 

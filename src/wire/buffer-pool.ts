@@ -1,7 +1,7 @@
 /** The size of one read from a connection. */
 const bufferBytes = 65_536
 /**
- * Shorter pieces are allocated, which is cheap. A pooled buffer for each piece of 16 KiB that TLS
+ * Shorter chunks are allocated, which is cheap. A pooled buffer for each chunk of 16 KiB that TLS
  * decrypts would hold three times the memory for a client that does not read.
  */
 const minPooledBytes = 32_768
@@ -10,7 +10,7 @@ const maxFree = 64
 
 const free: Buffer[] = []
 
-/** Memory for a piece of a response on its way to a client. */
+/** Memory for a chunk of a response on its way to a client. */
 export interface PooledBuffer {
   /** Not zeroed. */
   readonly bytes: Buffer
@@ -22,7 +22,7 @@ export interface PooledBuffer {
 }
 
 /**
- * A buffer of that length. Large pieces are the worst case for allocator and garbage collector: with
+ * A buffer of that length. Large chunks are the worst case for allocator and garbage collector: with
  * an allocation for each, responses of 100 KiB cost more than twice as much, and the process grew by
  * 130 MB.
  */

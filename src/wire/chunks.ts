@@ -1,28 +1,28 @@
 import { readFields } from './header-fields.ts'
 import { Malformed } from './wire-error.ts'
 
-/** Takes a body in chunks apart (RFC 9112 7.1), however its bytes are split over reads. */
+/** Decodes a chunked body (RFC 9112 7.1), however its bytes are split over reads. */
 export interface ChunkReader {
   /**
-   * Reads `bytes` from `from` on and gives back where it stopped: the end, or what follows the
-   * body. Data is copied to `out`, from its start; `written` says how much of it there is.
+   * Reads `bytes` from `from` and returns where it stopped: at their end, or at the end of the body.
+   * Copies data to the start of `out`; `written` is its length.
    */
   read(bytes: Buffer, from: number, out: Buffer): number
   readonly written: () => number
   /** Whether the last chunk and the trailers have been read. */
   readonly isDone: () => boolean
-  /** Name, value, name, value … of the trailers, once it is done. */
+  /** Name, value, name, value … once it is done. */
   readonly trailers: () => readonly string[]
 }
 
 type Stage = 'size' | 'extension' | 'size-lf' | 'data' | 'data-cr' | 'data-lf' | 'trailers' | 'done'
 
-/** A chunk is not larger than what a number holds exactly, leading zeros included. */
+/** Up to 13 hex digits, leading zeros included, fit a number exactly. */
 const maxDigits = 13
-/** In one line; a body of one-byte chunks could else cost thousands of bytes for each. */
+/** Per chunk: otherwise each byte of a body of one-byte chunks could cost thousands. */
 const maxExtension = 256
 
-/** RFC 9112 7.1.1, without the blanks that nobody may send. */
+/** RFC 9112 7.1.1, without the optional white space that senders must not use. */
 const extensions =
   /^(?:;[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:=(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)+$/
 
@@ -30,7 +30,7 @@ const cr = 0x0d
 const lf = 0x0a
 const semicolon = 0x3b
 
-/** `maxTrailerBytes`: what the trailers may take in all. */
+/** `maxTrailerBytes`: for all trailers together. */
 export function createChunkReader(maxTrailerBytes: number): ChunkReader {
   let stage: Stage = 'size'
   let size = 0
@@ -40,7 +40,7 @@ export function createChunkReader(maxTrailerBytes: number): ChunkReader {
   let trailers: readonly string[] = []
   let written = 0
 
-  /** What one byte outside of the data means. */
+  /** Handles one byte outside of the data. */
   function step(code: number): void {
     switch (stage) {
       case 'size':
@@ -80,7 +80,7 @@ export function createChunkReader(maxTrailerBytes: number): ChunkReader {
     } else throw new Malformed('invalid chunk size')
   }
 
-  /** Nobody needs them; but what may stand there is the same for everybody who reads along. */
+  /** Ignored, but checked: another parser on the way may read an invalid one differently. */
   function takeExtensionByte(code: number): void {
     if (code !== cr) {
       extension += String.fromCharCode(code)
@@ -89,7 +89,7 @@ export function createChunkReader(maxTrailerBytes: number): ChunkReader {
     else throw new Malformed('invalid chunk extension')
   }
 
-  /** Gives back where the trailers end within `bytes`, or its length when they go on. */
+  /** Returns where the trailers end in `bytes`, or its length if they are incomplete. */
   function takeTrailers(bytes: Buffer, from: number): number {
     const before = trailerText.length
     trailerText += bytes.toString(
@@ -138,7 +138,7 @@ export function createChunkReader(maxTrailerBytes: number): ChunkReader {
 function readTrailers(text: string): readonly string[] {
   const fields: string[] = []
   readFields(text, 0, (name, value, lower) => {
-    // What it would change has been decided by then: somebody counts on a second opinion.
+    // The framing is settled by now, so a second value is an attack on another parser.
     if (lower === 'content-length' || lower === 'transfer-encoding') {
       throw new Malformed('forbidden framing field in trailers')
     }

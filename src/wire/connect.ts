@@ -8,24 +8,24 @@ import {
 import { connect as connectTls, type SecureContext } from 'node:tls'
 import { createNameLookup, type OnLookup } from './name-lookup.ts'
 
-/** How an https target is verified. There is no way to leave that out. */
+/** How an https target is verified. Verification cannot be turned off. */
 export interface TargetTls {
-  /** Whom to believe, and our own certificate for a target that asks for one. */
+  /** The trusted CAs, and our client certificate for a target that asks for one. */
   readonly secureContext: SecureContext
-  /** The name that its certificate must have; without it, that of the target. */
+  /** The name in its certificate. Unset: the target's host name. */
   readonly serverName?: string | undefined
 }
 
-/** Opens a connection; it is ready with the event that `readyEvent` names. */
+/** Opens connections. A socket is ready when it emits `readyEvent`. */
 export interface Connector {
   readonly readyEvent: 'connect' | 'secureConnect'
-  /** With `onread`, bytes go there and not through the stream. */
+  /** With `onread`, bytes bypass the stream. */
   readonly open: (onread?: OnReadOpts) => Socket
 }
 
 /**
- * Connects to an origin, at one address when one is given: only the way there is fixed then, Host
- * and certificate stay those of the name. Never without verification.
+ * Connects to an origin, at one address if that is given. Host header and certificate check use the
+ * name in both cases.
  */
 export function createConnector(
   origin: URL,
@@ -41,7 +41,7 @@ export function createConnector(
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: 60_000,
-    lookup: address === undefined ? createNameLookup(onLookup) : leadingTo(address),
+    lookup: address === undefined ? createNameLookup(onLookup) : fixedLookup(address),
   }
   if (!secure) {
     return {
@@ -50,7 +50,7 @@ export function createConnector(
     }
   }
 
-  // RFC 6066 3: an address is no server name.
+  // RFC 6066 3: an IP address is not a server name.
   const serverName = tls?.serverName ?? (isIP(host) === 0 ? host : '')
   let session: Buffer | undefined
   return {
@@ -68,7 +68,7 @@ export function createConnector(
       socket.on('session', (fresh) => {
         session = fresh
       })
-      // One that the server no longer takes must not be offered again and again.
+      // Do not offer a session again that the server may have rejected.
       socket.on('error', () => {
         session = undefined
       })
@@ -77,8 +77,8 @@ export function createConnector(
   }
 }
 
-/** A look-up that knows the answer. */
-function leadingTo(address: string): LookupFunction {
+/** A lookup with a fixed result. */
+function fixedLookup(address: string): LookupFunction {
   const family = isIP(address)
   return (_, options, found) => {
     if (options.all === true) found(null, [{ address, family }])

@@ -24,7 +24,7 @@ export interface Call {
 }
 
 /** Each timeout, in ticks of the pool's clock. */
-interface TimeoutTicks {
+export interface TimeoutTicks {
   readonly connect: number
   readonly response: number
   readonly body: number
@@ -57,7 +57,7 @@ const idleAfterMs = 1
  *   connecting  until the socket is ready; the connect timeout ends it
  *   free        no request; data that arrives now closes it
  *   departing   has a request that is not sent yet
- *   sent        the server has the request; the answer and body timeouts end it
+ *   sent        the server has the request; the response and body timeouts end it
  *   gone        closed, or handed over as a tunnel
  */
 export class Connection {
@@ -269,7 +269,7 @@ export class Connection {
   /** Returns whether to go on reading. */
   #read(bytes: Buffer): boolean {
     const call = this.#call
-    // Unsolicited data would be taken for the response to the next request.
+    // The next request would get unsolicited data as its response.
     if (call === undefined || this.#state !== 'sent') {
       this.#fail('closed', 'unsolicited data on an idle upstream connection')
       return false
@@ -295,7 +295,7 @@ export class Connection {
   #settle(progress: Progress, call: Call, mayHoldMore = false): void {
     const reader = this.#reader
     try {
-      if (reader.isInPieces()) call.handler.end(reader.trailers())
+      if (reader.isStreamed()) call.handler.end(reader.trailers())
     } catch (error) {
       this.#failReading(error)
       return
@@ -310,7 +310,7 @@ export class Connection {
     else this.#offer()
   }
 
-  /** Any sooner, a second response behind the first would be taken for that of the next request. */
+  /** Any sooner, the next request would get a second response behind the first as its own. */
   #offer(): void {
     if (this.#socket.destroyed) return
     this.#hasServed = true

@@ -1,26 +1,25 @@
-/** Up to so many at a time there is hardly one to leave with, and waiting would cost more than it saves. */
+/** With so few requests there is little to batch, and waiting would cost more than it saves. */
 const few = 4
 
 let waiting: (() => void)[] = []
-let underWay = 0
+let inProgress = 0
 
-/** One more request has a connection. */
 export function callBegan(): void {
-  underWay++
+  inProgress++
 }
 
-/** One request less; to be told of each that began. */
+/** Call it once for each `callBegan`. */
 export function callEnded(): void {
-  underWay--
+  inProgress--
 }
 
 /**
- * Runs `job` when all that came with this turn of the loop has been read, or at once where little
- * is going on. What is sent then leaves together, and only the first of it has to wake the other
- * end: a send to somebody asleep costs twice as much. A job that throws keeps no other from running.
+ * Runs `job` at the end of this turn of the event loop, or at once under low load. Writes are then
+ * batched, and only the first one has to wake the other process: a send to a sleeping process costs
+ * twice as much. A job that throws does not keep the others from running.
  */
 export function atEndOfTurn(job: () => void): void {
-  if (underWay <= few) job()
+  if (inProgress <= few) job()
   else if (waiting.push(job) === 1) setImmediate(runAll)
 }
 

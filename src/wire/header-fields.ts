@@ -2,7 +2,7 @@ import { flatText } from './flat-text.ts'
 import { rememberNames } from './remembered-names.ts'
 import { Malformed } from './wire-error.ts'
 
-/** The lower-case form of a header name; throws Malformed for what is no name (RFC 9110 5.1). */
+/** The lower-case form of a header name. Throws Malformed for an invalid one (RFC 9110 5.1). */
 const fieldName: (name: string) => string = rememberNames((name) => {
   if (!isFieldName(name)) throw new Malformed('invalid header name')
   return name.toLowerCase()
@@ -12,23 +12,23 @@ export function isFieldName(name: string): boolean {
   return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)
 }
 
-/** What stands before the value of a header, from the end of the line before; not for what is no name. */
+/** The bytes before the value of a header, beginning with CRLF; `undefined` for an invalid name. */
 export const fieldStart: (name: string) => string | undefined = rememberNames((name) =>
   isFieldName(name) ? flatText(`\r\n${name}: `) : undefined,
 )
 
 /**
- * Whether a value is one wherever it is read (RFC 9110 5.5), also once it is written as Latin-1:
- * U+010A would end a line there.
+ * Whether every parser reads it as one value (RFC 9110 5.5), also when it is written as Latin-1: U+010A
+ * would become a line feed.
  */
 export function isFieldValue(value: string): boolean {
   return !/[^\t\x20-\x7e\x80-\xff]/.test(value)
 }
 
 /**
- * Reads header lines of `text` from `at` to its end, each closed by CRLF but the last. Hands every
- * field to `take`, with its name in lower case too. Continued lines, bare CR or LF, control
- * characters and a space before the colon are what two parsers read differently: Malformed.
+ * Reads the header lines of `text` from `at` to its end, each but the last ended by CRLF. Calls `take`
+ * with every field, and with its name in lower case. Throws Malformed for what parsers read differently:
+ * folded lines, bare CR or LF, control characters and a space before the colon.
  */
 export function readFields(
   text: string,
@@ -53,7 +53,7 @@ export function readFields(
 const space = 0x20
 const tab = 0x09
 
-/** Without the optional white space of RFC 9110 5.5, which is not all that `trim` takes off. */
+/** Removes only the white space of RFC 9110 5.5; `trim` would remove more. */
 function trimmed(text: string, from: number, to: number): string {
   let start = from
   let end = to

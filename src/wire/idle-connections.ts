@@ -1,26 +1,26 @@
 import type { Connection } from './connection.ts'
 import { createIdleLimit } from './idle-limit.ts'
 
-/** Connections to one server that wait for the next request. */
-interface IdleConnections {
-  /** Keeps one that is free until the server might close it. */
+/** The idle connections to one server. */
+export interface IdleConnections {
+  /** Keeps a free connection until the server might close it. */
   readonly keep: (connection: Connection) => void
   readonly take: () => Connection | undefined
-  /** A connection is gone. If it is one of these, we had not taken it: the server closed it. */
+  /** A connection is closed. If it was idle here, the server closed it. */
   readonly gone: (connection: Connection) => void
-  /** The clock of the pool: ends those that have been idle for too long. */
+  /** Called by the clock of the pool: closes those that have been idle for too long. */
   readonly tick: () => void
 }
 
 interface Idle {
   readonly connection: Connection
-  /** The tick at which it is no longer used. */
+  /** The tick at which it is closed. */
   readonly until: number
 }
 
-/** `tickMs`: how long between two ticks. */
+/** `tickMs`: the interval of the ticks. */
 export function createIdleConnections(tickMs: number): IdleConnections {
-  /** The one used last is used next: the others may go. */
+  /** Last in, first out, so that connections beyond the current load time out. */
   const idle: Idle[] = []
   const limit = createIdleLimit()
   let ticks = 0

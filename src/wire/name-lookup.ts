@@ -1,12 +1,12 @@
 import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
-/** Learns how each lookup of a name ended. */
+/** Called with the result of each name lookup. */
 export type OnLookup = (host: string, error: Error | null) => void
 
 /**
- * Node's own lookup, which it does not use for an address. While no name server answers, a name leads
- * where it led before: the target is most likely still there. For one name.
+ * Node's lookup, for one name. While no name server responds, it returns the last result: the target
+ * most likely still has that address. Node skips it for IP addresses.
  */
 export function createNameLookup(
   onLookup: OnLookup = () => {},

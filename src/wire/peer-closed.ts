@@ -12,7 +12,7 @@ export function hasPeerClosed(socket: Socket): boolean {
   const fd = descriptorOf(socket)
   if (fd === undefined) return false
   const { stackTraceLimit } = Error
-  // Nobody reads the stack of the error that says "nothing to read", and it is half of the cost.
+  // The error for "nothing to read" needs no stack trace, which would be half of the cost.
   Error.stackTraceLimit = 0
   try {
     readSync(fd, oneByte, 0, 1, null)
@@ -24,7 +24,7 @@ export function hasPeerClosed(socket: Socket): boolean {
   }
 }
 
-/** Node documents no way to it, so look with care. */
+/** Not a documented API, hence the checks. */
 function descriptorOf(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { readonly _handle?: { readonly fd?: unknown } | null }
   const fd = handle?.fd

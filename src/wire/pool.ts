@@ -1,6 +1,6 @@
 import { type Connector, createConnector, type TargetTls } from './connect.ts'
-import { type Call, Connection } from './connection.ts'
-import { createIdleConnections } from './idle-connections.ts'
+import { type Call, Connection, type TimeoutTicks } from './connection.ts'
+import { createIdleConnections, type IdleConnections } from './idle-connections.ts'
 import type { OnLookup } from './name-lookup.ts'
 import { type ResponseHandler, requestHead, type WireRequest } from './request-head.ts'
 import { unsent, WireError } from './wire-error.ts'
@@ -11,205 +11,228 @@ export interface PoolSettings {
   /** The most connections at a time. */
   readonly connections: number
   readonly connectTimeoutMs: number
-  /** From the end of a request to the end of the head of its answer. */
+  /** From the end of a request to the end of the head of its response. */
   readonly headersTimeoutMs: number
-  /** The longest pause within an answer. */
+  /** The longest pause within a response. */
   readonly bodyTimeoutMs: number
   readonly tls?: TargetTls | undefined
   readonly onLookup?: OnLookup | undefined
 }
 
-/** Connections to one origin, kept for the next request. */
+/** Persistent connections to one origin. */
 export interface Pool {
   /**
-   * Sends a request as soon as there is a connection for it; requests wait in the order they came.
-   * `fresh`: on a new connection, since one that was idle has just turned out to be closed.
+   * Sends a request as soon as it gets a connection; requests wait in the order of their calls.
+   * `fresh`: on a new connection, since an idle one has just turned out to be closed.
    */
   send(request: WireRequest, handler: ResponseHandler, fresh?: boolean): Call
-  /** Nobody waits for it any more: its handler hears nothing from now on. */
+  /** Aborts a request. Its handler gets no more events. */
   abort(call: Call): void
   resume(call: Call): void
-  /** How many connections it has, those that are being opened included. */
+  /** The number of connections, including those that are connecting. */
   size(): number
-  /** Opens a connection, to be kept for the next request, and says whether that succeeded. */
+  /** Opens a connection for the next request, and reports whether that succeeded. */
   connect(settled: (isConnected: boolean) => void): void
-  /** Ends every connection. What is under way fails. */
+  /** Closes every connection. Requests in progress fail. */
   destroy(): void
 }
 
 /**
- * How many are being opened at a time. A server that is met by a thousand at once lets go of those
- * that its queue does not hold, and they are tried again a second later; meanwhile, connections that
- * are there come free.
+ * The most connections to open at a time. With a thousand at once, a server drops those beyond its
+ * accept queue, and the system retries them only a second later; by then, open connections are free.
  */
 const maxOpening = 64
 
-/** Opens nothing until it is asked. `address`: the one way to go, where the name has several. */
+/** Opens no connection before the first request. `address`: the one to use if the name has several. */
 export function createPool(
   origin: string,
   address: string | undefined,
   settings: PoolSettings,
 ): Pool {
-  const url = new URL(origin)
-  const { host } = url
-  const connector: Connector = createConnector(url, address, settings.tls, settings.onLookup)
-  const tickMs = tickOf(settings)
-  const timeouts = {
-    connect: ticks(settings.connectTimeoutMs),
-    response: ticks(settings.headersTimeoutMs),
-    body: ticks(settings.bodyTimeoutMs),
-  }
-  const all = new Set<Connection>()
-  const idle = createIdleConnections(tickMs)
-  let waiting: Call[] = []
-  let opening = 0
-  /** Those that are being opened for one request each. */
-  let openingFresh = 0
-  let clock: NodeJS.Timeout | undefined
-  let destroyed = false
+  return new ConnectionPool(new URL(origin), address, settings)
+}
 
-  /** One more than it takes, since the tick that is under way has begun before. */
-  function ticks(ms: number): number {
-    return Math.ceil(ms / tickMs) + 1
+/** The methods of `Pool` are bound: a target passes them on without the pool. */
+class ConnectionPool implements Pool {
+  readonly #host: string
+  readonly #maxConnections: number
+  readonly #connector: Connector
+  readonly #tickMs: number
+  readonly #timeouts: TimeoutTicks
+  readonly #idle: IdleConnections
+  readonly #all = new Set<Connection>()
+  #waiting: Call[] = []
+  #opening = 0
+  /** Connections that are being opened for one request each. */
+  #openingFresh = 0
+  #clock: NodeJS.Timeout | undefined
+  #destroyed = false
+
+  constructor(origin: URL, address: string | undefined, settings: PoolSettings) {
+    const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = settings
+    const tickMs = tickOf(settings)
+    // One more, since the first tick may come at once.
+    const ticks = (ms: number) => Math.ceil(ms / tickMs) + 1
+    this.#host = origin.host
+    this.#maxConnections = settings.connections
+    this.#connector = createConnector(origin, address, settings.tls, settings.onLookup)
+    this.#tickMs = tickMs
+    this.#timeouts = {
+      connect: ticks(connectTimeoutMs),
+      response: ticks(headersTimeoutMs),
+      body: ticks(bodyTimeoutMs),
+    }
+    this.#idle = createIdleConnections(tickMs)
   }
 
-  function tick(): void {
-    idle.tick()
-    for (const connection of all) connection.tick()
-    if (all.size > 0) return
-    clearInterval(clock)
-    clock = undefined
+  readonly send = (request: WireRequest, handler: ResponseHandler, fresh = false): Call => {
+    const head = requestHead(request, this.#host)
+    const call: Call = {
+      request,
+      head: head ?? '',
+      handler,
+      fresh: fresh || request.upgrade !== undefined,
+      connection: undefined,
+      ended: false,
+    }
+    if (this.#destroyed || head === undefined) {
+      queueMicrotask(() => fail(call, this.#destroyed ? poolDestroyed() : unsendable()))
+      return call
+    }
+    const connection = this.#waiting.length > 0 || call.fresh ? undefined : this.#idle.take()
+    if (connection !== undefined) connection.start(call)
+    else {
+      this.#waiting.push(call)
+      this.#pump()
+    }
+    return call
+  }
+
+  readonly abort = (call: Call): void => {
+    if (call.ended) return
+    call.ended = true
+    if (call.connection !== undefined) call.connection.abandon()
+    else this.#waiting = this.#waiting.filter((other) => other !== call)
+  }
+
+  readonly resume = (call: Call): void => call.connection?.resume()
+
+  readonly size = (): number => this.#all.size
+
+  readonly connect = (settled: (isConnected: boolean) => void): void => {
+    if (this.#destroyed || this.#all.size >= this.#maxConnections) settled(false)
+    else this.#open(undefined, settled)
+  }
+
+  readonly destroy = (): void => {
+    this.#destroyed = true
+    clearInterval(this.#clock)
+    for (const call of this.#waiting.splice(0)) fail(call, poolDestroyed())
+    for (const connection of this.#all) connection.destroy()
+  }
+
+  #tick(): void {
+    this.#idle.tick()
+    for (const connection of this.#all) connection.tick()
+    if (this.#all.size > 0) return
+    clearInterval(this.#clock)
+    this.#clock = undefined
   }
 
   /** Opens a connection, for this request if one is given, else for the first that waits. */
-  function open(first?: Call, onSettled?: (isConnected: boolean) => void): void {
-    clock ??= setInterval(tick, tickMs).unref()
+  #open(first?: Call, onSettled?: (isConnected: boolean) => void): void {
+    this.#clock ??= setInterval(() => this.#tick(), this.#tickMs).unref()
     const isFresh = first !== undefined
     const forUpgrade = first?.request.upgrade !== undefined
-    // Forgotten when it has begun: a connection that lives on must not hold on to it.
+    // Cleared when it starts: a persistent connection must not keep it in memory.
     let call = first
-    if (isFresh) openingFresh++
-    else opening++
+    if (isFresh) this.#openingFresh++
+    else this.#opening++
     let isOpening = true
     const settled = (isConnected: boolean) => {
       if (!isOpening) return
       isOpening = false
-      if (isFresh) openingFresh--
-      else opening--
+      if (isFresh) this.#openingFresh--
+      else this.#opening--
       onSettled?.(isConnected)
     }
     const connection = new Connection({
-      connector,
-      timeouts,
+      connector: this.#connector,
+      timeouts: this.#timeouts,
       forUpgrade,
-      onFree(free) {
+      onFree: (free) => {
         settled(true)
-        const mine = call
+        const own = call
         call = undefined
-        if (mine !== undefined && !mine.ended) free.start(mine)
-        // After an upgrade was refused, the bytes are not known to be those of another response.
+        if (own !== undefined && !own.ended) free.start(own)
+        // After a refused upgrade, further bytes may not belong to another response.
         else if (forUpgrade) free.destroy()
-        else idle.keep(free)
-        if (waiting.length > 0) pump()
+        else this.#idle.keep(free)
+        if (this.#waiting.length > 0) this.#pump()
       },
-      onGone(gone, neverConnected) {
+      onGone: (gone, neverConnected) => {
         settled(false)
-        all.delete(gone)
-        idle.gone(gone)
-        if (neverConnected !== undefined) failFor(neverConnected, call)
-        pump()
+        this.#all.delete(gone)
+        this.#idle.gone(gone)
+        if (neverConnected !== undefined) this.#connectFailed(neverConnected, call)
+        this.#pump()
       },
     })
     if (call !== undefined) call.connection = connection
-    all.add(connection)
-  }
-  /** A connection never was there: the request that it was for fails, if there is one. */
-  function failFor(error: Error, fresh: Call | undefined): void {
-    if (fresh !== undefined) end(fresh, error)
-    // Else, another one is on its way for each that waits.
-    else if (opening < waiting.filter(mayShare).length) {
-      const [first] = waiting.splice(waiting.findIndex(mayShare), 1)
-      if (first !== undefined) end(first, error)
-    }
-  }
-  function end(call: Call, error: Error): void {
-    if (call.ended) return
-    call.ended = true
-    call.connection = undefined
-    call.handler.failed(error)
+    this.#all.add(connection)
   }
 
-  /** Gives requests connections, and opens those that are missing. */
-  function pump(): void {
-    while (waiting.length > 0 && !destroyed) {
-      const first = waiting[0] as Call
-      if (mayShare(first)) {
-        const connection = idle.take()
-        if (connection === undefined) break
-        waiting.shift()
-        connection.start(first)
-      } else {
-        if (opening + openingFresh >= maxOpening) return
-        if (all.size >= settings.connections && !dropIdle()) return
-        waiting.shift()
-        open(first)
-      }
-    }
-    while (!destroyed && all.size < settings.connections && opening + openingFresh < maxOpening) {
-      if (opening >= waiting.length || opening >= waiting.filter(mayShare).length) return
-      open()
+  /** Fails the request that the connection was for, if there is one. */
+  #connectFailed(error: Error, fresh: Call | undefined): void {
+    if (fresh !== undefined) fail(fresh, error)
+    // Otherwise, every waiting request has another connection on the way.
+    else if (this.#opening < this.#waiting.filter(mayShare).length) {
+      const [first] = this.#waiting.splice(this.#waiting.findIndex(mayShare), 1)
+      if (first !== undefined) fail(first, error)
     }
   }
-  function dropIdle(): boolean {
-    const connection = idle.take()
+
+  /** Starts waiting requests on idle connections, and opens the connections that are missing. */
+  #pump(): void {
+    while (this.#waiting.length > 0 && !this.#destroyed) {
+      const first = this.#waiting[0] as Call
+      if (mayShare(first)) {
+        const connection = this.#idle.take()
+        if (connection === undefined) break
+        this.#waiting.shift()
+        connection.start(first)
+      } else {
+        if (this.#opening + this.#openingFresh >= maxOpening) return
+        if (this.#all.size >= this.#maxConnections && !this.#dropIdle()) return
+        this.#waiting.shift()
+        this.#open(first)
+      }
+    }
+    while (!this.#destroyed && this.#mayOpenShared()) this.#open()
+  }
+
+  #mayOpenShared(): boolean {
+    if (this.#all.size >= this.#maxConnections) return false
+    if (this.#opening + this.#openingFresh >= maxOpening) return false
+    // The first comparison is cheap and usually decides.
+    if (this.#opening >= this.#waiting.length) return false
+    return this.#opening < this.#waiting.filter(mayShare).length
+  }
+
+  #dropIdle(): boolean {
+    const connection = this.#idle.take()
     if (connection === undefined) return false
-    all.delete(connection)
+    this.#all.delete(connection)
     connection.destroy()
     return true
   }
+}
 
-  return {
-    send(request, handler, fresh = false) {
-      const head = requestHead(request, host)
-      const call: Call = {
-        request,
-        head: head ?? '',
-        handler,
-        fresh: fresh || request.upgrade !== undefined,
-        connection: undefined,
-        ended: false,
-      }
-      if (destroyed || head === undefined) {
-        queueMicrotask(() => end(call, destroyed ? gone() : unsendable()))
-        return call
-      }
-      const connection = waiting.length > 0 || call.fresh ? undefined : idle.take()
-      if (connection !== undefined) connection.start(call)
-      else {
-        waiting.push(call)
-        pump()
-      }
-      return call
-    },
-    abort(call) {
-      if (call.ended) return
-      call.ended = true
-      if (call.connection === undefined) waiting = waiting.filter((other) => other !== call)
-      else call.connection.abandon()
-    },
-    resume: (call) => call.connection?.resume(),
-    size: () => all.size,
-    connect(settled) {
-      if (destroyed || all.size >= settings.connections) settled(false)
-      else open(undefined, settled)
-    },
-    destroy() {
-      destroyed = true
-      clearInterval(clock)
-      for (const call of waiting.splice(0)) end(call, gone())
-      for (const connection of all) connection.destroy()
-    },
-  }
+function fail(call: Call, error: Error): void {
+  if (call.ended) return
+  call.ended = true
+  call.connection = undefined
+  call.handler.failed(error)
 }
 
 function mayShare({ fresh }: Call): boolean {
@@ -220,11 +243,11 @@ function unsendable(): WireError {
   return new WireError('unsendable', 'request cannot be sent unambiguously', unsent)
 }
 
-function gone(): WireError {
+function poolDestroyed(): WireError {
   return new WireError('destroyed', 'target removed', unsent)
 }
 
-/** Often enough to keep the shortest limit within a tenth of itself. */
+/** Often enough to keep the shortest timeout accurate to a tenth. */
 function tickOf(settings: PoolSettings): number {
   const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = settings
   const shortest = Math.min(connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs)

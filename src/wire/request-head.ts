@@ -2,36 +2,36 @@ import type { Duplex } from 'node:stream'
 import { fieldStart, isFieldValue } from './header-fields.ts'
 import type { ResponseHead } from './response-head.ts'
 
-/** A request as it goes out. The method must be a token. */
+/** A request to a server. The method must be a token (RFC 9110 9.1). */
 export interface WireRequest {
   readonly method: string
   readonly path: string
-  /** The Host header; without it the one of the target. */
+  /** The Host header. Unset: that of the target. */
   readonly host: string | undefined
-  /** Name, value, name, value … with Content-Length, and without what frames or routes besides it. */
+  /** Name, value, name, value … Content-Length is the only header for framing or routing here. */
   readonly headers: readonly string[]
   readonly upload: Upload | undefined
-  /** The protocol to go on in. */
+  /** The protocol to switch to. */
   readonly upgrade: string | undefined
-  /** Whether this is the last request on its connection, which the server learns from the head. */
+  /** Whether the request has `Connection: close`. */
   readonly closes?: boolean
 }
 
-/** A body that comes from somewhere else while it is sent. */
+/** A body that is still arriving while it is sent. */
 export interface Upload {
-  /** What Content-Length says; without it, the body goes out in chunks. */
+  /** The Content-Length. Unset: the body is sent in chunks. */
   readonly length: number | undefined
-  /** Begins to hand it over. Called once at most. */
+  /** Begins to write to the sink. Called at most once. */
   start(sink: UploadSink): void
-  /** The sink has room again. */
+  /** The sink accepts data again. */
   resume(): void
-  /** Nobody wants the rest. May come at any time, and more than once. */
+  /** The rest is not needed. May be called at any time, and more than once. */
   stop(): void
 }
 
 /** Where the body goes. */
 export interface UploadSink {
-  /** Gives `false` when there is no room for more until `resume`. */
+  /** Returns `false` to stop the data until `resume`. */
   data(chunk: Buffer): boolean
   end(): void
   /** It will never be complete. */
@@ -39,19 +39,19 @@ export interface UploadSink {
 }
 
 /**
- * What is told about a request that was sent, in this order: `sent`, then `complete`, or `head`, `data`
- * and `end`, or `upgraded`; `failed` ends it at any point. What is thrown while an answer is told
- * fails the request.
+ * The events of a request, in this order: `sent`, then `complete`, or `head`, `data` and `end`, or
+ * `upgraded`. `failed` can come at any point and is the last. An exception in a handler fails the
+ * request.
  */
 export interface ResponseHandler {
-  /** It has a connection. */
+  /** The request has a connection. */
   sent(): void
-  /** All of a short answer, its bytes as Latin-1. */
+  /** A complete short response, its body as Latin-1. */
   complete(head: ResponseHead, body: string): void
   head(head: ResponseHead): void
   /**
-   * Gives `false` to be left alone until `resume`. The chunk is the handler's to keep, unless it
-   * says with `release` that nobody will read it again: its memory is another answer's then.
+   * Returns `false` to pause the response until `resume`. The handler owns the chunk until it calls
+   * `release`; then another response reuses its memory.
    */
   data(chunk: Buffer, release: () => void): boolean
   end(trailers: readonly string[]): void
@@ -59,15 +59,15 @@ export interface ResponseHandler {
   failed(error: Error): void
 }
 
-/** Methods whose requests have a body as a rule: without one, that is said. */
+/** RFC 9110 8.6: without a body, these should have `Content-Length: 0`. */
 const usuallyWithBody = new Set(['POST', 'PUT', 'PATCH'])
 
-/** A space would end the path, and what follows it would be read as the version. */
+/** A space would end the path, and the rest would be read as the version. */
 const unfitForPath = /[^\x21-\x7e\x80-\xff]/
 
 /**
- * The bytes of a request before its body, as Latin-1. Gives `undefined` for what a server would read
- * as something else than this one request: whoever writes a value need not be careful for that.
+ * The bytes of a request before its body, as Latin-1. Returns `undefined` if a server could read them
+ * as anything but this one request, so callers need not check their values.
  */
 export function requestHead(request: WireRequest, ownHost: string): string | undefined {
   const { method, path, host = ownHost, headers, upload, upgrade, closes } = request

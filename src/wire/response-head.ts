@@ -1,20 +1,19 @@
 import { readFields } from './header-fields.ts'
 import { Malformed } from './wire-error.ts'
 
-/** How the end of a body is found: there is none, so many bytes, chunks, or the end of the connection. */
+/** How the body ends: no body, chunks, the close of the connection, or a number of bytes. */
 export type Framing = 'none' | 'chunked' | 'close' | number
 
-/** The status line and the headers of an answer. */
 export interface ResponseHead {
   readonly status: number
   /** Name, value, name, value … in the order and spelling of the server. */
   readonly headers: readonly string[]
   readonly framing: Framing
-  /** The names that are for this connection only, if any were given besides the usual two. */
+  /** The Connection header, if it lists more than `keep-alive` or `close`. */
   readonly listed: string | undefined
   /** Whether another request may follow on the connection. */
   readonly persistent: boolean
-  /** For how many seconds the server keeps the connection for another one, if it says so. */
+  /** The idle timeout that the server announces in Keep-Alive, if any. */
   readonly keptSeconds: number | undefined
 }
 
@@ -23,14 +22,14 @@ const minorAt = 'HTTP/1.'.length
 const statusAt = 'HTTP/1.1 '.length
 
 /**
- * Reads the head of an answer to a request with `method`: everything before the empty line. What
- * could be framed in two ways is refused (RFC 9112 6.3), not repaired: on a connection that is used
- * again, the difference would be the next caller's answer.
+ * Reads the head of a response to a request with `method`: everything before the empty line. Rejects
+ * ambiguous framing (RFC 9112 6.3) instead of repairing it: on a reused connection, the difference
+ * would become the response of the next caller.
  */
 export function readHead(text: string, method: string): ResponseHead {
   const lineEnd = text.indexOf('\r\n')
   if (!statusLine.test(lineEnd === -1 ? text : text.slice(0, lineEnd))) {
-    throw new Malformed('no status line of HTTP/1.1')
+    throw new Malformed('invalid HTTP/1.1 status line')
   }
   const isOld = text[minorAt] === '0'
   const status = Number(text.slice(statusAt, statusAt + 3))
@@ -61,11 +60,11 @@ export function readHead(text: string, method: string): ResponseHead {
   })
 
   const framing = framingOf({ status, method, isOld, length, coding })
-  // RFC 9110 8.6: these have no body. From a server that announces one, it may well come.
+  // RFC 9110 8.6: these have no body. A server that announces one may send it nevertheless.
   const isDoubtful =
     (status < 200 || status === 204) && (coding !== undefined || Number(length ?? 0) > 0)
   const persistent = framing !== 'close' && !isDoubtful && isPersistent(connection, isOld)
-  // It has no body, and what it is about has not come yet: HTTP/1.0 knows no such thing.
+  // The final response could not follow. HTTP/1.0 has no interim responses at all.
   if (status < 200 && !persistent) throw new Malformed('interim response closes the connection')
   return {
     status,
@@ -77,7 +76,7 @@ export function readHead(text: string, method: string): ResponseHead {
   }
 }
 
-/** Whether it is the switch to `protocol` that was asked for, and says so in full (RFC 9110 7.8). */
+/** Whether a 101 switches to the requested protocol, in Connection and Upgrade (RFC 9110 7.8). */
 export function agreesTo(head: ResponseHead, protocol: string | undefined): boolean {
   if (protocol === undefined || !/(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i.test(head.listed ?? '')) {
     return false
@@ -101,7 +100,7 @@ function framingOf(head: {
     throw new Malformed('invalid Content-Length')
   if (coding !== undefined) {
     if (length !== undefined) throw new Malformed('both Content-Length and Transfer-Encoding')
-    // Another coding under it would reach the client undeclared.
+    // The client would get any other coding undeclared.
     if (head.isOld || coding.toLowerCase() !== 'chunked') {
       throw new Malformed('unsupported Transfer-Encoding')
     }

@@ -3,43 +3,42 @@ import { type ChunkReader, createChunkReader } from './chunks.ts'
 import { agreesTo, type Framing, type ResponseHead, readHead } from './response-head.ts'
 import { Malformed } from './wire-error.ts'
 
-/** What a head may take, as in Node's own parser. */
+/** The same limit as in Node's own parser. */
 const maxHeadBytes = 16_384
-/** An answer that came in one piece and is not longer is handed on in one piece. */
+/** A response that arrives in one read and is not longer is delivered with `complete`. */
 const maxComplete = 16_384
-/** All interim answers before the final one. The time for an answer bounds how long they may come. */
+/** For all interim responses together. The response timeout bounds how long they may come. */
 const maxInterimBytes = 65_536
 
 const headEnd = Buffer.from('\r\n\r\n')
 const start = Buffer.from('HTTP/1.')
 const nothing = Buffer.alloc(0)
 
-/** What is reported about a response while it is read. */
 interface ResponseEvents {
   complete(head: ResponseHead, body: string): void
   head(head: ResponseHead): void
-  /** The chunk is the listener's to keep, unless it says with `release` that it is done with it. */
+  /** The listener owns the chunk until it calls `release`. */
   data(chunk: Buffer, release: PooledBuffer['release']): void
-  /** The server agreed to another protocol; `rest` is the beginning of that. */
+  /** The server switched protocols; `rest` are the first bytes of the new one. */
   switched(head: ResponseHead, rest: Buffer): void
 }
 
-/** `more`: the answer goes on. `done`: nothing of it is left to come. `excess`: more came than that. */
+/** `more`: the response is incomplete. `done`: it is complete. `excess`: bytes follow it. */
 export type Progress = 'more' | 'done' | 'excess'
 
-/** Reads one answer after the other from the bytes of a connection. Throws Malformed. */
+/** Reads the responses of a connection, one after the other. Throws Malformed. */
 export interface ResponseReader {
-  /** The next answer is one to a request with this method, which asked for `upgrade`, if for any. */
+  /** The next response is to a request with this method, and with this Upgrade. */
   begin(method: string, upgrade: string | undefined): void
-  /** Takes what came. `bytes` may be overwritten afterwards. */
+  /** `bytes` may be overwritten afterwards. */
   read(bytes: Buffer): Progress
-  /** The connection was closed in order: whether the response is complete with that. */
+  /** Whether an orderly close of the connection completes the response. */
   readonly endsHere: () => boolean
   /** Whether the final head has been read. */
   readonly hasHead: () => boolean
-  /** Whether it was reported with `head` and not with `complete`. */
-  readonly isInPieces: () => boolean
-  /** Of the answer that is over. */
+  /** Whether it is delivered with `head` and not with `complete`. */
+  readonly isStreamed: () => boolean
+  /** Of the response that is done. */
   readonly trailers: () => readonly string[]
   readonly lastHead: () => ResponseHead | undefined
 }
@@ -51,17 +50,17 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
   let method = ''
   let upgrade: string | undefined
   let interimBytes = 0
-  /** The beginning of a head whose rest has not come. */
+  /** An incomplete head. */
   let carried: Buffer = nothing
   let head: ResponseHead | undefined
   let left = 0
   let chunks: ChunkReader | undefined
-  let inPieces = false
-  /** What the last read brought of the body, and the buffer that holds it. */
+  let streamed = false
+  /** The part of the body in the current read, and the buffer that holds it. */
   let data: Buffer = nothing
   let buffer: PooledBuffer | undefined
 
-  /** Where the final head ends, or -1 while it has not all come. */
+  /** Where the final head ends, or -1 while it is incomplete. */
   function readFinalHead(bytes: Buffer): number {
     let from = 0
     for (;;) {
@@ -72,13 +71,13 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
         return -1
       }
       const next = readHead(bytes.toString('latin1', from, end), method)
-      const taken = end + headEnd.length - from
-      from += taken
+      const length = end + headEnd.length - from
+      from += length
       if (next.status >= 200) {
         head = next
         return from
       }
-      takeInterim(next, taken)
+      countInterim(next, length)
       if (next.status === 101) {
         head = next
         return from
@@ -90,23 +89,23 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
   function carry(rest: Buffer): void {
     if (rest.length > maxHeadBytes) throw new Malformed('response headers too large')
     const compared = Math.min(rest.length, start.length)
-    // Else whatever speaks another protocol would be waited for.
+    // Otherwise we would wait for a server that speaks another protocol.
     if (rest.compare(start, 0, compared, 0, compared) !== 0) {
-      throw new Malformed('no answer of HTTP/1.1')
+      throw new Malformed('not an HTTP/1.1 response')
     }
-    // Nor would the end come that we look for.
+    // With bare LFs, the CRLF CRLF that we look for would never come.
     const lineEnd = rest.indexOf('\n')
     if (lineEnd !== -1 && rest[lineEnd - 1] !== 0x0d)
       throw new Malformed('header line ends in a bare LF')
     carried = Buffer.from(rest)
   }
 
-  function takeInterim(next: ResponseHead, bytes: number): void {
+  function countInterim(next: ResponseHead, bytes: number): void {
     if (next.status === 101 && !agreesTo(next, upgrade)) {
       throw new Malformed('unsolicited 101 Switching Protocols')
     }
     interimBytes += bytes
-    if (interimBytes > maxInterimBytes) throw new Malformed('more than 64 KiB of interim answers')
+    if (interimBytes > maxInterimBytes) throw new Malformed('more than 64 KiB of interim responses')
   }
 
   function readBody(bytes: Buffer, from: number, framing: Framing): Progress {
@@ -138,10 +137,10 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
     return end < bytes.length ? 'excess' : 'done'
   }
 
-  function tellData(): void {
+  function deliverData(): void {
     if (buffer !== undefined && data.length > 0) events.data(data, buffer.release)
     else buffer?.release()
-    // Else a connection at rest would hold on to the last piece it read.
+    // Otherwise an idle connection would keep its last chunk in memory.
     data = nothing
     buffer = undefined
   }
@@ -162,17 +161,17 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
       return all.length - from > length ? 'excess' : 'done'
     }
     left = typeof length === 'number' ? length : 0
-    // Before anything is told: what breaks here can still be answered as the fault that it is.
+    // Before the first event: an error here can still become a fault response.
     const progress = readBody(all, from, framing)
-    inPieces = true
+    streamed = true
     events.head(head)
-    tellData()
+    deliverData()
     return progress
   }
 
   function goOn(bytes: Buffer, framing: Framing): Progress {
     const progress = readBody(bytes, 0, framing)
-    tellData()
+    deliverData()
     return progress
   }
 
@@ -184,12 +183,12 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
       carried = nothing
       head = undefined
       chunks = undefined
-      inPieces = false
+      streamed = false
     },
     read: (bytes) => (head === undefined ? beginResponse(bytes) : goOn(bytes, head.framing)),
     endsHere: () => head?.framing === 'close',
     hasHead: () => head !== undefined,
-    isInPieces: () => inPieces,
+    isStreamed: () => streamed,
     trailers: () => chunks?.trailers() ?? noTrailers,
     lastHead: () => head,
   }

@@ -2,11 +2,10 @@ import type { Socket } from 'node:net'
 import type { Upload } from './request-head.ts'
 import { WireError } from './wire-error.ts'
 
-/** Whom to tell how an upload goes. */
 interface UploadEvents {
   /** Whether its request still has the connection. */
   readonly isWanted: () => boolean
-  /** The connection takes no more for now. */
+  /** The socket's buffer is full. */
   readonly onBlocked: () => void
   readonly onSent: () => void
   /** It will never be complete, so the connection cannot be used for anything else. */
@@ -14,8 +13,8 @@ interface UploadEvents {
 }
 
 /**
- * Sends a body behind its head. One that is not as long as its head says is never whole: what is
- * missing or too much would be taken out of, or put before, the next request on the connection.
+ * Sends a body after its head. A body that differs from its Content-Length fails: the server would take
+ * the missing bytes from the next request on the connection, or read the excess as its beginning.
  */
 export function sendUpload(upload: Upload, socket: Socket, events: UploadEvents): void {
   const { length } = upload
@@ -23,7 +22,7 @@ export function sendUpload(upload: Upload, socket: Socket, events: UploadEvents)
 
   upload.start({
     data(chunk) {
-      // As a chunk, nothing would be the end of the body.
+      // An empty chunk would end the body.
       if (chunk.length === 0 || !events.isWanted()) return true
       if (length !== undefined) {
         left -= chunk.length

@@ -1,4 +1,4 @@
-/** What went wrong on the way to a target, besides what the operating system says with codes of its own. */
+/** Our own error codes, besides those of the operating system. */
 export type WireProblem =
   | 'connect-timeout'
   | 'response-timeout'
@@ -8,19 +8,19 @@ export type WireProblem =
   | 'destroyed'
   | 'unsendable'
 
-/** How far a request had come when it failed: what decides whether it may be sent again. */
+/** How far a request got before it failed, which decides whether it may be sent again. */
 export interface HowFar {
   /** Whether a byte of it may have reached the server. */
   readonly sent: boolean
   /** Whether a byte of the response had arrived. */
   readonly heard: boolean
-  /** Whether its connection was used or idle before: the server may have closed it for that alone. */
+  /** Whether its connection was used or idle before: the server may just have closed it as idle. */
   readonly reused: boolean
 }
 
 export const unsent: HowFar = { sent: false, heard: false, reused: false }
 
-/** A request that got no answer, or only part of one. */
+/** A request without a complete response. */
 export class WireError extends Error implements HowFar {
   readonly code: WireProblem | string
   readonly sent: boolean
@@ -37,7 +37,7 @@ export class WireError extends Error implements HowFar {
   }
 }
 
-/** An answer that is not HTTP/1.1 as RFC 9112 has it; the connection it came on is of no more use. */
+/** A response that violates RFC 9112. Its connection must be closed. */
 export class Malformed extends Error {
   constructor(what: string) {
     super(what)

@@ -312,7 +312,7 @@ describe('an interim answer', () => {
     const { answers } = await sendRaw(postern.publicPort, get())
 
     expect(answers.map(({ status }) => status)).toEqual([502])
-    expect(postern.logText()).toContain('more than 64 KiB of interim answers')
+    expect(postern.logText()).toContain('more than 64 KiB of interim responses')
   })
 
   test('again and again is no answer: 504 after the time for one', async () => {

@@ -46,11 +46,11 @@ export function createTransferRates(settings: TransferRateSettings): TransferRat
       const transfer = open[at]
       if (transfer === undefined) continue
       if (!transfer.waitsForClient()) restart(transfer)
-      else if (ticks - transfer.since > ticksInWindow) judge(transfer)
+      else if (ticks - transfer.since > ticksInWindow) check(transfer)
     }
     if (open.length === 0) stop()
   }
-  function judge(transfer: Transfer): void {
+  function check(transfer: Transfer): void {
     if (transfer.bytes >= least) restart(transfer)
     else {
       leave(transfer)

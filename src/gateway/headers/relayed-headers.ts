@@ -18,9 +18,9 @@ export function createRelayHeaders(
   { ownCors = false }: { readonly ownCors?: boolean } = {},
 ): RelayHeaders {
   const withheld = new Set([...hopByHop, ...injectedNames.map((name) => name.toLowerCase())])
-  const relayOf = rememberNames(judge)
+  const relayOf = rememberNames(classify)
 
-  function judge(name: string): Relay {
+  function classify(name: string): Relay {
     const lower = name.toLowerCase()
     if (withheld.has(lower)) return 'withhold'
     if (ownCors && lower.startsWith('access-control-')) return 'withhold'

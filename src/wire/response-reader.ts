@@ -169,7 +169,7 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
     return progress
   }
 
-  function goOn(bytes: Buffer, framing: Framing): Progress {
+  function continueResponse(bytes: Buffer, framing: Framing): Progress {
     const progress = readBody(bytes, 0, framing)
     deliverData()
     return progress
@@ -185,7 +185,8 @@ export function createResponseReader(events: ResponseEvents): ResponseReader {
       chunks = undefined
       streamed = false
     },
-    read: (bytes) => (head === undefined ? beginResponse(bytes) : goOn(bytes, head.framing)),
+    read: (bytes) =>
+      head === undefined ? beginResponse(bytes) : continueResponse(bytes, head.framing),
     endsHere: () => head?.framing === 'close',
     hasHead: () => head !== undefined,
     isStreamed: () => streamed,

@@ -43,7 +43,7 @@ export function head(this: Running, head: ResponseHead): void {
     if (names !== undefined) out.push('Trailer', names)
   }
   reply.writeHead(head.status, out)
-  reply.on('drain', () => goOn(this))
+  reply.on('drain', () => resumeUpstream(this))
   // Node holds headers back until the first data, and events may come minutes later.
   nextTick(flush, this)
 }
@@ -103,7 +103,7 @@ function flush({ finished, streaming, parts: { reply } }: Running): void {
   if (!finished && !streaming) reply.flushHeaders()
 }
 
-function goOn(it: Running): void {
+function resumeUpstream(it: Running): void {
   if (it.finished) return
   it.stopWaiting?.()
   it.stopWaiting = undefined

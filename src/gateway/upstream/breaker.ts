@@ -50,7 +50,7 @@ export function createBreaker(
   settings: BreakerSettings,
   { isAlone = () => false, now = () => performance.now() }: BreakerOptions = {},
 ): Breaker {
-  let inARow = 0
+  let consecutiveFailures = 0
   let openedFor = 0
   let openUntil: number | undefined
   let latest: Attempt = 0
@@ -98,7 +98,7 @@ export function createBreaker(
       return ++latest
     },
     succeeded(attempt) {
-      inARow = 0
+      consecutiveFailures = 0
       if (openUntil === undefined || attempt <= beforeOpening) return
       if (isTrial(attempt)) trying--
       openUntil = Math.min(openUntil, now())
@@ -107,7 +107,8 @@ export function createBreaker(
     failed(attempt) {
       if (attempt <= beforeOpening) return
       if (isTrial(attempt)) open(isAlone() ? settings.openMs : openedFor * 2)
-      else if (openUntil === undefined && ++inARow >= settings.failures) open(settings.openMs)
+      else if (openUntil === undefined && ++consecutiveFailures >= settings.failures)
+        open(settings.openMs)
     },
     abandoned(attempt) {
       if (isTrial(attempt)) trying--

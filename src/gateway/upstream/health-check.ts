@@ -44,10 +44,10 @@ export function createHealthCheck(
   let closed = false
   let giveUp = () => {}
   let healthy = true
-  let against = 0
+  let contrary = 0
   let timer: NodeJS.Timeout | undefined
 
-  function answersWell(): Promise<boolean> {
+  function runCheck(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     let status = 0
     let bytes = 0
@@ -74,19 +74,19 @@ export function createHealthCheck(
       pool.abort(call)
       settle(false)
     }
-    function settle(well: boolean): void {
+    function settle(isPassed: boolean): void {
       clearTimeout(limit)
-      resolve(well)
+      resolve(isPassed)
     }
     return promise
   }
   async function check(): Promise<void> {
-    const well = await answersWell()
+    const isPassed = await runCheck()
     if (closed) return
-    against = well === healthy ? 0 : against + 1
-    if (against >= (healthy ? unhealthyAfter : healthyAfter)) {
-      healthy = well
-      against = 0
+    contrary = isPassed === healthy ? 0 : contrary + 1
+    if (contrary >= (healthy ? unhealthyAfter : healthyAfter)) {
+      healthy = isPassed
+      contrary = 0
     }
     // Jitter, so that replicas do not check at the same time.
     timer = setTimeout(check, intervalMs * (0.8 + Math.random() * 0.4)).unref()

@@ -89,12 +89,13 @@ export function createUpstream(
 
   function find(asTunnel: boolean, tried?: ReadonlySet<Target>): Target | undefined {
     // If health checks rule out every target, the checks are more likely wrong than all targets.
-    const heed = all.some((target) => target.isHealthy() && target.breaker.allows())
+    const useHealth = all.some((target) => target.isHealthy() && target.breaker.allows())
     let best: Target | undefined
     turn = (turn + 1) % all.length
     for (let index = 0; index < all.length; index++) {
       const target = all[(turn + index) % all.length] as Target
-      if (tried?.has(target) || (heed && !target.isHealthy()) || !target.breaker.allows()) continue
+      if (tried?.has(target) || (useHealth && !target.isHealthy()) || !target.breaker.allows())
+        continue
       if (target.waiting() >= most) continue
       if (asTunnel && target.tunnels() >= settings.tunnels) continue
       if (settings.balance === 'round-robin') return target

@@ -168,7 +168,7 @@ export class PacedParser {
     this.#parts.client.ended()
     if (this.#socket.destroyed || this.#failed) return
     if (this.#request?.complete) {
-      this.#goOn(reply)
+      this.#readNext(reply)
       return
     }
     const timer = setTimeout(() => this.#cut(), lingerMs)
@@ -176,7 +176,7 @@ export class PacedParser {
   }
 
   /** In another turn of the event loop: a client with many requests must not delay all others. */
-  #goOn({ shouldKeepAlive }: Reply): void {
+  #readNext({ shouldKeepAlive }: Reply): void {
     if (!shouldKeepAlive) this.#released = true
     else if (this.#kept.length > 0) setImmediate(() => this.#readKept())
   }

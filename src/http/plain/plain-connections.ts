@@ -52,28 +52,55 @@ interface PlainConnection extends ReplyingConnection {
 export function readPlainRequests(
   server: PublicListener,
   limits: ConnectionLimits,
-  { clients, faults, node }: PlainParts,
+  parts: PlainParts,
 ): void {
-  const connections = new Set<PlainConnection>()
-  const rate = new ArrivalRate()
-  const keepAlive = `timeout=${Math.floor(limits.keepAliveTimeoutMs / 1000)}`
+  const reader = new PlainReader(server, limits, parts)
+  let timer: NodeJS.Timeout | undefined
+  server.on(connectionEvent(server), (socket: Socket) => reader.begin(socket))
+  server.on('listening', () => {
+    clearInterval(timer)
+    timer = setInterval(() => reader.closeTimedOut(), checkEveryMs).unref()
+  })
+  server.on('close', () => clearInterval(timer))
+  const closeIdle = server.closeIdleConnections
+  server.closeIdleConnections = () => {
+    closeIdle.call(server)
+    reader.closeIdle()
+  }
+}
 
-  function begin(socket: Socket): void {
-    const take = (chunk: Buffer) => read(it, chunk)
+class PlainReader {
+  readonly #server: PublicListener
+  readonly #limits: ConnectionLimits
+  readonly #parts: PlainParts
+  /** The value of the Keep-Alive header. */
+  readonly #keepAlive: string
+  readonly #connections = new Set<PlainConnection>()
+  readonly #rate = new ArrivalRate()
+
+  constructor(server: PublicListener, limits: ConnectionLimits, parts: PlainParts) {
+    this.#server = server
+    this.#limits = limits
+    this.#parts = parts
+    this.#keepAlive = `timeout=${Math.floor(limits.keepAliveTimeoutMs / 1000)}`
+  }
+
+  begin(socket: Socket): void {
+    const take = (chunk: Buffer) => this.#read(it, chunk)
     // As Node does without httpAllowHalfOpen: a half-closed connection is closed.
     const end = () => {
-      if (it.heldBack && !it.hasRequested) leave(it)
+      if (it.heldBack && !it.hasRequested) this.#leave(it)
       else socket.end()
     }
     const close = () => {
-      connections.delete(it)
+      this.#connections.delete(it)
       it.reply?.left()
     }
     const it: PlainConnection = {
       socket,
-      keepAlive,
-      client: clients.of(socket),
-      answered: () => goOn(it),
+      keepAlive: this.#keepAlive,
+      client: this.#parts.clients.of(socket),
+      answered: () => this.#responseSent(it),
       hasRequested: false,
       reply: undefined,
       kept: undefined,
@@ -83,49 +110,60 @@ export function readPlainRequests(
         socket.off('data', take).off('end', end).off('close', close).off('error', ignore)
       },
     }
-    connections.add(it)
-    rate.arrived()
+    this.#connections.add(it)
+    this.#rate.arrived()
     socket.on('error', ignore).on('close', close).on('end', end).on('data', take)
     setReadingMore(socket, true)
   }
 
-  function read(it: PlainConnection, bytes: Buffer): void {
+  closeTimedOut(): void {
+    const now = performance.now()
+    for (const it of this.#connections) {
+      if (it.reply !== undefined || it.kept !== undefined) continue
+      const waited = now - it.client.idleSince
+      if (it.hasRequested && waited > this.#limits.keepAliveTimeoutMs + graceMs) it.socket.destroy()
+      if (!it.hasRequested && waited > this.#limits.headersTimeoutMs)
+        this.#server.emit('clientError', timeoutError, it.socket)
+    }
+  }
+
+  /** Closes those that have sent a request before and have none in progress. */
+  closeIdle(): void {
+    for (const it of [...this.#connections]) {
+      if (it.hasRequested && it.reply === undefined && !it.kept) it.socket.destroy()
+    }
+  }
+
+  #read(it: PlainConnection, bytes: Buffer): void {
     // Bytes behind the last request of a connection are ignored.
     if (it.closing) return
     if (it.reply !== undefined || it.kept !== undefined) {
       keep(it, bytes)
       return
     }
-    if (!it.hasRequested && !it.heldBack && rate.isCrowd()) {
-      holdBack(it, bytes)
+    if (!it.hasRequested && !it.heldBack && this.#rate.isCrowd()) {
+      this.#holdBack(it, bytes)
       return
     }
     // RFC 9112 2.2: ignore empty lines before a request. Node would wait for the rest of it.
     if (it.hasRequested && isEmptyLines(bytes)) return
-    const plain = readPlainRequest(bytes, limits)
-    if (plain === undefined) handOver(it, bytes)
-    else startRequest(it, plain, bytes)
+    const plain = readPlainRequest(bytes, this.#limits)
+    if (plain === undefined) this.#handOver(it, bytes)
+    else this.#startRequest(it, plain, bytes)
   }
 
-  function holdBack(it: PlainConnection, bytes: Buffer): void {
+  #holdBack(it: PlainConnection, bytes: Buffer): void {
     it.heldBack = true
     keep(it, bytes)
-    afterArrivals(() => readKept(it))
+    afterArrivals(() => this.#readKept(it))
   }
 
-  function leave({ socket }: PlainConnection): void {
-    faults.requestRejected('client-left', peerAddress(socket))
+  #leave({ socket }: PlainConnection): void {
+    this.#parts.faults.requestRejected('client-left', peerAddress(socket))
     socket.destroy()
   }
 
-  /** Pauses as late as possible: a paused socket does not show that its client has left. */
-  function keep(it: PlainConnection, bytes: Buffer): void {
-    it.kept ??= new KeptBytes()
-    it.kept.push(bytes)
-    if (it.kept.length > maxKept) it.socket.pause()
-  }
-
-  function startRequest(it: PlainConnection, plain: PlainRequest, bytes: Buffer): void {
+  #startRequest(it: PlainConnection, plain: PlainRequest, bytes: Buffer): void {
     const { socket } = it
     const { method, target, headers, bodyAt } = plain
     const reply = new PlainReply(it, method)
@@ -142,10 +180,10 @@ export function readPlainRequests(
       complete: true,
       body: bodyAt === bytes.length ? undefined : new CompleteBody(bytes.subarray(bodyAt)),
     }
-    server.emit('request', request as never, reply as never)
+    this.#server.emit('request', request as never, reply as never)
   }
 
-  function goOn(it: PlainConnection): void {
+  #responseSent(it: PlainConnection): void {
     const { socket, reply } = it
     it.reply = undefined
     it.client.ended()
@@ -153,52 +191,30 @@ export function readPlainRequests(
     if (reply?.shouldKeepAlive === false) {
       it.closing = true
       socket.destroySoon()
-    } else if (it.kept !== undefined) setImmediate(readKept, it)
+    } else if (it.kept !== undefined) setImmediate(() => this.#readKept(it))
   }
 
-  function readKept(it: PlainConnection): void {
+  #readKept(it: PlainConnection): void {
     const { kept, socket } = it
     it.kept = undefined
     if (socket.destroyed || kept === undefined) return
     if (socket.isPaused()) socket.resume()
-    read(it, kept.take())
+    this.#read(it, kept.take())
   }
 
-  function handOver(it: PlainConnection, bytes: Buffer): void {
-    connections.delete(it)
+  #handOver(it: PlainConnection, bytes: Buffer): void {
+    this.#connections.delete(it)
     it.stopListening()
     setReadingMore(it.socket, false)
-    node.readFrom(it.socket, bytes)
+    this.#parts.node.readFrom(it.socket, bytes)
   }
+}
 
-  /** Those that have sent a request before and have none in progress. */
-  function idle(): PlainConnection[] {
-    return [...connections].filter((it) => it.hasRequested && it.reply === undefined && !it.kept)
-  }
-
-  function closeTimedOut(): void {
-    const now = performance.now()
-    for (const it of connections) {
-      if (it.reply !== undefined || it.kept !== undefined) continue
-      const waited = now - it.client.idleSince
-      if (it.hasRequested && waited > limits.keepAliveTimeoutMs + graceMs) it.socket.destroy()
-      if (!it.hasRequested && waited > limits.headersTimeoutMs)
-        server.emit('clientError', timeoutError, it.socket)
-    }
-  }
-
-  server.on(connectionEvent(server), begin)
-  let timer: NodeJS.Timeout | undefined
-  server.on('listening', () => {
-    clearInterval(timer)
-    timer = setInterval(closeTimedOut, checkEveryMs).unref()
-  })
-  server.on('close', () => clearInterval(timer))
-  const closeIdle = server.closeIdleConnections
-  server.closeIdleConnections = () => {
-    closeIdle.call(server)
-    for (const { socket } of idle()) socket.destroy()
-  }
+/** Pauses as late as possible: a paused socket does not show that its client has disconnected. */
+function keep(it: PlainConnection, bytes: Buffer): void {
+  it.kept ??= new KeptBytes()
+  it.kept.push(bytes)
+  if (it.kept.length > maxKept) it.socket.pause()
 }
 
 const checkEveryMs = 1000

@@ -1,5 +1,5 @@
+import { readFileSync } from 'node:fs'
 import type { Config } from '../config/schema/schema.ts'
-import { readDescriptorLimit } from '../http/port/descriptor-limit.ts'
 import type { Log } from '../log/log.ts'
 
 /** Log, stores, listeners, the files of policies and keys. */
@@ -31,4 +31,14 @@ export function warnOfDescriptors(config: Config, log: Log): void {
     { limit, needed, connections: limits.connections },
     'file descriptor limit too low for limits.connections: raise it (ulimit -n, LimitNOFILE)',
   )
+}
+
+/** The limit of open files and connections of this process; `undefined` if the system reports none. */
+function readDescriptorLimit(): number | undefined {
+  try {
+    const soft = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))?.[1]
+    return soft === undefined ? undefined : Number(soft)
+  } catch {
+    return undefined
+  }
 }

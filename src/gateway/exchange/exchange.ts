@@ -16,7 +16,7 @@ import { failed, sent } from './send-exchange.ts'
  *   tunneling  the target switched protocols; bytes go both ways until a side closes
  *   finished   holds no connection, timer or listener
  *
- * In every state, revoking the token or the permission ends the exchange soon afterwards.
+ * In every state, it ends soon after its token expires or is revoked, or its permission is revoked.
  */
 export function exchange(parts: Exchange): Promise<void> {
   const { reply, upstream, token, authorized, openExchanges } = parts

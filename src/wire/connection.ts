@@ -163,9 +163,9 @@ export class Connection {
     } else this.#fail('response-timeout', 'timed out waiting for the response')
   }
 
-  /** For how many seconds the server keeps it, as far as it has said so. */
-  keptSeconds(): number | undefined {
-    return this.#reader.lastHead()?.keptSeconds
+  /** The idle timeout that the server has announced, if any. */
+  keepAliveSeconds(): number | undefined {
+    return this.#reader.lastHead()?.keepAliveSeconds
   }
 
   /** For how many milliseconds it has been idle. */
@@ -213,7 +213,7 @@ export class Connection {
     this.#parts.onFree(this)
   }
 
-  /** The server has agreed to another protocol: nothing here listens to the socket any more. */
+  /** The server has switched protocols: from here on, the tunnel owns the socket. */
   #becomeTunnel(head: ResponseHead, rest: Buffer): void {
     const socket = this.#socket
     socket.off('data', this.#onData)

@@ -31,7 +31,7 @@ export function createIdleConnections(tickMs: number): IdleConnections {
 
   return {
     keep(connection) {
-      const ms = limit.of(connection.keptSeconds())
+      const ms = limit.of(connection.keepAliveSeconds())
       if (ms <= 0) connection.destroy()
       else idle.push({ connection, until: ticks + Math.max(1, Math.floor(ms / tickMs)) })
     },

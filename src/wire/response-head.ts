@@ -14,7 +14,7 @@ export interface ResponseHead {
   /** Whether another request may follow on the connection. */
   readonly persistent: boolean
   /** The idle timeout that the server announces in Keep-Alive, if any. */
-  readonly keptSeconds: number | undefined
+  readonly keepAliveSeconds: number | undefined
 }
 
 const statusLine = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/
@@ -72,7 +72,7 @@ export function readHead(text: string, method: string): ResponseHead {
     framing,
     listed: isPlain(connection) ? undefined : connection,
     persistent,
-    keptSeconds: keepAlive === undefined ? undefined : timeoutIn(keepAlive),
+    keepAliveSeconds: keepAlive === undefined ? undefined : timeoutIn(keepAlive),
   }
 }
 

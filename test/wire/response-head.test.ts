@@ -151,7 +151,7 @@ describe('whether another request may follow', () => {
     ['notimeout=5', undefined],
     ['', undefined],
   ])('Keep-Alive: %j is %s seconds', (value, seconds) => {
-    expect(readHead(head(`Keep-Alive: ${value}`), 'GET').keptSeconds).toBe(seconds)
+    expect(readHead(head(`Keep-Alive: ${value}`), 'GET').keepAliveSeconds).toBe(seconds)
   })
 
   test.each<[string, string | undefined, readonly string[]]>([

@@ -9,7 +9,7 @@ export function createIdleNode<T>(of: T): IdleNode<T> {
   return { of, before: undefined, behind: undefined }
 }
 
-/** Idle connections, the longest idle first. Linked, since every request is added and removed. */
+/** Idle connections, the longest idle first. Linked, since every request adds and removes one. */
 export class IdleList<T> {
   #first: IdleNode<T> | undefined
   #last: IdleNode<T> | undefined

@@ -103,7 +103,7 @@ describe('a thread for a large policy', () => {
   test.each([
     ['cut short', formatDocument(first).slice(0, -1), 'not a policy document'],
     ['altered', formatDocument(first).replace('/first', '/other'), 'checksum mismatch'],
-    ['that of another revision', formatDocument(second), `that of ${second.revision}`],
+    ['that of another revision', formatDocument(second), `it belongs to ${second.revision}`],
   ])('refuses a document that is %s, as Redis being at fault', async (_, text, reason) => {
     const threads = createPolicyThreads()
 

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Fault } from '../../src/errors.ts'
 import { createLivePolicies } from '../../src/policy/live.ts'
 import { createPolicyFeed, type FeedParts } from '../../src/stores/policies/policy-feed.ts'
-import type { Offer, PolicySource } from '../../src/stores/policies/policy-source.ts'
+import type { Known, Offer, PolicySource } from '../../src/stores/policies/policy-source.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { until } from '../support/until.ts'
 
@@ -124,6 +124,27 @@ describe('a policy feed', () => {
     await until(() => feed.state().stale)
 
     expect(feed.current().revision).toBe(second.revision)
+  })
+
+  test('stays confirmed when its snapshot is lost and Redis has the policy under an earlier move', async () => {
+    const { source, state } = createSource({ ...first, sequence: 2 })
+    const written: (number | undefined)[] = []
+    const snapshot = {
+      read: async () => undefined,
+      write: (offer: Known) => void written.push(offer.sequence),
+      confirm() {},
+      isLost: () => true,
+      state: () => ({ file: '', current: false, failures: 0, lastError: undefined }),
+      close: async () => {},
+    }
+    const { feed, lines } = startFeed(source, { snapshot })
+    await feed.start()
+
+    state.offer = first
+    await until(() => written.includes(1) || feed.state().stale)
+
+    expect(feed.state()).toMatchObject({ stale: false, sequence: 2 })
+    expect(lines).toEqual(['policy loaded'])
   })
 
   test('closes once its source has confirmed nothing for maxAge, and opens when it does', async () => {

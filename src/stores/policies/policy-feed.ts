@@ -93,10 +93,10 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     return known !== undefined && snapshot?.isLost() ? { checksum: known.checksum } : known
   }
 
+  /** What is active, also under an earlier move: a failover can lose the later one. */
   function isKnown({ checksum, revision, sequence }: Known): boolean {
-    return (
-      known?.checksum === checksum && known.revision === revision && known.sequence === sequence
-    )
+    if (known?.checksum !== checksum || known.revision !== revision) return false
+    return (sequence ?? 0) <= (known.sequence ?? 0)
   }
 
   async function take(offer: Offer | LargeOffer): Promise<void> {

@@ -1,9 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openPolicyStore, type PolicyStore } from '../../src/stores/policies/policy-store.ts'
+import { Fault } from '../../src/errors.ts'
+import {
+  createPolicyStore,
+  openPolicyStore,
+  type PolicyStore,
+} from '../../src/stores/policies/policy-store.ts'
+import { readReplicated } from '../../src/stores/redis/redis-replication.ts'
 import { startAnswerGate } from '../support/answer-gate.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { connectRedis, testPrefix } from '../support/redis-client.ts'
-import type { RedisServer } from '../support/redis-server.ts'
+import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { followersOf, roleOf, startSteeredSentinel } from '../support/steered-sentinel.ts'
 import { until } from '../support/until.ts'
 
@@ -61,6 +67,79 @@ describe('a policy published through Sentinel', () => {
   })
 })
 
+describe('a policy whose confirmation fails', () => {
+  test('is not published again over a rollback', async () => {
+    const { redis, other } = await startAlone()
+    await other.publish(first, undefined, 'push')
+    let isFirst = true
+    const store = createPolicyStore(
+      {
+        ...redis,
+        async readReplicated(list) {
+          if (isFirst) {
+            isFirst = false
+            await other.publish(first, second.revision, 'rollback')
+            throw unreachable()
+          }
+          return { values: await redis.run((commands) => commands.lrange(list, 0, -1)) }
+        },
+      },
+      30_000,
+    )
+
+    const published = await store.publish(second, first.revision, 'push')
+
+    expect(published).toMatchObject({ moved: true, head: { revision: second.revision } })
+    expect(await store.head()).toMatchObject({ revision: first.revision })
+    expect((await store.history()).map(({ kind }) => kind)).toEqual(['rollback', 'push', 'push'])
+  })
+
+  test('is given up after one failover timeout, not after one for each read', async () => {
+    const { redis } = await startAlone()
+    let reads = 0
+    let isDown = false
+    const store = createPolicyStore(
+      {
+        ...redis,
+        async run(command) {
+          if (!isDown) return redis.run(command)
+          reads++
+          throw unreachable()
+        },
+        async runBulk(command) {
+          const value = await redis.runBulk(command)
+          // The document does not exist yet, so this replies to the publication.
+          isDown ||= value !== null
+          if (isDown) throw unreachable()
+          return value
+        },
+      },
+      1000,
+    )
+
+    await expect(store.publish(first, undefined, 'push')).rejects.toThrow('unreachable')
+
+    expect(reads).toBeLessThan(25)
+  })
+})
+
+test('a list is confirmed by every replica that Sentinel knows at the end', async () => {
+  const { primary } = await startSteeredSentinel({ replicas: 1 })
+  const counts = [undefined, 2]
+  const sentinel = {
+    opened: () => undefined,
+    ask: async () => ({
+      primary: { host: '127.0.0.1', port: primary.port },
+      ...{ epoch: 1, replicas: counts.shift(), isFailingOver: false, isAgreed: true },
+    }),
+  }
+
+  const read = { list: 'list', marker: 'marker', waitMs: 2000 }
+  const { atRisk } = await readReplicated({ driver: primary.client, sentinel }, read)
+
+  expect(atRisk).toBe('1 of 2 replicas of Redis have confirmed it')
+})
+
 test('a connection leaves a primary that Sentinel has replaced and cannot demote', async () => {
   const forbidden = ['--rename-command', 'SLAVEOF', '', '--rename-command', 'REPLICAOF', '']
   const { url, primary, replicas, sentinel } = await startSteeredSentinel({
@@ -79,6 +158,18 @@ test('a connection leaves a primary that Sentinel has replaced and cannot demote
   })
   expect(await roleOf(primary)).toBe('master')
 })
+
+/** A Redis that a test makes fail, and a store on it that works. */
+async function startAlone() {
+  const server = await startRedis()
+  onTestFinished(server.stop)
+  const redis = await connectRedis(server)
+  return { redis, other: createPolicyStore(redis) }
+}
+
+function unreachable(): Fault {
+  return new Fault('redis', { cause: new Error('unreachable'), reason: 'Redis: unreachable' })
+}
 
 async function openStore(url: string): Promise<PolicyStore> {
   const timeouts = { connectTimeoutMs: 20_000, commandTimeoutMs: 2000 }

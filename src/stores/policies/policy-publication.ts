@@ -22,6 +22,7 @@ export type Published =
 
 interface PublicationParts {
   readonly redis: RedisClient
+  /** These read once: the publication decides how long to retry. */
   readonly head: () => Promise<Head | undefined>
   readonly read: (revision: string) => Promise<PolicyDocument | undefined>
   readonly history: (most?: number) => Promise<readonly Move[]>
@@ -49,22 +50,28 @@ export class Publication {
   }
 
   async run(): Promise<Published> {
-    const { failoverTimeoutMs } = this.#parts
-    const isReplacing = await this.#isStoredDocumentBroken()
-    const moves = await this.#parts.history(HISTORY)
+    const { redis, history, failoverTimeoutMs } = this.#parts
+    const retry = <T>(work: () => Promise<T>) => retryDuringFailover(work, failoverTimeoutMs)
+    const isReplacing = await retry(() => this.#isStoredDocumentBroken())
+    const moves = await retry(() => history(HISTORY))
+    const isOurs = (move: Move) =>
+      move.revision === this.#move.revision && move.at === this.#move.at
+    let made: Published | undefined
     let hasMoved = false
     try {
-      return await retryDuringFailover(async () => {
-        const published = await this.#attempt(isReplacing, moves)
-        if (!published.moved || failoverTimeoutMs === 0) return published
+      return await retry(async () => {
+        // Only a lost move is made again: someone may have rolled back the one that Redis has.
+        made ??= await this.#attempt(isReplacing, moves)
+        if (!made.moved || failoverTimeoutMs === 0) return made
         hasMoved = true
-        const isOurs = (move: Move) =>
-          move.revision === this.#move.revision && move.at === this.#move.at
-        const { isRecorded, atRisk } = await confirmMove(this.#parts.redis, isOurs)
+        const { isRecorded, atRisk } = await confirmMove(redis, isOurs)
         // Another server than the one that made the move may have confirmed it.
-        if (!isRecorded) throw lostInFailover()
-        return { ...published, ...(atRisk !== undefined && { unconfirmed: atRisk }) }
-      }, failoverTimeoutMs)
+        if (!isRecorded) {
+          made = undefined
+          throw lostInFailover()
+        }
+        return { ...made, ...(atRisk !== undefined && { unconfirmed: atRisk }) }
+      })
     } catch (error) {
       throw hasMoved ? unconfirmedFault(error) : error
     }

@@ -60,30 +60,29 @@ export async function openPolicyStore(
 export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): PolicyStore {
   const keys = policyKeys(redis.prefix)
   const retry = <T>(work: () => Promise<T>) => retryDuringFailover(work, failoverTimeoutMs)
-  const run: RedisClient['run'] = (command) => retry(() => redis.run(command))
-  const replicas = createReplicas({ ...redis, run })
+  const replicas = createReplicas({ ...redis, run: (command) => retry(() => redis.run(command)) })
 
   async function head(): Promise<Head | undefined> {
-    const text = await run((commands) => commands.get(keys.head))
+    const text = await redis.run((commands) => commands.get(keys.head))
     return text === null ? undefined : parseHead(text, keys.head)
   }
 
   async function read(revision: string): Promise<PolicyDocument | undefined> {
     const key = keys.document(revision)
-    const text = await retry(() => redis.runBulk((commands) => commands.get(key)))
+    const text = await redis.runBulk((commands) => commands.get(key))
     return text === null ? undefined : parseDocument(text, revision)
   }
 
   async function history(most = HISTORY): Promise<readonly Move[]> {
-    const texts = await run((commands) => commands.lrange(keys.history, 0, most - 1))
+    const texts = await redis.run((commands) => commands.lrange(keys.history, 0, most - 1))
     return texts.flatMap((text) => parseMove(text) ?? [])
   }
 
   const parts = { redis, head, read, history, failoverTimeoutMs }
   return {
-    head,
-    read,
-    history,
+    head: () => retry(head),
+    read: (revision) => retry(() => read(revision)),
+    history: (most) => retry(() => history(most)),
     publish: (document, expected, kind) =>
       new Publication(parts, document, { expected, kind }).run(),
     async unconfirmed({ sequence }) {

@@ -35,12 +35,12 @@ export async function readReplicated(
   { driver, sentinel }: RedisConnection,
   read: ReplicatedRead,
 ): Promise<ReplicatedList> {
-  const known = (await sentinel?.ask())?.replicas ?? 0
+  const known = Math.max(1, (await sentinel?.ask())?.replicas ?? 0)
   const opened = sentinel?.opened()
-  let found = await confirm(driver, read, Math.max(1, known))
-  const needed = Math.max(1, known, found.connected)
+  let found = await confirm(driver, read, known)
+  const { connected } = found
   // More replicas follow it than were waited for.
-  if (needed > Math.max(1, known)) found = await confirm(driver, read, needed)
+  if (connected > known) found = await confirm(driver, read, connected)
   const { values, confirmed } = found
 
   // The server may have been deposed meanwhile: what it confirms then counts for nothing.
@@ -49,6 +49,8 @@ export async function readReplicated(
     reconnect(driver)
     throw new Error('Sentinel has promoted another server')
   }
+  // The first answer may lack a count, or a replica that Sentinel has found meanwhile.
+  const needed = Math.max(known, connected, now?.replicas ?? 0)
   if (confirmed === undefined || confirmed < needed) {
     if (now?.isFailingOver) throw new Error('Sentinel is failing over')
     return { values, atRisk: whyNot(confirmed, needed) }
@@ -100,5 +102,5 @@ function doubt(now: SentinelConsensus | undefined): { readonly atRisk?: string }
   if (now === undefined) return {}
   if (now.replicas === undefined)
     return { atRisk: 'the user at the sentinels lacks +sentinel|master' }
-  return now.isAgreed ? {} : { atRisk: 'fewer than half of the sentinels name this primary' }
+  return now.isAgreed ? {} : { atRisk: 'no majority of the sentinels names this primary' }
 }

@@ -67,7 +67,7 @@ export async function startFleetGateway(parts: FleetGatewayParts): Promise<Fleet
   })
   await revocations.start()
   const counters = createRedisCounters({ redis, local: createMemoryCounters(), onUnreachable() {} })
-  const tallies = createRedisSharedCounters(redis)
+  const addToShared = createRedisSharedCounters(redis)
 
   return {
     revision: policies.revision,
@@ -75,7 +75,7 @@ export async function startFleetGateway(parts: FleetGatewayParts): Promise<Fleet
     async count(second) {
       await counters.hit([{ key: `login:address:${number % 100}`, limit }])
       const names = [0, 1, 2, 3].map((route) => `route-${route}`)
-      await tallies(names.map((name) => ({ name, window: second, seconds: 60, count: 5 })))
+      await addToShared(names.map((name) => ({ name, window: second, seconds: 60, count: 5 })))
     },
     async close() {
       await policies.close()

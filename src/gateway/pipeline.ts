@@ -21,7 +21,7 @@ export interface AdmitParts extends IdentifyParts {
   readonly limits: RouteLimits
   readonly policies: () => CompiledPolicies
   /** Revokes the token here at once; `everywhere`: the other gateways will learn of it too. */
-  readonly endToken: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
+  readonly revokeToken: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
 }
 
 /** `admit` below, or a wrapper of it, such as the one that records decisions. */
@@ -70,8 +70,8 @@ export function admit(received: Received, parts: AdmitParts): Eventually<Authori
     const authorized = authorize(identified, parts.policies)
     const { token } = identified
     if (received.endpoint?.name !== 'logout' || token === undefined) return authorized
-    return after(parts.endToken(token), (where) => {
-      received.arrival.notes.ended = where
+    return after(parts.revokeToken(token), (where) => {
+      received.arrival.notes.revoked = where
       return authorized
     })
   })

@@ -1,7 +1,7 @@
 import { createLru } from '../lru.ts'
 
 /** The requests that this process allowed under one name since it last shared its count. */
-export interface Tally {
+export interface WindowCount {
   readonly name: string
   /** The index of the window, counted from the epoch. */
   readonly window: number
@@ -9,14 +9,14 @@ export interface Tally {
   readonly count: number
 }
 
-/** Adds tallies to those of all replicas and returns the sums; `undefined` if that failed. */
-type ShareTallies = (tallies: readonly Tally[]) => Promise<readonly number[] | undefined>
+/** Adds counts to those of all replicas and returns the sums; `undefined` if that failed. */
+type ShareCounts = (counts: readonly WindowCount[]) => Promise<readonly number[] | undefined>
 
 export interface RequestWindowParts {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Absent if this is the only process. */
-  readonly share?: ShareTallies | undefined
+  readonly share?: ShareCounts | undefined
   readonly shareEveryMs?: number
   /** The most names to count at a time. */
   readonly maxNames?: number
@@ -74,7 +74,7 @@ export function createRequestWindows(parts: RequestWindowParts) {
     if (share === undefined || isSharing || unshared.size === 0) return
     isSharing = true
     const batch = [...unshared].slice(0, maxShared)
-    const tallies = batch.map((one) => ({
+    const counts = batch.map((one) => ({
       name: one.name,
       window: one.window,
       seconds: one.seconds,
@@ -84,7 +84,7 @@ export function createRequestWindows(parts: RequestWindowParts) {
       one.unshared = 0
       unshared.delete(one)
     }
-    const sums = await share(tallies)
+    const sums = await share(counts)
     batch.forEach((one, index) => {
       // The sum lacks what was counted since the message was sent.
       one.count = Math.max(one.count, (sums?.[index] ?? 0) + one.unshared)

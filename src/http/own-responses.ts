@@ -63,7 +63,7 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
   function logout({ received, token }: Authorized, reply: Reply): void {
     const from = { address: received.origin.address, userAgent: received.headers.userAgent }
     parts.record(from, token?.caller.username ?? '', 'logged-out')
-    const msg = received.arrival.notes.ended === 'here' ? loggedOutHere : 'logged out'
+    const msg = received.arrival.notes.revoked === 'here' ? loggedOutHere : 'logged out'
     replyJson(reply, 200, { code: 200, msg }, parts.cookie.cleared)
   }
 

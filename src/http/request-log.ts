@@ -59,7 +59,7 @@ function endOf(log: Log, ended: EndedRequest): string {
     error === undefined &&
     reason === undefined &&
     retries === undefined &&
-    notes.ended === undefined
+    notes.revoked === undefined
   if (!isUsual) return writeEnd(log, ended)
 
   const known = knownEnds.get(caller)
@@ -90,7 +90,7 @@ function writeEnd(log: Log, { notes, outcome, error, reason }: EndedRequest): st
     plainMember('revision', decision?.revision) +
     plainMember('upstream', notes.upstream) +
     (notes.retries === undefined ? '' : `,"retries":${notes.retries}`) +
-    plainMember('ended', notes.ended) +
+    plainMember('ended', notes.revoked) +
     plainMember('outcome', outcome) +
     member('reason', error === undefined || reason === undefined ? reason : log.clean(reason)) +
     (outcome === 'bug' && error !== undefined ? `,"err":${log.errorJson(error)}` : '') +

@@ -23,7 +23,7 @@ export interface IssuedCaptcha {
 }
 
 /**
- * A captcha is friction; the throttle is the defence. It is good for one attempt, right or wrong. Its
+ * A captcha is friction; the throttle is the defense. It is good for one attempt, right or wrong. Its
  * text leaves this file only as a picture.
  */
 export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {

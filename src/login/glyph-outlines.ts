@@ -22,7 +22,7 @@ export function outlineOf(character: string): readonly Contour[] {
   // One character per call: the library shuffles the paths of a longer text. Its jitter is invisible at
   // this size.
   const svg = svgCaptcha(character, { width: EM, height: EM, fontSize: EM, noise: 0 })
-  const outline = centre(faceOf(parsePath(svg)).map(flat))
+  const outline = center(faceOf(parsePath(svg)).map(flat))
   outlines.set(character, outline)
   return outline
 }
@@ -106,7 +106,7 @@ function surrounds(outer: readonly Point[], inner: readonly Point[]): boolean {
   return inside
 }
 
-function centre(contours: readonly Contour[]): readonly Contour[] {
+function center(contours: readonly Contour[]): readonly Contour[] {
   const { left, right, top, bottom } = boundsOf(contours)
   const middle = [(left + right) / 2, (top + bottom) / 2] as const
   return contours.map((contour) =>

@@ -72,21 +72,21 @@ function shade({ values, width, height }: Steps): Uint8Array {
   const pixels = new Uint8Array(width * height)
   for (let y = 0; y < height; y++) {
     let times = 0
-    let grey = PAPER
+    let gray = PAPER
     for (let x = 0; x < width; x++) {
       const step = values[y * (width + 2) + x] ?? 0
       // Most pixels are not on an edge and equal the one before.
       if (step !== 0) {
         times += step
-        grey = greyOf(Math.abs(times))
+        gray = grayOf(Math.abs(times))
       }
-      pixels[y * width + x] = grey
+      pixels[y * width + x] = gray
     }
   }
   return pixels
 }
 
-function greyOf(times: number): number {
+function grayOf(times: number): number {
   // Modulo 2; `%` on fractions is many times slower.
   const rest = times - 2 * Math.floor(times / 2)
   const covered = rest > 1 ? 2 - rest : rest

@@ -22,7 +22,7 @@ export async function encodePng({ width, height, pixels }: GreyPicture): Promise
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  // RFC 2083 4.1.1: bit depth 8, color type 0 (grey); compression, filter, interlace 0.
+  // RFC 2083 4.1.1: bit depth 8, color type 0 (gray); compression, filter, interlace 0.
   header[8] = 8
 
   const rows = Buffer.alloc((width + 1) * height)

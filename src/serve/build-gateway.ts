@@ -134,7 +134,7 @@ export async function buildGateway(
     verifyToken: tokens.verify,
     crossSite,
     policies,
-    endToken: (token: VerifiedToken) => revocations.revoke(revocationOf(token)),
+    revokeToken: (token: VerifiedToken) => revocations.revoke(revocationOf(token)),
     admit:
       record === undefined
         ? admit

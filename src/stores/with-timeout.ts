@@ -1,4 +1,4 @@
-/** Rejects when the work has not ended by then; the work itself is left to end by itself. */
+/** Rejects when the work takes longer. The work itself is not aborted. */
 export async function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   createRequestWindows,
   type RequestWindowParts,
-  type Tally,
+  type WindowCount,
 } from '../../src/gateway/request-windows.ts'
 import { until } from '../support/until.ts'
 
@@ -21,8 +21,8 @@ function windows(parts: Partial<RequestWindowParts> = {}) {
 /** What several replicas add up, in one process. */
 function sums() {
   const totals = new Map<string, number>()
-  const share = async (tallies: readonly Tally[]) =>
-    tallies.map(({ name, window, count }) => {
+  const share = async (counts: readonly WindowCount[]) =>
+    counts.map(({ name, window, count }) => {
       const key = `${window} ${name}`
       totals.set(key, (totals.get(key) ?? 0) + count)
       return totals.get(key) ?? 0
@@ -91,8 +91,8 @@ describe('windows of requests', () => {
 
   test('keep no more names for the others than for themselves', async () => {
     const shared: string[] = []
-    const share = async (tallies: readonly Tally[]) => {
-      shared.push(...tallies.map(({ name }) => name))
+    const share = async (counts: readonly WindowCount[]) => {
+      shared.push(...counts.map(({ name }) => name))
       return undefined
     }
     const { take, clock } = windows({ share, maxNames: 10 })
@@ -109,8 +109,8 @@ describe('windows of requests', () => {
   test('have one message under way, with a bounded number of names', async () => {
     const batches: number[] = []
     let answer = () => {}
-    const share = (tallies: readonly Tally[]) => {
-      batches.push(tallies.length)
+    const share = (counts: readonly WindowCount[]) => {
+      batches.push(counts.length)
       return new Promise<undefined>((resolve) => {
         answer = () => resolve(undefined)
       })

@@ -74,7 +74,7 @@ test('a line says what its own request was, whatever the one before was', () => 
     { notes: { ...usual, upstream: 'bills' } },
     { notes: { ...usual }, outcome: 'cut-by-client' },
     { notes: { ...usual, retries: 2 } },
-    { notes: { ...usual, ended: 'here' } },
+    { notes: { ...usual, revoked: 'here' } },
     { notes: { ...usual }, outcome: 'not-permitted', reason: 'why' },
     { notes: { ...usual }, outcome: 'upstream-busy', error: new Fault('upstream-busy') },
     { notes: { ...usual, caller: role } },

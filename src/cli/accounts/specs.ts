@@ -97,7 +97,11 @@ prints the signature, so the output is not a usable token.`,
     },
   ],
   options: { ...common },
-  exitCodes: { 0: 'a gateway accepts it', 1: 'a gateway rejects it, or a store is unreachable' },
+  exitCodes: {
+    0: 'a gateway accepts it',
+    1: 'a gateway rejects it, or a store is unreachable',
+    3: exitCodes[3],
+  },
   examples: [
     'postern token inspect - < token.txt',
     'pbpaste | postern token inspect -',
@@ -126,6 +130,7 @@ seconds. The user can log in again at once; to prevent that, disable the account
   exitCodes: {
     0: 'revoked',
     1: 'not a token of this gateway, unknown user, or a store is unreachable',
+    3: exitCodes[3],
   },
   examples: [
     'postern token revoke --token - < token.txt',
@@ -145,7 +150,7 @@ does the same at startup, unless database.migrate is "never".`,
   exitCodes: {
     0: 'every table exists and matches',
     1: 'the database is unreachable or refuses',
-    3: 'a table does not match',
+    3: 'the configuration is not valid, or a table does not match',
   },
   examples: [
     'postern db migrate',

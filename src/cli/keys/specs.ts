@@ -30,7 +30,11 @@ The first key of a directory signs unless jwt.secret is set. Further keys only v
     ...outputOption,
     ...configOption,
   },
-  exitCodes: { 0: 'generated', 1: 'not generated', 3: 'DIR is not a valid key directory' },
+  exitCodes: {
+    0: 'generated',
+    1: 'not generated',
+    3: 'the configuration or the key directory is not valid',
+  },
   examples: [
     'postern keys generate --out keys',
     'postern keys generate --out keys --alg EdDSA --kid 2026-winter',
@@ -64,7 +68,7 @@ sign. In a Kubernetes Secret, change the entry "signer" instead.`,
   exitCodes: {
     0: 'the key signs',
     1: 'the directory has no such private key',
-    3: 'DIR is not a valid key directory',
+    3: 'the configuration or the key directory is not valid',
   },
   examples: ['postern keys use 2026-11-15-3f2a9c', 'postern keys use 2026-11-15-3f2a9c keys'],
 } as const satisfies CommandSpec

@@ -61,7 +61,7 @@ The report lists rules and exclusions that no test covers.`,
   },
   exitCodes: {
     0: 'all tests passed',
-    3: 'the policy or a test file is not valid',
+    3: 'the policy, a test file or the configuration is not valid',
     4: 'a test failed, the directory has no tests, or coverage is too low',
   },
   examples: [
@@ -93,7 +93,7 @@ nearly match. Works offline unless you name a revision or "live".`,
   },
   exitCodes: {
     0: 'allowed',
-    1: 'denied or refused',
+    1: 'denied or refused, or Redis is unreachable',
     3: 'the policy or the configuration is not valid',
   },
   examples: [
@@ -125,8 +125,8 @@ not a gain. Works offline unless you name a revision or "live".`,
   options: { ...outputOption, ...configOption },
   exitCodes: {
     0: 'access stays the same or narrows',
-    1: 'access widens',
-    3: 'a policy is not valid',
+    1: 'access widens, or Redis is unreachable',
+    3: 'a policy or the configuration is not valid',
   },
   examples: [
     'postern policy diff  # live against the configured directory',
@@ -167,8 +167,8 @@ on the result before you publish it.`,
   },
   exitCodes: {
     0: 'every row was imported unchanged',
-    1: 'rows were skipped or narrowed, or the source has no rows',
-    3: 'nothing was written: the result would not be valid',
+    1: 'rows were skipped or narrowed, or the source has no rows or is unreachable',
+    3: 'nothing was written: the result or the configuration is not valid',
   },
   examples: [
     'POSTERN_DATABASE__URL=postgres://… postern policy import database imported',

@@ -49,7 +49,7 @@ its author. Files without that record need --over together with --yes.`,
   exitCodes: {
     0: 'published and active on every replica (with --no-wait: published)',
     1: 'not published, or replicas are behind, lost or unknown',
-    3: 'the policy is not valid',
+    3: 'the policy or the configuration is not valid',
     4: 'a test failed',
   },
   examples: [
@@ -75,7 +75,11 @@ revision in DIR/.postern/base, so that "push" refuses to undo a later revision.`
     ...outputOption,
     ...configOption,
   },
-  exitCodes: { 0: 'written, or already up to date', 1: 'not written' },
+  exitCodes: {
+    0: 'written, or already up to date',
+    1: 'not written',
+    3: 'the configuration is not valid',
+  },
   examples: [
     'postern policy pull',
     'postern policy pull r-3f2a9c81d604 ../before',
@@ -96,7 +100,8 @@ still runs, it uses its last policy. Forget a replica that no longer runs.`,
   },
   exitCodes: {
     0: 'every known replica uses the live revision',
-    1: 'replicas are behind, lost or unknown, or nothing is published',
+    1: 'replicas are behind, lost or unknown, nothing is published, or Redis is unreachable',
+    3: 'the configuration is not valid',
   },
   examples: [
     'postern policy status',
@@ -120,7 +125,7 @@ export const historySpec = {
     ...outputOption,
     ...configOption,
   },
-  exitCodes: { 0: 'listed', 1: 'Redis is unreachable' },
+  exitCodes: { 0: 'listed', 1: 'Redis is unreachable', 3: 'the configuration is not valid' },
   examples: [
     'postern policy history',
     'postern policy history --limit 100',
@@ -147,6 +152,7 @@ as a new entry of the history and waits until every known replica uses it.`,
   exitCodes: {
     0: 'published and active on every replica (with --no-wait: published)',
     1: 'not published, or replicas are behind, lost or unknown',
+    3: 'the configuration is not valid',
   },
   examples: [
     'postern policy rollback r-3f2a9c81d604',

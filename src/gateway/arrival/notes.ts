@@ -33,7 +33,7 @@ export interface Notes {
   /** Who aborted the exchange with the upstream; `token`: it was revoked or expired meanwhile. */
   cut?: 'client' | 'upstream' | 'token' | 'policy' | 'gateway'
   /** Where a logout has revoked its token. */
-  ended?: 'everywhere' | 'here'
+  revoked?: 'everywhere' | 'here'
 }
 
 /** The part of a request that carries the token. */

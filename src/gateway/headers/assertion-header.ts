@@ -16,7 +16,7 @@ interface AssertionHeaderParts {
 
 export const noAssertion: AssertionHeader = () => []
 
-/** On a public route there is no caller, so no header. */
+/** A public route has no caller, so no header. */
 export function createAssertionHeader({
   assert,
   header,

@@ -73,7 +73,7 @@ export function hashNext(hash: number, code: number): number {
   return Math.imul(hash ^ code, 0x01000193)
 }
 
-/** The child whose label stands in `text` at `at` with exactly this length, or `none`. */
+/** The child whose label is in `text` at `at` with exactly this length, or `none`. */
 export function findEdge(
   { words, bytes, edges }: TrieNodes,
   parent: number,

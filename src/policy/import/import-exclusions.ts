@@ -65,8 +65,8 @@ export function specifiedExclusions(): StartingList {
 }
 
 /**
- * go-admin's list. Its business endpoints (spec, Authentication 6) are written as comments, or
- * with `withBusiness` as entries, and there is a warning for each of them either way.
+ * go-admin's list. Its business endpoints (spec, Authentication 6) are written as comments, or with
+ * `withBusiness` as entries, with a warning for each of them either way.
  */
 export function goAdminExclusions(withBusiness: boolean): StartingList {
   const warnings = goAdmin

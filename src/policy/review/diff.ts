@@ -24,12 +24,12 @@ export interface AccessDiff {
  * Compares the access that two policies give, not their lines. The model is finite: the roles that
  * either policy names, and the role that neither names, times the patterns of the rules.
  *
- * For each role, the rules that could give it more are taken one by one: allow rules that are new
- * in its lineage and, when a deny rule went out of it, all its allow rules. `findGain` then looks
- * for a path of that rule which the new policy allows and the old one does not, inheritance, wider
- * patterns, `*`, deny rules and exclusions considered. So a rule that was already covered is no
- * gain, nor is one that stands beside a wider gain. Exclusions are compared the same way, once for
- * all roles. Losses are the gains of the way back.
+ * For each role, the rules that could give it more are taken one by one: allow rules that are new in
+ * its lineage and, when a deny rule went out of it, all its allow rules. `findGain` then looks for a
+ * path of that rule which the new policy allows and the old one does not, inheritance, wider
+ * patterns, `*`, deny rules and exclusions considered. So a rule that was already covered is not a
+ * gain, nor is one next to a wider gain. Exclusions are compared the same way, once for all roles.
+ * Losses are the gains of the reverse comparison.
  *
  * Never hides a gain. Where it is not exact it reports one too many, with `certain` false: when the
  * search runs out of steps, when prefixes that begin with every character leave no path over, and

@@ -32,10 +32,10 @@ const stepsPerSearch = 200_000
  * not, for each method.
  *
  * Paths are infinitely many, but patterns tell only finitely many kinds of segment apart at each
- * place: the texts and prefixes that stand there, and any other text. The search walks both sides
- * at once through one of each kind. That is exact, with two exceptions, and both lean towards a
- * gain: a kind that has no member (prefixes that begin with every character there is) is walked all
- * the same, and when the budget is used up, what one wide rule of `from` does not cover counts.
+ * place: the texts and prefixes of the patterns there, and any other text. The search walks both
+ * sides at once through one of each kind. That is exact, with two exceptions, and both lean toward a
+ * gain: a kind without members (if prefixes begin with every possible character) is walked all the
+ * same, and when the budget is used up, what one wide rule of `from` does not cover counts.
  */
 export function findGain(
   shape: PatternShape,

@@ -17,7 +17,7 @@ interface AccountSummary {
 /** The ids of the changed accounts: empty when no live account has the name. */
 export type Changed = readonly string[]
 
-/** What operators do to accounts. Whatever the driver throws arrives as a Fault. */
+/** How operators change accounts. Every error of the driver becomes a Fault. */
 interface AccountChanges {
   /** Adds an enabled account, unless its name is taken or its role does not exist. */
   add(account: NewAccount): Promise<'added' | 'name-taken' | 'no-such-role'>
@@ -25,7 +25,7 @@ interface AccountChanges {
   setPassword(username: string, passwordHash: string): Promise<Changed>
   /** Gives every live account of this name another role, if that exists. */
   setRole(username: string, roleKey: string): Promise<Changed | 'no-such-role'>
-  /** Closes or opens every live account of this name. */
+  /** Disables or enables every live account of this name. */
   setEnabled(username: string, enabled: boolean): Promise<Changed>
   /** The ids of every live account of this name. */
   idsOf(username: string): Promise<readonly string[]>

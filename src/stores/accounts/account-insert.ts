@@ -18,8 +18,8 @@ interface NewRole {
 }
 
 /**
- * Keeps two of ours from adding the same account at once until the transaction ends: databases
- * before go-admin's unique index would take both.
+ * Prevents two Postern processes from adding the same account at once, until the transaction ends:
+ * databases older than go-admin's unique index would accept both.
  */
 export async function lockAccounts(inside: Transaction<Schema>): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('postern_accounts', 0))`.execute(inside)

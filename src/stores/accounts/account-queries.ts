@@ -6,7 +6,7 @@ import type { TableShapes } from '../database/table-shapes.ts'
 /** The status of an account that may log in, and of one that may not. */
 export const status = { enabled: '2', disabled: '1' } as const
 
-/** Every live account `u` with its role `r`, whose columns are NULL when no live role is there. */
+/** Every live account `u` with its role `r`, whose columns are NULL when it has no live role. */
 export function liveAccounts(db: Kysely<Schema>, { users, roles }: TableShapes) {
   return db
     .selectFrom('sys_user as u')
@@ -17,8 +17,8 @@ export function liveAccounts(db: Kysely<Schema>, { users, roles }: TableShapes) 
 }
 
 /**
- * The one account that logging in under this name means. Old databases can hold a name twice;
- * go-admin takes the lowest key among those who may log in.
+ * The one account that this login name selects. Old databases can hold a name twice; go-admin uses
+ * the enabled account with the lowest key.
  */
 export function accountOf(db: Kysely<Schema>, shapes: TableShapes, username: string) {
   return liveAccounts(db, shapes)

@@ -9,11 +9,11 @@ import { withTimeout } from '../with-timeout.ts'
 import { accountOf, status } from './account-queries.ts'
 import { toProfile } from './profile.ts'
 
-/** What login and the profile ask. Whatever the driver throws arrives as a Fault. */
+/** The queries of login and profile. Every error of the driver becomes a Fault. */
 interface Accounts {
   /** The live account of this name with its live role, or `undefined` when either is missing. */
   findByUsername(username: string): Promise<Account | undefined>
-  /** The account's own data for its own eyes, without password and salt. */
+  /** The account's data as its owner may see it, without password and salt. */
   profile(userId: string): Promise<Readonly<Record<string, unknown>> | undefined>
   /** The bcrypt costs of the passwords of all live accounts, each once. */
   passwordCosts(): Promise<number[]>
@@ -36,7 +36,7 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
       .select(sql<string>`r.role_id::text`.as('role_id'))
       .executeTakeFirst()
 
-    // The policy judges by role key: without one there is nothing to judge.
+    // The policy decides by role key: without one it cannot decide.
     if (!row?.role_key) return undefined
     return {
       caller: {

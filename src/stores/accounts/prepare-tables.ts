@@ -3,7 +3,7 @@ import { withFaults } from '../database/database-fault.ts'
 import { migrate, missingTables } from '../database/migrations.ts'
 import { seedRoles } from './seed.ts'
 
-/** What was made: tables, and the keys of the first roles. */
+/** What was created: tables, and the keys of the initial roles. */
 interface PreparedTables {
   readonly made: readonly string[]
   readonly roles: readonly string[]

@@ -5,14 +5,14 @@ import type { Schema } from '../database/schema.ts'
 import { insertAccount, insertRole, lockAccounts } from './account-insert.ts'
 import { randomPassword } from './random-password.ts'
 
-/** An account that was just made. Its password is known here and nowhere else. */
+/** A new account. Its password is stored nowhere else. */
 export interface SeededAccount {
   readonly username: string
   readonly roleKey: string
   readonly password: string
 }
 
-/** `1` is all data, `5` one's own: who is given more is a decision of the operator. */
+/** `1` is all data, `5` one's own: the operator decides who gets more. */
 const roles = [
   { roleKey: 'admin', roleName: 'Administrator', dataScope: '1', admin: true },
   { roleKey: 'editor', roleName: 'Editor', dataScope: '5', admin: false },
@@ -25,7 +25,7 @@ const users = [
 ] as const
 
 /**
- * Makes the first roles and accounts in a database that has never had an account, deleted ones
+ * Creates the initial roles and accounts in a database that has never had an account, deleted ones
  * included, and returns the passwords, once. In any other database it does nothing.
  */
 export async function seedAccounts(
@@ -37,7 +37,7 @@ export async function seedAccounts(
     const shape = await shapes()
     if (await hasUsers(db)) return []
 
-    // Hashed before the transaction, which keeps everybody else waiting.
+    // Hashed before the transaction, so that other queries do not wait for it.
     const accounts: (SeededAccount & { passwordHash: string })[] = []
     for (const user of users) {
       const password = makePassword()

@@ -2,16 +2,15 @@ import { type Kysely, sql } from 'kysely'
 import type { Schema } from './schema.ts'
 
 /**
- * Makes the tables that are absent, with go-admin v2.4's columns, and leaves every table that
- * exists exactly as it is. Safe to run by several replicas at once: one statement, which takes a
- * lock, so that it happens whole or not at all and needs no transaction of its own. Where nothing
- * is absent it asks for no right to make tables.
+ * Creates missing tables with go-admin v2.4's columns and never changes an existing one. Several
+ * replicas can run it at once: it is one statement under a lock, so it is atomic without a
+ * transaction. If no table is missing, it needs no permission to create tables.
  */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
   await sql.raw(createMissingTables).execute(db)
 }
 
-/** The tables that `migrate` would make. */
+/** The tables that `migrate` would create. */
 export async function missingTables(db: Kysely<Schema>): Promise<readonly string[]> {
   const names = JSON.stringify([...Object.keys(tables), 'postern_migration'])
   const { rows } = await sql<{ name: string }>`

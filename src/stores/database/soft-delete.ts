@@ -2,8 +2,8 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 
 /**
  * How a table marks a row as deleted: go-admin up to v2.4 leaves `deleted_at` NULL in a live row,
- * later versions write the number 0. Asking for the wrong one locks everybody out, so it is read
- * from the column's type and never guessed.
+ * later versions write the number 0. Testing for the wrong one locks out every user, so the column's
+ * type decides.
  */
 export type SoftDelete = 'null-is-live' | 'zero-is-live'
 

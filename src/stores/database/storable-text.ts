@@ -10,6 +10,6 @@ export function isStorable(text: string): boolean {
 export function toStorable(text: string, most: number): string {
   const clean = text.toWellFormed().replaceAll('\0', '')
   if (clean.length <= most) return clean
-  // A code point is at most two units: what lies behind twice the length cannot be needed.
+  // A code point is at most two units: nothing beyond twice the length is needed.
   return [...clean.slice(0, most * 2)].slice(0, most).join('')
 }

@@ -45,8 +45,8 @@ const needed: Readonly<Record<string, Readonly<Partial<Record<keyof typeof kinds
 }
 
 /**
- * Reads from the catalogue how the tables are made, found along the search path as our queries
- * find them. Throws `Invalid` with every difference that would break a query.
+ * Reads the columns of the tables from the catalog, along the search path that our queries use.
+ * Throws `Invalid` with every difference that would break a query.
  */
 export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> {
   const { rows } = await sql<{ table: string; column: string; type: string }>`

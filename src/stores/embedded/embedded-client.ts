@@ -12,8 +12,8 @@ interface Waiting {
 
 /**
  * Reaches the embedded database through the process that has it open. `undefined` when no process
- * listens there. A request that gets no answer in time, or loses its connection, fails and is not
- * repeated, because it may have been carried out.
+ * listens there. A request that times out or loses its connection fails and is not retried, because
+ * it may have been executed.
  */
 export async function connectEmbedded(
   socketPath: string,
@@ -22,7 +22,7 @@ export async function connectEmbedded(
   const socket = await connect(socketPath)
   if (socket === undefined) return undefined
 
-  // The host answers in order, so the first who waits is the one who is answered.
+  // The host answers in order, so an answer belongs to the oldest open request.
   const waiting: Waiting[] = []
   let lost = false
 

@@ -78,7 +78,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<PGlite> {
         })
       } catch (error) {
         if (begun) throw error
-        // kysely waits for ever for a transaction that does not begin: let its first query fail.
+        // kysely waits forever for a transaction that does not begin: let its first query fail.
         return work({ query: () => Promise.reject(error), rollback: async () => {} })
       }
     },

@@ -8,19 +8,20 @@ import type { DirectoryLock } from '../files/directory-lock.ts'
 import { answerConnection } from './embedded-connection.ts'
 import type { EmbeddedSession } from './embedded-session.ts'
 
-/** A first start takes a few seconds on a slow machine; this is for one that never ends. */
+/** A first start takes a few seconds on a slow machine; this limit is for one that hangs. */
 const startTimeoutMs = 60_000
 
 /**
- * Opens the embedded database in this process, which holds the lock, and answers other processes
- * of the same user on the socket. Closing it answers what was asked, then gives the lock back.
+ * Opens the embedded database in this process, which holds the lock, and answers other processes of
+ * the same user on the socket. Closing it answers the requests that have arrived, then releases the
+ * lock.
  */
 export async function hostEmbedded(
   place: { readonly dataDirectory: string; readonly socketPath: string },
   lock: DirectoryLock,
 ): Promise<EmbeddedSession> {
   const starting = startPGlite(resolve(place.dataDirectory))
-  // A start that never ends keeps the lock: it may still be writing.
+  // A start that hangs keeps the lock: it may still be writing.
   starting.catch(() => lock.release())
   const database = await inTime(starting, place.dataDirectory)
 
@@ -45,7 +46,7 @@ export async function hostEmbedded(
 }
 
 async function startPGlite(directory: string): Promise<PGlite> {
-  // PGlite's own files are readable by everybody; this directory is what keeps them private.
+  // PGlite creates its files readable by every user; only this directory keeps them private.
   await mkdir(directory, { recursive: true, mode: 0o700 })
   await chmod(directory, 0o700)
   const { PGlite, types } = await import('@electric-sql/pglite')

@@ -1,8 +1,8 @@
 import type { PGlite, PGliteTransaction } from 'kysely'
 
 /**
- * A way to the embedded database: the one of the process that has it open, or one through that
- * process. A session that is lost never comes back; a new one has to be opened.
+ * Access to the embedded database: direct in the process that has it open, through that process in
+ * others. A lost session never recovers; open a new one.
  */
 export interface EmbeddedSession {
   readonly query: PGlite['query']

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 
-/** What a process asks of the one that has the embedded database open. */
+/** A request to the process that has the embedded database open. */
 export type WireRequest =
   | { readonly op: 'query'; readonly sql: string; readonly params: readonly unknown[] }
   | { readonly op: 'begin' | 'commit' | 'rollback' }
@@ -24,7 +24,7 @@ export function sendFrame(socket: Socket, frame: WireRequest | WireReply): void 
   socket.write(`${JSON.stringify(pack(frame))}\n`)
 }
 
-/** Calls back with every whole frame that arrives. What is not a frame ends the connection. */
+/** Calls back with every complete frame. Anything else closes the connection. */
 export function onFrames(socket: Socket, take: (frame: unknown) => void): void {
   let rest = ''
   socket.setEncoding('utf8')
@@ -40,7 +40,7 @@ export function onFrames(socket: Socket, take: (frame: unknown) => void): void {
   })
 }
 
-/** JSON's own scalars stand for themselves; everything else is a pair of a tag and its content. */
+/** JSON scalars are written as they are; everything else becomes a pair of tag and content. */
 function pack(value: unknown): unknown {
   if (value === null || value === undefined) return null
   if (typeof value === 'bigint') return ['bigint', value.toString()]

@@ -1,15 +1,15 @@
 /** When something was last confirmed, and how long ago that is. */
 interface Confirmation {
-  /** It was confirmed now or, by the clock on the wall, then. */
+  /** It was confirmed now or at this wall-clock time. */
   readonly confirm: (at?: number) => void
-  /** By the clock on the wall; `undefined` before anything was confirmed. */
+  /** Wall-clock time; `undefined` before the first confirmation. */
   readonly at: () => number | undefined
   readonly ageMs: () => number | undefined
 }
 
 /**
- * Counts the age by two clocks and believes the one that says more: a clock that is set back, or was
- * ahead when the time was noted, does not make anything younger, nor does a machine that slept.
+ * Measures the age with two clocks and uses the greater value: a clock that is set back, or was ahead
+ * when the time was recorded, cannot lower the age, nor can a machine that slept.
  */
 export function createConfirmation(): Confirmation {
   let wall: number | undefined

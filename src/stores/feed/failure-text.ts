@@ -1,6 +1,6 @@
 import { formatProblem, Invalid } from '../../errors.ts'
 
-/** The first few problems in full; what has ten thousand of them is still one line. */
+/** The first few problems in full: ten thousand problems still make one line. */
 export function failureText(error: unknown): string {
   if (!(error instanceof Invalid)) return error instanceof Error ? error.message : String(error)
   const shown = error.problems.slice(0, 3).map(formatProblem)

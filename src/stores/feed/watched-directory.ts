@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault, type FaultPart, Invalid } from '../../errors.ts'
 
-/** How long files must have stayed the same before they are taken for what was meant. */
+/** How long files must be unchanged before they are loaded. */
 const SETTLE_MS = 100
 const MAX_READINGS = 20
 
-/** Files of a directory as they stood together at one moment. */
+/** The files of a directory at one moment. */
 export interface Reading<File> {
   readonly files: readonly File[]
   /** Equal for equal files. */
@@ -17,7 +17,7 @@ export interface Reading<File> {
 }
 
 export interface WatchedDirectory<File> {
-  /** What is there, or `undefined` when its checksum is the known one. Throws when it cannot tell. */
+  /** The files, or `undefined` when they have the known checksum. Throws when it cannot read them. */
   read(known: string | undefined): Promise<Reading<File> | undefined>
   /** From now on, calls back when something may be new. A hint too many does no harm. */
   watch(onHint: () => void): void
@@ -32,15 +32,15 @@ interface WatchedDirectoryParts<File> {
   readonly readFiles: (directory: string) => Promise<readonly File[]>
   /** Equal for equal files; by default that of their JSON text. */
   readonly checksumOf?: (files: readonly File[]) => Promise<string>
-  /** What is broken when the files never come to rest. */
+  /** The part that the Fault names when the files keep changing. */
   readonly part: FaultPart
 }
 
 /**
  * A directory that people and Kubernetes change while we run. A change is seen at once where the
- * system tells of it, and at the next poll where it does not: Kubernetes replaces a link inside the
- * directory, others the directory itself. Files are compared by content, and used only when they
- * have not changed for a moment, so that a half-saved file is never loaded.
+ * system reports it, and at the next poll where it does not: Kubernetes replaces a link inside the
+ * directory, others the directory itself. Files are compared by content, and used only when they have
+ * not changed for a moment, so that a half-saved file is never loaded.
  */
 export function createWatchedDirectory<File extends object>({
   directory,
@@ -66,7 +66,7 @@ export function createWatchedDirectory<File extends object>({
       })
       watched = { watcher, inode }
     } catch {
-      // Away, or no watches left: polling goes on, and tells what is wrong with the directory.
+      // Missing, or no watches left: polling continues and reports what is wrong with the directory.
     }
   }
 
@@ -86,7 +86,7 @@ export function createWatchedDirectory<File extends object>({
         const before = await fingerprint(directory)
         const found = await readOnce()
         if (!(found instanceof Invalid) && found.checksum === known) return undefined
-        // At the start there is nothing to wait for: an edit under way causes a hint later.
+        // At startup do not wait: an edit in progress causes a hint later.
         if (known !== undefined) await pause(SETTLE_MS)
         // Covers a link whose file is gone, too: Kubernetes removes it a moment later.
         if ((await fingerprint(directory)) !== before) continue

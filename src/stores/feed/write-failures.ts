@@ -15,7 +15,7 @@ export interface SnapshotState {
 interface WriteFailures {
   /** Counts one, calls `retry` after a pause, and returns that pause in milliseconds. */
   readonly failed: (error: unknown, retry: () => void) => number
-  /** Whether the failure just counted is news, and not the one before once more. */
+  /** Whether the failure just counted differs from the one before. */
   readonly isNew: () => boolean
   /** A write succeeded. Returns whether the one before had failed. */
   readonly succeeded: () => boolean
@@ -27,7 +27,7 @@ interface WriteFailures {
 const minPauseMs = 1000
 const maxPauseMs = 60_000
 
-/** Pauses grow from a second to a minute: a full disk needs an operator, and not a busy loop. */
+/** Pauses grow from a second to a minute: a full disk needs an operator, not a busy loop. */
 export function createWriteFailures(): WriteFailures {
   let failures = 0
   let inARow = 0

@@ -8,9 +8,9 @@ export interface DirectoryLock {
 const busy = 5
 
 /**
- * Takes the lock on a file, or returns `undefined` when a process holds it. The lock is the
- * operating system's, through SQLite: it cannot outlive its holder, so there is no stale lock to
- * judge, and no moment in which two processes both take one over.
+ * Takes the lock on a file, or returns `undefined` when a process holds it. The lock is the operating
+ * system's, through SQLite: it cannot outlive its holder, so a lock is never stale and two processes
+ * cannot both take one over.
  */
 export async function takeLock(file: string): Promise<DirectoryLock | undefined> {
   await makeFile(file)
@@ -29,8 +29,8 @@ export async function takeLock(file: string): Promise<DirectoryLock | undefined>
 
 async function makeFile(file: string): Promise<void> {
   try {
-    // Only ever made, never opened again by us: closing any handle on a file drops every lock
-    // that this process has on it (POSIX, fcntl).
+    // Created, and never opened again by us: closing any handle on a file drops every lock that this
+    // process has on it (POSIX, fcntl).
     await (await open(file, 'wx', 0o600)).close()
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error

@@ -52,7 +52,7 @@ interface Owner {
   readonly gid: number
 }
 
-/** `undefined` for what is not there, or cannot be seen: opening it will say which. */
+/** `undefined` if it is missing or not accessible: opening it will report which. */
 async function ownerOf(path: string): Promise<Owner | undefined> {
   try {
     return await stat(path)

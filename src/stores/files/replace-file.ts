@@ -4,12 +4,12 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { ownerForNewFile } from './directory-owner.ts'
 
-/** Tells whether a file is still as it was left: another content would have another of these. */
+/** Shows whether a file is unchanged: new content changes at least one of these. */
 export type FileState = Pick<Stats, 'ino' | 'size' | 'mtimeMs'>
 
 /**
- * Replaces a file as a whole, readable by its owner only: readers, and a restart after a crash, find
- * the old content or the new. Several processes may do so at once; the last one wins. Gives the
+ * Replaces a file atomically, readable by its owner only: readers, and a restart after a crash, find
+ * the old content or the new. Several processes may do so at once; the last one wins. Returns the
  * state of the new file.
  */
 export async function replaceFile(

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Invalid } from '../../errors.ts'
 import type { KeyFile } from '../../token/key-file.ts'
 
-/** A key file with the permissions it was found under. */
+/** A key file and its permissions. */
 export interface StoredKeyFile extends KeyFile {
   readonly mode: number
 }
@@ -23,7 +23,7 @@ export async function readKeyFiles(directory: string): Promise<StoredKeyFile[]> 
   return files.filter((file) => file !== undefined)
 }
 
-/** Whether others than the owner can read the file. */
+/** Whether users other than the owner can read the file. */
 export function isOpenToOthers({ mode }: StoredKeyFile): boolean {
   return (mode & 0o077) !== 0
 }
@@ -33,7 +33,7 @@ async function namesIn(directory: string): Promise<string[]> {
     const names = (await readdir(directory)).filter((name) => !/^(?:\.|README)/.test(name)).sort()
     if (names.length <= maxFiles) return names
   } catch (error) {
-    throw unreadable(directory, error, '; set jwt.keyDirectory to the directory of keys')
+    throw unreadable(directory, error, '; give an existing key directory (jwt.keyDirectory)')
   }
   throw new Invalid([{ file: directory, message: `contains more than ${maxFiles} files` }])
 }

@@ -69,7 +69,7 @@ function contextOf(options: { ca?: string; cert?: string; key?: string }, file: 
   try {
     return createSecureContext({ ...options, minVersion: 'TLSv1.2' })
   } catch (error) {
-    // The code only: nothing of a key may stand in a message.
+    // The code only: a message must not contain any part of a key.
     const reason = (error as NodeJS.ErrnoException).code ?? 'rejected by OpenSSL'
     throw new Invalid([{ file, message: `cannot be used for TLS (${reason})` }])
   }

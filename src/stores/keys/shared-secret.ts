@@ -11,8 +11,8 @@ interface SharedSecretSettings {
 }
 
 /**
- * The key of `jwt.secret`, if there is one. A secret is generated only without a configured
- * anything to sign with, and a short one is taken only where the mode allows it.
+ * The key of `jwt.secret`, if there is one. Generates a secret only if no signing key is configured,
+ * and accepts a short one only where the mode allows it.
  */
 export async function sharedSecret(
   { secret, keyDirectory }: SharedSecretSettings,

@@ -57,7 +57,7 @@ return { refused, unpack(counted) }
  * Takes hits back, forgets keys, sets a mark: all in one step.
  *
  * KEYS: those to take a hit back from, those to forget, the mark.
- * ARGV: how many of the first and of the second kind; the life of the mark in ms, 0 for no mark.
+ * ARGV: how many of the first and of the second kind; the lifetime of the mark in ms, 0 for no mark.
  */
 export const takeBackScript = `
 local counters, cleared = tonumber(ARGV[1]), tonumber(ARGV[2])

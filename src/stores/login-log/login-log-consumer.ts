@@ -7,7 +7,7 @@ import type { LoginLogStream } from './login-log-stream.ts'
 
 /** Takes records from the stream to the table. Every replica has one, and they share the work. */
 interface LoginLogConsumer {
-  /** Says that there is something to take. */
+  /** Signals that the stream has new records. */
   wake(): void
   /** Takes what is there, for at most `deadlineMs`; the rest stays for the other replicas. */
   close(deadlineMs: number): Promise<void>
@@ -39,9 +39,9 @@ interface Batch {
 }
 
 /**
- * Takes a batch in hand, inserts it, takes it off the stream, and goes on until there is nothing:
- * first entries that other consumers left, every now and then, then new ones. A failure leaves the
- * batch in hand for the next turn; if this process dies, another one claims it.
+ * Reads a batch, inserts it into the table, deletes it from the stream, and repeats until the stream
+ * is empty: from time to time entries that other consumers left, otherwise new ones. After a failure
+ * the batch is kept for the next round; if this process dies, another one claims it.
  */
 export function createLoginLogConsumer(parts: LoginLogConsumerParts): LoginLogConsumer {
   const { stream, insert, log, pollMs = 1000, idleMs = 5000, goneMs = 60_000 } = parts

@@ -13,7 +13,7 @@ export interface LoginLogStream {
   claim(idleMs: number, goneMs: number): Promise<readonly StreamEntry[]>
   /** Takes entries off the stream: they are in the table. */
   done(ids: readonly string[]): Promise<void>
-  /** Takes an entry off the stream and keeps it apart, for a person to look at. */
+  /** Takes an entry off the stream and keeps it apart, for an operator to look at. */
   setAside(entry: StreamEntry, reason: string): Promise<void>
   /** Forgets us, unless something of ours is left for others to claim. */
   leave(): Promise<void>
@@ -40,7 +40,7 @@ for at = 3, #ARGV do redis.call('XADD', KEYS[1], '*', '${recordField}', ARGV[at]
 return redis.call('XTRIM', KEYS[1], 'MAXLEN', most)
 `
 
-/** In one step: an entry that is acknowledged and not deleted would stay for ever. KEYS: stream. */
+/** In one step: an entry that is acknowledged and not deleted would stay forever. KEYS: stream. */
 const doneScript = `
 redis.call('XACK', KEYS[1], ARGV[1], unpack(ARGV, 2))
 redis.call('XDEL', KEYS[1], unpack(ARGV, 2))
@@ -77,7 +77,7 @@ export function createLoginLogStream(
   const stream = `${redis.prefix}login:log`
   const aside = `${redis.prefix}login:log:aside`
 
-  /** A Redis that lost its data, or never had any, has no group: it is made and asked again. */
+  /** A Redis that lost its data, or never had any, has no group: create it and retry. */
   async function withGroup<T>(command: Parameters<typeof redis.run<T>>[0]): Promise<T> {
     try {
       return await redis.run(command)

@@ -7,7 +7,7 @@ interface ClientParts {
   readonly platform: string
 }
 
-/** No browser says more of itself; a pattern that backtracks has no more than this to do it on. */
+/** No browser sends more; the limit bounds the cost of a pattern that backtracks. */
 const maxChars = 512
 
 /** go-admin's names, where the parser has others. */
@@ -35,7 +35,7 @@ export function readUserAgent(userAgent: string): ClientParts {
   }
 }
 
-/** Programs that are no browsers name themselves first, such as curl/8.5.0. RFC 9110 10.1.5. */
+/** Programs other than browsers name themselves first, such as curl/8.5.0. RFC 9110 10.1.5. */
 function firstProduct(text: string): string {
   const [, name, version] = /^([\w.+-]{1,64})\/([\w.+-]{1,64})/.exec(text) ?? []
   return joined(name, version)

@@ -34,8 +34,8 @@ export async function withForeignDatabase<Result>(
 }
 
 /**
- * The policy rows of a go-admin database, in the order of their texts. Throws `Invalid` when there
- * is no such table, or both contain rows and `named` does not choose one.
+ * The policy rows of a go-admin database, in the order of their texts. Throws `Invalid` when no such
+ * table exists, or both contain rows and `named` does not choose one.
  */
 export async function readCasbinTable<Schema>(
   db: Kysely<Schema>,
@@ -94,8 +94,8 @@ async function rowsOf<Schema>(
 }
 
 /**
- * The rows that casbin-redis-adapter keeps: one JSON array under one key. Throws `Invalid` when
- * the key holds anything else, and a Fault when there is no such key.
+ * The rows that casbin-redis-adapter keeps: one JSON array under one key. Throws `Invalid` when the
+ * key holds anything else, and a Fault when the key does not exist.
  */
 export async function readAdapterRows(
   settings: RedisSettings,

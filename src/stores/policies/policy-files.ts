@@ -8,9 +8,9 @@ import type { PolicyBytes } from './policy-task.ts'
 export type { PolicyFile } from '../../policy/set/policy-set.ts'
 
 /**
- * Reads every file of a policy directory in name order, with any name: it is for the parser to
- * refuse one that is mistyped. Left out are directories such as `tests`, names that begin with a
- * dot, and README files. Throws `Invalid` when the directory or one of the files cannot be read.
+ * Reads every file of a policy directory in name order, with any name: the parser refuses a mistyped
+ * one. Left out are directories such as `tests`, names that begin with a dot, and README files.
+ * Throws `Invalid` when the directory or one of the files cannot be read.
  */
 export async function readPolicyFiles(directory: string): Promise<PolicyFile[]> {
   return (await readPolicyBytes(directory)).map(fileOf)
@@ -29,8 +29,8 @@ export function fileOf({ name, bytes }: PolicyBytes): PolicyFile {
 }
 
 /**
- * Reads a text file. Throws `Invalid`, with the file, when it cannot be read, is not
- * UTF-8, or is nothing that ends: a pipe or a device would keep us for ever.
+ * Reads a text file. Throws `Invalid`, with the file, when it cannot be read, is not UTF-8, or is
+ * nothing that ends: reading a pipe or a device would never end.
  */
 export async function readWrittenText(path: string, shown = path): Promise<string> {
   return (await readUtf8(path, shown)).toString()
@@ -47,7 +47,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
   try {
     return await readdir(directory)
   } catch (error) {
-    const hint = 'set policy.directory to the directory of policies'
+    const hint = 'give an existing policy directory (policy.directory)'
     throw unreadable(directory, `cannot be read (${codeOf(error)}); ${hint}`)
   }
 }

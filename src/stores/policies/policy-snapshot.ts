@@ -164,7 +164,7 @@ export function createPolicySnapshot(file: string, log: FeedLog): PolicySnapshot
   }
 }
 
-/** Whether the thread that was to make the content failed: writing it again would fail for ever. */
+/** Whether the thread that was to make the content failed: writing it again would always fail. */
 async function isWithoutContent(offer: Offer | LargeOffer): Promise<boolean> {
   if (!('loading' in offer)) return false
   return offer.loading.snapshot.then(

@@ -11,7 +11,7 @@ export interface Offer {
   readonly sequence?: number
 }
 
-/** An offer so large that a thread of its own takes it in; see `policy-threads.ts`. */
+/** An offer so large that a thread of its own loads it; see `policy-threads.ts`. */
 export interface LargeOffer extends Known {
   readonly loading: LoadingPolicy
 }
@@ -33,8 +33,8 @@ export type Known = Omit<Offer, 'files'>
 export interface PolicySource {
   readonly name: 'files' | 'redis'
   /**
-   * The newest there is, or `undefined` when that is what is known. Throws when it cannot tell. With
-   * the signal, work that continues after the answer is aborted too.
+   * The newest offer, or `undefined` when it is the known one. Throws when the source cannot tell.
+   * With the signal, work that continues after the answer is aborted too.
    */
   read(known: Known | undefined, signal?: AbortSignal): Promise<Offer | LargeOffer | undefined>
   /** From now on, calls back when something may be new. A hint too many does no harm. */
@@ -72,6 +72,6 @@ export interface PolicyState {
   readonly rules: number | undefined
   readonly engine: string | undefined
   readonly reloads: { readonly ok: number; readonly failed: number }
-  /** The file that a restart without the source begins with, if there is one. */
+  /** The file that a restart without the source begins with, if one is configured. */
   readonly snapshot?: SnapshotState | undefined
 }

@@ -29,10 +29,10 @@ interface PolicyThreads {
 }
 
 /**
- * One thread for each large policy, which exits when the policy is loaded. Parsing leaves
- * a hundred megabytes of garbage behind: they go with the thread, and what comes back is flat memory
- * that only changes hands. The thread has a lower priority than the event loop. Kept for the next
- * policy it would be faster then, and take the memory of several meanwhile.
+ * One thread for each large policy, which exits when the policy is loaded. Parsing leaves a hundred
+ * megabytes of garbage behind: it goes with the thread, and the result is flat memory that is
+ * transferred, not copied. The thread has a lower priority than the event loop. A thread kept for the
+ * next policy would load that one faster, but hold the memory of several meanwhile.
  */
 export function createPolicyThreads(): PolicyThreads {
   let usable = true

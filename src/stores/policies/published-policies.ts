@@ -9,9 +9,9 @@ import { createPolicyThreads, largeBytes } from './policy-threads.ts'
 import { readPieces } from './stored-document.ts'
 
 /**
- * The policies in Redis as a source. Only what the head names is taken, whole and verified; a head
- * that is missing, or not above the sequence that is known, is an error and never "no rules". The
- * messages are hints: they may be lost, come early or in any order.
+ * The policies in Redis as a source. Only what the head names is loaded, complete and verified; a
+ * head that is missing, or not above the sequence that is known, is an error and never "no rules".
+ * The messages are hints: they may be lost, come early or in any order.
  *
  * A Redis that lost its data, or went back to an older copy, is fixed by pushing again: the sequence
  * of a publication is above every active one.

@@ -7,11 +7,11 @@ import { fileOf } from './policy-files.ts'
 import type { PolicyReply, PolicyTask } from './policy-task.ts'
 import { formatSnapshot } from './snapshot-text.ts'
 
-/** Says something, and hands over memory with it. */
+/** Sends a message and transfers memory with it. */
 export type SendReply = (reply: PolicyReply, memory?: readonly ArrayBuffer[]) => void
 
 /**
- * What a thread does with an order: all that takes time with the size of a policy. Throws only what
+ * What a thread does with an order: all work that grows with the size of a policy. Throws only what
  * the policy did not cause.
  */
 export function runTask(order: PolicyTask, send: SendReply): void {

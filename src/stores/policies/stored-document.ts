@@ -5,8 +5,8 @@ import { largeBytes } from './policy-threads.ts'
 const pieceBytes = 128 * 1024
 
 /**
- * The bytes of a stored document, piece by piece; `undefined` when there is none. A document never
- * changes; one that is deleted meanwhile comes back cut short, which its checksum tells.
+ * The bytes of a stored document, piece by piece; `undefined` when it does not exist. A document
+ * never changes; one that is deleted meanwhile comes back cut short, which its checksum shows.
  */
 export async function readPieces(
   redis: RedisClient,

@@ -22,7 +22,7 @@ const HOST = /^(?:\[(?<six>[0-9A-Fa-f:.]+)\]|(?<name>[0-9A-Za-z._-]+))(?::(?<por
 /**
  * Reads `redis://user:password@host:port/db`, `redis+sentinel://h1,h2/master/db` and
  * `redis+cluster://h1,h2`; `rediss` is the same over TLS. Throws `Invalid` on anything else, and
- * never quotes the URL: a password may stand in it.
+ * never quotes the URL: it may contain a password.
  */
 export function parseRedisUrl(url: string): RedisAddress {
   const parts = FORM.exec(url)?.groups

@@ -5,7 +5,7 @@ import { type ConnectorParts, connectorTo } from './redis-connector.ts'
 import { leaveDeposed } from './redis-deposed.ts'
 import { createSentinels, type SentinelConsensus } from './redis-sentinels.ts'
 
-/** Where Redis is, under which prefix our keys stand, and how long it may keep us waiting. */
+/** Where Redis is, the prefix of our keys, and the timeouts. */
 export interface RedisSettings {
   readonly url: string
   readonly prefix: string
@@ -13,7 +13,7 @@ export interface RedisSettings {
   readonly commandTimeoutMs: number
 }
 
-/** How much longer a whole policy may take on its way than a small command. */
+/** How much longer the transfer of a whole policy may take than a small command. */
 export const BULK_FACTOR = 10
 
 export interface RedisConnection {

@@ -51,7 +51,7 @@ export function connectorTo({ tls, find, retryMs, primaryOnly = false }: Connect
       return stream
     }
 
-    /** Tries until there is a server: the driver takes a failure here for the end of the connection. */
+    /** Tries until a server is found: the driver gives up a connection after a failure here. */
     async #find(emit: (type: string, error: Error) => void): Promise<RedisHost> {
       for (let times = 1; ; times++) {
         try {

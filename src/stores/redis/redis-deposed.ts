@@ -10,9 +10,9 @@ import {
 const everyMs = 1000
 
 /**
- * Closes a connection to a server that is no longer the primary. A primary that sentinels took for
- * dead serves on until they demote it, some ten seconds after the failover; what is written to it
- * meanwhile is lost.
+ * Closes a connection to a server that is no longer the primary. A primary that the sentinels
+ * declared dead keeps serving until they demote it, some ten seconds after the failover; what is
+ * written to it meanwhile is lost.
  */
 export function leaveDeposed(
   connection: Redis,

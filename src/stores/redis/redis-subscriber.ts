@@ -37,7 +37,7 @@ export function createSubscriber(
   })
   connection.on('ready', () => void listen())
   connection.on('message', onHint)
-  // The reason reaches people through the commands, which fail for the same one.
+  // Commands fail for the same reason and report it.
   connection.connect().catch(() => {})
 
   return {

@@ -11,9 +11,9 @@ interface ComparisonSchedule {
 
 const REGULARLY_MS = 300_000
 /**
- * A thousand gateways that all compare in the moment Redis is back would keep it from answering any
- * of them. Redis takes about 2 µs for each entry it gives out: at 5 ms each, a thousand gateways
- * take less than half of it.
+ * A thousand gateways that all compare at the moment Redis returns would overload it. Redis takes
+ * about 2 µs for each entry it gives out: at 5 ms each, a thousand gateways take less than half of
+ * it.
  */
 const SPREAD_FOR_EACH_MS = 5
 const MAX_SPREAD_MS = 5000

@@ -11,7 +11,7 @@ import { fromRow, toRow } from './revocation-store.ts'
  */
 export interface RevocationLines {
   readonly revocations: readonly Revocation[]
-  /** By the clock on the wall; `undefined` when nothing in it is confirmed. */
+  /** Wall-clock time; `undefined` if the file has no confirmation. */
   readonly confirmedAt: number | undefined
   /** Unreadable lines. A last line without its end does not count: a crash may cut it. */
   readonly damaged: number

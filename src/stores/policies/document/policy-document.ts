@@ -4,7 +4,7 @@ import { Fault, formatProblem, Invalid } from '../../../errors.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../../policy/set/policy-set.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
 
-/** One revision of the policies as it is kept: whole, signed off by its checksum, never changed. */
+/** One revision of the policies as stored: complete, verified by its checksum, never changed. */
 export interface PolicyDocument {
   readonly revision: string
   /** `model.conf`, `*.csv` and `exclusions.yaml`, by base name. */
@@ -27,7 +27,7 @@ interface Authorship {
   readonly now: Date
 }
 
-/** Makes a document of policy files. Throws `Invalid` when they are no usable policy. */
+/** Creates a document from policy files. Throws `Invalid` when they are not a valid policy. */
 export function createDocument(
   files: readonly PolicyFile[],
   { author, message, parent, now }: Authorship,

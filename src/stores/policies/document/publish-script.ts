@@ -7,8 +7,8 @@ end
 `
 
 /**
- * One publication, whole or not at all. Moves the head only from the revision that the publisher
- * saw; an existing document stays as it is, unless the publisher found it broken.
+ * One publication, atomically. Moves the head only from the revision that the publisher saw; an
+ * existing document stays as it is, unless the publisher found it broken.
  *
  * The sequence is one more than the head's and than any that a replica reported, and at least the
  * time in milliseconds: so it is above every sequence that was ever active, also after Redis lost

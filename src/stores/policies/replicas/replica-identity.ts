@@ -36,10 +36,10 @@ export function processIn(report: string): OwnProcess | undefined {
 }
 
 /**
- * Whether a process of this host has certainly ended: a container that was started again has its
- * PID, or no process has it in the same namespace. So a gateway that was killed and came back is
- * not listed as lost. Containers that share both host name and PID (host networking) cannot be told
- * apart: one that still reports is listed again with its next report.
+ * Whether a process of this host has certainly ended: a container that was started again has its PID,
+ * or no process has it in the same namespace. So a gateway that was killed and came back is not
+ * listed as lost. Containers that share both host name and PID (host networking) cannot be
+ * distinguished: one that still reports is listed again with its next report.
  */
 export function isGone(other: OwnProcess | undefined, own: OwnProcess): boolean {
   if (other === undefined || other.host !== own.host || other.instance === own.instance) {
@@ -48,7 +48,7 @@ export function isGone(other: OwnProcess | undefined, own: OwnProcess): boolean 
   return other.pid === own.pid || (other.scope === own.scope && !isRunning(other.pid))
 }
 
-/** What can be said by the id alone, without the report: whether that process may have ended. */
+/** Whether that process may have ended, judged by the id alone, without the report. */
 export function mayBeGone(id: string, own: OwnProcess): boolean {
   const itsPid = Number(/-(\d+)-[0-9a-f]+$/.exec(id)?.[1])
   if (!id.startsWith(`${own.host}-`) || !(itsPid > 0)) return false

@@ -2,6 +2,7 @@ import { cpSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { readBase, writeBase } from '../../src/cli/publish/base.ts'
 import { prefix, testStore } from '../support/published-policies.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import type { RunOptions } from '../support/run-command.ts'
@@ -247,6 +248,20 @@ describe('the note of what files were made from', () => {
     expect([named.code, plain.code]).toEqual([0, 0])
     const base = await readFile(join(cwd, 'policies/.postern/base'), 'utf8')
     expect(base).toMatch(/^[0-9a-f]{12} r-[0-9a-f]+\n$/)
+  })
+
+  test('stays that of its Redis when the password for the sentinels changes, and only of that one', async () => {
+    const cwd = await copyOf('/orders, GET')
+    const placeAt = (host: string, password: string) => {
+      const url = `redis+sentinel://${host}/postern?sentinelPassword=${password}`
+      const timeouts = { connectTimeoutMs: 1, commandTimeoutMs: 1 }
+      return { directory: 'policies', cwd, redis: { url, prefix, ...timeouts } }
+    }
+
+    await writeBase(placeAt('staging', 'old@1'), 'r-3f2a9c81d604')
+
+    expect(await readBase(placeAt('staging', 'new@2'))).toBe('r-3f2a9c81d604')
+    expect(await readBase(placeAt('production', 'old@1'))).toBeUndefined()
   })
 
   test('is refused when it is none', async () => {

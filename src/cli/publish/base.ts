@@ -72,6 +72,7 @@ async function readBases({ directory, cwd }: BasePlace): Promise<ReadonlyMap<str
 
 /** Identifies a Redis and prefix. A hash, so that the file holds neither an address nor a password. */
 function targetOf({ url, prefix }: RedisSettings): string {
-  const address = url.slice(url.lastIndexOf('@') + 1).replace(/^[\w+]+:\/\//, '')
+  // The query has the password for the sentinels.
+  const [address] = url.replace(/^[\w+]+:\/\/(?:[^@/]*@)?/, '').split('?')
   return hash('sha256', `${address} ${prefix}`).slice(0, 12)
 }

@@ -140,6 +140,21 @@ test('a list is confirmed by every replica that Sentinel knows at the end', asyn
   expect(atRisk).toBe('1 of 2 replicas of Redis have confirmed it')
 })
 
+test('a list is not confirmed without Sentinel when the number of replicas is secret', async () => {
+  const { primary } = await startSteeredSentinel({ replicas: 2 })
+  const rights = ['on', '>password', '~*', '+@all', '-info']
+  await primary.client.call('ACL', 'SETUSER', 'ann', ...rights)
+  // Its ready check would be INFO.
+  const user = { username: 'ann', password: 'password', enableReadyCheck: false }
+  const driver = primary.client.duplicate(user)
+  onTestFinished(() => driver.disconnect())
+
+  const read = { list: 'list', marker: 'marker', waitMs: 2000 }
+  const { atRisk } = await readReplicated({ driver }, read)
+
+  expect(atRisk).toBe('the Redis user lacks +info')
+})
+
 test('a connection leaves a primary that Sentinel has replaced and cannot demote', async () => {
   const forbidden = ['--rename-command', 'SLAVEOF', '', '--rename-command', 'REPLICAOF', '']
   const { url, primary, replicas, sentinel } = await startSteeredSentinel({

@@ -19,8 +19,8 @@ interface ReplicatedRead {
 
 interface Confirmation {
   readonly values: readonly string[]
-  /** How many replicas follow this server. */
-  readonly connected: number
+  /** How many replicas follow this server. `undefined`: we may not ask. */
+  readonly connected: number | undefined
   /** How many have all of it. `undefined`: we may not ask. */
   readonly confirmed: number | undefined
 }
@@ -38,7 +38,7 @@ export async function readReplicated(
   const known = Math.max(1, (await sentinel?.ask())?.replicas ?? 0)
   const opened = sentinel?.opened()
   let found = await confirm(driver, read, known)
-  const { connected } = found
+  const { connected = 0 } = found
   // More replicas follow it than were waited for.
   if (connected > known) found = await confirm(driver, read, connected)
   const { values, confirmed } = found
@@ -54,6 +54,9 @@ export async function readReplicated(
   if (confirmed === undefined || confirmed < needed) {
     if (now?.isFailingOver) throw new Error('Sentinel is failing over')
     return { values, atRisk: whyNot(confirmed, needed) }
+  }
+  if (sentinel === undefined && found.connected === undefined) {
+    return { values, atRisk: 'the Redis user lacks +info' }
   }
   return { values, ...doubt(now) }
 }
@@ -73,11 +76,16 @@ async function confirm(
     .exec()
   const [values, info, mark, confirmed] = (await withTimeout(2 * waitMs, answers)) ?? []
   result(mark)
+  const replication = permitted(info) as string | undefined
   return {
     values: result(values) as string[],
-    connected: Number(/^connected_slaves:(\d+)/m.exec(String(permitted(info)))?.[1] ?? 0),
+    connected: replication === undefined ? undefined : followersIn(replication),
     confirmed: permitted(confirmed) as number | undefined,
   }
+}
+
+function followersIn(replication: string): number {
+  return Number(/^connected_slaves:(\d+)/m.exec(replication)?.[1] ?? 0)
 }
 
 type Answer = readonly [error: Error | null, value: unknown]

@@ -23,13 +23,13 @@ export type FindCrossSite = (request: Sited) => string | undefined
 export function createCrossSite(trustedOrigins: readonly string[]): FindCrossSite {
   const trusted = new Set(trustedOrigins)
 
-  return ({ headers: { origin, fetchSite }, origin: asked }) => {
+  return ({ headers: { origin, fetchSite }, origin: target }) => {
     if (origin !== undefined && trusted.has(origin.toLowerCase())) return undefined
     if (fetchSite !== undefined) {
       const own = fetchSite === 'same-origin' || fetchSite === 'none'
       return own ? undefined : `Sec-Fetch-Site is ${isWord(fetchSite) ? fetchSite : 'malformed'}`
     }
-    if (origin === undefined || isOwn(origin, asked)) return undefined
+    if (origin === undefined || isOwn(origin, target)) return undefined
     return 'Origin is not our own'
   }
 }

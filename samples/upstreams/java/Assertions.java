@@ -105,7 +105,7 @@ final class Assertions {
         };
     }
 
-    /** What stands before the numbers of a key in its X.509 form (RFC 5480, RFC 8410). */
+    /** The bytes before the numbers of a key in its X.509 form (RFC 5480, RFC 8410). */
     private static final String P256 = "3059301306072a8648ce3d020106082a8648ce3d03010703420004";
 
     private static final String ED25519 = "302a300506032b6570032100";

@@ -28,7 +28,7 @@ export const upstream = Type.Object(
         {
           caFile: Type.Optional(
             file(
-              'Path of the PEM certificates of trusted authorities. Unset: those of the system.',
+              'Path of the PEM certificates of trusted authorities. Unset: those that Node ships.',
             ),
           ),
           certFile: Type.Optional(
@@ -51,7 +51,7 @@ export const upstream = Type.Object(
         {
           additionalProperties: false,
           description:
-            'TLS to https targets, whose certificates are always verified. Unset: the authorities of the system, and no client certificate.',
+            'TLS to https targets, whose certificates are always verified. Unset: the authorities that Node ships, and no client certificate.',
         },
       ),
     ),

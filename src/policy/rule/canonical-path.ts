@@ -1,8 +1,8 @@
-/** What a path may have in it although servers differ on what it means; by default nothing of it. */
+/** What a path may contain although servers interpret it differently; by default nothing. */
 export interface Allowance {
   /** `%2F`, as part of a segment. */
   readonly encodedSlash: boolean
-  /** `;`, as part of a segment; its escape stays refused, so that there is one spelling. */
+  /** `;`, as part of a segment; its escape stays refused, so that it has one spelling. */
   readonly semicolon: boolean
 }
 
@@ -13,13 +13,13 @@ const noAllowance: Allowance = { encodedSlash: false, semicolon: false }
  * The only definition of "the path". Routing, decision, log and wire all use what this returns, so
  * a request cannot be one path to the policy and another to the upstream.
  *
- * A canonical path starts with a slash, has no empty and no dot segment, and spells each character
- * in one way: what may stand in a path segment by itself (RFC 3986 pchar) stands by itself, the
- * rest is percent-encoded with upper-case digits and is valid UTF-8. What two parsers could read
- * differently is refused (`undefined`), not repaired.
+ * A canonical path starts with a slash, has no empty and no dot segment, and spells each character in
+ * one way: what RFC 3986 allows in a segment (pchar) is literal, the rest is percent-encoded with
+ * upper-case digits and is valid UTF-8. What two parsers could read differently is refused
+ * (`undefined`), not repaired.
  *
- * With an allowance it may have `%2F` or `;` within a segment, and no dot segment and no empty one
- * appears where a server decodes the one or cuts the other off.
+ * With an allowance it may have `%2F` or `;` within a segment. A server that decodes the one or cuts
+ * off the other still finds neither a dot segment nor an empty one.
  */
 export function canonicalPath(raw: string, allowed = noAllowance): string | undefined {
   if (raw.charCodeAt(0) !== slash) return undefined
@@ -97,7 +97,7 @@ for (let code = 0x41; code <= 0x5a; code++) kinds[code] = plain
 for (let code = 0x61; code <= 0x7a; code++) kinds[code] = plain
 for (const character of '"<>[]^`{|}') kinds[character.charCodeAt(0)] = encoded
 
-/** A space cannot stand raw in a request line, but its escape has only one reading. */
+/** A request line cannot contain a raw space, but its escape has only one reading. */
 const spaceCode = 0x20
 /** Form decoders read `+` as a space, so `+` and `%2B` are two texts, not two spellings of one. */
 const plusCode = 0x2b

@@ -12,7 +12,7 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
-/** Runs the steps, with a rest after every slice of `sliceMs`. */
+/** Runs the steps, and calls `rest` after every slice of `sliceMs`. */
 export function finishWithRests<T>(
   steps: Steps<T>,
   { rest, sliceMs }: { readonly rest: (ms: number) => void; readonly sliceMs: number },

@@ -49,8 +49,8 @@ export function answerConnection(
         await abandon()
         return { rows: [] }
       case 'query': {
-        const asked = transaction?.inside ?? database
-        const { rows, affectedRows } = await asked.query<Record<string, unknown>>(request.sql, [
+        const executor = transaction?.inside ?? database
+        const { rows, affectedRows } = await executor.query<Record<string, unknown>>(request.sql, [
           ...request.params,
         ])
         return affectedRows === undefined ? { rows } : { rows, affectedRows }

@@ -32,18 +32,18 @@ interface EmbeddedOptions {
  * of a database that belongs to another user.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<PGlite> {
-  const place = places(options.directory)
+  const paths = pathsIn(options.directory)
   let session = await attach()
   let attaching: Promise<EmbeddedSession> | undefined
   let closed = false
 
   async function attach(): Promise<EmbeddedSession> {
     for (let attempt = 0; attempt < attempts; attempt++) {
-      const client = await connectEmbedded(place.socketPath, options.statementTimeoutMs)
+      const client = await connectEmbedded(paths.socketPath, options.statementTimeoutMs)
       if (client !== undefined) return client
       await prepareDirectory(options)
-      const lock = await takeLock(place.lockFile)
-      if (lock !== undefined) return hostEmbedded(place, lock)
+      const lock = await takeLock(paths.lockFile)
+      if (lock !== undefined) return hostEmbedded(paths, lock)
       // The process that holds the lock does not listen: it is starting, or closing.
       await pause(pauseMs)
     }
@@ -96,7 +96,7 @@ async function prepareDirectory({ directory, mayCreate = false }: EmbeddedOption
   await mkdir(directory, { recursive: true, mode: 0o700 })
 }
 
-function places(directory: string) {
+function pathsIn(directory: string) {
   const absolute = join(resolve(directory), 'database.sock')
   const near = relative('', absolute)
   const socketPath = near.length < absolute.length ? near : absolute

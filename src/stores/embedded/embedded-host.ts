@@ -17,15 +17,15 @@ const startTimeoutMs = 60_000
  * lock.
  */
 export async function hostEmbedded(
-  place: { readonly dataDirectory: string; readonly socketPath: string },
+  paths: { readonly dataDirectory: string; readonly socketPath: string },
   lock: DirectoryLock,
 ): Promise<EmbeddedSession> {
-  const starting = startPGlite(resolve(place.dataDirectory))
+  const starting = startPGlite(resolve(paths.dataDirectory))
   // A start that hangs keeps the lock: it may still be writing.
   starting.catch(() => lock.release())
-  const database = await inTime(starting, place.dataDirectory)
+  const database = await inTime(starting, paths.dataDirectory)
 
-  const server = await answerOn(place.socketPath, database).catch(async (error) => {
+  const server = await answerOn(paths.socketPath, database).catch(async (error) => {
     await database.close()
     lock.release()
     throw error
@@ -55,14 +55,14 @@ async function startPGlite(directory: string): Promise<PGlite> {
 }
 
 async function inTime(starting: Promise<PGlite>, directory: string): Promise<PGlite> {
-  const place = `the embedded database in ${directory}`
+  const name = `the embedded database in ${directory}`
   try {
     const started = await Promise.race([starting, pause(startTimeoutMs, undefined, { ref: false })])
     if (started !== undefined) return started
   } catch (cause) {
-    throw new Fault('database', { cause, reason: `${place} cannot be opened` })
+    throw new Fault('database', { cause, reason: `${name} cannot be opened` })
   }
-  throw new Fault('database', { reason: `${place} did not start within a minute` })
+  throw new Fault('database', { reason: `${name} did not start within a minute` })
 }
 
 async function answerOn(socketPath: string, database: PGlite) {

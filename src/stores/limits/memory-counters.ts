@@ -47,8 +47,8 @@ export function createMemoryCounters(options: MemoryCounterOptions = {}): Memory
     mark,
     async hit(hits): Promise<Counted> {
       const at = now()
-      const asked = hits.filter(({ unless }) => unless === undefined || !isMarked(unless))
-      const found = asked.map(({ key, limit }) => ({
+      const applicable = hits.filter(({ unless }) => unless === undefined || !isMarked(unless))
+      const found = applicable.map(({ key, limit }) => ({
         key,
         ...countHit(counters.get(key), limit, at),
       }))
@@ -56,7 +56,7 @@ export function createMemoryCounters(options: MemoryCounterOptions = {}): Memory
       for (const { key, state, lockoutMs: own } of found) {
         if (lockoutMs === 0 || own > 0) counters.set(key, state)
       }
-      const counted = lockoutMs === 0 ? asked : []
+      const counted = lockoutMs === 0 ? applicable : []
       return {
         lockedOutSeconds: Math.ceil(lockoutMs / 1000),
         takeBack: async (also) => takeBack(counted, also),

@@ -58,8 +58,8 @@ export function createRedisCaptchas(
 
   return {
     async put(id, answerDigest, ttlSeconds) {
-      const life = Math.ceil(ttlSeconds * 1000)
-      await redis.runScript(putScript, keys, [id, answerDigest, life, maxOutstanding])
+      const ttlMs = Math.ceil(ttlSeconds * 1000)
+      await redis.runScript(putScript, keys, [id, answerDigest, ttlMs, maxOutstanding])
     },
     async take(id) {
       const digest = await redis.runScript(takeScript, keys, [id])

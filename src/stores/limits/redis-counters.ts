@@ -60,21 +60,23 @@ export function createRedisCounters(parts: RedisCounterParts): Counters {
   return {
     async hit(hits): Promise<Counted> {
       // A Redis that lost its data has lost the marks too; local marks still count.
-      const asked = hits.filter(({ unless }) => unless === undefined || !local.isMarked(unless))
+      const applicable = hits.filter(
+        ({ unless }) => unless === undefined || !local.isMarked(unless),
+      )
       const answer = await ask(
         hitScript,
-        asked.flatMap(({ key, unless }) => [key, unless ?? key]),
-        asked.flatMap(({ limit }) => [
+        applicable.flatMap(({ key, unless }) => [key, unless ?? key]),
+        applicable.flatMap(({ limit }) => [
           limit.hits,
           limit.windowSeconds * 1000,
           limit.lockoutSeconds * 1000,
           limit.maxLockoutSeconds * 1000,
         ]),
       )
-      if (!isAnswer(answer, asked.length)) return local.hit(hits)
+      if (!isAnswer(answer, applicable.length)) return local.hit(hits)
 
       const [lockoutMs, ...flags] = answer
-      const counted = lockoutMs === 0 ? asked.filter((_, index) => flags[index] === 1) : []
+      const counted = lockoutMs === 0 ? applicable.filter((_, index) => flags[index] === 1) : []
       return {
         lockedOutSeconds: Math.ceil(lockoutMs / 1000),
         takeBack: (also) => takeBack(counted, also),

@@ -106,14 +106,14 @@ export function createSentinels(
     async ask({ majority = false } = {}) {
       const answers: SentinelAnswer[] = []
       const { promise: most, resolve } = Promise.withResolvers<void>()
-      const asked = hosts.map(async (sentinel) => {
+      const queries = hosts.map(async (sentinel) => {
         answers.push(await askOnce(sentinel))
         if (2 * answers.length > hosts.length) resolve()
       })
-      await Promise.any(asked)
+      await Promise.any(queries)
       const enough = Promise.all([pause(othersMs), majority ? most : undefined])
-      await Promise.race([Promise.allSettled(asked), enough])
-      return together(answers, hosts.length)
+      await Promise.race([Promise.allSettled(queries), enough])
+      return consensusOf(answers, hosts.length)
     },
     link: () => linkTo(hosts[turn++ % hosts.length] ?? { host: '', port: 0 }),
   }
@@ -123,7 +123,7 @@ export function isSameHost(one: RedisHost, other: RedisHost): boolean {
   return one.host === other.host && one.port === other.port
 }
 
-function together(answers: readonly SentinelAnswer[], asked: number): SentinelConsensus {
+function consensusOf(answers: readonly SentinelAnswer[], sentinels: number): SentinelConsensus {
   const newest = answers.reduce((best, each) => (each.epoch > best.epoch ? each : best))
   const agreeing = answers.filter(({ primary }) => isSameHost(primary, newest.primary))
   const counts = agreeing.flatMap(({ replicas }) => replicas ?? [])
@@ -131,7 +131,7 @@ function together(answers: readonly SentinelAnswer[], asked: number): SentinelCo
     ...newest,
     replicas: counts.length === 0 ? undefined : Math.max(...counts),
     isFailingOver: answers.some(({ isFailingOver }) => isFailingOver),
-    isAgreed: 2 * agreeing.length > asked,
+    isAgreed: 2 * agreeing.length > sentinels,
   }
 }
 

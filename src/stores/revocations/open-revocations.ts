@@ -21,8 +21,8 @@ interface RevocationStores {
 }
 
 /** Redis where it is configured, because replicas share it; otherwise the accounts' database. */
-export function revocationStore(places: RevocationStores): RevocationStore {
-  const { redis, redisSettings, database } = places
+export function revocationStore(stores: RevocationStores): RevocationStore {
+  const { redis, redisSettings, database } = stores
   const { url } = redisSettings
   if (redis === undefined || url === undefined) return createDatabaseRevocations(database)
   return createRedisRevocations(redis, { ...redisSettings, url })

@@ -10,7 +10,8 @@ export default defineConfig({
     hookTimeout: 180_000,
     // Most of a test waits for sockets and processes: a third worker uses the two cores better.
     maxWorkers: 3,
-    // To load the product once for each file would take a third of the CPU. Tests close what they open.
+    // Loading the product once for each file would take a third of the CPU. Tests close what they open.
+    // A test that loads another test file belongs to test/long, where each file has modules of its own.
     isolate: false,
   },
 })

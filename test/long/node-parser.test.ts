@@ -5,4 +5,4 @@
 process.env['POSTERN_TEST_PLAIN_REQUESTS'] = 'false'
 
 await import('../attack/smuggling.test.ts')
-await import('./rejections.test.ts')
+await import('../http/rejections.test.ts')

@@ -14,19 +14,19 @@ import {
   route,
   upgradesSettings,
 } from './forwarding.ts'
-import { loggerSettings, tracingSettings } from './observability.ts'
-import { HOST, PRINTABLE, REDIS_URL, UPSTREAM_NAME } from './patterns.ts'
 import {
-  DAY_MS,
-  endpoint,
-  file,
-  flag,
-  integer,
-  section,
-  TEN_YEARS_SECONDS,
-  TIB,
-  text,
-} from './setting-builders.ts'
+  applicationSettings,
+  forwardAuthSettings,
+  limitsSettings,
+  opsSettings,
+  overloadSettings,
+  shutdownSettings,
+  tlsSettings,
+} from './listeners.ts'
+import { loggerSettings, tracingSettings } from './observability.ts'
+import { UPSTREAM_NAME } from './patterns.ts'
+import { endpoint, section } from './setting-builders.ts'
+import { policySettings, redisSettings } from './stores.ts'
 import { upstream } from './upstream.ts'
 
 /** The longest `jwt.timeout` that can be configured. */
@@ -37,82 +37,11 @@ export { TEN_YEARS_SECONDS as LONGEST_TIMEOUT_SECONDS } from './setting-builders
  * come from here. `writeOnly` marks a secret.
  */
 export const configSchema = section('Configuration of Postern.', {
-  application: section('Mode, public listener and worker processes.', {
-    mode: Type.String({
-      default: 'prod',
-      maxLength: 64,
-      description:
-        'Mode of the gateway. Only the exact text dev has an effect: no captcha, and tokens that last about 100 years. Any other text means prod.',
-    }),
-    host: text(
-      '0.0.0.0',
-      'Address or host name that the public listener binds to, without port or brackets.',
-      HOST,
-    ),
-    port: integer(8000, 0, 65_535, 'Port of the public listener. 0: any free port.'),
-    dataDirectory: text('data', 'Directory for the embedded database and a generated signing key.'),
-    workers: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Literal('auto')], {
-      default: 1,
-      description:
-        'Number of worker processes, or auto for one per CPU core. More than 1 requires database.url and redis.url.',
-    }),
-    plainRequests: flag(
-      true,
-      'Read simple requests with the plain request reader, which uses less CPU. false: the parser of Node reads every request.',
-    ),
-    trustedProxies: Type.Array(
-      Type.String({
-        maxLength: 64,
-        description: 'IP address, or CIDR range such as 10.0.0.0/8.',
-      }),
-      {
-        default: [],
-        maxItems: 256,
-        uniqueItems: true,
-        description:
-          'Proxies in front of Postern whose X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host headers are trusted.',
-      },
-    ),
-  }),
-  tls: Type.Optional(
-    Type.Object(
-      {
-        certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
-        keyFile: file(
-          'Path of the PEM private key of the certificate. Reloaded when the file changes.',
-        ),
-        minVersion: Type.Enum(['TLSv1.2', 'TLSv1.3'], {
-          default: 'TLSv1.2',
-          description: 'Minimum TLS version of clients.',
-        }),
-      },
-      {
-        additionalProperties: false,
-        description: 'TLS on the public listener. Unset: plain HTTP.',
-      },
-    ),
-  ),
+  application: applicationSettings,
+  tls: tlsSettings,
   cors: corsSettings,
-  ops: section('Ops listener: health, readiness, metrics and version.', {
-    host: text(
-      '127.0.0.1',
-      'Address or host name that the ops listener binds to, without port or brackets.',
-      HOST,
-    ),
-    port: integer(9100, 0, 65_535, 'Port of the ops listener. 0: any free port.'),
-  }),
-  forwardAuth: section('Listener for forward-auth requests of other proxies.', {
-    enabled: flag(
-      false,
-      'Answer forward-auth requests of nginx, Traefik or Envoy, which forward the traffic themselves. Requires application.trustedProxies.',
-    ),
-    host: text(
-      '127.0.0.1',
-      'Address or host name that the forward-auth listener binds to, without port or brackets.',
-      HOST,
-    ),
-    port: integer(9101, 0, 65_535, 'Port of the forward-auth listener. 0: any free port.'),
-  }),
+  ops: opsSettings,
+  forwardAuth: forwardAuthSettings,
   logger: loggerSettings,
   tracing: tracingSettings,
   jwt: jwtSettings,
@@ -127,160 +56,13 @@ export const configSchema = section('Configuration of Postern.', {
         'Value of code in the body when the role lacks permission. The HTTP status is 200 either way.',
     }),
   }),
-  redis: section('Redis, for published policies and for the state that replicas share.', {
-    url: Type.Optional(
-      Type.String({
-        maxLength: 4096,
-        pattern: REDIS_URL,
-        writeOnly: true,
-        description:
-          'Redis URL: redis://host:6379/0, redis+sentinel://h1,h2/master or redis+cluster://h1,h2; rediss uses TLS. Unset: Redis is not used.',
-      }),
-    ),
-    prefix: Type.String({
-      default: '{postern}:',
-      minLength: 1,
-      maxLength: 128,
-      pattern: PRINTABLE,
-      description:
-        'Prefix of every key. Its hash tag, in braces, keeps the keys on one node of a cluster.',
-    }),
-    commandTimeoutMs: integer(
-      300,
-      10,
-      60_000,
-      'Timeout of one command, in milliseconds. Commands that transfer a whole policy have ten times as long.',
-    ),
-    connectTimeoutMs: integer(
-      1500,
-      10,
-      DAY_MS,
-      'Timeout for connecting to Redis, in milliseconds.',
-    ),
-  }),
-  policy: section('Policy: what each role may do.', {
-    source: Type.Enum(['files', 'redis'], {
-      default: 'files',
-      description:
-        'Source of the policy. files: policy.directory; redis: what "postern policy push" published.',
-    }),
-    directory: text(
-      'policies',
-      'Directory with model.conf, the rules and exclusions.yaml. Watched for changes.',
-    ),
-    pollSeconds: integer(
-      3,
-      1,
-      5,
-      'Interval at which the source is polled for changes whose notification was lost, in seconds.',
-    ),
-    snapshot: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        description:
-          'File that keeps the last good policy, to start with while Redis is unreachable. Unset: no snapshot.',
-      }),
-    ),
-    maxAge: Type.Optional(
-      Type.Integer({
-        minimum: 10,
-        maximum: TEN_YEARS_SECONDS,
-        description:
-          'Stop using a policy that its source has not confirmed for this many seconds. Unset: never.',
-      }),
-    ),
-  }),
+  redis: redisSettings,
+  policy: policySettings,
   revocation: revocationSettings,
   headers: headersSettings,
   identity: identitySettings,
-  limits: section('Limits of the public listener.', {
-    targetBytes: integer(
-      8192,
-      64,
-      1_048_576,
-      'Maximum length of the request target (path and query), in bytes.',
-    ),
-    headerBytes: integer(
-      16_384,
-      1024,
-      1_048_576,
-      'Maximum size of request target and headers together, in bytes.',
-    ),
-    headerCount: integer(100, 10, 2000, 'Maximum number of headers in a request.'),
-    bodyBytes: integer(104_857_600, 0, TIB, 'Maximum size of a request body, in bytes.'),
-    headersTimeoutMs: integer(
-      15_000,
-      1,
-      DAY_MS,
-      'Timeout for receiving the headers of a request, in milliseconds.',
-    ),
-    requestTimeoutMs: integer(
-      300_000,
-      1,
-      DAY_MS,
-      'Timeout for receiving a whole request, in milliseconds.',
-    ),
-    minBytesPerSecond: integer(
-      500,
-      0,
-      1_000_000_000,
-      'Minimum rate at which clients must send request bodies, in bytes per second, in every window of minRateWindowMs. 0: no minimum.',
-    ),
-    minRateWindowMs: integer(
-      20_000,
-      100,
-      DAY_MS,
-      'Window in which minBytesPerSecond is measured, in milliseconds. A client may pause for this long.',
-    ),
-    stallTimeoutMs: integer(
-      60_000,
-      1,
-      DAY_MS,
-      'Timeout for a client that does not read its response, in milliseconds.',
-    ),
-    busyStallTimeoutMs: integer(
-      4000,
-      1,
-      DAY_MS,
-      'Timeout for a client that does not read its response while other requests wait for connections to the upstream, in milliseconds.',
-    ),
-    keepAliveTimeoutMs: integer(
-      65_000,
-      1,
-      DAY_MS,
-      'Idle timeout of client connections, in milliseconds.',
-    ),
-    connections: integer(
-      10_000,
-      1,
-      1_000_000,
-      'Maximum number of client connections. Beyond that, a new connection closes the one that has been idle longest.',
-    ),
-    connectionsPerAddress: integer(
-      1000,
-      1,
-      1_000_000,
-      'Maximum number of connections from one client address (IPv6: one /64 network). application.trustedProxies are exempt.',
-    ),
-  }),
-  overload: section(
-    'Load shedding: when new requests get 503 so that requests in progress can finish.',
-    {
-      loopDelayMs: integer(
-        500,
-        10,
-        DAY_MS,
-        'Event-loop delay, sustained for one second, above which requests are shed, in milliseconds.',
-      ),
-      inFlight: integer(
-        5000,
-        1,
-        1_000_000,
-        'Maximum number of requests and tunnels in progress, above which requests are shed.',
-      ),
-    },
-  ),
+  limits: limitsSettings,
+  overload: overloadSettings,
   upgrades: upgradesSettings,
   upstreams: Type.Record(Type.String({ pattern: UPSTREAM_NAME }), upstream, {
     additionalProperties: false,
@@ -297,32 +79,7 @@ export const configSchema = section('Configuration of Postern.', {
     logout: endpoint('POST /api/v1/logout'),
     profile: endpoint('GET /api/v1/user/profile'),
   }),
-  shutdown: section('Graceful shutdown.', {
-    graceMs: integer(
-      500,
-      0,
-      DAY_MS,
-      'Time after the signal in which new requests are still accepted, in milliseconds.',
-    ),
-    idleMs: integer(
-      2000,
-      0,
-      DAY_MS,
-      'Time after graceMs in which idle connections may carry one more request, in milliseconds.',
-    ),
-    deadlineMs: integer(
-      30_000,
-      1,
-      DAY_MS,
-      'Deadline of the whole shutdown, in milliseconds. Requests still in progress shortly before it are aborted.',
-    ),
-    failureDeadlineMs: integer(
-      10_000,
-      1,
-      DAY_MS,
-      'Deadline of a shutdown after an uncaught exception, in milliseconds, if it is earlier than deadlineMs.',
-    ),
-  }),
+  shutdown: shutdownSettings,
 })
 
 type DeepReadonly<T> = T extends readonly (infer Item)[]

@@ -1,0 +1,72 @@
+import { Type } from 'typebox'
+import { PRINTABLE, REDIS_URL } from './patterns.ts'
+import { DAY_MS, integer, section, TEN_YEARS_SECONDS, text } from './setting-builders.ts'
+
+export const redisSettings = section(
+  'Redis, for published policies and for the state that replicas share.',
+  {
+    url: Type.Optional(
+      Type.String({
+        maxLength: 4096,
+        pattern: REDIS_URL,
+        writeOnly: true,
+        description:
+          'Redis URL: redis://host:6379/0, redis+sentinel://h1,h2/master or redis+cluster://h1,h2; rediss uses TLS. Unset: Redis is not used.',
+      }),
+    ),
+    prefix: Type.String({
+      default: '{postern}:',
+      minLength: 1,
+      maxLength: 128,
+      pattern: PRINTABLE,
+      description:
+        'Prefix of every key. Its hash tag, in braces, keeps the keys on one node of a cluster.',
+    }),
+    commandTimeoutMs: integer(
+      300,
+      10,
+      60_000,
+      'Timeout of one command, in milliseconds. Commands that transfer a whole policy have ten times as long.',
+    ),
+    connectTimeoutMs: integer(
+      1500,
+      10,
+      DAY_MS,
+      'Timeout for connecting to Redis, in milliseconds.',
+    ),
+  },
+)
+
+export const policySettings = section('Policy: what each role may do.', {
+  source: Type.Enum(['files', 'redis'], {
+    default: 'files',
+    description:
+      'Source of the policy. files: policy.directory; redis: what "postern policy push" published.',
+  }),
+  directory: text(
+    'policies',
+    'Directory with model.conf, the rules and exclusions.yaml. Watched for changes.',
+  ),
+  pollSeconds: integer(
+    3,
+    1,
+    5,
+    'Interval at which the source is polled for changes whose notification was lost, in seconds.',
+  ),
+  snapshot: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description:
+        'File that keeps the last good policy, to start with while Redis is unreachable. Unset: no snapshot.',
+    }),
+  ),
+  maxAge: Type.Optional(
+    Type.Integer({
+      minimum: 10,
+      maximum: TEN_YEARS_SECONDS,
+      description:
+        'Stop using a policy that its source has not confirmed for this many seconds. Unset: never.',
+    }),
+  ),
+})

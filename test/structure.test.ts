@@ -36,14 +36,21 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   token: ['lru.ts'],
 
+  'policy/steps.ts': [],
   'policy/rule': [],
   'policy/model': ['policy/rule'],
-  'policy/set': ['policy/rule', 'policy/model'],
-  'policy/engine': ['policy/rule', 'policy/model', 'policy/set'],
+  'policy/set': ['policy/steps.ts', 'policy/rule', 'policy/model'],
+  'policy/engine': ['policy/steps.ts', 'policy/rule', 'policy/model', 'policy/set'],
   policy: ['policy/engine'],
-  'policy/import': ['policy/rule', 'policy/model', 'policy/set'],
-  'policy/review': ['policy/rule', 'policy/set', 'suggest.ts'],
-  'policy/expectations': ['policy/rule', 'policy/set', 'policy/engine', 'policy/review'],
+  'policy/import': ['policy/steps.ts', 'policy/model', 'policy/set'],
+  'policy/review': ['policy/steps.ts', 'policy/rule', 'policy/set', 'suggest.ts'],
+  'policy/expectations': [
+    'policy/steps.ts',
+    'policy/rule',
+    'policy/set',
+    'policy/engine',
+    'policy/review',
+  ],
 
   // Pure: what the configuration and a policy together say about a call.
   admission: ['policy', 'policy/rule', 'policy/engine'],

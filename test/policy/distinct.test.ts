@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Rule } from '../../src/policy/rule/rule.ts'
-import { finish } from '../../src/policy/rule/steps.ts'
 import { distinct } from '../../src/policy/set/distinct.ts'
 import { ruleKey } from '../../src/policy/set/revision.ts'
+import { finish } from '../../src/policy/steps.ts'
 
 /** Texts that begin with one another, and some beyond the plane that sorting by code units splits. */
 const text = fc.constantFrom('a', 'a!', 'a b', 'ab', 'b', 'B', 'é', '\uFF5E', '\u{1F600}', 'a/')

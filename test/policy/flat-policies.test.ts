@@ -5,8 +5,8 @@ import { type CompiledPolicies, compile, compileFlat } from '../../src/policy/en
 import { flattenPolicies, memoryOf } from '../../src/policy/engine/flat-policies.ts'
 import { numberOf, tableOf, textAt } from '../../src/policy/engine/text-table.ts'
 import { explain } from '../../src/policy/explain.ts'
-import { finish } from '../../src/policy/rule/steps.ts'
 import type { PolicySet } from '../../src/policy/set/policy-set.ts'
+import { finish } from '../../src/policy/steps.ts'
 import { casbinModels } from './casbin-models.ts'
 import { policySet, widestModel } from './policy-text.ts'
 

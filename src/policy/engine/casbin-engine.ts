@@ -1,10 +1,10 @@
 import { Enforcer, newModel } from 'casbin'
 import type { CasbinModel } from '../model/columns.ts'
 import type { Inheritance, Rule } from '../rule/rule.ts'
-import { rowsPerStep, type Steps } from '../rule/steps.ts'
 import { effectTexts } from '../set/format.ts'
 import { ancestorsInSteps, byScope, scopeOf } from '../set/inheritance.ts'
 import type { PolicySet } from '../set/policy-set.ts'
+import { rowsPerStep, type Steps } from '../steps.ts'
 import type { Decision, Engine, Question } from './decision.ts'
 
 /**

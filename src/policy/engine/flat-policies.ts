@@ -1,7 +1,7 @@
 import { engineFor } from '../model/model.ts'
 import type { Exclusion } from '../rule/rule.ts'
-import type { Steps } from '../rule/steps.ts'
 import type { PolicySet } from '../set/policy-set.ts'
+import type { Steps } from '../steps.ts'
 import { type FlatRules, flattenRules } from './flat-rules.ts'
 import { indexRules, type RuleIndex } from './rule-index.ts'
 

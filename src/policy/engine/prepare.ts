@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { finishInSlices, type Slicing, type Steps } from '../rule/steps.ts'
 import { type PolicyFile, parseInSteps } from '../set/policy-set.ts'
+import { finishInSlices, type Slicing, type Steps } from '../steps.ts'
 import { type CompiledSet, compileInSteps } from './compile.ts'
 
 /** Short enough that a request which arrives in the middle of a slice does not notice. */

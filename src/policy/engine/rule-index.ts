@@ -1,7 +1,7 @@
 import type { Inheritance, Rule } from '../rule/rule.ts'
-import { rowsPerStep, type Steps } from '../rule/steps.ts'
 import { ancestorsInSteps } from '../set/inheritance.ts'
 import type { PolicySet } from '../set/policy-set.ts'
+import { rowsPerStep, type Steps } from '../steps.ts'
 import { createPathTrieBuilder } from './path-trie.ts'
 import { createRuleTableBuilder, type RuleEntries } from './rule-table.ts'
 import { type TextTable, tableOf } from './text-table.ts'

@@ -1,6 +1,6 @@
 import type { Decision, Question } from '../engine/decision.ts'
 import { placeOf } from '../review/finding.ts'
-import type { Tick } from '../rule/steps.ts'
+import type { Tick } from '../steps.ts'
 
 /** One line of a test file: what must be answered to one question. */
 export interface Expectation {

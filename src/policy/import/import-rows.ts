@@ -1,10 +1,10 @@
 import type { Problem } from '../../errors.ts'
 import type { Model } from '../model/model.ts'
-import { finish } from '../rule/steps.ts'
 import { createCsvParser } from '../set/csv.ts'
 import { formatField } from '../set/csv-line.ts'
 import { formatModel } from '../set/format.ts'
 import type { PolicyFile } from '../set/policy-set.ts'
+import { finish } from '../steps.ts'
 
 /** A row of another product's policy table. */
 interface ForeignRow {

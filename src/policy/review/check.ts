@@ -1,5 +1,5 @@
-import type { Tick } from '../rule/steps.ts'
 import type { PolicyFile, PolicySet } from '../set/policy-set.ts'
+import type { Tick } from '../steps.ts'
 import { checkDenies, checkDenySpelling } from './check-denies.ts'
 import { checkDuplicates } from './check-duplicates.ts'
 import { checkExclusions } from './check-exclusions.ts'

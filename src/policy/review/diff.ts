@@ -1,6 +1,6 @@
 import type { Exclusion, Rule } from '../rule/rule.ts'
-import type { Tick } from '../rule/steps.ts'
 import type { PolicySet } from '../set/policy-set.ts'
+import type { Tick } from '../steps.ts'
 import type { AccessChange } from './access-change.ts'
 import { createChangesOfRole, type Version } from './diff-candidates.ts'
 import { possibleGains } from './diff-casbin.ts'

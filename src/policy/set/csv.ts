@@ -1,7 +1,7 @@
 import type { Problem } from '../../errors.ts'
 import type { Model } from '../model/model.ts'
 import { type Inheritance, type Origin, quote, type Rule } from '../rule/rule.ts'
-import { rowsPerStep, type Steps } from '../rule/steps.ts'
+import { rowsPerStep, type Steps } from '../steps.ts'
 import { createCasbinLineReader } from './casbin-lines.ts'
 import { columnOf, splitLine } from './csv-line.ts'
 import { createIndexLineReader } from './index-lines.ts'

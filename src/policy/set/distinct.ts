@@ -1,4 +1,4 @@
-import { rowsPerStep, type Steps } from '../rule/steps.ts'
+import { rowsPerStep, type Steps } from '../steps.ts'
 import { sortInSteps } from './sorting.ts'
 
 /** The entries of several lists without repetitions. */

@@ -1,6 +1,6 @@
 import type { Problem } from '../../errors.ts'
 import { type Inheritance, quote } from '../rule/rule.ts'
-import { finish, rowsPerStep, type Steps } from '../rule/steps.ts'
+import { finish, rowsPerStep, type Steps } from '../steps.ts'
 
 /** Casbin follows this many links and silently ignores the rest, so longer chains are rejected. */
 const longestChain = 10

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Model } from '../model/model.ts'
 import type { Exclusion, Inheritance, Rule } from '../rule/rule.ts'
-import { rowsPerStep, type Steps } from '../rule/steps.ts'
+import { rowsPerStep, type Steps } from '../steps.ts'
 
 /** What a revision hashes: the meaning of a policy, not its files. */
 export interface PolicyContent {

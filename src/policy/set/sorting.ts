@@ -1,4 +1,4 @@
-import { rowsPerStep, type Steps } from '../rule/steps.ts'
+import { rowsPerStep, type Steps } from '../steps.ts'
 
 /** Entries that the built-in sort handles in one step. */
 const runLength = 1024

@@ -1,7 +1,7 @@
 import { Fault, Invalid } from '../../errors.ts'
 import { flattenPolicies, memoryOf } from '../../policy/engine/flat-policies.ts'
-import { finishWithRests, type Steps } from '../../policy/rule/steps.ts'
 import { type PolicyFile, parseInSteps } from '../../policy/set/policy-set.ts'
+import { finishWithRests, type Steps } from '../../policy/steps.ts'
 import { parseDocument } from './document/policy-document.ts'
 import { fileOf } from './policy-files.ts'
 import type { PolicyReply, PolicyTask } from './policy-task.ts'

@@ -2,8 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { type CallersOptions, callMany } from '../support/callers.ts'
 import { startLoneGateway } from '../support/lone-gateway.ts'
-import { runNginx } from '../support/nginx.ts'
-import { freePort } from '../support/redis-server.ts'
+import { startKeepAliveNginx } from '../support/nginx.ts'
 import { startRestartableService } from '../support/restartable-service.ts'
 import { tokenOf } from '../support/tokens.ts'
 
@@ -13,24 +12,6 @@ const headers = { Authorization: `Bearer ${tokenOf('admin')}` }
 async function startGateway(targets: readonly string[]): Promise<number> {
   const { gateway } = await startLoneGateway({ upstreams: { backend: { targets } } })
   return gateway.publicPort
-}
-
-/** As one sets it up for keep-alive, else with its defaults. */
-async function startProxy(ports: readonly number[]): Promise<number> {
-  const port = await freePort()
-  const servers = ports.map((each) => `server 127.0.0.1:${each};`).join(' ')
-  return runNginx(
-    `upstream backend { ${servers} keepalive 100; }
-     server {
-       listen 127.0.0.1:${port};
-       location / {
-         proxy_pass http://backend;
-         proxy_http_version 1.1;
-         proxy_set_header Connection "";
-       }
-     }`,
-    port,
-  )
 }
 
 /** The same load on the gateway, and on an nginx where there is one, at the same time. */
@@ -67,7 +48,7 @@ describe('an upstream that closes idle connections', () => {
       ]
       const ports = [
         await startGateway([own.origin]),
-        hasNginx ? await startProxy([other.port]) : undefined,
+        hasNginx ? await startKeepAliveNginx([`127.0.0.1:${other.port}`]) : undefined,
       ] as const
 
       const { sent, failed, reasons } = await beside(ports, { callers: 100, ...load })
@@ -88,7 +69,9 @@ test('ten restarts of one of two targets fail no request', async () => {
   const [first, second] = [await startRestartableService(), await startRestartableService()]
   const ports = [
     await startGateway([first.origin, second.origin]),
-    hasNginx ? await startProxy([first.port, second.port]) : undefined,
+    hasNginx
+      ? await startKeepAliveNginx([first, second].map(({ port }) => `127.0.0.1:${port}`))
+      : undefined,
   ] as const
 
   // 80 requests a second.

@@ -7,9 +7,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { metricOf } from '../support/gateway-metrics.ts'
 import { startLoneGateway } from '../support/lone-gateway.ts'
-import { runNginx } from '../support/nginx.ts'
+import { startKeepAliveNginx } from '../support/nginx.ts'
 import { request } from '../support/raw-client.ts'
-import { freePort } from '../support/redis-server.ts'
 import { tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
 
@@ -79,23 +78,6 @@ async function startService(): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** With its defaults; only connections to the service are kept, as ours are. */
-async function startProxy(service: string): Promise<number> {
-  const port = await freePort()
-  return runNginx(
-    `upstream backend { server ${service}; keepalive 100; }
-     server {
-       listen 127.0.0.1:${port};
-       location / {
-         proxy_pass http://backend;
-         proxy_http_version 1.1;
-         proxy_set_header Connection "";
-       }
-     }`,
-    port,
-  )
-}
-
 /** How many client connections a gateway has accepted, and refused or kept. */
 async function seenBy(opsPort: number): Promise<number> {
   const open = await metricOf(opsPort, 'postern_client_connections')
@@ -114,7 +96,7 @@ describe('good callers', () => {
     const { gateway } = await startLoneGateway({ upstreams, limits })
     const ours = await underFlood(gateway.publicPort, count)
     const run = await metricOf(gateway.opsPort, 'postern_outcomes_total')
-    const theirs = await underFlood(await startProxy(service), count)
+    const theirs = await underFlood(await startKeepAliveNginx([service]), count)
     console.log(`under a flood: postern ${text(ours)}; nginx ${text(theirs)}`)
 
     expect([ours.established.failed, ours.fresh.failed]).toEqual([[], []])

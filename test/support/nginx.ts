@@ -27,6 +27,24 @@ export async function startNginx({ ports, changes = {} }: NginxOptions): Promise
   return runNginx(sample, port)
 }
 
+/** A real nginx before these servers, with its defaults but for connections that it keeps open, as we do. */
+export async function startKeepAliveNginx(servers: readonly string[]): Promise<number> {
+  const port = await freePort()
+  const listed = servers.map((server) => `server ${server};`).join(' ')
+  return runNginx(
+    `upstream backend { ${listed} keepalive 100; }
+     server {
+       listen 127.0.0.1:${port};
+       location / {
+         proxy_pass http://backend;
+         proxy_http_version 1.1;
+         proxy_set_header Connection "";
+       }
+     }`,
+    port,
+  )
+}
+
 /**
  * A real nginx with this inside its `http` block, as soon as it listens on `port`; returns that. Ends
  * with the test.

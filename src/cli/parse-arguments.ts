@@ -63,8 +63,9 @@ function tokensOf(spec: CommandSpec, args: readonly string[]): Given {
       if (value !== undefined) throw new UsageError(`${rawName} does not take a value`)
       options.set(name, true)
     } else {
-      // `--config --output` is a forgotten value far more often than a file called --output.
-      if (value === undefined || (!inlineValue && /^-./.test(value))) {
+      // `--config --output` is a forgotten value far more often than a file called --output, and an
+      // empty one is an unset variable of a script.
+      if (!value || (!inlineValue && /^-./.test(value))) {
         throw new UsageError(`${rawName} needs a value: ${rawName} ${option.value}`)
       }
       options.set(name, value)

@@ -212,6 +212,7 @@ describe('a wrong command line', () => {
     ],
     [['policy', 'check', '--strict=yes'], 'postern: --strict does not take a value\n'],
     [['policy', 'check', '--config'], 'postern: --config needs a value: --config FILE\n'],
+    [['serve', '--config='], 'postern: --config needs a value: --config FILE\n'],
     [
       ['policy', 'check', '--config', '--strict'],
       'postern: --config needs a value: --config FILE\n',

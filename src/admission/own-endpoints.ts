@@ -20,6 +20,11 @@ export interface OwnEndpointOptions {
   readonly profile: string
 }
 
+/** An own endpoint and its path, which is exact. */
+export interface PlacedEndpoint extends OwnEndpoint {
+  readonly path: string
+}
+
 export type FindOwnEndpoint = (method: string, path: string) => OwnEndpoint | undefined
 
 /** The request target in asterisk form (RFC 9112 3.2.4). */
@@ -30,18 +35,25 @@ export function isServerWide(method: string, target: string): boolean {
   return target === serverWide && method === 'OPTIONS'
 }
 
-/** Compares canonical paths exactly: `/api/v1/login/` and `/api/v1/Login` are not login. */
-export function createOwnEndpoints(options: OwnEndpointOptions): FindOwnEndpoint {
-  const login = endpoint('login', 'POST', true)
+/** Every own endpoint of a configuration. */
+export function listOwnEndpoints(options: OwnEndpointOptions): readonly PlacedEndpoint[] {
   const captcha = endpoint('captcha', 'GET', true)
-  const byPath = new Map<string, OwnEndpoint>([
+  const placed: readonly (readonly [string, OwnEndpoint])[] = [
     [serverWide, endpoint('server', 'OPTIONS', true)],
-    [ownPaths.login, login],
+    [ownPaths.login, endpoint('login', 'POST', true)],
     [ownPaths.captcha, captcha],
+    ...(options.captchaAlias ? [[captchaAlias, captcha] as const] : []),
     [ownPaths.logout, delegated(options.logout, endpoint('logout', 'POST', false))],
     [ownPaths.profile, delegated(options.profile, endpoint('profile', 'GET', false))],
-  ])
-  if (options.captchaAlias) byPath.set(captchaAlias, captcha)
+  ]
+  return placed.map(([path, own]) => ({ ...own, path }))
+}
+
+/** Compares canonical paths exactly: `/api/v1/login/` and `/api/v1/Login` are not login. */
+export function createOwnEndpoints(options: OwnEndpointOptions): FindOwnEndpoint {
+  const byPath = new Map<string, OwnEndpoint>(
+    listOwnEndpoints(options).map(({ path, ...own }) => [path, own]),
+  )
 
   return (method, path) => {
     const found = byPath.get(path)

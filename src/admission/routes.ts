@@ -10,6 +10,8 @@ export interface AccessRoute {
   /** Absent when another proxy forwards (forward-auth). */
   readonly upstream?: string
   readonly access: Access
+  /** Why it is this open. */
+  readonly reason?: string
   /** Replaces `path` in the request to the upstream; `/` removes it. */
   readonly replacePrefix?: string
   readonly allow?: Allowance

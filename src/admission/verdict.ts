@@ -5,8 +5,10 @@ import { classify, isRefusedMethod, type Need, type Surface } from './classify.t
 import {
   createOwnEndpoints,
   isServerWide,
+  listOwnEndpoints,
   type OwnEndpoint,
   type OwnEndpointOptions,
+  type PlacedEndpoint,
   serverWide,
 } from './own-endpoints.ts'
 import { type AccessRoute, createPathReader, createRoutes, type ReadPath } from './routes.ts'
@@ -22,6 +24,8 @@ interface AccessSettings {
 export interface Admission extends Surface<AccessRoute> {
   readonly readPath: ReadPath
   readonly areRoutesKnown: boolean
+  readonly routes: readonly AccessRoute[]
+  readonly endpoints: readonly PlacedEndpoint[]
 }
 
 /** What decided: a step of the policy, a route or endpoint that needs no permission, or a refusal. */
@@ -51,13 +55,16 @@ export interface Verdict {
   readonly decision?: Decision
 }
 
-export function createAdmission({ routes, endpoints }: AccessSettings): Admission {
-  const findRoute = createRoutes(routes ?? [])
+export function createAdmission(settings: AccessSettings): Admission {
+  const { routes = [], endpoints } = settings
+  const findRoute = createRoutes(routes)
   return {
     findRoute,
     findEndpoint: createOwnEndpoints(endpoints),
-    readPath: createPathReader(routes ?? [], findRoute),
-    areRoutesKnown: routes !== undefined,
+    readPath: createPathReader(routes, findRoute),
+    areRoutesKnown: settings.routes !== undefined,
+    routes,
+    endpoints: listOwnEndpoints(endpoints),
   }
 }
 

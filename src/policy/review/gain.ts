@@ -5,7 +5,7 @@ import {
   visitCovering,
   visitPrefixes,
 } from './pattern-tree.ts'
-import { freshSegment, type SegmentClass, segmentClasses } from './segment-classes.ts'
+import { freshSegment, kindsAt, type SegmentClass } from './segment-classes.ts'
 
 /** What one side allows and the other does not, of the paths of one pattern. */
 interface Gain {
@@ -144,19 +144,4 @@ function coveredBy(side: Side, shape: PatternShape): MethodBits {
   const marks: Marks = { allow: 0, deny: 0, pass: 0 }
   for (const { root } of side) visitCovering(root, shape, (each) => add(marks, each))
   return marks.pass | (side.some(({ hasDeny }) => hasDeny) ? 0 : marks.allow)
-}
-
-/** The kinds of segment that the pattern allows at this place. */
-function kindsAt(
-  { segments, tail, prefix }: PatternShape,
-  at: number,
-  nodes: readonly PatternNode<Marks>[],
-): Iterable<SegmentClass> {
-  const segment = segments[at]
-  if (segment !== undefined) return [{ text: segment, isText: true }]
-  if (at < segments.length) return segmentClasses(nodes, { prefix: '', mayBeEmpty: false })
-  if (at > segments.length || tail === 'below') {
-    return segmentClasses(nodes, { prefix: '', mayBeEmpty: true })
-  }
-  return segmentClasses(nodes, { prefix, mayBeEmpty: false })
 }

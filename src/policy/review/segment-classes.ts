@@ -1,4 +1,4 @@
-import type { PatternNode } from './pattern-tree.ts'
+import type { PatternNode, PatternShape } from './pattern-tree.ts'
 
 /**
  * One kind of segment that some patterns distinguish: the segment with exactly this text, or all
@@ -13,7 +13,7 @@ export interface SegmentClass {
  * The kinds of segment that the patterns at these nodes distinguish, of those that begin with
  * `prefix`. Segments that no pattern names come first: they show a difference soonest.
  */
-export function* segmentClasses(
+function* segmentClasses(
   nodes: readonly PatternNode<unknown>[],
   { prefix, mayBeEmpty }: { readonly prefix: string; readonly mayBeEmpty: boolean },
 ): Generator<SegmentClass> {
@@ -35,6 +35,21 @@ export function* segmentClasses(
       yield { text, isText: false }
     }
   }
+}
+
+/** The kinds of segment that the pattern allows at this place. */
+export function kindsAt(
+  { segments, tail, prefix }: PatternShape,
+  at: number,
+  nodes: readonly PatternNode<unknown>[],
+): Iterable<SegmentClass> {
+  const segment = segments[at]
+  if (segment !== undefined) return [{ text: segment, isText: true }]
+  if (at < segments.length) return segmentClasses(nodes, { prefix: '', mayBeEmpty: false })
+  if (at > segments.length || tail === 'below') {
+    return segmentClasses(nodes, { prefix: '', mayBeEmpty: true })
+  }
+  return segmentClasses(nodes, { prefix, mayBeEmpty: false })
 }
 
 /**

@@ -156,6 +156,7 @@ const schema = {
         message: text(),
         waitSeconds: number(0, 3600),
         allowEmpty: flag(),
+        noTests: flag(),
       }),
       job: section({
         backoffLimit: number(0, 100),

@@ -78,7 +78,9 @@ function unknownOption(rawName: string, { options }: CommandSpec): UsageError {
   const name = rawName.replace(/^-+/, '')
   const isFormat = options['output']?.choices?.includes(name) === true
   const known = [...Object.keys(options), 'help'].map((each) => `--${each}`)
-  const longer = known.filter((each) => name.length > 1 && each.startsWith(rawName))
+  const longer = known.filter((each) => {
+    return name.length > 1 && (each.startsWith(rawName) || each.endsWith(`-${name}`))
+  })
   const meant = isFormat ? `--output ${name}` : longer.length === 1 ? longer[0] : undefined
   const hint = meant === undefined ? didYouMean(rawName, known) : `; did you mean ${meant}?`
   return new UsageError(`unknown option ${rawName}${hint}`)

@@ -37,7 +37,7 @@ const edit = (cwd: string, ...rules: readonly string[]) =>
   writeFile(join(cwd, 'policies/policy.csv'), rules.map((rule) => `p, clerk, ${rule}\n`).join(''))
 
 const push = (cwd: string, ...more: readonly string[]) =>
-  run(['push', '-m', 'why', '--yes', '--no-wait', ...more], { cwd })
+  run(['push', '--no-tests', '-m', 'why', '--yes', '--no-wait', ...more], { cwd })
 
 /** Publishes a first policy, and gives two working copies of it, one pulled and one copied. */
 async function twoCopies() {
@@ -58,7 +58,10 @@ describe('the second of two pushes from one base', () => {
     const first = await push(ann)
     const published = await live()
     const second = await push(bob)
-    const asked = await run(['push', '-m', 'why', '--no-wait'], { cwd: bob, types: 'yes' })
+    const asked = await run(['push', '--no-tests', '-m', 'why', '--no-wait'], {
+      cwd: bob,
+      types: 'yes',
+    })
 
     expect(first.code).toBe(0)
     for (const refused of [second, asked]) {
@@ -139,7 +142,7 @@ describe('files that do not say what they were made from', () => {
     await push(await copyOf('/orders, GET'))
     const cwd = await copyOf('/orders, PUT')
 
-    const refused = await run(['push', '-m', 'why', '--no-wait'], { cwd })
+    const refused = await run(['push', '--no-tests', '-m', 'why', '--no-wait'], { cwd })
 
     expect(refused).toMatchObject({ code: 1, out: '' })
     expect(refused.err).toContain(`run again with --yes --over ${await live()}`)
@@ -161,7 +164,10 @@ describe('files that do not say what they were made from', () => {
     await push(await copyOf('/orders, GET'))
     const other = await copyOf('/orders, PUT')
 
-    const ran = await run(['push', '-m', 'why', '--no-wait'], { cwd: other, types: 'yes' })
+    const ran = await run(['push', '--no-tests', '-m', 'why', '--no-wait'], {
+      cwd: other,
+      types: 'yes',
+    })
 
     expect(ran.code).toBe(0)
   })
@@ -221,7 +227,7 @@ describe('the note of what files were made from', () => {
   test('is for each Redis and prefix, so that one copy can be pushed to several', async () => {
     const other = { POSTERN_REDIS__URL: redis.url, POSTERN_REDIS__PREFIX: '{staging}:' }
     const pushTo = (cwd: string, env: Readonly<Record<string, string>>) =>
-      policy(['push', '-m', 'why', '--yes', '--no-wait'], { cwd, env })
+      policy(['push', '--no-tests', '-m', 'why', '--yes', '--no-wait'], { cwd, env })
     const production = { POSTERN_REDIS__URL: redis.url, POSTERN_REDIS__PREFIX: prefix }
     const cwd = await copyOf('/orders, GET')
     await pushTo(cwd, other)
@@ -241,7 +247,10 @@ describe('the note of what files were made from', () => {
     const url = redis.url.replace('//', '//ann:pass%40word@')
     const env = { POSTERN_REDIS__URL: url, POSTERN_REDIS__PREFIX: prefix }
 
-    const named = await policy(['push', '-m', 'why', '--yes', '--no-wait'], { cwd, env })
+    const named = await policy(['push', '--no-tests', '-m', 'why', '--yes', '--no-wait'], {
+      cwd,
+      env,
+    })
     await edit(cwd, '/orders, PUT')
     const plain = await push(cwd)
 

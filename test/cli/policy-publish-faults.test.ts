@@ -25,7 +25,8 @@ async function run(args: readonly string[], { env, ...options }: RunOptions = {}
   return policy(args, { cwd: await folder(files), ...options, env: where })
 }
 
-const push = (options?: RunOptions) => run(['push', '-m', 'why', '--yes', '--no-wait'], options)
+const push = (options?: RunOptions) =>
+  run(['push', '--no-tests', '-m', 'why', '--yes', '--no-wait'], options)
 
 /** The URL of a user who may do everything but this. */
 async function urlWithout(command: string): Promise<string> {
@@ -70,7 +71,16 @@ describe('postern policy push', () => {
     const head = JSON.stringify({ revision: content.revision, sequence: 7 })
     await redis.client.set(`${prefix}policy:head`, head)
 
-    const args = ['push', '-m', 'why', '--yes', '--no-wait', '--over', content.revision]
+    const args = [
+      'push',
+      '--no-tests',
+      '-m',
+      'why',
+      '--yes',
+      '--no-wait',
+      '--over',
+      content.revision,
+    ]
     const { code, err } = await run(args)
 
     expect({ code, err }).toMatchObject({ code: 0, err: expect.stringContaining('is invalid') })
@@ -94,7 +104,7 @@ describe('postern policy push', () => {
       const env = { POSTERN_REDIS__URL: await urlWithout('zrange') }
 
       const { code, out, err } = await run(
-        ['push', '-m', 'why', '--yes', '--wait', '0', '--output', output],
+        ['push', '--no-tests', '-m', 'why', '--yes', '--wait', '0', '--output', output],
         { env },
       )
 
@@ -110,7 +120,7 @@ describe('postern policy push', () => {
     const report = JSON.stringify({ version: '1', revision: 'r-\u001b[31m' })
     await redis.client.set(`${prefix}replica:a\u001b[2Jb`, report)
 
-    const { code, err } = await run(['push', '-m', 'why', '--yes', '--wait', '0'])
+    const { code, err } = await run(['push', '--no-tests', '-m', 'why', '--yes', '--wait', '0'])
 
     expect(code).toBe(1)
     expect(err).toContain('a\\u{1b}[2Jb uses r-\\u{1b}[31m')
@@ -126,7 +136,10 @@ describe('a configuration that cannot be used', () => {
   ])('and was %s is not replaced by guesses about the keys', async (_, args, env) => {
     const cwd = await folder({ ...files, 'shop.yaml': broken })
 
-    const ran = await run(['push', '-m', 'x', '--yes', 'policies', ...args], { cwd, env })
+    const ran = await run(['push', '--no-tests', '-m', 'x', '--yes', 'policies', ...args], {
+      cwd,
+      env,
+    })
 
     expect(ran).toMatchObject({ code: 3, err: expect.stringContaining('shop.yaml:2') })
     expect(await redis.client.dbsize()).toBe(0)
@@ -136,7 +149,10 @@ describe('a configuration that cannot be used', () => {
     const cwd = await folder({ ...files, 'config/postern.yaml': broken })
     const env = { POSTERN_REDIS__URL: redis.url }
 
-    const { err } = await policy(['push', '-m', 'x', '--yes', '--wait', '0'], { cwd, env })
+    const { err } = await policy(['push', '--no-tests', '-m', 'x', '--yes', '--wait', '0'], {
+      cwd,
+      env,
+    })
 
     expect(err).toContain('note: config/postern.yaml is not valid, so redis.prefix is {postern}:')
     expect(err).toContain('POSTERN_REDIS__PREFIX')

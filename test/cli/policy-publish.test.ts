@@ -41,7 +41,10 @@ async function push(
   waiting: readonly string[] = ['--no-wait'],
 ) {
   const cwd = await folder(filesOf(...rules))
-  const ran = await run(['push', '-m', message, '--yes', '--over', 'live', ...waiting], { cwd })
+  const ran = await run(
+    ['push', '--no-tests', '-m', message, '--yes', '--over', 'live', ...waiting],
+    { cwd },
+  )
   const head = await (await testStore(redis)).head()
   return { ...ran, cwd, revision: head?.revision ?? '' }
 }
@@ -62,7 +65,7 @@ describe('postern policy push', () => {
     await until(async () => (await (await testStore(redis)).replicas()).length === 1)
 
     const { code, out, err } = await run(
-      ['push', '-m', 'clerks may order', '--yes', '--over', 'live'],
+      ['push', '--no-tests', '-m', 'clerks may order', '--yes', '--over', 'live'],
       { cwd },
     )
 
@@ -95,7 +98,7 @@ describe('postern policy push', () => {
   ])('asks %s', async (_, types, code) => {
     const cwd = await folder(filesOf(...first))
 
-    const ran = await run(['push', '-m', 'x', '--no-wait'], { cwd, types })
+    const ran = await run(['push', '--no-tests', '-m', 'x', '--no-wait'], { cwd, types })
 
     expect(ran.code).toBe(code)
     expect(ran.err).toContain('Type yes: ')
@@ -103,7 +106,9 @@ describe('postern policy push', () => {
   })
 
   test('does not publish without a terminal and without --yes', async () => {
-    const ran = await run(['push', '-m', 'x'], { cwd: await folder(filesOf(...first)) })
+    const ran = await run(['push', '--no-tests', '-m', 'x'], {
+      cwd: await folder(filesOf(...first)),
+    })
 
     expect(ran).toMatchObject({ code: 1, out: '' })
     expect(ran.err).toContain('not a terminal: review the diff above, then run again with --yes')
@@ -123,18 +128,54 @@ describe('postern policy push', () => {
   ])('exits with %d and publishes nothing when the policy %s', async (code, _, files) => {
     const cwd = await folder({ ...filesOf(...first), ...files })
 
-    const ran = await run(['push', '-m', 'x', '--yes'], { cwd })
+    const ran = await run(['push', '--no-tests', '-m', 'x', '--yes'], { cwd })
 
     expect(ran).toMatchObject({ code, out: '' })
     expect(await (await testStore(redis)).head()).toBeUndefined()
   })
 
+  test.each([
+    ['no directory of tests', {}],
+    ['no file in the directory of tests', { 'policies/tests/README': '' }],
+  ])('refuses a policy with %s, unless told to publish it', async (_, files) => {
+    const cwd = await folder({ ...filesOf(...first), ...files })
+
+    const refused = await run(['push', '-m', 'x', '--yes', '--no-wait'], { cwd })
+    const head = await (await testStore(redis)).head()
+    const json = await run(['push', '-m', 'x', '--yes', '--no-wait', '--output', 'json'], { cwd })
+    const told = await run(['push', '-m', 'x', '--yes', '--no-wait', '--no-tests'], { cwd })
+
+    expect({ ...refused, head }).toEqual({
+      code: 4,
+      out: '',
+      err: expect.stringMatching(/^postern: refused: policies has no tests: .+ --no-tests\n$/m),
+      head: undefined,
+    })
+    expect([json.code, JSON.parse(json.out)]).toMatchObject([4, { ok: false, tests: 0 }])
+    expect(told.code).toBe(0)
+  })
+
+  test('runs the tests also when told that none are needed', async () => {
+    const cwd = await folder({
+      ...filesOf(...first),
+      'policies/tests/a_test.yaml':
+        '- { role: clerk, method: GET, path: /orders, expect: deny, reason: why }',
+    })
+
+    const { code } = await run(['push', '-m', 'x', '--yes', '--no-wait', '--no-tests'], { cwd })
+
+    expect(code).toBe(4)
+  })
+
   test('publishes a policy without rules when told to', async () => {
     const cwd = await folder({ ...filesOf(), 'policies/policy.csv': '# postern: empty' })
 
-    const { code } = await run(['push', '-m', 'x', '--yes', '--allow-empty', '--no-wait'], {
-      cwd,
-    })
+    const { code } = await run(
+      ['push', '--no-tests', '-m', 'x', '--yes', '--allow-empty', '--no-wait'],
+      {
+        cwd,
+      },
+    )
 
     expect(code).toBe(0)
   })
@@ -157,7 +198,7 @@ describe('postern policy push', () => {
       return 'yes'
     }
 
-    const ran = await run(['push', '-m', 'x'], { cwd, types: publishFirst })
+    const ran = await run(['push', '--no-tests', '-m', 'x'], { cwd, types: publishFirst })
 
     expect(ran).toMatchObject({ code: 1, out: '' })
     expect(ran.err).toMatch(
@@ -170,7 +211,10 @@ describe('postern policy push', () => {
   test('says that there is nothing to do when it is live already', async () => {
     const { cwd, revision } = await push(first)
 
-    const { code, out, err } = await run(['push', '-m', 'again', '--yes', '--no-wait'], { cwd })
+    const { code, out, err } = await run(
+      ['push', '--no-tests', '-m', 'again', '--yes', '--no-wait'],
+      { cwd },
+    )
 
     expect({ code, out }).toEqual({ code: 0, out: `${revision} is live; replicas not checked\n` })
     expect(err).toContain(`${revision} is already live`)
@@ -191,7 +235,7 @@ describe('postern policy push', () => {
     await redis.client.set(`${prefix}policy:rev:${revision}`, '{"cut":')
     const cwd = await folder(filesOf(...second))
 
-    const args = ['push', '-m', 'x', '--yes', '--no-wait', '--over', revision]
+    const args = ['push', '--no-tests', '-m', 'x', '--yes', '--no-wait', '--over', revision]
     const { code, err } = await run(args, { cwd })
 
     expect(code).toBe(0)
@@ -202,7 +246,7 @@ describe('postern policy push', () => {
     const cwd = await folder(filesOf(...first))
 
     const { code, out } = await run(
-      ['push', '-m', 'x', '--yes', '--no-wait', '--output', 'json', '--author', 'ci'],
+      ['push', '--no-tests', '-m', 'x', '--yes', '--no-wait', '--output', 'json', '--author', 'ci'],
       { cwd },
     )
 
@@ -215,7 +259,7 @@ describe('postern policy push', () => {
     const cwd = await folder(filesOf(...first))
     const env = { POSTERN_REDIS__URL: 'redis://127.0.0.1:1' }
 
-    const { code, err } = await run(['push', '-m', 'x', '--yes'], { cwd, env })
+    const { code, err } = await run(['push', '--no-tests', '-m', 'x', '--yes'], { cwd, env })
 
     expect(code).toBe(1)
     expect(err.trimEnd().split('\n').at(-1)).toBe(

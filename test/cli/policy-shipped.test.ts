@@ -31,7 +31,7 @@ describe('the shipped policies, by the real command', () => {
   })
 
   test('pass their tests, which cover every rule', async () => {
-    const { code, out, err } = await postern(['policy', 'test', '--coverage', '100'])
+    const { code, out, err } = await postern(['policy', 'test', '--min-coverage', '100'])
 
     expect(code).toBe(0)
     // They are for more services than the sample.

@@ -187,7 +187,7 @@ routes:
     ['there is no test', [], {}],
     [
       'less is covered than was asked for',
-      ['--coverage', '100'],
+      ['--min-coverage', '100'],
       { 'policies/a.csv': 'p, b, /x, GET' },
     ],
   ])('exits with 4 when %s', async (_, options, more) => {
@@ -574,8 +574,8 @@ describe('a policy command', () => {
     ['check', 'a', 'b'],
     ['check', '--yes'],
     ['check', '--output', 'junit'],
-    ['test', '--coverage', 'all'],
-    ['test', '--coverage', '101'],
+    ['test', '--min-coverage', 'all'],
+    ['test', '--min-coverage', '101'],
     ['explain', 'a', 'GET'],
     ['diff', 'a', 'b', 'c'],
     ['push'],

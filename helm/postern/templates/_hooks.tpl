@@ -50,6 +50,9 @@ app.kubernetes.io/component: policy-hook
 {{- if $push.allowEmpty }}
 - '--allow-empty'
 {{- end }}
+{{- if $push.noTests }}
+- '--no-tests'
+{{- end }}
 {{- else }}
 - policy
 - {{ ternary "test" "check" $hasTests }}

@@ -45,7 +45,7 @@ caller with this role and a valid token. Routes come from the configuration. Wor
 The report lists rules and exclusions that no test covers.`,
   arguments: [directoryArgument],
   options: {
-    coverage: {
+    'min-coverage': {
       value: 'PERCENT',
       number: { min: 0, max: 100 },
       default: '0',
@@ -67,7 +67,7 @@ The report lists rules and exclusions that no test covers.`,
   examples: [
     'postern policy test',
     'postern policy test ../new-policies --config production.yaml',
-    'postern policy test --coverage 100',
+    'postern policy test --min-coverage 100',
     'postern policy test --output junit > policy-tests.xml',
   ],
 } as const satisfies CommandSpec

@@ -31,7 +31,7 @@ export const policyTest: Run<typeof testSpec> = async (call, io) => {
 }
 
 const test: Run<typeof testSpec> = async ({ options, arguments: [named] }, io) => {
-  const { output, coverage: min } = options
+  const { output, 'min-coverage': min } = options
   const settings = policySettings(options.config, io)
   const { admission, note } = settings.admission()
   const name = named ?? settings.directory

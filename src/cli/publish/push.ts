@@ -1,5 +1,5 @@
 import { type Run, UsageError } from '../command.ts'
-import { json } from '../format.ts'
+import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { formatFindings, reviewDirectory } from '../policy/review.ts'
 import { formatNotes, formatReport, reportAsJson, runTests } from '../policy/test.ts'
@@ -31,12 +31,14 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
     if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
     return 3
   }
-  io.err(formatNotes(tests, note) + formatReport(name, tests))
-  if (tests.failures.length > 0) {
+  const { set } = review
+  // A policy without rules has nothing to test; --allow-empty guards it.
+  const isUntested = tests.outcomes.length === 0 && set.rules.length > 0 && !options['no-tests']
+  io.err(formatNotes(tests, note) + (isUntested ? untested(name) : formatReport(name, tests)))
+  if (tests.failures.length > 0 || isUntested) {
     if (output === 'json') io.out(json({ ok: false, ...reportAsJson(review, tests) }))
     return 4
   }
-  const { set } = review
   if (set.rules.length === 0 && !options['allow-empty']) {
     return refuse(
       'refused: the policy has no rules, so only admin would keep access; if you want that, add --allow-empty',
@@ -57,6 +59,12 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
     if (!isNoted && options.over === undefined) io.err(baseNotWritten(name))
     return reportPublication(report, { output, allowLost }, io)
   })
+}
+
+function untested(name: string): string {
+  return printable(
+    `postern: refused: ${name} has no tests: add them to ${name}/tests/*_test.yaml, or publish without tests with --no-tests`,
+  ).concat('\n')
 }
 
 /** The author, which the history keeps. */

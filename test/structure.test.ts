@@ -133,10 +133,20 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
   workers: ['config/schema', 'config/checks', 'http', 'metrics', 'log'],
 
-  cli: ['admission', 'config', 'config/schema', 'stores/policies', 'stores/redis', 'suggest.ts'],
+  cli: [
+    'admission',
+    'config',
+    'config/schema',
+    'stores/database',
+    'stores/policies',
+    'stores/redis',
+    'suggest.ts',
+  ],
   // The commands of one word.
   'cli/program': ['cli', 'config', 'config/schema', 'serve', 'workers', 'version.ts'],
   'cli/policy': ['cli', 'admission', 'config', 'policy/', 'stores/'],
+  // What a policy and the configuration together answer.
+  'cli/questions': ['cli', 'cli/policy', 'admission', 'policy/'],
   'cli/publish': ['cli', 'cli/policy', 'policy/', 'stores/'],
   'cli/accounts': ['cli', 'config/', 'login', 'stores/', 'token', 'suggest.ts'],
   'cli/keys': ['cli', 'config/', 'stores/keys', 'token'],

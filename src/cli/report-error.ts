@@ -1,22 +1,28 @@
 import { Fault, formatProblem, Invalid } from '../errors.ts'
+import type { CommandSpec } from './command.ts'
+import { Declined } from './declined.ts'
+import { exitCodes } from './exit-codes.ts'
 import { printable } from './format.ts'
 import type { Io } from './io.ts'
 
-/**
- * Prints one line for what the user can fix, and a stack only for a bug of ours. Returns the exit code:
- * 3 for invalid files, 1 for the rest.
- */
-export function reportError(error: unknown, io: Io): number {
+/** Prints one line for what the user can fix, and a stack only for a bug of ours. Returns the exit code. */
+export function reportError(error: unknown, io: Io, spec?: CommandSpec): number {
   if (error instanceof Invalid) {
     for (const problem of error.problems) io.err(`${printable(formatProblem(problem))}\n`)
-    return 3
+    return exitCodes.invalid
+  }
+  if (error instanceof Declined) {
+    io.err(`postern: ${printable(error.message)}\n`)
+    return exitCodes.no
   }
   if (error instanceof Fault) {
     const why = error.cause instanceof Error ? error.cause.message : ''
     const reason = `${error.message}${error.message.includes(why) ? '' : `: ${why}`}`
     io.err(`postern: ${printable(reason)}\n`)
-    return 1
+    // Supervisors know the 1 of `serve`, and a command without a store has no question to ask it.
+    const asksStores = spec?.exitCodes[exitCodes.unavailable] !== undefined
+    return asksStores ? exitCodes.unavailable : exitCodes.no
   }
   io.err(`${error instanceof Error ? error.stack : String(error)}\n`)
-  return 1
+  return exitCodes.bug
 }

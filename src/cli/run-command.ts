@@ -1,10 +1,12 @@
 import { Invalid } from '../errors.ts'
 import { type CommandSpec, type Run, UsageError } from './command.ts'
+import { exitCodes } from './exit-codes.ts'
 import { json, printable } from './format.ts'
 import { commandHelp, usageLines } from './help.ts'
 import type { Io } from './io.ts'
 import { asksForHelp, parseArguments } from './parse-arguments.ts'
 import { startClock } from './progress.ts'
+import { reportError } from './report-error.ts'
 
 /** A command that is ready to run. */
 export interface Command {
@@ -46,10 +48,10 @@ export function command<const Spec extends CommandSpec>(
       try {
         return await work(args, io)
       } catch (error) {
-        if (!(error instanceof UsageError)) throw error
+        if (!(error instanceof UsageError)) return reportError(error, io, spec)
         const hint = `Run "postern ${spec.name} --help" for options and examples.`
         io.err(`postern: ${printable(error.message)}\n${usageLines(spec)}\n${hint}\n`)
-        return 2
+        return exitCodes.usage
       }
     },
   }

@@ -128,7 +128,7 @@ export async function withPolicyStore<Result>(
   }
 }
 
-/** Fails with one line and exit code 1. */
-export function refuse(reason: string): never {
+/** The question cannot be asked: one line that says why, and the exit code `unavailable`. */
+export function unavailable(reason: string): never {
   throw new Fault('policies', { reason })
 }

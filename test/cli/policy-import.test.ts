@@ -228,7 +228,7 @@ describe('postern policy import redis', () => {
     ['is not JSON', '[{"ptype":', 3, 'is not the JSON array'],
     ['is no array', '{}', 3, 'is not the JSON array'],
     ['is an array of something else', '[["p"]]', 3, 'is not the JSON array'],
-    ['is not there', undefined, 1, 'Redis has no key "policies"'],
+    ['is not there', undefined, 5, 'Redis has no key "policies"'],
     [
       'has a list for a value',
       '[{"ptype":"p","v0":["a"],"v1":"/x","v2":"GET"}]',

@@ -25,12 +25,14 @@ describe('--output json', () => {
     ['diff with a bad policy', 3, ['diff', 'policies', 'nowhere'], {}],
     ['push of a bad row', 3, ['push', '-m', 'x'], { 'policies/policy.csv': 'p, x' }],
     ['push with a failing test', 4, ['push', '-m', 'x'], { 'policies/tests/x_test.yaml': deny }],
-    ['push without Redis', 1, ['push', '--no-tests', '-m', 'x', '--yes'], {}],
-    ['pull without Redis', 1, ['pull'], {}],
-    ['status without Redis', 1, ['status'], {}],
-    ['history without Redis', 1, ['history'], {}],
-    ['rollback without Redis', 1, ['rollback', revision, '--yes'], {}],
-    ['import without Redis', 1, ['import', 'redis', 'new'], {}],
+    ['push without Redis', 5, ['push', '--no-tests', '-m', 'x', '--yes'], {}],
+    ['pull without Redis', 5, ['pull'], {}],
+    ['status without Redis', 5, ['status'], {}],
+    ['history without Redis', 5, ['history'], {}],
+    ['rollback without Redis', 5, ['rollback', revision, '--yes'], {}],
+    ['diff without Redis', 5, ['diff', 'live', 'policies'], {}],
+    ['explain without Redis', 5, ['explain', 'a', 'GET', '/', '--policies', 'live'], {}],
+    ['import without Redis', 5, ['import', 'redis', 'new'], {}],
   ])('is one document also for a %s', async (_, code, args, changes) => {
     const cwd = await folder({ ...files, ...changes })
     const env = { POSTERN_REDIS__URL: `redis://:hunter2@127.0.0.1:${await freePort()}` }

@@ -108,7 +108,7 @@ describe('postern policy push', () => {
         { env },
       )
 
-      expect(code).toBe(1)
+      expect(code).toBe(5)
       expect(err).toContain('published r-')
       expect(output === 'json' ? JSON.parse(out).convergence.problem : err).toContain('NOPERM')
     },

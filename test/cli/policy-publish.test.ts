@@ -255,13 +255,13 @@ describe('postern policy push', () => {
     expect((await (await testStore(redis)).history(1))[0]?.author).toBe('ci')
   })
 
-  test('exits with 1 and one line when Redis is away', async () => {
+  test('exits with 5 and one line when Redis is unreachable', async () => {
     const cwd = await folder(filesOf(...first))
     const env = { POSTERN_REDIS__URL: 'redis://127.0.0.1:1' }
 
     const { code, err } = await run(['push', '--no-tests', '-m', 'x', '--yes'], { cwd, env })
 
-    expect(code).toBe(1)
+    expect(code).toBe(5)
     expect(err.trimEnd().split('\n').at(-1)).toBe(
       'postern: Redis: connect ECONNREFUSED 127.0.0.1:1',
     )
@@ -319,7 +319,7 @@ describe('postern policy pull', () => {
   ])('says no when %s', async (_, args, words) => {
     const { code, out, err } = await run(args)
 
-    expect({ code, out, err }).toEqual({ code: 1, out: '', err: `postern: ${words}\n` })
+    expect({ code, out, err }).toEqual({ code: 5, out: '', err: `postern: ${words}\n` })
   })
 
   // Whoever can write to Redis could else overwrite any file of whoever pulls.
@@ -389,7 +389,7 @@ describe('postern policy rollback', () => {
     const { code, err } = await run(['rollback', 'r-0123456789ab', '--yes'])
 
     expect({ code, err }).toEqual({
-      code: 1,
+      code: 5,
       err: 'postern: revision r-0123456789ab does not exist: "postern policy history" shows all revisions\n',
     })
   })

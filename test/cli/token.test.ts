@@ -89,7 +89,7 @@ describe('postern token inspect', () => {
 
     const { code, out } = await postern('token inspect -', tokenOf('clerk'))
 
-    expect(code).toBe(1)
+    expect(code).toBe(5)
     expect(out).toMatch(/^verdict +unknown: .*Redis/)
   })
 })

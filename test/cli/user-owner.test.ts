@@ -88,7 +88,7 @@ describe.skipIf(problem !== undefined)(
         file,
       ])
 
-      expect(refused).toMatchObject({ code: 1, out: '' })
+      expect(refused).toMatchObject({ code: 5, out: '' })
       expect(refused.err).toMatch(
         /^postern: the embedded database in .* belongs to .*\(uid 65534\)/,
       )
@@ -124,7 +124,7 @@ describe.skipIf(problem !== undefined)(
 
       const refused = await postern(root, ['user', 'list', '--config', file])
 
-      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('(uid 65534)') })
+      expect(refused).toMatchObject({ code: 5, err: expect.stringContaining('(uid 65534)') })
       expect(await readdir(data)).toEqual([])
     })
   },
@@ -137,7 +137,7 @@ describe.skipIf(problem !== undefined)('an embedded database that root created',
 
     const refused = await postern(other, ['user', 'list', '--config', file])
 
-    expect(refused).toMatchObject({ code: 1 })
+    expect(refused).toMatchObject({ code: 5 })
     expect(refused.err).toContain(
       `belongs to root (uid 0): run this as that user, or change its owner: chown -R 65534 ${data}`,
     )

@@ -7,8 +7,9 @@ const passwordStdin = {
 } as const
 const exitCodes = {
   0: 'done',
-  1: 'not done: unknown user or role, name taken, or a store is unreachable',
+  1: 'not done: unknown user or role, or name taken',
   3: 'the configuration or a table is not valid',
+  5: 'a store is unreachable',
 } as const
 const generated = 'Only the generated password is written to stdout; it is shown once.'
 const revokes = 'Revokes every token of the user on every gateway, within a second.'
@@ -77,7 +78,7 @@ export const listSpec = {
   summary: 'list all accounts with their role and status',
   arguments: [],
   options: { ...common },
-  exitCodes: { 0: 'listed', 1: 'the database is unreachable', 3: exitCodes[3] },
+  exitCodes: { 0: 'listed', 3: exitCodes[3], 5: 'the database is unreachable' },
   examples: [
     'postern user list',
     "postern user list --output json | jq -r '.[] | select(.enabled) | .username'",
@@ -99,8 +100,9 @@ prints the signature, so the output is not a usable token.`,
   options: { ...common },
   exitCodes: {
     0: 'a gateway accepts it',
-    1: 'a gateway rejects it, or a store is unreachable',
+    1: 'a gateway rejects it',
     3: exitCodes[3],
+    5: 'a store is unreachable, so it may be revoked',
   },
   examples: [
     'postern token inspect - < token.txt',
@@ -129,8 +131,9 @@ seconds. The user can log in again at once; to prevent that, disable the account
   },
   exitCodes: {
     0: 'revoked',
-    1: 'not a token of this gateway, unknown user, or a store is unreachable',
+    1: 'not a token of this gateway, or unknown user',
     3: exitCodes[3],
+    5: exitCodes[5],
   },
   examples: [
     'postern token revoke --token - < token.txt',
@@ -149,8 +152,8 @@ does the same at startup, unless database.migrate is "never".`,
   options: { ...common },
   exitCodes: {
     0: 'every table exists and matches',
-    1: 'the database is unreachable or refuses',
     3: 'the configuration is not valid, or a table does not match',
+    5: 'the database is unreachable or refuses',
   },
   examples: [
     'postern db migrate',

@@ -5,8 +5,8 @@ import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { sharedSecret } from '../../stores/keys/shared-secret.ts'
 import { type Inspection, inspectToken } from '../../token/inspect.ts'
 import { type KeySet, parseKeySet } from '../../token/key-set.ts'
+import { accountSettings } from '../configured-database.ts'
 import type { Io } from '../io.ts'
-import { accountSettings } from './configured-database.ts'
 
 /** The configuration, with the paths that commands on tokens need. */
 export function tokenSettings(file: string | undefined, io: Io) {

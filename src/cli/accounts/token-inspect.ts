@@ -4,8 +4,9 @@ import { excessiveLifetime } from '../../token/lifetime.ts'
 import { createRevocations, type Revocations } from '../../token/revocations.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Run } from '../command.ts'
+import { withDatabase } from '../configured-database.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { formatTable, json } from '../format.ts'
-import { withDatabase } from './configured-database.ts'
 import { withRevocations } from './revoke-tokens.ts'
 import type { inspectSpec } from './specs.ts'
 import {
@@ -34,7 +35,7 @@ export const tokenInspect: Run<typeof inspectSpec> = async (call, io) => {
   const inspection = await inspectWithConfiguredKeys(await readToken(argument, io), settings)
   if (inspection === undefined) {
     io.err('postern: not a JWT: expected three base64url parts separated by dots\n')
-    return 1
+    return exitCodes.no
   }
   const { verdict, reason } = await judge(inspection, settings)
   const { header, claims, token } = inspection
@@ -47,7 +48,8 @@ export const tokenInspect: Run<typeof inspectSpec> = async (call, io) => {
     const id = token?.id
     io.out(json({ verdict, reason, key: key ?? null, id, ...times, header, claims }))
   } else io.out(formatInspection(inspection, { verdict, reason }))
-  return verdict === 'good' ? 0 : 1
+  if (verdict === 'unknown') return exitCodes.unavailable
+  return verdict === 'good' ? exitCodes.done : exitCodes.no
 }
 
 interface Judged {

@@ -1,9 +1,10 @@
 import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
 import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
+import { withDatabase } from '../configured-database.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { withDatabase } from './configured-database.ts'
 import { revokeTokensOf, withRevocations } from './revoke-tokens.ts'
 import type { revokeSpec } from './specs.ts'
 import {
@@ -27,7 +28,7 @@ export const tokenRevoke: Run<typeof revokeSpec> = async ({ options }, io) => {
     token === undefined
       ? await revokeUser(user ?? '', settings, io)
       : await revokeToken(await readToken(token, io), settings, io)
-  if (revoked === undefined) return 1
+  if (revoked === undefined) return exitCodes.no
   if (options.output === 'json') io.out(json(revoked))
   return 0
 }

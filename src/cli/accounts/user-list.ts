@@ -1,7 +1,7 @@
 import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
 import type { Run } from '../command.ts'
+import { accountSettings, withDatabase } from '../configured-database.ts'
 import { formatTable } from '../format.ts'
-import { accountSettings, withDatabase } from './configured-database.ts'
 import type { listSpec } from './specs.ts'
 
 /** Lists the accounts as a table or as one JSON document. IDs are text, so that they are exact. */

@@ -3,9 +3,10 @@ import { createPasswordHash } from '../../login/password-hash.ts'
 import { randomPassword } from '../../stores/accounts/random-password.ts'
 import type { Database } from '../../stores/database/database.ts'
 import type { Run } from '../command.ts'
+import { accountSettings, withDatabase } from '../configured-database.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { json } from '../format.ts'
 import type { Io } from '../io.ts'
-import { accountSettings, withDatabase } from './configured-database.ts'
 import { revokeTokensOf } from './revoke-tokens.ts'
 import type { addSpec, disableSpec, enableSpec, passwdSpec, roleSpec } from './specs.ts'
 import { type Change, changeAccount, type Outcome } from './user-change.ts'
@@ -49,7 +50,7 @@ async function passwordFor(
 
 function unusable(problem: string, io: Io): number {
   io.err(`postern: ${problem}\n`)
-  return 2
+  return exitCodes.usage
 }
 
 interface Work {
@@ -69,7 +70,7 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
     io.err(
       `postern: ${outcome.message}${tokensEnded ? '; revoked all tokens issued until now' : ''}\n`,
     )
-    if (!outcome.done) return 1
+    if (!outcome.done) return exitCodes.no
 
     const shown = password?.isGenerated ? { password: password.text } : {}
     if (options.output === 'json') {
@@ -78,7 +79,7 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
     if (problem === undefined) return 0
     const next = `once that is fixed, run "postern token revoke --user ${wanted.name}"`
     io.err(`postern: the tokens of ${wanted.name} are still valid: ${problem}; ${next}\n`)
-    return 1
+    return exitCodes.unavailable
   })
 }
 

@@ -1,11 +1,14 @@
 import { commandHelp } from '../help.ts'
+import { exitCodeTables } from './exit-code-tables.ts'
 import { allCommands, programHelp } from './overview.ts'
 
 /** `docs/commands.md`: the help of every command. */
 export async function commandsDocument(): Promise<string> {
   const specs = await allCommands()
   const sections = specs.map((spec) => `## postern ${spec.name}\n\n${block(commandHelp(spec))}`)
-  return [introduction, block(await programHelp()), ...sections].join('\n')
+  return [introduction, block(await programHelp()), `${exitCodeTables(specs)}\n`, ...sections].join(
+    '\n',
+  )
 }
 
 const introduction = `# Commands

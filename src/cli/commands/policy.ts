@@ -1,11 +1,12 @@
-import { checkSpec, diffSpec, explainSpec, importSpec, testSpec } from '../policy/specs.ts'
+import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
+import { explainSpec } from '../questions/specs.ts'
 import { type Command, command } from '../run-command.ts'
 
 export const policyCommands: readonly Command[] = [
   command(checkSpec, async () => (await import('../policy/check.ts')).policyCheck),
   command(testSpec, async () => (await import('../policy/test.ts')).policyTest),
-  command(explainSpec, async () => (await import('../policy/explain.ts')).policyExplain),
+  command(explainSpec, async () => (await import('../questions/explain.ts')).policyExplain),
   command(diffSpec, async () => (await import('../policy/diff.ts')).policyDiff),
   command(pushSpec, async () => (await import('../publish/push.ts')).policyPush),
   command(pullSpec, async () => (await import('../publish/pull.ts')).policyPull),

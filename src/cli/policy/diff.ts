@@ -1,4 +1,5 @@
 import type { Run } from '../command.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { json } from '../format.ts'
 import { policySettings } from '../settings.ts'
 import { compareAccess, formatAccess } from './access.ts'
@@ -18,5 +19,5 @@ export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
   const diff = compareAccess(before.set, after.set, io)
 
   io.out(options.output === 'json' ? json(diff) : formatAccess(diff))
-  return diff.widened ? 1 : 0
+  return diff.widened ? exitCodes.no : exitCodes.done
 }

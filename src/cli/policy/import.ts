@@ -12,9 +12,11 @@ import {
   withForeignDatabase,
 } from '../../stores/policies/casbin-rows.ts'
 import { type Run, UsageError } from '../command.ts'
+import { decline } from '../declined.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { policySettings, refuse } from '../settings.ts'
+import { policySettings } from '../settings.ts'
 import { createPolicyDirectory } from './directory.ts'
 import type { importSpec } from './specs.ts'
 
@@ -36,7 +38,7 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
   const rows = isDatabase
     ? await databaseRows(table, config, io)
     : await readAdapterRows(policySettings(config, io).redis(), key ?? 'policies')
-  if (rows.length === 0) return refuse('the source has no rows: nothing was written')
+  if (rows.length === 0) return decline('the source has no rows: nothing was written')
   const imported = importRows(rows, { anyModel: isRedis })
   const list = isDatabase ? goAdminExclusions(allExclusions) : specifiedExclusions()
   const { leftOut } = imported
@@ -55,7 +57,7 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
     io.out(
       `${directory}: ${revision}, imported ${imported.taken} of ${count(rows.length, 'row')}\n`,
     )
-  return leftOut.length === 0 && imported.narrowed.length === 0 ? 0 : 1
+  return leftOut.length === 0 && imported.narrowed.length === 0 ? exitCodes.done : exitCodes.no
 }
 
 function narrowedMessage({ place, values }: CasbinRow): string {

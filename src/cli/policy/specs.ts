@@ -72,38 +72,6 @@ The report lists rules and exclusions that no test covers.`,
   ],
 } as const satisfies CommandSpec
 
-export const explainSpec = {
-  name: 'policy explain',
-  summary: 'show whether a role may make a call, and which rule decides',
-  details: `Answers with the code that decides in the gateway, for a caller with this role and a valid token:
-the route or endpoint, the deciding step and rule with its line, and for a denied call the rules that
-nearly match. Works offline unless you name a revision or "live".`,
-  arguments: [
-    { name: 'ROLE', description: 'role key, such as editor' },
-    { name: 'METHOD', description: 'HTTP method, such as GET' },
-    { name: 'PATH', description: 'request path; a query string is ignored' },
-  ],
-  options: {
-    policies: {
-      value: 'DIR|REVISION|live',
-      description: 'policy to use (default: policy.directory of the configuration, else policies)',
-    },
-    ...outputOption,
-    ...configOption,
-  },
-  exitCodes: {
-    0: 'allowed',
-    1: 'denied or refused, or Redis is unreachable',
-    3: 'the policy or the configuration is not valid',
-  },
-  examples: [
-    'postern policy explain viewer DELETE /api/v1/orders/7',
-    "postern policy explain viewer GET '/api/v1/orders/a%20b?page=2'",
-    'postern policy explain clerk POST /api/v1/orders --policies ../new-policies',
-    'postern policy explain clerk POST /api/v1/orders --policies live --config production.yaml',
-  ],
-} as const satisfies CommandSpec
-
 export const diffSpec = {
   name: 'policy diff',
   summary: 'compare two policies by the access they grant',
@@ -125,8 +93,9 @@ not a gain. Works offline unless you name a revision or "live".`,
   options: { ...outputOption, ...configOption },
   exitCodes: {
     0: 'access stays the same or narrows',
-    1: 'access widens, or Redis is unreachable',
+    1: 'access widens',
     3: 'a policy or the configuration is not valid',
+    5: 'Redis is unreachable, nothing is published, or the revision does not exist',
   },
   examples: [
     'postern policy diff  # live against the configured directory',
@@ -167,8 +136,9 @@ on the result before you publish it.`,
   },
   exitCodes: {
     0: 'every row was imported unchanged',
-    1: 'rows were skipped or narrowed, or the source has no rows or is unreachable',
+    1: 'rows were skipped or narrowed, or the source has no rows',
     3: 'nothing was written: the result or the configuration is not valid',
+    5: 'nothing was written: the source is unreachable, or the directory cannot be written',
   },
   examples: [
     'POSTERN_DATABASE__URL=postgres://… postern policy import database imported',

@@ -12,6 +12,7 @@ import {
 } from '../../policy/expectations/test-suite.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
 import type { Run } from '../command.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
@@ -41,7 +42,7 @@ const test: Run<typeof testSpec> = async ({ options, arguments: [named] }, io) =
     if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
     else io.err(formatFindings('error', review.errors))
     if (output === 'junit') io.out(formatJunit([], review.errors))
-    return 3
+    return exitCodes.invalid
   }
 
   const ok = report.failures.length === 0 && report.outcomes.length > 0

@@ -2,7 +2,7 @@ import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/se
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import type { Io } from '../io.ts'
-import { type PolicySettings, refuse, withPolicyStore } from '../settings.ts'
+import { type PolicySettings, unavailable, withPolicyStore } from '../settings.ts'
 import { readPolicyDirectory } from './directory.ts'
 
 /** A policy that the user named, from a directory or from Redis. */
@@ -32,10 +32,10 @@ export async function readVersion(
 export async function readPublished(name: string, store: PolicyStore): Promise<PolicyVersion> {
   const revision =
     name === 'live' ? (await store.head())?.revision : await fullRevision(name, store)
-  if (revision === undefined) return refuse('nothing is published yet')
+  if (revision === undefined) return unavailable('nothing is published yet')
   const document = await store.read(revision)
   if (document === undefined)
-    return refuse(
+    return unavailable(
       `revision ${revision} does not exist: "postern policy history" shows all revisions`,
     )
   return { name, files: document.files, set: parsePolicySet(document.files) }
@@ -46,7 +46,9 @@ async function fullRevision(name: string, store: PolicyStore): Promise<string> {
   const moves = await store.history()
   const found = new Set(moves.map(({ revision }) => revision).filter((it) => it.startsWith(name)))
   if (found.size > 1 && !found.has(name)) {
-    return refuse(`${name} is ambiguous: ${found.size} revisions start with it; give more digits`)
+    return unavailable(
+      `${name} is ambiguous: ${found.size} revisions start with it; give more digits`,
+    )
   }
   return found.size === 1 ? ([...found][0] ?? name) : name
 }

@@ -9,10 +9,11 @@ import {
   type PolicyStore,
   policyOf,
 } from '../../stores/policies/policy-store.ts'
+import { decline } from '../declined.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { compareAccess, formatAccess } from '../policy/access.ts'
-import { refuse } from '../settings.ts'
 import {
   awaitConvergence,
   type Convergence,
@@ -73,7 +74,7 @@ export async function publishPolicy(
   const diff = compareWithLive(set, live, io)
   const isAsked = !yes && io.isTerminal === true
   const reason = await whyNotOver(seen, { revision: set.revision, over, isAsked }, store)
-  if (reason !== undefined) return refuse(reason)
+  if (reason !== undefined) return decline(reason)
   if (!yes && !(await confirm(set, io))) return undefined
 
   const document = createDocument(publication.files, {
@@ -83,7 +84,7 @@ export async function publishPolicy(
     now: new Date(),
   })
   const published = await store.publish(document, seen?.revision, kind)
-  if (!published.moved) return refuse(await supersededBy(seen, published.head, store))
+  if (!published.moved) return decline(await supersededBy(seen, published.head, store))
 
   io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)
   noteRisk(published.unconfirmed, io)
@@ -124,7 +125,7 @@ async function readLive(seen: Head | undefined, store: PolicyStore): Promise<Pol
 
 async function confirm({ revision }: PolicySet, io: Io): Promise<boolean> {
   if (io.isTerminal !== true || io.ask === undefined) {
-    return refuse(
+    return decline(
       'stdin or stderr is not a terminal: review the diff above, then run again with --yes',
     )
   }
@@ -143,7 +144,7 @@ async function supersededBy(
   return `refused: ${saw} was live when you looked, now ${await describeHead(found, store)}; nothing was published: run "postern policy diff"`
 }
 
-/** Prints which replicas use it. Exit code 1: some do not, none has reported, or Redis fails. */
+/** Prints which replicas use it, and returns the exit code. */
 export function reportPublication(
   report: PublicationReport,
   { output, allowLost }: { readonly output: 'text' | 'json'; readonly allowLost: boolean },
@@ -158,5 +159,7 @@ export function reportPublication(
     io.err(formatBehind(convergence))
     io.out(`${formatConvergence(convergence)}\n`)
   }
-  return convergence === undefined || isConverged(convergence, { allowLost }) ? 0 : 1
+  if (convergence === undefined) return exitCodes.done
+  if (convergence.problem !== undefined) return exitCodes.unavailable
+  return isConverged(convergence, { allowLost }) ? exitCodes.done : exitCodes.no
 }

@@ -3,10 +3,11 @@ import type { PolicyFile } from '../../policy/set/policy-set.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
 import { type Run, UsageError } from '../command.ts'
+import { decline } from '../declined.ts'
 import { count, json } from '../format.ts'
 import { createPolicyDirectory, namesIn, replacePolicyFiles } from '../policy/directory.ts'
 import { readPublished } from '../policy/versions.ts'
-import { policySettings, refuse, withPolicyStore } from '../settings.ts'
+import { policySettings, withPolicyStore } from '../settings.ts'
 import { baseNotWritten, writeBase } from './base.ts'
 import type { pullSpec } from './specs.ts'
 
@@ -31,7 +32,7 @@ export const policyPull: Run<typeof pullSpec> = async (call, io) => {
   for (const { name } of files) {
     // An attacker who can write to Redis must not choose where this machine writes files.
     if (basename(name) !== name || name.startsWith('.')) {
-      return refuse(
+      return decline(
         `${set.revision} contains a file that is not a policy file: ${JSON.stringify(name)}`,
       )
     }
@@ -42,7 +43,7 @@ export const policyPull: Run<typeof pullSpec> = async (call, io) => {
   if (present === undefined) await createPolicyDirectory(directory, io.cwd, files)
   else if (!isCurrent) {
     if (present.length > 0 && !options.force) {
-      return refuse(`${directory} has other policy files: choose a new directory, or add --force`)
+      return decline(`${directory} has other policy files: choose a new directory, or add --force`)
     }
     await replacePolicyFiles(directory, io.cwd, files)
   }

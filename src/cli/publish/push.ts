@@ -1,9 +1,11 @@
 import { type Run, UsageError } from '../command.ts'
+import { decline } from '../declined.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { formatFindings, reviewDirectory } from '../policy/review.ts'
 import { formatNotes, formatReport, reportAsJson, runTests } from '../policy/test.ts'
-import { policySettings, refuse, withPolicyStore } from '../settings.ts'
+import { policySettings, withPolicyStore } from '../settings.ts'
 import { baseNotWritten, readBase, writeBase } from './base.ts'
 import { checkOver } from './over.ts'
 import { publishPolicy, reportPublication } from './publish.ts'
@@ -29,7 +31,7 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   const tests = runTests(review, admission, io)
   if (tests === undefined || review.set === undefined) {
     if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
-    return 3
+    return exitCodes.invalid
   }
   const { set } = review
   // A policy without rules has nothing to test; --allow-empty guards it.
@@ -37,10 +39,10 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   io.err(formatNotes(tests, note) + (isUntested ? untested(name) : formatReport(name, tests)))
   if (tests.failures.length > 0 || isUntested) {
     if (output === 'json') io.out(json({ ok: false, ...reportAsJson(review, tests) }))
-    return 4
+    return exitCodes.testsFailed
   }
   if (set.rules.length === 0 && !options['allow-empty']) {
-    return refuse(
+    return decline(
       'refused: the policy has no rules, so only admin would keep access; if you want that, add --allow-empty',
     )
   }
@@ -54,7 +56,7 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   } as const
   return withPolicyStore(settings, async (store) => {
     const report = await publishPolicy(publication, { store, io })
-    if (report === undefined) return refuse('not published')
+    if (report === undefined) return decline('not published')
     const isNoted = await writeBase(place, set.revision)
     if (!isNoted && options.over === undefined) io.err(baseNotWritten(name))
     return reportPublication(report, { output, allowLost }, io)
@@ -70,5 +72,5 @@ function untested(name: string): string {
 /** The author, which the history keeps. */
 export function authorOf(named: string | undefined, io: Io): string {
   const author = (named ?? io.userName ?? '').trim()
-  return author === '' ? refuse('the author is empty: give one with --author') : author
+  return author === '' ? decline('the author is empty: give one with --author') : author
 }

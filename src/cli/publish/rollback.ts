@@ -1,7 +1,8 @@
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { type Run, UsageError } from '../command.ts'
+import { decline } from '../declined.ts'
 import { readPublished } from '../policy/versions.ts'
-import { policySettings, refuse, withPolicyStore } from '../settings.ts'
+import { policySettings, withPolicyStore } from '../settings.ts'
 import { checkOver } from './over.ts'
 import { publishPolicy, reportPublication } from './publish.ts'
 import { authorOf } from './push.ts'
@@ -30,7 +31,7 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
       { ...{ files, set, author, message, yes, over, waitSeconds }, kind: 'rollback' },
       { store, io },
     )
-    if (report === undefined) return refuse('not published')
+    if (report === undefined) return decline('not published')
     return reportPublication(report, { output, allowLost }, io)
   })
 }

@@ -52,6 +52,7 @@ its author. Files without that record need --over together with --yes.`,
     1: 'not published, or replicas are behind, lost or unknown',
     3: 'the policy or the configuration is not valid',
     4: 'a test failed, or the directory has no tests',
+    5: 'Redis is unreachable, or does not confirm what was published',
   },
   examples: [
     "postern policy push -m 'clerks may cancel orders'",
@@ -78,8 +79,9 @@ revision in DIR/.postern/base, so that "push" refuses to undo a later revision.`
   },
   exitCodes: {
     0: 'written, or already up to date',
-    1: 'not written',
+    1: 'not written: the directory has other files',
     3: 'the configuration is not valid',
+    5: 'Redis is unreachable, nothing is published, or the revision does not exist',
   },
   examples: [
     'postern policy pull',
@@ -101,8 +103,9 @@ still runs, it uses its last policy. Forget a replica that no longer runs.`,
   },
   exitCodes: {
     0: 'every known replica uses the live revision',
-    1: 'replicas are behind, lost or unknown, nothing is published, or Redis is unreachable',
+    1: 'replicas are behind, lost or unknown, or nothing is published',
     3: 'the configuration is not valid',
+    5: 'Redis is unreachable',
   },
   examples: [
     'postern policy status',
@@ -126,7 +129,7 @@ export const historySpec = {
     ...outputOption,
     ...configOption,
   },
-  exitCodes: { 0: 'listed', 1: 'Redis is unreachable', 3: 'the configuration is not valid' },
+  exitCodes: { 0: 'listed', 3: 'the configuration is not valid', 5: 'Redis is unreachable' },
   examples: [
     'postern policy history',
     'postern policy history --limit 100',
@@ -154,6 +157,7 @@ as a new entry of the history and waits until every known replica uses it.`,
     0: 'published and active on every replica (with --no-wait: published)',
     1: 'not published, or replicas are behind, lost or unknown',
     3: 'the configuration is not valid',
+    5: 'Redis is unreachable or does not confirm, or the revision does not exist',
   },
   examples: [
     'postern policy rollback r-3f2a9c81d604',

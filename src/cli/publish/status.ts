@@ -1,7 +1,9 @@
 import type { PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import type { Run } from '../command.ts'
+import { decline } from '../declined.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { count, formatTable, json } from '../format.ts'
-import { policySettings, refuse, withPolicyStore } from '../settings.ts'
+import { policySettings, withPolicyStore } from '../settings.ts'
 import {
   convergenceOf,
   formatConvergence,
@@ -24,7 +26,7 @@ export const policyStatus: Run<typeof statusSpec> = ({ options }, io) =>
     const converged = convergence !== undefined && isConverged(convergence)
     if (options.output === 'json') {
       io.out(json({ converged, head: head ?? null, replicas }))
-      return converged ? 0 : 1
+      return converged ? exitCodes.done : exitCodes.no
     }
     io.out(
       convergence === undefined
@@ -39,7 +41,7 @@ export const policyStatus: Run<typeof statusSpec> = ({ options }, io) =>
     if (rows.length > 0) io.out(formatTable([titles, ...rows]))
     io.err(replicas.length === 0 && head !== undefined ? noReplicas : '')
     io.err(formatLost(replicas.filter(({ lost }) => lost)))
-    return converged ? 0 : 1
+    return converged ? exitCodes.done : exitCodes.no
   })
 
 function stateOf({ lost, stale, revision }: ReplicaReport, live: string | undefined): string {
@@ -54,7 +56,7 @@ async function forget(which: string, store: PolicyStore): Promise<number> {
   const lost = replicas.filter((each) => each.lost && (which === 'lost' || each.id === which))
   if (lost.length === 0 && which !== 'lost') {
     const isKnown = replicas.some(({ id }) => id === which)
-    return refuse(
+    return decline(
       isKnown
         ? `replica ${which} still reports: stop it first`
         : `replica ${which} does not exist: "postern policy status" shows all replicas`,

@@ -11,10 +11,11 @@ import { explain } from '../../policy/explain.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { type Exclusion, methodProblem, type Rule } from '../../policy/rule/rule.ts'
 import type { Run } from '../command.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { count, formatTable, json, printable } from '../format.ts'
+import { readVersion } from '../policy/versions.ts'
 import { policySettings } from '../settings.ts'
 import type { explainSpec } from './specs.ts'
-import { readVersion } from './versions.ts'
 
 /** Shows whether a role may make a call, and why. */
 export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
@@ -38,7 +39,7 @@ export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
     io.out(formatExplanation(verdict, { question, raw, nearMisses, admission, policies }))
     for (const each of notes) io.err(`note: ${printable(each)}\n`)
   }
-  return verdict.allowed ? 0 : 1
+  return verdict.allowed ? exitCodes.done : exitCodes.no
 }
 
 function asJson(

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { loadConfig } from '../../config/load.ts'
-import type { Config } from '../../config/schema/schema.ts'
-import { type Database, openDatabase } from '../../stores/database/database.ts'
-import type { Io } from '../io.ts'
+import { loadConfig } from '../config/load.ts'
+import type { Config } from '../config/schema/schema.ts'
+import { type Database, openDatabase } from '../stores/database/database.ts'
+import type { Io } from './io.ts'
 
 /** The configuration, and where its embedded database lies. */
 interface AccountSettings {

@@ -154,6 +154,23 @@ describe('a policy directory', () => {
     expect(await ask(postern, '/first')).toBe('allowed')
   })
 
+  test('is refused with a link that leaves it, and the file is never shown', async () => {
+    const directory = await newDirectory()
+    await write(directory, first)
+    const postern = await startOn(directory)
+    const secret = join(await newDirectory(), 'secret')
+    await writeFile(secret, 'root:hunter2\n')
+
+    await symlink(secret, join(directory, 'more.csv'))
+
+    await until(async () => (await readyz(postern.opsPort)).policy.stale)
+    expect(await ask(postern, '/first')).toBe('allowed')
+    const { policy } = await readyz(postern.opsPort)
+    expect(policy.lastError).toContain('more.csv: is a link that leaves the policy directory')
+    expect(postern.logText()).not.toContain('hunter2')
+    await expect(startOn(directory)).rejects.toMatchObject({ name: 'Invalid' })
+  })
+
   test('that does not exist is said in one line at the start', async () => {
     await expect(startOn('/nowhere/policies')).rejects.toMatchObject({ name: 'Invalid' })
   })

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Fault, Invalid } from '../../errors.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
-import { readPolicyFiles, readWrittenText } from '../../stores/policies/policy-files.ts'
+import { readPolicyFiles, readTestFiles } from '../../stores/policies/policy-files.ts'
 
 /** A policy directory as it was read. File names are relative to the user's directory. */
 export interface PolicyDirectory {
@@ -23,17 +23,11 @@ interface Stray {
 
 /** Reads the policy files and the tests of a directory. Throws `Invalid` when it cannot. */
 export async function readPolicyDirectory(name: string, cwd: string): Promise<PolicyDirectory> {
-  const files = await readPolicyFiles(resolve(cwd, name))
-  const inside = await namesIn(resolve(cwd, name, 'tests'))
-  const tests = inside.filter((test) => test.endsWith('_test.yaml')).sort()
-  const texts = tests.map(async (test) => {
-    const shown = join(name, 'tests', test)
-    return { name: shown, text: await readWrittenText(resolve(cwd, shown), shown) }
-  })
+  const directory = resolve(cwd, name)
   return {
     name,
-    files: files.map((file) => ({ ...file, name: join(name, basename(file.name)) })),
-    tests: await Promise.all(texts),
+    files: await readPolicyFiles(directory, name),
+    tests: await readTestFiles(directory, name),
     strays: [
       ...(await straysIn(name, cwd, false)),
       ...(await straysIn(join(name, 'tests'), cwd, true)),

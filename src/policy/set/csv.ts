@@ -35,6 +35,10 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
         report({ file: file.name, line, message: hiddenLine })
       }
       if (first === undefined || first === '#') continue
+      if (raw.length > longestLine) {
+        report({ file: file.name, line, message: tooLong(raw.length) })
+        continue
+      }
       const result = readLine(raw, Object.freeze({ file: file.name, line }))
       if ('problems' in result) {
         for (const { field, message } of result.problems) {
@@ -51,6 +55,13 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
 const otherLineEnds = /[\r\v\f\u0085\u2028\u2029]/
 const hiddenLine =
   'the comment contains a line break that does not end the line (a lone CR, U+2028 or similar), which would hide the text after it: end lines with LF or CRLF'
+
+/** Longer than any rule, and short enough to split: a line of 50 MB could have as many columns. */
+const longestLine = 16_384
+
+function tooLong(length: number): string {
+  return `the line has ${length.toLocaleString('en')} characters; at most ${longestLine.toLocaleString('en')} are allowed: end each rule with a line break`
+}
 
 interface PolicyTable {
   readonly name: string

@@ -1,26 +1,67 @@
 import { isUtf8 } from 'node:buffer'
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Invalid } from '../../errors.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
+import { codeOf, isWithin, leaves, readContained } from '../files/contained-file.ts'
 import type { PolicyBytes } from './policy-task.ts'
 
 export type { PolicyFile } from '../../policy/set/policy-set.ts'
 
 /**
+ * All `*.csv` files of a directory together. A published policy is one value in Redis and one string
+ * in V8, which both end at 512 MiB; half of that leaves room for escapes. A million rules need 60 MB.
+ */
+const maxTables = { maxBytes: 256 * 2 ** 20, limit: '256 MiB for all *.csv files together' }
+
+/** Any other file: the YAML parser needs about a hundred times the memory of the text. */
+const maxOther = { maxBytes: 16 * 2 ** 20, limit: '16 MiB' }
+
+/**
  * Reads every file of a policy directory in name order, with any name: the parser refuses a mistyped
  * one. Left out are directories such as `tests`, names that begin with a dot, and README files.
- * Throws `Invalid` when the directory or one of the files cannot be read.
+ * `shown` names the directory in messages and results. Throws `Invalid` when the directory or one of
+ * the files cannot be read, is too large, or lies outside the directory.
  */
-export async function readPolicyFiles(directory: string): Promise<PolicyFile[]> {
-  return (await readPolicyBytes(directory)).map(fileOf)
+export async function readPolicyFiles(directory: string, shown = directory): Promise<PolicyFile[]> {
+  return (await readPolicyBytes(directory, shown)).map(fileOf)
 }
 
 /** What `readPolicyFiles` reads, not made into text yet; that it can be is certain. */
-export async function readPolicyBytes(directory: string): Promise<PolicyBytes[]> {
-  const names = (await namesIn(directory)).filter(mayCount).sort()
-  const files = await Promise.all(names.map((name) => readIfFile(join(directory, name))))
-  return files.filter((file) => file !== undefined)
+export async function readPolicyBytes(
+  directory: string,
+  shown = directory,
+): Promise<PolicyBytes[]> {
+  const root = await rootOf(directory, shown)
+  const names = (await namesIn(directory, shown)).filter(mayCount).sort()
+  const files: PolicyBytes[] = []
+  let tables = maxTables
+  for (const name of names) {
+    const isTable = name.endsWith('.csv')
+    const file = { path: join(directory, name), shown: join(shown, name), root }
+    if (!isPart.test(name) && (await isDirectory(file.path))) continue
+    const bytes = await readUtf8(file, isTable ? tables : maxOther)
+    if (isTable) tables = { ...tables, maxBytes: tables.maxBytes - bytes.length }
+    files.push({ name: file.shown, bytes })
+  }
+  return files
+}
+
+/** Reads `tests/*_test.yaml` of a policy directory with the same care. */
+export async function readTestFiles(directory: string, shown = directory): Promise<PolicyFile[]> {
+  const root = await rootOf(directory, shown)
+  const tests = join(directory, 'tests')
+  // A dangling link is not the same as no tests.
+  if (!(await exists(tests))) return []
+  const shownTests = join(shown, 'tests')
+  if (!isWithin(await rootOf(tests, shownTests, ''), root)) throw unreadable(shownTests, leaves)
+  const names = (await namesIn(tests, shownTests)).filter((name) => name.endsWith('_test.yaml'))
+  const files: PolicyFile[] = []
+  for (const name of names.sort()) {
+    const file = { path: join(tests, name), shown: join(shownTests, name), root }
+    files.push({ name: file.shown, text: (await readUtf8(file, maxOther)).toString() })
+  }
+  return files
 }
 
 /** The file that these bytes are. */
@@ -28,54 +69,53 @@ export function fileOf({ name, bytes }: PolicyBytes): PolicyFile {
   return { name, text: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString() }
 }
 
-/**
- * Reads a text file. Throws `Invalid`, with the file, when it cannot be read, is not UTF-8, or is
- * nothing that ends: reading a pipe or a device would never end.
- */
-export async function readWrittenText(path: string, shown = path): Promise<string> {
-  return (await readUtf8(path, shown)).toString()
+/** A directory with such a name was meant to be a file. */
+const isPart = /\.(?:csv|conf|ya?ml)$/
+
+interface NamedFile {
+  readonly path: string
+  readonly shown: string
+  readonly root: string
 }
 
-async function readUtf8(path: string, shown: string): Promise<Buffer> {
-  const bytes = await readBytes(path, shown)
+async function readUtf8(file: NamedFile, max: typeof maxOther): Promise<Buffer> {
+  const { path, shown, root } = file
+  const bytes = await readContained(path, { shown, root, ...max })
   if (isUtf8(bytes)) return bytes
   // Replaced by U+FFFD, two roles could become one.
   throw unreadable(shown, 'is not UTF-8 text: save it as UTF-8')
 }
 
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory)
-  } catch (error) {
-    const hint = 'give an existing policy directory (policy.directory)'
-    throw unreadable(directory, `cannot be read (${codeOf(error)}); ${hint}`)
-  }
+/** The directory itself may be a link: its operator chose it. */
+async function rootOf(directory: string, shown: string, hint = existing): Promise<string> {
+  return realpath(directory).catch((error) => {
+    throw unreadable(shown, `cannot be read (${codeOf(error)})${hint}`)
+  })
 }
 
+async function namesIn(directory: string, shown: string): Promise<readonly string[]> {
+  return readdir(directory).catch((error) => {
+    throw unreadable(shown, `cannot be read as a directory (${codeOf(error)})`)
+  })
+}
+
+const existing = '; give an existing policy directory (policy.directory)'
+
 function mayCount(name: string): boolean {
-  const isNote = name.startsWith('README') && !/\.(?:csv|conf|ya?ml)$/.test(name)
+  const isNote = name.startsWith('README') && !isPart.test(name)
   return !name.startsWith('.') && !isNote
 }
 
-async function readIfFile(path: string): Promise<PolicyBytes | undefined> {
-  // Follows links: Kubernetes mounts each file as one.
-  const found = await stat(path).catch((error) => {
-    throw unreadable(path, `cannot be read (${codeOf(error)})`)
-  })
-  return found.isDirectory() ? undefined : { name: path, bytes: await readUtf8(path, path) }
+async function isDirectory(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() === true
 }
 
-async function readBytes(path: string, shown: string): Promise<Buffer> {
-  try {
-    if ((await stat(path)).isFile()) return await readFile(path)
-  } catch (error) {
-    throw unreadable(shown, `cannot be read (${codeOf(error)})`)
-  }
-  throw unreadable(shown, 'is not a regular file')
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unreadable'
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 function unreadable(file: string, message: string): Invalid {

@@ -44,6 +44,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   policy: ['policy/engine'],
   'policy/import': ['policy/steps.ts', 'policy/model', 'policy/set'],
   'policy/review': ['policy/steps.ts', 'policy/rule', 'policy/set', 'suggest.ts'],
+  'policy/diff': ['policy/steps.ts', 'policy/rule', 'policy/set', 'policy/review'],
   'policy/expectations': [
     'policy/steps.ts',
     'policy/rule',
@@ -372,7 +373,7 @@ describe('the architecture', () => {
 
   test('catches nothing where deciding returns a value and refusing throws', () => {
     const pure =
-      /^(?:admission|metrics|policy\/(?:rule|model|set|import|review|expectations)|gateway\/(?:arrival|headers))\/|^(?:gateway|policy)\/(?!live)[^/]+$/
+      /^(?:admission|metrics|policy\/(?:rule|model|set|import|review|diff|expectations)|gateway\/(?:arrival|headers))\/|^(?:gateway|policy)\/(?!live)[^/]+$/
     const catching = sources.filter(
       ({ path, text }) => pure.test(path) && /\bcatch\b\s*[({]/.test(withoutComments(text)),
     )

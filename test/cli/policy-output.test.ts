@@ -114,7 +114,7 @@ describe('a long answer', () => {
     const { code, out } = await piped('{ sleep 1; cat; }')
 
     expect(code).toBe('1')
-    expect(JSON.parse(out).gains).toHaveLength(2000)
+    expect(JSON.parse(out).changes.length).toBeGreaterThanOrEqual(2000)
   })
 
   test('may be left by its reader', async () => {

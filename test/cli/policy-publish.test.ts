@@ -71,7 +71,7 @@ describe('postern policy push', () => {
 
     expect({ code, err }).toMatchObject({ code: 0 })
     expect(out).toMatch(/^1\/1 on r-[0-9a-f]{32}\n$/)
-    expect(err).toContain('access widens (1 gain, 0 losses)\n  +  clerk  POST  /orders')
+    expect(err).toMatch(/ {2}\+ {2}clerk {2}POST {2}\/orders .*\naccess widens: 1 gain /)
     expect(gateway.postern.upstream.requests).toEqual([])
     const answer = await gateway.postern.call('POST /orders', { as: 'clerk' })
     expect(answer.status).toBe(200)
@@ -364,7 +364,7 @@ describe('postern policy rollback', () => {
       code: 0,
       out: `${old.revision} is live; replicas not checked\n`,
     })
-    expect(err).toContain('access narrows (0 gains, 1 loss)')
+    expect(err).toContain('access narrows: 0 gains, 1 loss')
     const store = await testStore(redis)
     const moves = await store.history(5)
     expect(moves.map(({ kind, revision }) => [kind, revision])).toEqual([

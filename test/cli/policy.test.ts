@@ -515,10 +515,11 @@ describe('postern policy diff', () => {
 
     expect({ code, err }).toEqual({ code: 1, err: '' })
     expect(out.replaceAll(/r-[0-9a-f]{32}/g, 'r')).toBe(
-      `r -> r: access widens (2 gains, 1 loss)
+      `r -> r
   +  EVERYONE  GET     /export      b/exclusions.yaml:1  NO PERMISSION CHECK ANY MORE
   +  clerk     DELETE  /orders/:id  b/policy.csv:3       for example DELETE /orders/x
-  -  clerk  PUT  /stock  a/policy.csv:2
+  -  clerk     PUT     /stock       a/policy.csv:2
+access widens: 2 gains (1 without a permission check, 1 of methods that change data), 1 loss
 `,
     )
   })
@@ -543,10 +544,18 @@ describe('postern policy diff', () => {
     expect(code).toBe(1)
     expect(JSON.parse(out)).toMatchObject({
       widened: true,
-      gains: [
-        { roleKey: 'c', methods: ['GET'], path: '/y', example: { method: 'GET', path: '/y' } },
+      changes: [
+        {
+          ...{ direction: 'gain', severity: 'reading', cause: 'allow', line: 'added' },
+          ...{ roleKey: 'c', origin: { file: 'b/policy.csv', line: 2 } },
+          shares: [
+            {
+              roles: ['c'],
+              grants: [{ methods: ['GET'], path: '/y', example: { method: 'GET', path: '/y' } }],
+            },
+          ],
+        },
       ],
-      losses: [],
     })
   })
 

@@ -1,20 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decide } from '../../src/policy/decide.ts'
+import { diffPolicies } from '../../src/policy/diff/diff.ts'
 import { compile } from '../../src/policy/engine/compile.ts'
-import { type AccessChange, diffPolicies } from '../../src/policy/review/diff.ts'
 import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
 import { METHODS } from '../../src/policy/rule/rule.ts'
+import { type Expanded, expand } from './expand-diff.ts'
 import { type PolicyText, policySet, widestModel } from './policy-text.ts'
 
-function diff(before: PolicyText, after: PolicyText) {
+function folded(before: PolicyText, after: PolicyText) {
   return diffPolicies(
     policySet({ model: widestModel, ...before }),
     policySet({ model: widestModel, ...after }),
   )
 }
 
-function inWords({ roleKey = 'everybody', methods, path }: AccessChange): string {
+function diff(before: PolicyText, after: PolicyText) {
+  const { widened, ...found } = folded(before, after)
+  return { ...expand({ widened, ...found }), widened }
+}
+
+function inWords({ roleKey = 'everybody', methods, path }: Expanded): string {
   return `${roleKey} ${methods.join('|')} ${path}`
 }
 
@@ -54,6 +60,11 @@ describe('the access diff of two policies', () => {
       'a deny that another one covers taken out',
       ['p, c, /x, GET', 'p, c, /x, GET, deny', 'p, c, /*, *, deny'],
       ['p, c, /x, GET', 'p, c, /*, *, deny'],
+    ],
+    [
+      'a deny whose parameter has another name',
+      ['p, c, /*, GET', 'p, c, /o/:id/x, GET, deny'],
+      ['p, c, /*, GET', 'p, c, /o/:key/x, GET, deny'],
     ],
   ])('is empty for %s', (_, before, after) => {
     const { gains, losses, widened } = diff({ lines: before }, { lines: after })
@@ -97,19 +108,19 @@ describe('the access diff of two policies', () => {
       'a deny taken out',
       ['p, c, /o/*, *', 'p, c, /o/7, PUT, deny'],
       ['p, c, /o/*, *'],
-      ['c PUT /o/*'],
+      ['c PUT /o/7'],
     ],
     [
       'a deny made narrower',
       ['p, c, /o/*, GET', 'p, c, /o/:id, GET, deny'],
       ['p, c, /o/*, GET', 'p, c, /o/7, GET, deny'],
-      ['c GET /o/*'],
+      ['c GET /o/:id'],
     ],
     [
       'a parent with a deny taken away',
       ['p, c, /o/*, GET', 'p, d, /o/7, GET, deny', 'g, c, d'],
       ['p, c, /o/*, GET', 'p, d, /o/7, GET, deny'],
-      ['c GET /o/*'],
+      ['c GET /o/7'],
     ],
   ])('names as a gain %s, and as a loss on the way back', (_, before, after, expected) => {
     const there = diff({ lines: before }, { lines: after })
@@ -134,12 +145,12 @@ describe('the access diff of two policies', () => {
 
     expect(gains[0]).toEqual({
       roleKey: 'clerk',
-      by: 'rule',
+      cause: 'allow',
       methods: ['GET'],
       path: '/orders/:id',
       example: { method: 'GET', path: '/orders/7' },
       certain: true,
-      inheritedFrom: 'lead',
+      owner: 'lead',
       origin: { file: 'policy.csv', line: 3 },
     })
   })
@@ -176,17 +187,18 @@ describe('the access diff of two policies', () => {
   test('says so when it gives up, and then rather reports a gain', () => {
     // At every level a word and any other text lead to different denies: places double each time.
     const places = Array.from({ length: 20 }, (_, at) => at)
-    const denyAt = (word: number, name: string) =>
-      `p, c, /${places.map((at) => (at === word ? 'word' : `:${name}`)).join('/')}, GET, deny`
-    const lines = ['p, c, /*, GET', ...places.slice(1).map((at) => denyAt(at, 'x'))]
+    const denyAt = (word: number) =>
+      `p, c, /${places.map((at) => (at === word ? 'word' : ':x')).join('/')}, GET, deny`
+    const denies = places.slice(1).map(denyAt)
+    const parts = ['p, c, /word/, GET', 'p, c, /word/:id, GET', 'p, c, /word/:id/*, GET']
 
     const { gains } = diff(
-      { lines: [...lines, denyAt(0, 'x')] },
-      { lines: [...lines, denyAt(0, 'y')] },
+      { lines: [...denies, ...parts] },
+      { lines: [...denies, 'p, c, /word/*, GET'] },
     )
 
     expect(gains).toMatchObject([{ certain: false, example: undefined }])
-    expect(gains.map(inWords)).toEqual(['c GET /*'])
+    expect(gains.map(inWords)).toEqual(['c GET /word/*'])
   })
 })
 
@@ -252,11 +264,13 @@ const get = 'p, c, /x, GET'
 
 describe('the access diff when casbin answers', () => {
   function casbinDiff(before: readonly string[], after: readonly string[], model = casbinModel) {
-    const { gains, losses } = diffPolicies(
-      policySet({ modelText: casbinModel, lines: before }),
-      policySet({ modelText: model, lines: after }),
+    const { gains, losses } = expand(
+      diffPolicies(
+        policySet({ modelText: casbinModel, lines: before }),
+        policySet({ modelText: model, lines: after }),
+      ),
     )
-    const places = (changes: readonly AccessChange[]) =>
+    const places = (changes: readonly Expanded[]) =>
       changes.map(({ origin }) => `${origin.file}:${origin.line}`)
     return { gains: places(gains), losses: places(losses) }
   }
@@ -274,12 +288,14 @@ describe('the access diff when casbin answers', () => {
 
   test('another model may be anything, and none of it is certain', () => {
     const model = casbinModel.replace('keyMatch(', 'keyMatch2(')
-    const [gain] = diffPolicies(
-      policySet({ modelText: casbinModel, lines: [get] }),
-      policySet({ modelText: model, lines: [get] }),
+    const [gain] = expand(
+      diffPolicies(
+        policySet({ modelText: casbinModel, lines: [get] }),
+        policySet({ modelText: model, lines: [get] }),
+      ),
     ).gains
 
-    expect(gain).toMatchObject({ by: 'casbin', certain: false, path: '/*', methods: ['*'] })
+    expect(gain).toMatchObject({ cause: 'casbin', certain: false, path: '/*', methods: ['*'] })
     expect(casbinDiff([get], [get], model)).toEqual({
       gains: ['model.conf:1'],
       losses: ['model.conf:1'],
@@ -297,19 +313,21 @@ describe('the access diff when casbin answers', () => {
       policySet({ modelText, lines: swapped }),
     )
 
-    expect(same).toMatchObject({ gains: [], losses: [], widened: false })
+    expect(same).toMatchObject({ changes: [], widened: false })
     expect(other.widened).toBe(true)
   })
 
   test('exclusions are compared as ever', () => {
     const exclusions = '- { method: GET, path: /me, reason: ones own }'
 
-    const { gains } = diffPolicies(
-      policySet({ modelText: casbinModel, lines: [get] }),
-      policySet({ modelText: casbinModel, lines: [get], exclusions }),
+    const { gains } = expand(
+      diffPolicies(
+        policySet({ modelText: casbinModel, lines: [get] }),
+        policySet({ modelText: casbinModel, lines: [get], exclusions }),
+      ),
     )
 
-    expect(gains).toMatchObject([{ by: 'exclusion', certain: true, path: '/me' }])
+    expect(gains).toMatchObject([{ cause: 'exclusion', certain: true, path: '/me' }])
   })
 })
 
@@ -320,7 +338,9 @@ describe('whatever two policies say', () => {
     fc.assert(
       fc.property(edit, fc.array(question, { minLength: 60, maxLength: 60 }), (sets, questions) => {
         const [before, after] = [compile(sets.before), compile(sets.after)]
-        const { gains, widened: said } = diffPolicies(sets.before, sets.after)
+        const found = diffPolicies(sets.before, sets.after)
+        const { gains } = expand(found)
+        const { widened: said } = found
         for (const each of questions) {
           if (decide(each, before).allowed || !decide(each, after).allowed) continue
           widened++
@@ -346,7 +366,7 @@ describe('whatever two policies say', () => {
     fc.assert(
       fc.property(edit, (sets) => {
         const [before, after] = [compile(sets.before), compile(sets.after)]
-        for (const gain of diffPolicies(sets.before, sets.after).gains) {
+        for (const gain of expand(diffPolicies(sets.before, sets.after)).gains) {
           const { example = { method: '', path: '' }, roleKey: role = 'stranger' } = gain
           const method = example.method === 'other' ? 'PROPFIND' : example.method
           const asked = { roleKey: role, method, path: example.path }

@@ -1,4 +1,5 @@
-import { type AccessChange, type AccessDiff, diffPolicies } from '../../policy/review/diff.ts'
+import type { AccessChange, AccessDiff, Grant, Severity } from '../../policy/diff/access-change.ts'
+import { diffPolicies } from '../../policy/diff/diff.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { count, formatTable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -13,56 +14,100 @@ export function compareAccess(from: PolicySet, to: PolicySet, io: Io): AccessDif
   return diff
 }
 
-/** What roles gain (`+`) and lose (`-`), a line each, what everyone gains first. */
-export function formatAccess({ from, to, gains, losses, widened }: AccessDiff): string {
-  const total = gains.length + losses.length
-  if (from === to && total === 0) return `no difference: both sides are ${from}\n`
-  const verdict = widened ? 'access widens' : total > 0 ? 'access narrows' : 'access stays the same'
+/**
+ * What roles gain (`+`) and lose (`-`), a line for each changed line of the policy, most severe first.
+ * The verdict is last, where a person who is asked to publish sees it.
+ */
+export function formatAccess(diff: AccessDiff): string {
+  const { from, to, changes, widened } = diff
+  if (changes.length === 0) {
+    return from === to
+      ? `no difference: both sides are ${from}\n`
+      : `${from} -> ${to}: access stays the same\n`
+  }
   return [
-    `${from} -> ${to}: ${verdict}`,
-    total === 0
-      ? '\n'
-      : ` (${count(gains.length, 'gain')}, ${count(losses.length, 'loss', 'losses')})\n`,
-    formatTable(rowsOf('+', gains), '  '),
-    notShown(gains, 'gains'),
-    formatTable(rowsOf('-', losses), '  '),
-    notShown(losses, 'losses'),
+    `${from} -> ${to}\n`,
+    formatTable(changes.map(rowOf), '  '),
+    `access ${widened ? 'widens' : 'narrows'}: ${summaryOf(changes)}\n`,
   ].join('')
 }
 
-const maxShown = 100
-
-function notShown(changes: readonly AccessChange[], what: string): string {
-  const more = changes.length - maxShown
-  return more > 0 ? `  … and ${more} more ${what}: --output json lists all\n` : ''
+function rowOf(change: AccessChange): readonly string[] {
+  const { direction, cause, roleKey, parentKey, origin, shares, text } = change
+  const [share] = shares
+  const [grant] = share?.grants ?? []
+  if (share === undefined || grant === undefined) return []
+  const notes = [
+    ...meaningOf(change),
+    ...(cause === 'inheritance' ? [grantsInWords(share.grants)] : []),
+    ...heirsOf(change),
+    ...(cause === 'inheritance' ? [] : exampleOf(grant)),
+    ...(text === undefined ? [] : [text]),
+    ...(share.grants.every(({ certain }) => certain) ? [] : [uncertain(cause)]),
+  ]
+  const what =
+    cause === 'inheritance' ? ['inherits', parentKey ?? ''] : [grant.methods.join('|'), grant.path]
+  const who = roleKey ?? (cause === 'exclusion' ? 'EVERYONE' : 'UNKNOWN')
+  const sign = direction === 'gain' ? '+' : '-'
+  return [sign, who, ...what, `${origin.file}:${origin.line}`, notes.join(', ')]
 }
 
-function rowsOf(sign: '+' | '-', changes: readonly AccessChange[]) {
-  return changes.slice(0, maxShown).map((change) => {
-    const { roleKey, methods, path, origin, inheritedFrom, by } = change
-    const notes = [
-      ...(by === 'exclusion' ? [everyone[sign]] : []),
-      ...(inheritedFrom === undefined ? [] : [`inherited from ${inheritedFrom}`]),
-      ...exampleOf(change),
-      ...(change.certain ? [] : [uncertain[by]]),
-    ]
-    const who = roleKey ?? (by === 'exclusion' ? 'EVERYONE' : 'UNKNOWN')
-    return [sign, who, methods.join('|'), path, `${origin.file}:${origin.line}`, notes.join(', ')]
-  })
+/** What a line means that is not an allow rule which came or went. */
+function meaningOf({ cause, direction, line }: AccessChange): readonly string[] {
+  if (cause === 'exclusion') {
+    return [direction === 'gain' ? 'NO PERMISSION CHECK ANY MORE' : 'now requires a permission']
+  }
+  if (cause === 'deny') return [line === 'removed' ? 'no longer denied' : 'now denied']
+  return cause === 'inheritance' && line === 'removed' ? ['no longer'] : []
 }
 
-const everyone = {
-  '+': 'NO PERMISSION CHECK ANY MORE',
-  '-': 'now requires a permission',
-} as const
+/** The roles that gain or lose with the one that the line names. */
+function heirsOf({ shares, roleKey }: AccessChange): readonly string[] {
+  const [first, ...others] = shares
+  const all = shares.flatMap(({ roles }) => roles)
+  const heirs = all.filter((each) => each !== roleKey).length
+  if (roleKey === undefined || heirs === 0 || first === undefined) return []
+  const isIncluded = heirs < all.length
+  const unlike = others.reduce((sum, { roles }) => sum + roles.length, 0)
+  const words = count(heirs, 'role that inherits it', 'roles that inherit it')
+  const part = unlike === 0 ? '' : ` (${unlike} of them differently)`
+  return [`${isIncluded ? 'and' : 'only'} ${words}${part}`]
+}
 
-const uncertain = {
-  rule: 'uncertain: search limit reached',
-  exclusion: 'uncertain: search limit reached',
-  casbin: 'uncertain: only Casbin can evaluate this line',
-} as const
+/** `12 rules: GET|PUT /api/v1/orders/:id, …` */
+function grantsInWords(grants: readonly Grant[]): string {
+  const each = grants.map(({ methods, path }) => `${methods.join('|')} ${path}`)
+  return `${count(grants.length, 'rule')}: ${each.join(', ')}`
+}
 
-function exampleOf({ example, path }: AccessChange): readonly string[] {
+function uncertain(cause: AccessChange['cause']): string {
+  return cause === 'casbin'
+    ? 'uncertain: only Casbin can evaluate this line'
+    : 'uncertain: search limit reached'
+}
+
+function exampleOf({ example, path }: Grant): readonly string[] {
   if (example === undefined || example.path === path) return []
   return [`for example ${example.method} ${example.path}`]
 }
+
+/** `3 gains (1 without a permission check, 2 of changing methods), 1 loss`. */
+function summaryOf(changes: readonly AccessChange[]): string {
+  const bySeverity = Map.groupBy(changes, ({ severity }) => severity)
+  const losses = bySeverity.get('loss')?.length ?? 0
+  const kinds = severities.flatMap(([severity, words]) => {
+    const number = bySeverity.get(severity)?.length ?? 0
+    return number === 0 ? [] : [`${number.toLocaleString('en-US')} ${words}`]
+  })
+  const gains = count(changes.length - losses, 'gain')
+  const detail = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`
+  return `${gains}${detail}, ${count(losses, 'loss', 'losses')}`
+}
+
+const severities: readonly (readonly [Severity, string])[] = [
+  ['unchecked', 'without a permission check'],
+  ['wide', 'of wildcards'],
+  ['changing', 'of methods that change data'],
+  ['reading', 'of reading'],
+  ['uncertain', 'uncertain'],
+]

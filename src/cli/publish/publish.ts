@@ -1,5 +1,5 @@
 import { Fault } from '../../errors.ts'
-import type { AccessDiff } from '../../policy/review/diff.ts'
+import type { AccessDiff } from '../../policy/diff/access-change.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import {

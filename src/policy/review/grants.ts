@@ -1,4 +1,4 @@
-import { ANY_METHOD, METHODS, type Rule } from '../rule/rule.ts'
+import { ANY_METHOD, type Inheritance, METHODS, type Rule } from '../rule/rule.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import { ancestorsByRole } from '../set/inheritance.ts'
 import type { PolicySet } from '../set/policy-set.ts'
@@ -7,7 +7,7 @@ import { createNode, type PatternNode, place, shapeOf } from './pattern-tree.ts'
 /** Sets of methods as bits: one for each of `METHODS`, and one for all that no rule can name. */
 export type MethodBits = number
 
-export const everyMethod: MethodBits = (1 << (METHODS.length + 1)) - 1
+const everyMethod: MethodBits = (1 << (METHODS.length + 1)) - 1
 
 /** The methods that this text in the method column matches. */
 export function methodBits(method: string): MethodBits {
@@ -43,36 +43,26 @@ export interface GrantTree {
   readonly hasDeny: boolean
 }
 
-/** What a policy grants to each role, as trees of patterns. */
+/** What a policy grants to each role. */
 export interface Grants {
   /** Every role that a rule or an inheritance names. */
   readonly roles: ReadonlySet<string>
   /** The role itself and all that it inherits from, nearest first. */
   readonly lineage: (roleKey: string) => readonly string[]
+  /** The `g` lines that name this role as the heir. */
+  readonly parentsOf: (roleKey: string) => readonly Inheritance[]
   /** The rules that name this role, in the order of the files. */
   readonly rulesOf: (roleKey: string) => readonly Rule[]
-  /** The trees whose marks together decide on this role, exclusions left out. */
-  readonly treesOf: (roleKey: string) => readonly GrantTree[]
   readonly excluded: GrantTree
 }
 
-/** Reads a policy set as grants. Builds each tree when it is first needed. */
+/** Reads a policy set as grants. */
 export function createGrants({ rules, inheritances, exclusions }: PolicySet): Grants {
   const byRole = Map.groupBy(rules, ({ roleKey }) => roleKey)
   const ancestors = ancestorsByRole(inheritances)
-  const trees = new Map<string, GrantTree>()
+  const links = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
   const rulesOf = (roleKey: string) => byRole.get(roleKey) ?? []
   const lineage = (roleKey: string) => [roleKey, ...(ancestors.get(roleKey) ?? [])]
-
-  function treeOf(roleKey: string): GrantTree {
-    const known = trees.get(roleKey)
-    if (known !== undefined) return known
-    const made = createTree(
-      rulesOf(roleKey).map(({ path, method, effect }) => ({ path, method, as: effect })),
-    )
-    trees.set(roleKey, made)
-    return made
-  }
 
   return {
     roles: new Set([
@@ -80,11 +70,8 @@ export function createGrants({ rules, inheritances, exclusions }: PolicySet): Gr
       ...inheritances.flatMap(({ roleKey, parentKey }) => [roleKey, parentKey]),
     ]),
     lineage,
+    parentsOf: (roleKey) => links.get(roleKey) ?? [],
     rulesOf,
-    treesOf: (roleKey) =>
-      lineage(roleKey)
-        .filter((each) => byRole.has(each))
-        .map(treeOf),
     excluded: createTree(
       [...exclusions, ...builtInExclusions].map(({ path, method }) => ({
         path,
@@ -99,6 +86,11 @@ interface Grant {
   readonly path: string
   readonly method: string
   readonly as: keyof Marks
+}
+
+/** The tree of these rules. */
+export function treeOf(rules: readonly Rule[]): GrantTree {
+  return createTree(rules.map(({ path, method, effect }) => ({ path, method, as: effect })))
 }
 
 function createTree(grants: readonly Grant[]): GrantTree {

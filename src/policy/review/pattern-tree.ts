@@ -115,3 +115,53 @@ export function visitPrefixes<Value>(
     if (value !== undefined) visit(value)
   }
 }
+
+/** Gives `visit` the value of every pattern that matches at least one path which `shape` matches. */
+export function visitOverlapping<Value>(
+  root: PatternNode<Value>,
+  { segments, tail, prefix }: PatternShape,
+  visit: (value: Value) => void,
+): void {
+  const take = (value: Value | undefined) => {
+    if (value !== undefined) visit(value)
+  }
+
+  function walk(node: PatternNode<Value>, at: number): void {
+    if (at === segments.length && tail === 'end') {
+      take(node.end)
+      return
+    }
+    // Behind this node the shape has a slash.
+    take(node.below)
+    const segment = segments[at]
+    const isFree = at === segments.length
+    if (segment !== undefined) {
+      visitPrefixes(node, segment, visit)
+      const next = node.literals.get(segment)
+      if (next !== undefined) walk(next, at + 1)
+    } else {
+      const begins = isFree ? prefix : ''
+      for (const [text, value] of node.prefixes) {
+        if (text.startsWith(begins) || begins.startsWith(text)) visit(value)
+      }
+      for (const [text, next] of node.literals) {
+        if (!text.startsWith(begins) || (!isFree && text === '')) continue
+        if (isFree) visitAll(next, visit)
+        else walk(next, at + 1)
+      }
+    }
+    if (node.param === undefined || segment === '') return
+    if (isFree) visitAll(node.param, visit)
+    else walk(node.param, at + 1)
+  }
+
+  walk(root, 0)
+}
+
+function visitAll<Value>(node: PatternNode<Value>, visit: (value: Value) => void): void {
+  if (node.end !== undefined) visit(node.end)
+  if (node.below !== undefined) visit(node.below)
+  for (const value of node.prefixes.values()) visit(value)
+  for (const next of node.literals.values()) visitAll(next, visit)
+  if (node.param !== undefined) visitAll(node.param, visit)
+}

@@ -1,14 +1,14 @@
-import { everyMethod, type GrantTree, type Marks, type MethodBits } from './grants.ts'
+import type { GrantTree, Marks, MethodBits } from '../review/grants.ts'
 import {
   type PatternNode,
   type PatternShape,
   visitCovering,
   visitPrefixes,
-} from './pattern-tree.ts'
-import { freshSegment, kindsAt, type SegmentClass } from './segment-classes.ts'
+} from '../review/pattern-tree.ts'
+import { freshSegment, kindsAt, type SegmentClass } from '../review/segment-classes.ts'
 
 /** What one side allows and the other does not, of the paths of one pattern. */
-interface Gain {
+export interface Gain {
   readonly methods: MethodBits
   /** A call that shows it; `undefined` when the search was given up, or found no name for the path. */
   readonly example: { readonly methods: MethodBits; readonly path: string } | undefined
@@ -21,8 +21,11 @@ export interface Budget {
   steps: number
 }
 
-/** Trees whose marks together say what is allowed: exclusions before deny before allow. */
-type Side = readonly GrantTree[]
+/**
+ * Trees whose marks together say what is allowed: exclusions before deny before allow. As `to`, a
+ * side never has both exclusions and deny rules.
+ */
+export type Side = readonly GrantTree[]
 
 /** The most that one search takes of the budget. */
 const stepsPerSearch = 200_000
@@ -42,7 +45,7 @@ export function findGain(
   methods: MethodBits,
   { from, to, budget }: { readonly from: Side; readonly to: Side; readonly budget: Budget },
 ): Gain | undefined {
-  const wanted = methods & ~coveredBy(from, shape)
+  const wanted = methods & ~coveredBy(from, shape) & ~deniedBy(to, shape)
   if (wanted === 0) return undefined
 
   const fromDenies = from.some(({ hasDeny }) => hasDeny)
@@ -60,7 +63,7 @@ export function findGain(
   /** Whether anything below this place can still be a gain. */
   function isOpen(before: State, after: State): boolean {
     const kept = before.pass | (fromDenies ? 0 : before.allow)
-    const most = after.nodes.length > 0 ? everyMethod : allowedBy(after)
+    const most = after.nodes.length > 0 ? after.pass | ~after.deny : allowedBy(after)
     return (wanted & ~found & ~kept & most) !== 0
   }
 
@@ -139,9 +142,27 @@ function allowedAtEnd(state: State): MethodBits {
   return allowedBy(marks)
 }
 
+/** The methods with which a side allows this path. */
+export function allowedAt(side: Side, path: string): MethodBits {
+  let state = start(side)
+  for (const text of path.split('/').slice(1)) {
+    passSlash(state)
+    state = step(state, { text, isText: true })
+  }
+  return allowedAtEnd(state)
+}
+
 /** The methods with which single rules or exclusions of a side allow every path of the pattern. */
 function coveredBy(side: Side, shape: PatternShape): MethodBits {
   const marks: Marks = { allow: 0, deny: 0, pass: 0 }
   for (const { root } of side) visitCovering(root, shape, (each) => add(marks, each))
   return marks.pass | (side.some(({ hasDeny }) => hasDeny) ? 0 : marks.allow)
+}
+
+/** The methods with which single deny rules of a side deny every path of the pattern. */
+function deniedBy(side: Side, shape: PatternShape): MethodBits {
+  if (!side.some(({ hasDeny }) => hasDeny)) return 0
+  const marks: Marks = { allow: 0, deny: 0, pass: 0 }
+  for (const { root } of side) visitCovering(root, shape, (each) => add(marks, each))
+  return marks.deny
 }

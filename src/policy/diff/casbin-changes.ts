@@ -1,23 +1,26 @@
+import { isSamePolicy } from '../review/same-policy.ts'
 import { ANY_METHOD, type Origin, type Rule } from '../rule/rule.ts'
 import { formatModel } from '../set/format.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import { inheritanceKey, ruleKey } from '../set/revision.ts'
-import type { AccessChange } from './access-change.ts'
-import { isSamePolicy } from './same-policy.ts'
+import type { FoundChange } from './access-change.ts'
 
 /**
  * The access that callers may have gained when Casbin evaluates one of two policies. With the same
  * model and the same inheritance only a new allow rule or a removed deny rule can give access. With
  * any other difference, every access may have changed.
  */
-export function possibleGains(from: PolicySet, to: PolicySet): readonly AccessChange[] {
+export function possibleGains(from: PolicySet, to: PolicySet): readonly FoundChange[] {
   if (isSamePolicy(from, to)) return []
-  if (!weighAlike(from, to)) return [somethingAt({ file: 'model.conf', line: 1 })]
+  if (!weighAlike(from, to)) return [somethingAt('added', { file: 'model.conf', line: 1 })]
   const before = new Set(from.rules.map(ruleKey))
   const after = new Set(to.rules.map(ruleKey))
   const came = to.rules.filter((rule) => !isDeny(rule) && !before.has(ruleKey(rule)))
   const went = from.rules.filter((rule) => isDeny(rule) && !after.has(ruleKey(rule)))
-  return [...came, ...went].map(({ origin }) => somethingAt(origin))
+  return [
+    ...came.map((rule) => somethingAt('added', rule.origin, rule)),
+    ...went.map((rule) => somethingAt('removed', rule.origin, rule)),
+  ]
 }
 
 function weighAlike(from: PolicySet, to: PolicySet): boolean {
@@ -33,15 +36,21 @@ function isDeny({ effect }: Rule): boolean {
   return effect === 'deny'
 }
 
-function somethingAt(origin: Origin): AccessChange {
-  return {
-    roleKey: undefined,
-    by: 'casbin',
+function somethingAt(line: FoundChange['line'], origin: Origin, rule?: Rule): FoundChange {
+  const grant = {
     methods: [ANY_METHOD],
     path: '/*',
     example: undefined,
     certain: false,
-    inheritedFrom: undefined,
+    owner: undefined,
     origin,
+  }
+  return {
+    cause: 'casbin',
+    line,
+    origin,
+    roleKey: undefined,
+    ...(rule?.fields !== undefined && { text: ['p', ...rule.fields].join(', ') }),
+    shares: [{ roles: [], grants: [grant] }],
   }
 }

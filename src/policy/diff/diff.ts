@@ -1,0 +1,67 @@
+import { createGrants } from '../review/grants.ts'
+import type { PolicySet } from '../set/policy-set.ts'
+import type { Tick } from '../steps.ts'
+import type { AccessChange, AccessDiff } from './access-change.ts'
+import { possibleGains } from './casbin-changes.ts'
+import { createVersions, type Version } from './changed-lines.ts'
+import { newExclusions } from './exclusion-changes.ts'
+import type { Budget } from './gain.ts'
+import { newAccess } from './rule-changes.ts'
+import { bySeverity, severityOf } from './severity.ts'
+
+/**
+ * Compares the access that two policies give, not their lines. The model is finite: the roles that
+ * either policy names, and the role that neither names, times the patterns of the rules.
+ *
+ * Only changed lines can change access, so each change belongs to one: a rule, a `g` line, or an
+ * exclusion. `findGain` looks for a path of such a rule which the new policy allows to a role and the
+ * old one does not, inheritance, wider patterns, `*`, deny rules and exclusions considered. So a rule
+ * that was already covered is not a gain, nor is one next to a wider gain of the same role.
+ * Exclusions are compared the same way, once for all roles. Losses are the gains of the reverse
+ * comparison.
+ *
+ * Never hides a gain. Where it is not exact it reports one too many, with `certain` false: when the
+ * search runs out of steps, when prefixes that begin with every character leave no path over, and
+ * when Casbin answers for a model, because then only its matcher knows what a line means.
+ */
+export function diffPolicies(from: PolicySet, to: PolicySet, tick: Tick = () => {}): AccessDiff {
+  const versions = createVersions(
+    { set: from, grants: createGrants(from) },
+    { set: to, grants: createGrants(to) },
+  )
+  const gains = changesOf('gain', versions, (done, total) => tick(done, 2 * total))
+  const losses = changesOf('loss', { from: versions.to, to: versions.from }, (done, total) =>
+    tick(total + done, 2 * total),
+  )
+  return {
+    from: from.revision,
+    to: to.revision,
+    widened: gains.length > 0,
+    changes: [...gains, ...losses].sort(bySeverity),
+  }
+}
+
+/** Seconds rather than minutes, however the two policies are made. */
+const mostSteps = 20_000_000
+
+/** What `to` gives and `from` does not: for losses, the two are exchanged. */
+function changesOf(
+  direction: AccessChange['direction'],
+  { from, to }: { readonly from: Version; readonly to: Version },
+  tick: Tick,
+): readonly AccessChange[] {
+  const budget: Budget = { steps: mostSteps }
+  const isCasbin = [from, to].some(({ set }) => set.model.casbin !== undefined)
+  const found = [
+    ...newExclusions(from, to, budget),
+    ...(isCasbin ? possibleGains(from.set, to.set) : newAccess({ from, to, budget }, tick)),
+  ]
+  return found.map((change) => ({
+    ...change,
+    direction,
+    severity: severityOf({ ...change, direction }),
+    line: direction === 'gain' ? change.line : opposite[change.line],
+  }))
+}
+
+const opposite = { added: 'removed', removed: 'added' } as const

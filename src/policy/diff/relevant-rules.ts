@@ -1,0 +1,67 @@
+import { type GrantTree, treeOf } from '../review/grants.ts'
+import { createNode, place, shapeOf, visitOverlapping } from '../review/pattern-tree.ts'
+import type { Rule } from '../rule/rule.ts'
+import type { Version } from './changed-lines.ts'
+
+/** The rules that can matter for some patterns. */
+export interface RelevantRules {
+  /** The rules of a role that match a path of one of the patterns, as a tree. */
+  readonly treesOf: (version: Version, lineage: readonly string[]) => readonly GrantTree[]
+  /** The patterns that share a path with a rule of this role, in either policy. */
+  readonly touchedBy: (roleKey: string) => ReadonlySet<string>
+}
+
+/**
+ * Selects from two policies what can matter for the patterns of `rules`. Of a million rules that is
+ * usually a handful, and only for those a tree is built.
+ */
+export function relevantRules(
+  rules: Iterable<Rule>,
+  { from, to }: { readonly from: Version; readonly to: Version },
+): RelevantRules {
+  const patterns = createNode<Set<string>>()
+  for (const { path } of rules) {
+    place(patterns, shapeOf(path), (known = new Set()) => known.add(path))
+  }
+  const selections = { from: new Map<string, Selection>(), to: new Map<string, Selection>() }
+
+  function select(roleRules: readonly Rule[]): Selection {
+    const touched = new Set<string>()
+    const relevant = roleRules.filter(({ path }) => {
+      let isRelevant = false
+      visitOverlapping(patterns, shapeOf(path), (paths) => {
+        isRelevant = true
+        for (const each of paths) touched.add(each)
+      })
+      return isRelevant
+    })
+    return { tree: relevant.length === 0 ? undefined : treeOf(relevant), touched }
+  }
+
+  function selectionOf(side: 'from' | 'to', roleKey: string): Selection {
+    // The rules of most roles are the same in both policies.
+    const isShared = !from.ownRules.has(roleKey) && !to.ownRules.has(roleKey)
+    const known = selections[isShared ? 'from' : side]
+    const version = side === 'from' ? from : to
+    const found = known.get(roleKey) ?? select(version.grants.rulesOf(roleKey))
+    known.set(roleKey, found)
+    return found
+  }
+
+  return {
+    treesOf: (version, lineage) =>
+      lineage.flatMap(
+        (roleKey) => selectionOf(version === from ? 'from' : 'to', roleKey).tree ?? [],
+      ),
+    touchedBy(roleKey) {
+      const before = selectionOf('from', roleKey).touched
+      const after = selectionOf('to', roleKey).touched
+      return before === after ? before : new Set([...before, ...after])
+    },
+  }
+}
+
+interface Selection {
+  readonly tree: GrantTree | undefined
+  readonly touched: ReadonlySet<string>
+}

@@ -1,0 +1,60 @@
+import type { Tick } from '../steps.ts'
+import type { FoundChange, Share } from './access-change.ts'
+import { gainsOf, type RuleGain } from './batch-gains.ts'
+import { type Batch, batchesOf } from './batches.ts'
+import type { Version } from './changed-lines.ts'
+import type { Budget } from './gain.ts'
+import { relevantRules } from './relevant-rules.ts'
+import { inOrder, sharesOfBatch, sharesOfRule } from './shares.ts'
+
+interface Comparison {
+  readonly from: Version
+  readonly to: Version
+  readonly budget: Budget
+}
+
+/** The rules and `g` lines by which roles gain access. */
+export function newAccess(comparison: Comparison, tick: Tick): readonly FoundChange[] {
+  const batches = batchesOf(comparison.from, comparison.to)
+  const rules = batches.flatMap((batch) => batch.rules)
+  const relevant = relevantRules(rules, comparison)
+  const changes: FoundChange[] = []
+  const inherited: [Batch, readonly Share[]][] = []
+  for (const [at, batch] of batches.entries()) {
+    tick(at, batches.length)
+    const gains = gainsOf(batch, { ...comparison, relevant })
+    if (batch.inheritance === undefined) changes.push(...changesOfRules(batch, gains))
+    else inherited.push([batch, sharesOfBatch(gains, batch)])
+  }
+  return [...changes, ...changesOfInheritances(inherited)]
+}
+
+function changesOfRules(batch: Batch, gains: readonly RuleGain[]): FoundChange[] {
+  return gains.flatMap((gain): FoundChange[] => {
+    const { roleKey, origin } = gain.rule
+    const shares = inOrder(sharesOfRule(gain, batch), roleKey)
+    if (shares.length === 0) return []
+    return [{ cause: batch.cause, line: lineOf(batch), origin, roleKey, shares }]
+  })
+}
+
+/** One change for each `g` line: it can bring different members to different roles. */
+function changesOfInheritances(found: readonly [Batch, readonly Share[]][]): FoundChange[] {
+  const byLine = Map.groupBy(found, ([batch]) => batch.inheritance)
+  return [...byLine].flatMap(([inheritance, parts]): FoundChange[] => {
+    const [first] = parts
+    if (inheritance === undefined || first === undefined) return []
+    const { roleKey, parentKey, origin } = inheritance
+    const shares = inOrder(
+      parts.flatMap(([, each]) => each),
+      roleKey,
+    )
+    if (shares.length === 0) return []
+    return [{ cause: 'inheritance', line: lineOf(first[0]), origin, roleKey, parentKey, shares }]
+  })
+}
+
+/** A deny rule gives access by leaving the policy. */
+function lineOf({ cause }: Batch): FoundChange['line'] {
+  return cause === 'allow' ? 'added' : 'removed'
+}

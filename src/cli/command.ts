@@ -98,3 +98,13 @@ export const outputOption = {
     description: 'output format: text or json',
   },
 } as const
+
+/** The option of every command whose result a CI system shows. */
+export const reportOption = {
+  output: {
+    value: 'FORMAT',
+    choices: ['text', 'json', 'junit', 'sarif', 'markdown', 'github'],
+    default: 'text',
+    description: 'output format: text, json, junit, sarif, markdown or github',
+  },
+} as const

@@ -208,7 +208,7 @@ describe('a wrong command line', () => {
     ],
     [
       ['policy', 'check', '--output', 'jsno'],
-      '"jsno" is not valid, use text or json; did you mean json?\n',
+      '"jsno" is not valid, use text, json, junit, sarif, markdown or github; did you mean json?\n',
     ],
     [['policy', 'check', '--strict=yes'], 'postern: --strict does not take a value\n'],
     [['policy', 'check', '--config'], 'postern: --config needs a value: --config FILE\n'],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { CommandSpec } from '../../src/cli/command.ts'
 import { allCommands } from '../../src/cli/commands/overview.ts'
+import { command } from '../../src/cli/commands/run-command.ts'
 import { decline } from '../../src/cli/declined.ts'
 import { exitCodes } from '../../src/cli/exit-codes.ts'
 import type { Io } from '../../src/cli/io.ts'
-import { command } from '../../src/cli/run-command.ts'
 import { Fault, Invalid } from '../../src/errors.ts'
 
 const spec = {

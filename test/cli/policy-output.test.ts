@@ -63,7 +63,7 @@ describe('--output junit', () => {
 describe('arguments', () => {
   test.each([
     [['check', '--bogus'], 'unknown option --bogus'],
-    [['check', '--output', 'xml'], '--output: "xml" is not valid, use text or json'],
+    [['check', '--output', 'xml'], '--output: "xml" is not valid, use text, json'],
     [['check', 'a', 'b'], 'too many arguments: expected DIR'],
     [['check', ''], 'argument DIR is empty'],
     [['explain', 'clerk', 'GET'], 'missing argument PATH'],

@@ -582,7 +582,7 @@ describe('a policy command', () => {
   test.each([
     ['check', 'a', 'b'],
     ['check', '--yes'],
-    ['check', '--output', 'junit'],
+    ['check', '--output', 'xml'],
     ['test', '--min-coverage', 'all'],
     ['test', '--min-coverage', '101'],
     ['explain', 'a', 'GET'],

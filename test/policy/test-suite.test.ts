@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import type { Problem } from '../../src/errors.ts'
 import { decide } from '../../src/policy/decide.ts'
 import { coverageOf } from '../../src/policy/expectations/coverage.ts'
-import { formatJunit } from '../../src/policy/expectations/junit.ts'
 import { parseTestFile } from '../../src/policy/expectations/test-file.ts'
 import { describeFailure, runExpectations } from '../../src/policy/expectations/test-suite.ts'
 import { policies } from './policy-text.ts'
@@ -114,22 +113,5 @@ describe('the coverage of a policy by its tests', () => {
     })
     expect(exclusions).toEqual({ total: 1, decided: 1, undecided: [] })
     expect(percent).toBe(50)
-  })
-})
-
-describe('a JUnit report', () => {
-  test('has a case for each expectation, and survives any text', () => {
-    const outcomes = run(
-      'role: clerk, method: GET, path: /x, expect: allow',
-      'role: "<a&\\"b\\u0007\\ud800>", method: GET, path: /x, expect: allow',
-    )
-
-    const report = formatJunit(outcomes)
-
-    expect(report).toContain('<testsuite name="x_test.yaml" tests="2" failures="1" errors="0">')
-    expect(report).toContain('name="allow clerk GET /x (line 1)" file="x_test.yaml" line="1"/>')
-    expect(report).toContain('name="allow &lt;a&amp;&quot;b?')
-    expect(report).not.toMatch(/[\u0007\ud800]/)
-    expect(report.match(/<failure /g)).toHaveLength(1)
   })
 })

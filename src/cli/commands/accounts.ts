@@ -9,7 +9,7 @@ import {
   revokeSpec,
   roleSpec,
 } from '../accounts/specs.ts'
-import { type Command, command } from '../run-command.ts'
+import { type Command, command } from './run-command.ts'
 
 export const userCommands: readonly Command[] = [
   command(addSpec, async () => (await import('../accounts/user.ts')).userAdd),

@@ -1,5 +1,5 @@
 import { checkSpec, printSpec, schemaSpec } from '../config/specs.ts'
-import { type Command, command } from '../run-command.ts'
+import { type Command, command } from './run-command.ts'
 
 export const configCommands: readonly Command[] = [
   command(checkSpec, async () => (await import('../config/check.ts')).configCheck),

@@ -1,5 +1,5 @@
 import { generateSpec, listSpec, useSpec } from '../keys/specs.ts'
-import { type Command, command } from '../run-command.ts'
+import { type Command, command } from './run-command.ts'
 
 export const keysCommands: readonly Command[] = [
   command(generateSpec, async () => (await import('../keys/generate.ts')).keysGenerate),

@@ -1,7 +1,7 @@
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { explainSpec } from '../questions/specs.ts'
-import { type Command, command } from '../run-command.ts'
+import { type Command, command } from './run-command.ts'
 
 export const policyCommands: readonly Command[] = [
   command(checkSpec, async () => (await import('../policy/check.ts')).policyCheck),

@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../command.ts'
 import { serveSpec, versionSpec, workerSpec } from '../program/specs.ts'
-import { type Command, command } from '../run-command.ts'
+import { type Command, command } from './run-command.ts'
 
 /** Commands that share their first word. */
 export interface Group {

@@ -2,7 +2,9 @@ import { engineFor } from '../../policy/model/model.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Run } from '../command.ts'
 import { count, json } from '../format.ts'
+import { renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
+import { checkReport } from './check-report.ts'
 import { formatFindings, type Review, reviewDirectory } from './review.ts'
 import type { checkSpec } from './specs.ts'
 
@@ -13,15 +15,20 @@ export const policyCheck: Run<typeof checkSpec> = async ({ options, arguments: [
   const { set, errors, warnings } = review
   const ok = errors.length === 0 && !(options.strict && warnings.length > 0)
 
-  if (options.output === 'json') io.out(json({ ok, ...asJson(review) }))
-  else {
+  const { output, strict } = options
+  const summary = set === undefined ? [] : summarize(name, set, warnings.length)
+  // Annotations have the findings already, and JSON stays quiet for scripts.
+  if (output !== 'json' && output !== 'github') {
     io.err(formatFindings('error', errors) + formatFindings('warning', warnings))
-    if (set !== undefined) io.out(summary(name, set, warnings.length))
   }
+  if (output === 'json') io.out(json({ ok, ...asJson(review) }))
+  else if (output === 'text') io.out(summary.map((line) => `${line}\n`).join(''))
+  else io.out(renderReport(checkReport(review, { strict, summary }), output, io))
   return ok ? 0 : 3
 }
 
-function summary(name: string, set: PolicySet, warnings: number): string {
+/** What the policy holds, and which engine evaluates it. */
+function summarize(name: string, set: PolicySet, warnings: number): readonly string[] {
   const engine = engineFor(set.model)
   const facts = [
     count(set.rules.length, 'rule'),
@@ -29,7 +36,10 @@ function summary(name: string, set: PolicySet, warnings: number): string {
     count(set.exclusions.length, 'exclusion'),
     count(warnings, 'warning'),
   ]
-  return `${name}: valid, ${set.revision} (${facts.join(', ')})\nengine: ${engine.name}, because ${engine.reason}\n`
+  return [
+    `${name}: valid, ${set.revision} (${facts.join(', ')})`,
+    `engine: ${engine.name}, because ${engine.reason}`,
+  ]
 }
 
 function asJson({ directory, set, errors, warnings }: Review) {

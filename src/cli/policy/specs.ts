@@ -1,4 +1,4 @@
-import { type CommandSpec, configOption, outputOption } from '../command.ts'
+import { type CommandSpec, configOption, outputOption, reportOption } from '../command.ts'
 
 /** The policy directory of a command. */
 export const directoryArgument = {
@@ -16,7 +16,7 @@ look like business endpoints. Works offline.`,
   arguments: [directoryArgument],
   options: {
     strict: { description: 'treat warnings as errors, for CI' },
-    ...outputOption,
+    ...reportOption,
     ...configOption,
   },
   exitCodes: { 0: 'valid', 3: 'not valid, or warnings with --strict' },
@@ -51,12 +51,7 @@ The report lists rules and exclusions that no test covers.`,
       default: '0',
       description: 'fail when tests cover fewer rules and exclusions than this',
     },
-    output: {
-      value: 'FORMAT',
-      choices: ['text', 'json', 'junit'],
-      default: 'text',
-      description: 'output format: text, json or junit',
-    },
+    ...reportOption,
     ...configOption,
   },
   exitCodes: {

@@ -2,12 +2,10 @@ import { type Admission, evaluate } from '../../admission/verdict.ts'
 import { Invalid } from '../../errors.ts'
 import { compile } from '../../policy/engine/compile.ts'
 import type { CompiledPolicies, Question } from '../../policy/engine/decision.ts'
-import { type Coverage, coverageOf } from '../../policy/expectations/coverage.ts'
-import { formatJunit } from '../../policy/expectations/junit.ts'
+import { coverageOf } from '../../policy/expectations/coverage.ts'
 import {
   type Answer,
   describeFailure,
-  type Outcome,
   runExpectations,
 } from '../../policy/expectations/test-suite.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
@@ -16,22 +14,15 @@ import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
+import { failureReport } from '../report/failure.ts'
+import { isReportFormat, renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
 import { formatFindings, type Review, reviewDirectory } from './review.ts'
 import type { testSpec } from './specs.ts'
+import { describeGranted, type TestReport, testReport } from './test-report.ts'
 
 /** Runs the tests of a policy directory against it, with the code that decides in the gateway. */
-export const policyTest: Run<typeof testSpec> = async (call, io) => {
-  try {
-    return await test(call, io)
-  } catch (error) {
-    const isReport = call.options.output === 'junit' && error instanceof Invalid
-    if (isReport) io.out(formatJunit([], error.problems))
-    throw error
-  }
-}
-
-const test: Run<typeof testSpec> = async ({ options, arguments: [named] }, io) => {
+export const policyTest: Run<typeof testSpec> = async ({ options, arguments: [named] }, io) => {
   const { output, 'min-coverage': min } = options
   const settings = policySettings(options.config, io)
   const { admission, note } = settings.admission()
@@ -40,26 +31,27 @@ const test: Run<typeof testSpec> = async ({ options, arguments: [named] }, io) =
   const report = runTests(review, admission, io)
   if (report === undefined) {
     if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
-    else io.err(formatFindings('error', review.errors))
-    if (output === 'junit') io.out(formatJunit([], review.errors))
+    else if (output !== 'github') io.err(formatFindings('error', review.errors))
+    if (isReportFormat(output)) {
+      const failure = failureReport('policy test', new Invalid(review.errors))
+      io.out(renderReport(failure, output, io))
+    }
     return exitCodes.invalid
   }
 
   const ok = report.failures.length === 0 && report.outcomes.length > 0
   const covered = report.coverage.percent >= min
   if (output === 'json') io.out(json({ ok: ok && covered, ...reportAsJson(review, report) }))
-  else io.err(formatFindings('warning', review.warnings) + formatNotes(report, note))
-  if (output === 'junit') io.out(formatJunit(report.outcomes))
+  else if (output !== 'github') {
+    io.err(formatFindings('warning', review.warnings) + formatNotes(report, note))
+  }
   if (output === 'text') io.out(formatReport(name, report))
+  if (isReportFormat(output)) {
+    const summary = summarize(name, report)
+    io.out(renderReport(testReport(review, report, { min, summary }), output, io))
+  }
   if (!covered) io.err(`coverage is ${report.coverage.percent} %, below the required ${min} %\n`)
   return ok && covered ? 0 : 4
-}
-
-/** The result of the tests of a policy. */
-export interface TestReport {
-  readonly outcomes: readonly Outcome[]
-  readonly failures: readonly Outcome[]
-  readonly coverage: Coverage
 }
 
 /** Runs all tests; `undefined` when the policy or a test file is not valid. */
@@ -112,19 +104,18 @@ export function formatNotes({ outcomes }: TestReport, note: string | undefined):
 }
 
 /** Failures, a line each, then what was tested and what was not. */
-export function formatReport(name: string, { outcomes, failures, coverage }: TestReport): string {
-  if (outcomes.length === 0) return `${name}: no tests in ${name}/tests/*_test.yaml\n`
-  const { rules, exclusions, percent } = coverage
+export function formatReport(name: string, report: TestReport): string {
+  const { outcomes, failures, coverage } = report
+  if (outcomes.length === 0) return `${summarize(name, report)}\n`
+  const { rules, exclusions } = coverage
   const failed = failures.map((outcome) => {
     const { file, line, column } = outcome.expectation.at
     return `${printable(`${file}:${line}:${column}: failed: ${describeFailure(outcome)}`)}\n`
   })
   const untested = [...rules.undecided, ...exclusions.undecided]
-  const passed = outcomes.length - failures.length
   return [
     ...failed,
-    `${name}: ${count(outcomes.length, 'test')}, ${passed} passed, ${failures.length} failed\n`,
-    `coverage: ${percent} % (${rules.decided}/${rules.total} rules, ${exclusions.decided}/${exclusions.total} exclusions)\n`,
+    ...summarize(name, report).map((line) => `${line}\n`),
     ...untested.slice(0, maxShown).map((each) => `  not covered: ${printable(inOneLine(each))}\n`),
     untested.length > maxShown ? `  … and ${untested.length - maxShown} more\n` : '',
   ].join('')
@@ -132,11 +123,19 @@ export function formatReport(name: string, { outcomes, failures, coverage }: Tes
 
 const maxShown = 20
 
+/** How many tests passed, and how much of the policy they cover. */
+function summarize(name: string, { outcomes, failures, coverage }: TestReport): readonly string[] {
+  if (outcomes.length === 0) return [`${name}: no tests in ${name}/tests/*_test.yaml`]
+  const { rules, exclusions, percent } = coverage
+  const passed = outcomes.length - failures.length
+  return [
+    `${name}: ${count(outcomes.length, 'test')}, ${passed} passed, ${failures.length} failed`,
+    `coverage: ${percent} % (${rules.decided}/${rules.total} rules, ${exclusions.decided}/${exclusions.total} exclusions)`,
+  ]
+}
+
 function inOneLine(granted: Rule | Exclusion): string {
-  const { method, path, origin } = granted
-  const place = `${origin.file}:${origin.line}`
-  if (!('roleKey' in granted)) return `${place}: everyone ${method} ${path}`
-  return `${place}: ${granted.fields?.join(' ') ?? `${granted.roleKey} ${method} ${path}`}`
+  return `${granted.origin.file}:${granted.origin.line}: ${describeGranted(granted)}`
 }
 
 /** The report as JSON. */

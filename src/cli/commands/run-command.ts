@@ -1,12 +1,12 @@
-import { Invalid } from '../errors.ts'
-import { type CommandSpec, type Run, UsageError } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { json, printable } from './format.ts'
-import { commandHelp, usageLines } from './help.ts'
-import type { Io } from './io.ts'
-import { asksForHelp, parseArguments } from './parse-arguments.ts'
-import { startClock } from './progress.ts'
-import { reportError } from './report-error.ts'
+import { Invalid } from '../../errors.ts'
+import { type CommandSpec, type Run, UsageError } from '../command.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { json, printable } from '../format.ts'
+import { commandHelp, usageLines } from '../help.ts'
+import type { Io } from '../io.ts'
+import { asksForHelp, parseArguments } from '../parse-arguments.ts'
+import { startClock } from '../progress.ts'
+import { reportError } from '../report-error.ts'
 
 /** A command that is ready to run. */
 export interface Command {
@@ -17,8 +17,8 @@ export interface Command {
 
 /**
  * Combines the specification of a command with its code, which is loaded only to do the work: help
- * and usage errors need neither Redis nor a database driver. With `--output json` a failure prints a
- * document too.
+ * and usage errors need neither Redis nor a database driver. In every format but text a failure prints
+ * a document too.
  */
 export function command<const Spec extends CommandSpec>(
   spec: Spec,
@@ -31,13 +31,23 @@ export function command<const Spec extends CommandSpec>(
     try {
       return await run(call, io)
     } catch (error) {
-      const { output }: { readonly output?: unknown } = call.options
-      if (output === 'json' && !(error instanceof UsageError)) {
-        io.out(json({ ok: false, errors: problemsIn(error) }))
-      }
+      if (!(error instanceof UsageError)) await printFailure(error, call.options, io)
       throw error
     }
   }
+
+  async function printFailure(
+    error: unknown,
+    { output }: { readonly output?: unknown },
+    io: Io,
+  ): Promise<void> {
+    if (output === 'json') io.out(json({ ok: false, errors: problemsIn(error) }))
+    const { isReportFormat, renderReport } = await import('../report/write.ts')
+    if (!isReportFormat(output)) return
+    const { failureReport } = await import('../report/failure.ts')
+    io.out(renderReport(failureReport(spec.name, error), output, io))
+  }
+
   return {
     spec,
     async run(args, io) {

@@ -1,0 +1,50 @@
+import type { Finding } from '../../policy/review/check.ts'
+import type { ReportRule } from '../report/report.ts'
+
+/** What each warning of `policy check` means, for readers who see it in another tool. */
+export const findingRules: Readonly<Record<Finding['code'], ReportRule>> = {
+  duplicate: {
+    summary: 'The same rule is written twice.',
+    help: 'Remove one of them. Otherwise a later edit of only one line has no effect.',
+  },
+  'useless-rule': {
+    summary: 'A wider rule already allows this.',
+    help: 'Remove the narrow rule, or narrow the wide one if it allows more than you intend.',
+  },
+  'never-applies': {
+    summary: 'The rule never applies.',
+    help: 'No request reaches this rule, so it grants nothing. Remove it, or fix the role, path or method.',
+  },
+  'role-without-rules': {
+    summary: 'The role has no permissions.',
+    help: 'The role key is probably mistyped. In a test, add "withoutRules: true" if the role has no rules on purpose.',
+  },
+  'role-spelling': {
+    summary: 'The role key looks like another one.',
+    help: 'Role keys are compared character by character. Use exactly the role key that tokens have.',
+  },
+  'role-wildcard': {
+    summary: 'The role "*" does not match every role.',
+    help: 'The role key is compared literally. Write one rule for each role, or an exclusion.',
+  },
+  'deny-without-effect': {
+    summary: 'The deny rule denies nothing.',
+    help: 'No rule allows anything to this role. A mistyped role key here leaves the access open that you wanted to deny.',
+  },
+  'exclusion-business': {
+    summary: 'An exclusion covers an endpoint that has rules.',
+    help: 'Every authenticated caller may call an excluded endpoint, whatever the rules say. Remove the exclusion.',
+  },
+  'exclusion-changes': {
+    summary: 'An exclusion covers a method that changes data.',
+    help: 'Every authenticated caller may call an excluded endpoint. Use a rule for each role instead.',
+  },
+  'exclusion-wide': {
+    summary: 'An exclusion covers every value of a parameter.',
+    help: 'Every authenticated caller may read every object behind this path. Use a rule for each role instead.',
+  },
+  'not-read': {
+    summary: 'A file is ignored.',
+    help: 'Policy files belong directly in the policy directory, tests in tests/*_test.yaml. Move or rename the file.',
+  },
+}

@@ -1,0 +1,87 @@
+import { bySeverity, countLevels, oneLine, placeOf, type Report, type Result } from './report.ts'
+
+/** GitHub accepts 65,536 characters in a comment; the rest is for what a pipeline adds. */
+const maxLength = 60_000
+const maxLine = 400
+/** Longer lists start folded. */
+const maxOpen = 10
+
+/**
+ * A comment for a pull request: the summary, then the results by rule. All text from files is in code,
+ * where neither HTML nor links, mentions or tables exist; a line cannot contain a line break.
+ */
+export function formatMarkdown(report: Report): string {
+  const { command, verdict, summary, rules } = report
+  const results = bySeverity(report.results)
+  const head = [
+    // Lets a pipeline find its own comment and replace it.
+    `<!-- postern ${command} -->`,
+    `### Postern ${command}: ${verdict}`,
+    '',
+    ...(results.length > 0 ? [`${countLevels(results)}.`, ''] : []),
+    ...summary.flatMap((line) => [inlineCode(line), '']),
+  ].join('\n')
+
+  const groups = [...Map.groupBy(results, ({ rule }) => rule)]
+  let length = head.length
+  const sections = groups.map(([id, some], index) => {
+    // An equal share for each group that is left, so that one long list does not hide the others.
+    const share = (maxLength - length) / (groups.length - index)
+    const section = formatGroup(some, { id, help: rules[id]?.help ?? '', share })
+    length += section.length
+    return section
+  })
+  return [head, ...sections].join('')
+}
+
+function formatGroup(
+  results: readonly Result[],
+  { id, help, share }: { readonly id: string; readonly help: string; readonly share: number },
+): string {
+  const title = `${countLevels(results)}: ${id}`
+  const lines: string[] = []
+  let length = title.length + help.length + maxLine
+  for (const result of results) {
+    const line = formatLine(result)
+    length += line.length + 1
+    if (length > share) break
+    lines.push(line)
+  }
+  const more = results.length - lines.length
+  const language = results.every(({ sign }) => sign !== undefined) ? 'diff' : 'text'
+  const body = [
+    ...(help === '' ? [] : [help, '']),
+    ...fence(lines, language),
+    ...(more > 0
+      ? ['', `… and ${more.toLocaleString('en-US')} more: --output json lists all.`]
+      : []),
+  ].join('\n')
+  return lines.length > maxOpen
+    ? `\n<details><summary>${title}</summary>\n\n${body}\n\n</details>\n`
+    : `\n**${title}**\n\n${body}\n`
+}
+
+function formatLine(result: Result): string {
+  const { sign, message } = result
+  const place = placeOf(result)
+  if (sign !== undefined)
+    return oneLine(`${sign} ${message}${place ? `  (${place})` : ''}`, maxLine)
+  return oneLine(place ? `${place}: ${message}` : message, maxLine)
+}
+
+/** A code block that its content cannot end: the fence is longer than any run of backticks in it. */
+function fence(lines: readonly string[], language: 'diff' | 'text'): readonly string[] {
+  const ticks = '`'.repeat(Math.max(3, longestRun(lines.join('\n')) + 1))
+  return [`${ticks}${language}`, ...lines, ticks]
+}
+
+/** A code span, by the same rule. The spaces keep backticks at its ends apart; renderers drop them. */
+function inlineCode(text: string): string {
+  const shown = oneLine(text, maxLine)
+  const ticks = '`'.repeat(longestRun(shown) + 1)
+  return `${ticks} ${shown} ${ticks}`
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...Array.from(text.matchAll(/`+/g), ([run]) => run.length))
+}

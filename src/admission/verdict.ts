@@ -4,41 +4,53 @@ import type { CompiledPolicies, Decision, Question } from '../policy/engine/deci
 import { classify, isRefusedMethod, type Need, type Surface } from './classify.ts'
 import {
   createOwnEndpoints,
-  isServerWide,
   listOwnEndpoints,
   type OwnEndpoint,
   type OwnEndpointOptions,
   type PlacedEndpoint,
-  serverWide,
 } from './own-endpoints.ts'
-import { type AccessRoute, createPathReader, createRoutes, type ReadPath } from './routes.ts'
+import { type AccessRoute, createPathReader, createRoutes } from './routes.ts'
+import { readTarget, type TargetParts } from './target.ts'
 
 /** The settings that decide who may make which request. */
-interface AccessSettings {
+interface AccessSettings<Route extends AccessRoute> {
   /** `undefined`: without a configuration, every path may have a route. */
-  readonly routes: readonly AccessRoute[] | undefined
+  readonly routes: readonly Route[] | undefined
   readonly endpoints: OwnEndpointOptions
+  /** Unset: unlimited. */
+  readonly maxTargetBytes?: number
 }
 
-/** Settings, prepared for `evaluate`. */
-export interface Admission extends Surface<AccessRoute> {
-  readonly readPath: ReadPath
+/** Settings, prepared for the gateway and for `evaluate`. */
+export interface Admission<Route extends AccessRoute = AccessRoute>
+  extends Surface<Route>,
+    TargetParts {
   readonly areRoutesKnown: boolean
-  readonly routes: readonly AccessRoute[]
+  readonly routes: readonly Route[]
   readonly endpoints: readonly PlacedEndpoint[]
 }
 
 /** What decided: a step of the policy, a route or endpoint that needs no permission, or a refusal. */
 type VerdictStep = Decision['step'] | 'route' | 'endpoint' | 'refused'
 
+/** Why a request has no caller: it has no token, or one that the gateway rejects. */
+export type TokenProblem =
+  | 'token-missing'
+  | 'token-invalid'
+  | 'token-expired'
+  | 'token-too-long-lived'
+  | 'token-revoked'
+
 /** Why the gateway refuses a request without evaluating the policy. */
 export type CallRefusal =
   | 'unknown-method'
   | 'ambiguous-path'
+  | 'target-too-long'
   | 'no-such-endpoint'
   | 'method-not-allowed'
+  | TokenProblem
 
-/** What the gateway does with a request of a logged-in caller. */
+/** What the gateway does with a request. */
 export interface Verdict {
   readonly allowed: boolean
   readonly step: VerdictStep
@@ -55,13 +67,16 @@ export interface Verdict {
   readonly decision?: Decision
 }
 
-export function createAdmission(settings: AccessSettings): Admission {
-  const { routes = [], endpoints } = settings
+export function createAdmission<Route extends AccessRoute>(
+  settings: AccessSettings<Route>,
+): Admission<Route> {
+  const { routes = [], endpoints, maxTargetBytes = Number.POSITIVE_INFINITY } = settings
   const findRoute = createRoutes(routes)
   return {
     findRoute,
     findEndpoint: createOwnEndpoints(endpoints),
     readPath: createPathReader(routes, findRoute),
+    maxTargetBytes,
     areRoutesKnown: settings.routes !== undefined,
     routes,
     endpoints: listOwnEndpoints(endpoints),
@@ -70,37 +85,66 @@ export function createAdmission(settings: AccessSettings): Admission {
 
 /**
  * Decides as the gateway does for a caller with a valid token: own endpoints, routes and their
- * access, then `admin`, exclusions and rules. Pure. Throws only a Fault, when an engine fails.
+ * access, then `admin`, exclusions and rules. `path` may have a query, which no policy sees. Pure.
+ * Throws only a Fault, when an engine fails.
  */
 export function evaluate(
-  { roleKey, method, path: raw }: Question,
+  { roleKey, method, path: target }: Question,
   admission: Admission,
   policies: CompiledPolicies,
 ): Verdict {
-  if (!parsedMethods.has(method)) return refused('unknown-method')
-  if (isRefusedMethod(method)) return refused('method-not-allowed')
-  const path = isServerWide(method, raw) ? serverWide : admission.readPath(raw)
-  if (path === undefined) return refused('ambiguous-path')
-  const { isRefused, route, endpoint, need } = classify(method, path, admission)
-  if (isRefused) return refused('no-such-endpoint', { path })
-
-  const isUnserved = admission.areRoutesKnown && endpoint === undefined && route === undefined
-  const about = {
-    path,
-    need,
-    isUnserved,
-    ...(route !== undefined && endpoint === undefined && { route }),
-    ...(endpoint !== undefined && { endpoint }),
-  }
+  const located = locate(method, target, admission)
+  if ('step' in located) return located
+  const { path, need, endpoint } = located
   const isOpenRoute = endpoint === undefined && need !== 'permission'
-  if (isOpenRoute) return { ...about, allowed: true, step: 'route' }
+  if (isOpenRoute) return { ...located, allowed: true, step: 'route' }
 
   const decision = decide({ roleKey, method, path }, policies)
   const isAllowed = decision.allowed || need === 'nothing'
-  if (isAllowed && endpoint?.name === 'wrong-method') return refused('method-not-allowed', about)
+  if (isAllowed && endpoint?.name === 'wrong-method') return refused('method-not-allowed', located)
   // Everyone may call an open endpoint, whether or not the exclusion list contains it.
-  if (need === 'nothing' && !decision.allowed) return { ...about, allowed: true, step: 'endpoint' }
-  return { ...about, allowed: decision.allowed, step: decision.step, decision }
+  if (need === 'nothing' && !decision.allowed)
+    return { ...located, allowed: true, step: 'endpoint' }
+  return { ...located, allowed: decision.allowed, step: decision.step, decision }
+}
+
+/** The same for a request without a token, or with one that the gateway rejects. No policy decides. */
+export function evaluateUnidentified(
+  { method, path: target }: Omit<Question, 'roleKey'>,
+  problem: TokenProblem,
+  admission: Admission,
+): Verdict {
+  const located = locate(method, target, admission)
+  if ('step' in located) return located
+  const { need, endpoint } = located
+  // The gateway reads no token where it needs none, so a bad one does no harm there.
+  if (need !== 'nothing') return refused(problem, located)
+  if (endpoint?.name === 'wrong-method') return refused('method-not-allowed', located)
+  return { ...located, allowed: true, step: endpoint === undefined ? 'route' : 'endpoint' }
+}
+
+/** A request that is not refused to everyone. */
+interface Located extends Pick<Verdict, 'route' | 'endpoint' | 'isUnserved'> {
+  readonly path: string
+  readonly need: Need
+}
+
+function locate(method: string, target: string, admission: Admission): Located | Verdict {
+  if (!parsedMethods.has(method)) return refused('unknown-method')
+  if (isRefusedMethod(method)) return refused('method-not-allowed')
+  const read = readTarget(method, target, admission)
+  if (read.refusal !== undefined) return refused(read.refusal)
+  const { path } = read
+  const { isRefused, route, endpoint, need } = classify(method, path, admission)
+  if (isRefused) return refused('no-such-endpoint', { path })
+
+  return {
+    path,
+    need,
+    isUnserved: admission.areRoutesKnown && endpoint === undefined && route === undefined,
+    ...(route !== undefined && endpoint === undefined && { route }),
+    ...(endpoint !== undefined && { endpoint }),
+  }
 }
 
 /** The HTTP parser rejects all other methods, whatever the policy allows. */

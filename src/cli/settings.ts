@@ -51,9 +51,11 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
     },
     admission() {
       if (config !== undefined) {
-        const { routes, endpoints, captcha } = config
-        const own = { ...endpoints, captchaAlias: captcha.alias }
-        return { admission: createAdmission({ routes, endpoints: own }), note: undefined }
+        const { routes, captcha, limits } = config
+        const endpoints = { ...config.endpoints, captchaAlias: captcha.alias }
+        const { targetBytes: maxTargetBytes } = limits
+        const admission = createAdmission({ routes, endpoints, maxTargetBytes })
+        return { admission, note: undefined }
       }
       if (!isDefault) throw new Invalid(problems)
       return {

@@ -1,3 +1,4 @@
+import { forwardAuthRefusal } from '../admission/forward-auth.ts'
 import { Refusal } from '../errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
@@ -29,32 +30,14 @@ export function createCheck(parts: CheckParts): Check {
   return async (forwardAuth) => {
     const { contract, arrival } = parts.readOriginal(forwardAuth)
     const received = receive(arrival, parts)
-    refuseOwn(received)
-    refuseRespelled(received)
+    refuseByProxy(received)
     return answer(await parts.admit(received, parts), contract, parts)
   }
 }
 
-/**
- * If allowed, the proxy would send it to a service with a second login, or with a logout that revokes
- * nothing. The proxy must route these paths to Postern, where they need no forward-auth request.
- */
-function refuseOwn({ endpoint }: Received): void {
-  if (endpoint === undefined || endpoint.upstream !== undefined) return
-  throw new Refusal('no-such-endpoint', { reason: 'the proxy must route this path to Postern' })
-}
-
-/** Percent-encoded letters, digits and `-._~`, which no client needs to encode. */
-const escapedUnreserved = /%(?:2[de]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
-
-/**
- * The proxy forwards the target as the client wrote it, not as the policy saw it. A service that
- * compares before it decodes would see another path (RFC 3986 6.2.2.2).
- */
-function refuseRespelled({ arrival: { target } }: Received): void {
-  const [path = ''] = target.split('?', 1)
-  if (!escapedUnreserved.test(path)) return
-  throw new Refusal('ambiguous-path', { reason: 'percent-encoded unreserved character' })
+function refuseByProxy({ arrival: { target }, endpoint }: Received): void {
+  const refused = forwardAuthRefusal(target, endpoint)
+  if (refused !== undefined) throw new Refusal(refused.refusal, { reason: refused.reason })
 }
 
 async function answer(

@@ -1,6 +1,5 @@
 import { classify, isRefusedMethod, type Surface } from '../admission/classify.ts'
-import { isServerWide, serverWide } from '../admission/own-endpoints.ts'
-import type { ReadPath } from '../admission/routes.ts'
+import { pathOf, readTarget, type TargetParts } from '../admission/target.ts'
 import { Refusal } from '../errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import type { ReadHeaders } from './arrival/arriving-headers.ts'
@@ -9,11 +8,9 @@ import { createRequestId } from './arrival/request-id.ts'
 import type { Route } from './routes.ts'
 import type { Received } from './stages.ts'
 
-export interface ReceiveParts extends Surface<Route> {
+export interface ReceiveParts extends Surface<Route>, TargetParts {
   readonly readHeaders: ReadHeaders
   readonly findOrigin: FindOrigin
-  readonly readPath: ReadPath
-  readonly maxTargetBytes: number
 }
 
 /**
@@ -26,7 +23,7 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   arrival.notes.address = arrival.remoteAddress
 
   refuseForeignProtocol(arrival)
-  const { path, query } = splitTarget(arrival, parts)
+  const { path, query } = acceptedTarget(arrival, parts)
   arrival.notes.path = path
   const { isRefused, route, endpoint, sentPath, need } = classify(arrival.method, path, parts)
   if (isRefused) throw new Refusal('no-such-endpoint')
@@ -60,34 +57,16 @@ function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
   if (isRefusedMethod(method)) throw new Refusal('method-not-allowed')
 }
 
-function splitTarget(arrival: Arrival, parts: ReceiveParts) {
-  const { method, target } = arrival
-  if (isServerWide(method, target)) return { path: serverWide, query: '' }
-  if (target.length > parts.maxTargetBytes) throw new Refusal('target-too-long')
-
-  const mark = target.indexOf('?')
-  const rawPath = mark === -1 ? target : target.slice(0, mark)
-  const path = parts.readPath(rawPath)
-  const query = mark === -1 ? '' : target.slice(mark + 1)
-  if (path === undefined) {
-    noteAmbiguous(arrival, rawPath, parts)
-    throw new Refusal('ambiguous-path')
-  }
-  if (!isPlainQuery(query)) {
-    noteAmbiguous(arrival, rawPath, parts)
-    throw new Refusal('ambiguous-path', { reason: 'invalid character in the query' })
-  }
-  return { path, query }
+function acceptedTarget(arrival: Arrival, parts: ReceiveParts) {
+  const read = readTarget(arrival.method, arrival.target, parts)
+  if (read.refusal === undefined) return read
+  if (read.refusal === 'ambiguous-path') noteAmbiguous(arrival, parts)
+  throw new Refusal(read.refusal, read.reason === undefined ? {} : { reason: read.reason })
 }
 
 /** The log must show the client that tries such paths, also behind a trusted proxy. */
-function noteAmbiguous(arrival: Arrival, rawPath: string, parts: ReceiveParts): void {
-  arrival.notes.rawPath = rawPath
+function noteAmbiguous(arrival: Arrival, parts: ReceiveParts): void {
+  arrival.notes.rawPath = pathOf(arrival.target)
   const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
   arrival.notes.address = parts.findOrigin(arrival, headers).address
-}
-
-/** Printable ASCII without `#`: a fragment has no place in a request target (RFC 9112 3.2.1). */
-function isPlainQuery(query: string): boolean {
-  return /^[\x21\x22\x24-\x7e]*$/.test(query)
 }

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
-import { createOwnEndpoints } from '../admission/own-endpoints.ts'
-import { createPathReader, createRoutes } from '../admission/routes.ts'
+import { createAdmission } from '../admission/verdict.ts'
 import type { Closing } from '../closing.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { createHeaderReader } from '../gateway/arrival/arriving-headers.ts'
@@ -112,7 +111,6 @@ export async function buildGateway(
     ],
   )
   const cors = createCors(config.cors)
-  const findRoute = createRoutes(config.routes)
   const relayHeaders = createRelayHeaders(injectedNames, { ownCors: cors.isOn })
   const { requestId: requestIdName, ...identityNames } = config.headers
   const identity = createIdentityHeaders(identityNames)
@@ -126,10 +124,11 @@ export async function buildGateway(
   const shared = {
     readHeaders: createHeaderReader(injectedNames, requestIdName),
     findOrigin: createOriginFinder(config.application.trustedProxies),
-    findEndpoint: createOwnEndpoints({ ...config.endpoints, captchaAlias: config.captcha.alias }),
-    readPath: createPathReader(config.routes, findRoute),
-    findRoute,
-    maxTargetBytes: config.limits.targetBytes,
+    ...createAdmission({
+      routes: config.routes,
+      endpoints: { ...config.endpoints, captchaAlias: config.captcha.alias },
+      maxTargetBytes: config.limits.targetBytes,
+    }),
     limits,
     verifyToken: tokens.verify,
     crossSite,

@@ -19,6 +19,10 @@ import { testSecret, tokenOf } from './tokens.ts'
 export interface PosternOptions {
   /** Policy lines without the leading `p, `: role, path, method. */
   readonly rules?: readonly string[]
+  /** Lines that begin with `g, `, without that: a role and the role it inherits. */
+  readonly inheritances?: readonly string[]
+  /** The text of model.conf, instead of the shipped one. */
+  readonly model?: string
   /** Instead of the endpoints of the specification. */
   readonly exclusions?: readonly TestExclusion[]
   readonly routes?: readonly Readonly<Record<string, unknown>>[]
@@ -126,12 +130,23 @@ export async function startPostern(options: PosternOptions = {}): Promise<TestPo
   }
 }
 
-async function writePolicies(
-  directory: string,
-  { rules = catalogueRules, exclusions = ownExclusions }: PosternOptions,
-): Promise<void> {
-  const csv = rules.length === 0 ? '# postern: empty' : rules.map((rule) => `p, ${rule}`).join('\n')
+/** The lines of policy.csv. */
+export function linesOf({
+  rules = catalogueRules,
+  inheritances = [],
+}: Pick<PosternOptions, 'rules' | 'inheritances'>): readonly string[] {
+  return [
+    ...rules.map((rule) => `p, ${rule}`),
+    ...inheritances.map((each) => `g, ${each}`),
+    ...(rules.length === 0 ? ['# postern: empty'] : []),
+  ]
+}
+
+async function writePolicies(directory: string, options: PosternOptions): Promise<void> {
+  const { exclusions = ownExclusions, model } = options
+  const csv = linesOf(options).join('\n')
   await cp('policies/model.conf', join(directory, 'model.conf'))
+  if (model !== undefined) await writeFile(join(directory, 'model.conf'), model)
   await writeFile(join(directory, 'policy.csv'), `${csv}\n`)
   await writeFile(join(directory, 'exclusions.yaml'), stringify(exclusions))
 }

@@ -79,8 +79,14 @@ const steps = {
 const refusals = {
   'unknown-method': 'the gateway answers 400: its parser does not know this method',
   'ambiguous-path': 'the gateway answers 400: two parsers could read this path differently',
+  'target-too-long': 'the gateway answers 414: the path and query exceed limits.targetBytes',
   'no-such-endpoint': 'the gateway answers 404 to every caller: this endpoint is blocked',
   'method-not-allowed': 'the gateway answers 405: this method is not allowed here',
+  'token-missing': 'the gateway answers code 401: the request has no token',
+  'token-invalid': 'the gateway answers code 401: the token is not valid',
+  'token-expired': 'the gateway answers code 401: the token has expired',
+  'token-too-long-lived': 'the gateway answers code 401: the lifetime of the token is too long',
+  'token-revoked': 'the gateway answers code 401: the token is revoked',
 } as const
 
 interface Explanation {

@@ -56,6 +56,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Pure: what the configuration and a policy together say about a call.
   admission: ['policy', 'policy/rule', 'policy/engine'],
 
+  // Knows files and documents, and nothing of policies.
+  openapi: ['suggest.ts'],
+
   login: ['token', 'log', 'thread-priority.ts'],
 
   'gateway/upstream': ['wire'],

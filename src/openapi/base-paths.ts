@@ -1,0 +1,66 @@
+import type { Problem } from '../errors.ts'
+import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
+
+type Report = (problem: Problem) => void
+
+/** The base path of Swagger 2.0, in the form of `serverPaths`. */
+export function basePathOf(root: Spot, report: Report): readonly string[] {
+  const spot = childOf(root, 'basePath')
+  if (spot === undefined) return ['']
+  const { value } = spot
+  if (typeof value === 'string' && value.startsWith('/')) return [withoutEnd(value)]
+  report(spotProblem(spot, 'basePath must start with "/"'))
+  return ['']
+}
+
+/**
+ * The distinct paths of the `servers` of a document, path item or operation, without a slash at the
+ * end. `undefined` when it has no servers of its own.
+ */
+export function serverPaths(owner: Spot, report: Report): readonly string[] | undefined {
+  const servers = childOf(owner, 'servers')
+  if (servers === undefined || servers.value === null) return undefined
+  if (!Array.isArray(servers.value)) {
+    report(spotProblem(servers, 'servers must be a list'))
+    return []
+  }
+  if (servers.value.length === 0) return undefined
+  const paths = servers.value.map((server: unknown, at) => {
+    const path = pathOfServer(server)
+    if (path.problem === undefined) return path.path
+    report(spotProblem(childOf(servers, String(at)) ?? servers, path.problem))
+    return ''
+  })
+  return [...new Set(paths)]
+}
+
+type PathOrProblem =
+  | { readonly path: string; readonly problem?: undefined }
+  | { readonly path?: undefined; readonly problem: string }
+
+function pathOfServer(server: unknown): PathOrProblem {
+  const url = field(server, 'url')
+  if (typeof url !== 'string') return { problem: 'a server needs a url' }
+  const variables = field(server, 'variables')
+  const filled = url.replace(/\{([^{}]*)\}/g, (whole, name: string) => {
+    const value = isMapping(variables) ? field(field(variables, name), 'default') : undefined
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : whole
+  })
+  const [, address, rest = ''] =
+    /^((?:[a-z][a-z0-9+.{}-]*:|\{[^{}]*\}:)?\/\/[^/?#]*)?([^?#]*)/i.exec(filled) ?? []
+  if (rest.includes('{'))
+    return { problem: `server ${shown(url)}: a variable in its path has no default` }
+  if (rest !== '' && !rest.startsWith('/')) {
+    const message = `server ${shown(url)} is relative to the address of the document: give the path with --base`
+    return { problem: message }
+  }
+  return { path: address === undefined && rest === '' ? '' : withoutEnd(rest) }
+}
+
+function withoutEnd(path: string): string {
+  return path.replace(/\/+$/, '')
+}
+
+function shown(url: string): string {
+  return JSON.stringify(url.length > 80 ? `${url.slice(0, 77)}...` : url)
+}

@@ -1,0 +1,120 @@
+import { Invalid, type Problem } from '../errors.ts'
+import { basePathOf, serverPaths } from './base-paths.ts'
+import { maxOperations } from './limits.ts'
+import { type PathItem, type Reports, readPathItems } from './path-items.ts'
+import { openDocument } from './references.ts'
+import { declaresSecurity } from './security.ts'
+import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
+
+/** One method on one path, as a document describes it. */
+interface Operation {
+  readonly method: string
+  /** With the base path; parameters as `{name}`. */
+  readonly path: string
+  readonly operationId?: string
+  /** The document requires credentials for it. */
+  readonly declaresSecurity: boolean
+  readonly origin: { readonly file: string; readonly line: number; readonly column: number }
+}
+
+/** What the commands need of an OpenAPI document. */
+export interface OpenApiDocument {
+  readonly name: string
+  /** `2.0`, `3.0.3` and so on. */
+  readonly version: string
+  readonly operations: readonly Operation[]
+  /** What was ignored. */
+  readonly notes: readonly Problem[]
+}
+
+/**
+ * Reads an OpenAPI document (2.0, 3.0, 3.1, 3.2; JSON or YAML) and the files in its folder that its
+ * paths refer to. Throws `Invalid` with every problem found. `base` replaces the base paths of the
+ * document.
+ */
+export async function readOpenApi(
+  file: { readonly path: string; readonly name: string },
+  { base }: { readonly base?: string | undefined } = {},
+): Promise<OpenApiDocument> {
+  const problems: Problem[] = []
+  const notes: Problem[] = []
+  const reports: Reports = {
+    report: (problem) => problems.push(problem),
+    note: (problem) => notes.push(problem),
+  }
+  const files = await openDocument(file, reports.report)
+  const version = versionOf(files.root)
+  const root = {
+    security: declaresSecurity(files.root, reports.report),
+    bases: basesOf(files.root, { base, version, reports }),
+  }
+  const operations = new Map<string, Operation>()
+  const paths = childOf(files.root, 'paths')
+  if (paths === undefined && !/^3\.[1-9]/.test(version)) {
+    reports.report(spotProblem(files.root, 'paths is missing'))
+  }
+  const items = paths === undefined ? [] : readPathItems(paths, files, reports)
+  for await (const item of items) {
+    for (const operation of operationsOf(item, root, { base, reports })) {
+      const key = `${operation.method} ${operation.path}`
+      if (!operations.has(key)) operations.set(key, operation)
+    }
+    if (operations.size > maxOperations) {
+      reports.report(spotProblem(files.root, `has more than ${maxOperations} operations`))
+      break
+    }
+  }
+  if (problems.length > 0) throw new Invalid(problems)
+  return { name: file.name, version, operations: [...operations.values()], notes }
+}
+
+function versionOf(root: Spot): string {
+  const version = isMapping(root.value)
+    ? (field(root.value, 'openapi') ?? field(root.value, 'swagger'))
+    : undefined
+  const text = typeof version === 'number' ? version.toFixed(1) : version
+  if (typeof text === 'string' && /^(?:2\.0|3\.[0-2](?:\.|$))/.test(text)) return text
+  const at = childOf(root, 'openapi') ?? childOf(root, 'swagger') ?? root
+  const message =
+    version === undefined
+      ? 'not an OpenAPI document: it has neither "openapi" nor "swagger" at the top'
+      : `version ${JSON.stringify(version)?.slice(0, 40)} is not supported: use OpenAPI 2.0, 3.0 or 3.1`
+  throw new Invalid([spotProblem(at, message)])
+}
+
+interface BaseOptions {
+  readonly base: string | undefined
+  readonly reports: Reports
+}
+
+function basesOf(
+  root: Spot,
+  { base, version, reports }: BaseOptions & { readonly version: string },
+): readonly string[] {
+  if (base !== undefined) return [base]
+  if (version === '2.0') return basePathOf(root, reports.report)
+  return serverPaths(root, reports.report) ?? ['']
+}
+
+function* operationsOf(
+  { path, layers, operations }: PathItem,
+  root: { readonly security: boolean | undefined; readonly bases: readonly string[] },
+  { base, reports: { report } }: BaseOptions,
+): Generator<Operation> {
+  const own = (owner: Spot) => (base === undefined ? serverPaths(owner, report) : undefined)
+  const [itemBases = root.bases] = layers.map(own).filter((bases) => bases !== undefined)
+  for (const { method, at, operation } of operations) {
+    const security = declaresSecurity(operation, report) ?? root.security
+    const id = field(operation.value, 'operationId')
+    for (const prefix of own(operation) ?? itemBases) {
+      yield {
+        method,
+        // Some documents tell operations apart by query or fragment, which a gateway does not see.
+        path: `${prefix}${path.split(/[?#]/, 1)[0] || '/'}`,
+        ...(typeof id === 'string' && { operationId: id }),
+        declaresSecurity: security === true,
+        origin: { file: at.source.name, ...at.source.placeOf(at.pointer) },
+      }
+    }
+  }
+}

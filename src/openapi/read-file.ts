@@ -1,0 +1,51 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open, realpath } from 'node:fs/promises'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { Invalid } from '../errors.ts'
+import { maxBytes, megabytes } from './limits.ts'
+
+/** A file that was read, and the path without symbolic links that it was read from. */
+interface ReadFile {
+  readonly path: string
+  readonly text: string
+}
+
+/** Reads a file as UTF-8. Throws `Invalid`, which calls it `name`. */
+export async function readText(path: string, name: string): Promise<ReadFile> {
+  const fail = (message: string): never => {
+    throw new Invalid([{ file: name, message }])
+  }
+  let handle: FileHandle | undefined
+  try {
+    const real = await realpath(path)
+    // Without O_NONBLOCK, opening a named pipe waits for a writer.
+    handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const facts = await handle.stat()
+    if (!facts.isFile())
+      return fail(facts.isDirectory() ? 'is a directory: name a file' : 'is not a file')
+    if (facts.size > maxBytes) {
+      return fail(`has ${megabytes(facts.size)}; at most ${megabytes(maxBytes)} are read`)
+    }
+    return { path: real, text: decode(await handle.readFile(), fail) }
+  } catch (error) {
+    if (error instanceof Invalid) throw error
+    const { code } = error as NodeJS.ErrnoException
+    return fail(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`)
+  } finally {
+    await handle?.close()
+  }
+}
+
+function decode(bytes: Uint8Array, fail: (message: string) => never): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return fail('is not UTF-8 text')
+  }
+}
+
+/** Whether a path is below a folder. Compares text: both must be free of symbolic links. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, resolve(path))
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}

@@ -1,0 +1,21 @@
+import type { Problem } from '../errors.ts'
+import { childOf, isMapping, type Spot, spotProblem } from './spot.ts'
+
+/**
+ * Whether a document or operation declares that callers need credentials; `undefined` when it says
+ * nothing. An empty list means none, and so does an empty requirement in the list: it makes the
+ * others optional.
+ */
+export function declaresSecurity(
+  owner: Spot,
+  report: (problem: Problem) => void,
+): boolean | undefined {
+  const security = childOf(owner, 'security')
+  if (security === undefined || security.value === null) return undefined
+  if (!Array.isArray(security.value) || !security.value.every(isMapping)) {
+    report(spotProblem(security, 'security must be a list of mappings'))
+    return undefined
+  }
+  const requirements: readonly object[] = security.value
+  return requirements.length > 0 && requirements.every((each) => Object.keys(each).length > 0)
+}

@@ -1,0 +1,122 @@
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  Parser,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml'
+import { Invalid } from '../errors.ts'
+import { tooDeep } from './json-keys.ts'
+import { maxAliases, maxDepth, maxYamlTokens } from './limits.ts'
+import { createLines } from './lines.ts'
+import type { Parsed } from './source.ts'
+
+/** Parses YAML within the limits. Throws `Invalid` with the first problem and its place. */
+export function parseYaml(name: string, text: string): Parsed {
+  const lines = createLines(text)
+  const fail = (offset: number, message: string): never => {
+    throw new Invalid([{ file: name, ...lines.placeOf(offset), message }])
+  }
+  const document = compose(text, fail)
+  const [error] = document.errors
+  if (error !== undefined) return fail(error.pos[0], firstLine(error.message))
+  checkKeys(document.contents, fail)
+  return {
+    value: toPlain(document, () => fail(0, tooManyAliases)),
+    placeOf: (pointer) => lines.placeOf(offsetOf(document, pointer)),
+  }
+}
+
+type Fail = (offset: number, message: string) => never
+
+const tooManyAliases = 'aliases expand to too much: write the repeated parts out'
+
+/**
+ * Feeds the parser token by token, to stop in time: its memory grows with tokens and its stack with
+ * depth, and a few megabytes of either would end the process.
+ */
+function compose(text: string, fail: Fail): Document.Parsed {
+  const parser = new Parser()
+  // The library compares every two keys of a mapping: 7 s for 20,000 keys. checkKeys does it with a set.
+  const composer = new Composer({ uniqueKeys: false, prettyErrors: false, merge: true })
+  const documents: Document.Parsed[] = []
+  const take = (tokens: ReturnType<Parser['next']>) => {
+    for (const token of tokens) documents.push(...composer.next(token))
+  }
+  let tokens = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    take(parser.next(lexeme))
+    if (parser.stack.length > maxDepth) fail(parser.offset, tooDeep)
+    if (++tokens > maxYamlTokens) fail(parser.offset, 'too many values: convert it to JSON')
+    if (documents.length > 1) break
+  }
+  take(parser.end())
+  documents.push(...composer.end(true, text.length))
+  const [first, second] = documents
+  if (second !== undefined) return fail(second.range[0], 'more than one YAML document in a file')
+  return first ?? fail(0, 'the file is empty')
+}
+
+/** The library's message may go on with an excerpt. */
+function firstLine(message: string): string {
+  return message.split('\n', 1)[0] ?? ''
+}
+
+function toPlain(document: Document.Parsed, refuse: () => never): unknown {
+  try {
+    return document.toJS({ maxAliasCount: maxAliases })
+  } catch (error) {
+    // ReferenceError is what the library throws for its own limit.
+    if (error instanceof ReferenceError) return refuse()
+    throw error
+  }
+}
+
+/** Refuses doubled keys and keys that are not scalars. */
+function checkKeys(root: unknown, fail: Fail): void {
+  const waiting: unknown[] = [root]
+  while (waiting.length > 0) {
+    const node = waiting.pop()
+    if (isSeq(node)) for (const item of node.items) waiting.push(item)
+    if (isMap(node)) for (const value of valuesOf(node, fail)) waiting.push(value)
+  }
+}
+
+function* valuesOf({ items }: YAMLMap, fail: Fail): Generator<unknown> {
+  const keys = new Set<string>()
+  for (const { key, value } of items) {
+    const offset = isNode(key) ? (key.range?.[0] ?? 0) : 0
+    if (!isScalar(key)) fail(offset, 'a key must be text')
+    const text = String((key as Scalar).value)
+    if (keys.has(text)) fail(offset, `duplicate key ${JSON.stringify(text.slice(0, 80))}`)
+    keys.add(text)
+    yield value
+  }
+}
+
+/** The offset of the key at the end of the pointer, or of the last one that exists. */
+function offsetOf(document: Document.Parsed, pointer: readonly string[]): number {
+  let offset = 0
+  let node: unknown = document.contents
+  for (const step of pointer) {
+    if (isAlias(node)) node = node.resolve(document)
+    if (isSeq(node)) {
+      node = node.items[Number(step)]
+      if (isNode(node)) offset = node.range?.[0] ?? offset
+      continue
+    }
+    const pair = isMap(node)
+      ? node.items.find(({ key }) => isScalar(key) && String(key.value) === step)
+      : undefined
+    if (pair === undefined) return offset
+    if (isNode(pair.key)) offset = pair.key.range?.[0] ?? offset
+    node = pair.value
+  }
+  return offset
+}

@@ -19,37 +19,52 @@ export function compareAccess(from: PolicySet, to: PolicySet, io: Io): AccessDif
  * The verdict is last, where a person who is asked to publish sees it.
  */
 export function formatAccess(diff: AccessDiff): string {
-  const { from, to, changes, widened } = diff
+  const { from, to, changes } = diff
   if (changes.length === 0) {
     return from === to
       ? `no difference: both sides are ${from}\n`
-      : `${from} -> ${to}: access stays the same\n`
+      : `${from} -> ${to}: ${verdictOf(diff)}\n`
   }
   return [
     `${from} -> ${to}\n`,
     formatTable(changes.map(rowOf), '  '),
-    `access ${widened ? 'widens' : 'narrows'}: ${summaryOf(changes)}\n`,
+    `${verdictOf(diff)}: ${summaryOf(changes)}\n`,
   ].join('')
 }
 
+/** What the comparison means, in a few words. */
+export function verdictOf({ changes, widened }: AccessDiff): string {
+  if (changes.length === 0) return 'access stays the same'
+  return widened ? 'access widens' : 'access narrows'
+}
+
 function rowOf(change: AccessChange): readonly string[] {
-  const { direction, cause, roleKey, parentKey, origin, shares, text } = change
-  const [share] = shares
-  const [grant] = share?.grants ?? []
-  if (share === undefined || grant === undefined) return []
-  const notes = [
-    ...meaningOf(change),
-    ...(cause === 'inheritance' ? [grantsInWords(share.grants)] : []),
-    ...heirsOf(change),
-    ...(cause === 'inheritance' ? [] : exampleOf(grant)),
-    ...(text === undefined ? [] : [text]),
-    ...(share.grants.every(({ certain }) => certain) ? [] : [uncertain(cause)]),
-  ]
-  const what =
-    cause === 'inheritance' ? ['inherits', parentKey ?? ''] : [grant.methods.join('|'), grant.path]
-  const who = roleKey ?? (cause === 'exclusion' ? 'EVERYONE' : 'UNKNOWN')
-  const sign = direction === 'gain' ? '+' : '-'
-  return [sign, who, ...what, `${origin.file}:${origin.line}`, notes.join(', ')]
+  const { sign, who, what, notes } = describeChange(change)
+  const { file, line } = change.origin
+  return [sign, who, ...what, `${file}:${line}`, notes.join(', ')]
+}
+
+/** A change in words: who gains (`+`) or loses (`-`) what, and what a reviewer should know about it. */
+export function describeChange(change: AccessChange) {
+  const { direction, cause, roleKey, parentKey, shares, text } = change
+  const grants = shares[0]?.grants ?? []
+  const [grant] = grants
+  const isInheritance = cause === 'inheritance'
+  return {
+    sign: direction === 'gain' ? '+' : '-',
+    who: roleKey ?? (cause === 'exclusion' ? 'EVERYONE' : 'UNKNOWN'),
+    what: isInheritance
+      ? ['inherits', parentKey ?? '']
+      : [grant?.methods.join('|') ?? '', grant?.path ?? ''],
+    notes: [
+      ...meaningOf(change),
+      ...(isInheritance ? [grantsInWords(grants)] : []),
+      ...heirsOf(change),
+      ...(isInheritance || grant === undefined ? [] : exampleOf(grant)),
+      ...(text === undefined ? [] : [text]),
+      ...(grants.every(({ certain }) => certain) ? [] : [uncertain(cause)]),
+    ],
+  } as const
 }
 
 /** What a line means that is not an allow rule which came or went. */
@@ -92,7 +107,7 @@ function exampleOf({ example, path }: Grant): readonly string[] {
 }
 
 /** `3 gains (1 without a permission check, 2 of changing methods), 1 loss`. */
-function summaryOf(changes: readonly AccessChange[]): string {
+export function summaryOf(changes: readonly AccessChange[]): string {
   const bySeverity = Map.groupBy(changes, ({ severity }) => severity)
   const losses = bySeverity.get('loss')?.length ?? 0
   const kinds = severities.flatMap(([severity, words]) => {

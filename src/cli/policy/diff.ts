@@ -1,10 +1,12 @@
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json } from '../format.ts'
+import { renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
 import { compareAccess, formatAccess } from './access.ts'
+import { diffReport } from './diff-report.ts'
 import type { diffSpec } from './specs.ts'
-import { readVersion } from './versions.ts'
+import { isPublished, readVersion } from './versions.ts'
 
 /** Compares the access that two policies grant. */
 export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
@@ -18,6 +20,13 @@ export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
 
   const diff = compareAccess(before.set, after.set, io)
 
-  io.out(options.output === 'json' ? json(diff) : formatAccess(diff))
+  const { output } = options
+  if (output === 'json') io.out(json(diff))
+  else if (output === 'text') io.out(formatAccess(diff))
+  else {
+    if (output !== 'github') io.err(formatAccess(diff))
+    const files = isPublished(after.name) ? [] : after.files.map(({ name }) => name)
+    io.out(renderReport(diffReport(diff, { from, files }), output, io))
+  }
   return diff.widened ? exitCodes.no : exitCodes.done
 }

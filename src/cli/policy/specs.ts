@@ -85,7 +85,7 @@ not a gain. Works offline unless you name a revision or "live".`,
       description: 'new policy (default: policy.directory of the configuration, else policies)',
     },
   ],
-  options: { ...outputOption, ...configOption },
+  options: { ...reportOption, ...configOption },
   exitCodes: {
     0: 'access stays the same or narrows',
     1: 'access widens',

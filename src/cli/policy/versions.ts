@@ -21,11 +21,16 @@ export async function readVersion(
   settings: PolicySettings,
   io: Io,
 ): Promise<PolicyVersion> {
-  if (name !== 'live' && !isRevision(name)) {
+  if (!isPublished(name)) {
     const { files } = await readPolicyDirectory(name, io.cwd)
     return { name, files, set: parsePolicySet(files) }
   }
   return withPolicyStore(settings, (store) => readPublished(name, store))
+}
+
+/** Whether the name is `live` or a revision, and not a directory. */
+export function isPublished(name: string): boolean {
+  return name === 'live' || isRevision(name)
 }
 
 /** Reads `live` or a published revision. Throws a Fault when it does not exist. */

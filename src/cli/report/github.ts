@@ -11,11 +11,12 @@ const kinds = { error: 'error', warning: 'warning', note: 'notice' } as const
 export function formatGithub(report: Report, place: Workplace): string {
   const { command, verdict, summary, rules } = report
   const results = bySeverity(report.results)
+  const levels = countLevels(results)
   const left: Record<Level, number> = { error: maxShown, warning: maxShown, note: maxShown - 1 }
   const shown = results.filter(({ level }) => left[level]-- > 0)
   const more = results.length - shown.length
   const about = [
-    results.length > 0 ? `${verdict} (${countLevels(results)})` : verdict,
+    levels === '' ? verdict : `${verdict} (${levels})`,
     ...summary,
     ...(more > 0 ? [`${more.toLocaleString('en-US')} more: --output json lists all`] : []),
   ]

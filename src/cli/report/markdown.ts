@@ -1,4 +1,12 @@
-import { bySeverity, countLevels, oneLine, placeOf, type Report, type Result } from './report.ts'
+import {
+  bySeverity,
+  countLevels,
+  oneLine,
+  placeOf,
+  type Report,
+  type ReportRule,
+  type Result,
+} from './report.ts'
 
 /** GitHub accepts 65,536 characters in a comment; the rest is for what a pipeline adds. */
 const maxLength = 60_000
@@ -13,12 +21,13 @@ const maxOpen = 10
 export function formatMarkdown(report: Report): string {
   const { command, verdict, summary, rules } = report
   const results = bySeverity(report.results)
+  const levels = countLevels(results)
   const head = [
     // Lets a pipeline find its own comment and replace it.
     `<!-- postern ${command} -->`,
     `### Postern ${command}: ${verdict}`,
     '',
-    ...(results.length > 0 ? [`${countLevels(results)}.`, ''] : []),
+    ...(levels === '' ? [] : [`${levels}.`, '']),
     ...summary.flatMap((line) => [inlineCode(line), '']),
   ].join('\n')
 
@@ -27,7 +36,7 @@ export function formatMarkdown(report: Report): string {
   const sections = groups.map(([id, some], index) => {
     // An equal share for each group that is left, so that one long list does not hide the others.
     const share = (maxLength - length) / (groups.length - index)
-    const section = formatGroup(some, { id, help: rules[id]?.help ?? '', share })
+    const section = formatGroup(some, { id, rule: rules[id] ?? { summary: id, help: '' }, share })
     length += section.length
     return section
   })
@@ -36,9 +45,10 @@ export function formatMarkdown(report: Report): string {
 
 function formatGroup(
   results: readonly Result[],
-  { id, help, share }: { readonly id: string; readonly help: string; readonly share: number },
+  { id, rule, share }: { readonly id: string; readonly rule: ReportRule; readonly share: number },
 ): string {
-  const title = `${countLevels(results)}: ${id}`
+  const { summary, help } = rule
+  const title = `${summary} (${id}, ${countLevels(results) || results.length.toLocaleString('en-US')})`
   const lines: string[] = []
   let length = title.length + help.length + maxLine
   for (const result of results) {
@@ -63,9 +73,8 @@ function formatGroup(
 
 function formatLine(result: Result): string {
   const { sign, message } = result
+  if (sign !== undefined) return oneLine(`${sign} ${message}`, maxLine)
   const place = placeOf(result)
-  if (sign !== undefined)
-    return oneLine(`${sign} ${message}${place ? `  (${place})` : ''}`, maxLine)
   return oneLine(place ? `${place}: ${message}` : message, maxLine)
 }
 

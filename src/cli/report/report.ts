@@ -42,7 +42,7 @@ export interface Result {
   readonly column?: number
   /** The line itself, which identifies the result while line numbers change. */
   readonly text?: string
-  /** Access that a role gains or loses: Markdown colors these lines. */
+  /** Access that a role gains or loses. The message says where. */
   readonly sign?: '+' | '-'
 }
 
@@ -81,8 +81,9 @@ export function placeOf({ file, line, column }: Result): string | undefined {
   return file && [file, line, column].filter((part) => part !== undefined).join(':')
 }
 
-/** `1 error, 2 warnings`. */
+/** `1 error, 2 warnings`. Empty without results, and for gains and losses: those are not errors. */
 export function countLevels(results: readonly Result[]): string {
+  if (results.every(({ sign }) => sign !== undefined)) return ''
   const levels = Map.groupBy(bySeverity(results), ({ level }) => level)
   return Array.from(levels, ([level, some]) => count(some.length, level)).join(', ')
 }

@@ -1,0 +1,107 @@
+import { basename } from 'node:path'
+import type { AccessChange, AccessDiff, Severity } from '../../policy/diff/access-change.ts'
+import type { Case, Level, Report, ReportRule, Result } from '../report/report.ts'
+import { describeChange, summaryOf, verdictOf } from './access.ts'
+import { isPublished } from './versions.ts'
+
+const kinds: Readonly<
+  Record<Severity, ReportRule & { readonly id: string; readonly level: Level }>
+> = {
+  unchecked: {
+    id: 'access-unchecked',
+    level: 'error',
+    summary: 'A call needs no permission any more.',
+    help: 'Every authenticated caller may make it, whatever the role. Approve this only if it is intended.',
+  },
+  wide: {
+    id: 'access-wide',
+    level: 'error',
+    summary: 'A role gains a whole range of calls.',
+    help: 'The rule covers every method, or every path that starts with its prefix, including endpoints that do not exist yet. Narrow it, or approve it.',
+  },
+  changing: {
+    id: 'access-changing',
+    level: 'warning',
+    summary: 'A role gains a call that changes data.',
+    help: 'Check that the role, and every role that inherits it, should change this data.',
+  },
+  reading: {
+    id: 'access-reading',
+    level: 'warning',
+    summary: 'A role gains a call that reads data.',
+    help: 'Check that the role, and every role that inherits it, should see this data.',
+  },
+  uncertain: {
+    id: 'access-uncertain',
+    level: 'warning',
+    summary: 'A role may gain access.',
+    help: 'The comparison could not prove that access stays the same. Review the line.',
+  },
+  loss: {
+    id: 'access-lost',
+    level: 'note',
+    summary: 'A role loses a call.',
+    help: 'Requests of this role are refused as soon as the policy is published.',
+  },
+}
+
+/** The access that a new policy adds and removes, for the formats that CI systems read. */
+export function diffReport(diff: AccessDiff, compared: Compared): Report {
+  const { from, to, changes } = diff
+  const results = changes.map((change) => resultOf(change, compared))
+  return {
+    command: 'policy diff',
+    verdict: verdictOf(diff),
+    summary: [`${from} -> ${to}`, ...(changes.length === 0 ? [] : [summaryOf(changes)])],
+    failsAt: 'warning',
+    rules: Object.fromEntries(
+      Object.values(kinds).map(({ id, summary, help }) => [id, { summary, help }]),
+    ),
+    results,
+    suites: [{ name: 'policy diff', cases: casesOf(results) }],
+  }
+}
+
+/** The two sides as the user named them, and the files of the new one if a reviewer can open them. */
+interface Compared {
+  readonly from: string
+  readonly files: readonly string[]
+}
+
+function resultOf(change: AccessChange, { from, files }: Compared): Result {
+  const { sign, who, what, notes } = describeChange(change)
+  const { origin, severity, line } = change
+  const { id: rule, level } = kinds[severity]
+  const text = [who, ...what].join(' ')
+  const place = `${origin.file}:${origin.line}`
+  const about = [
+    line === 'added' ? `added in ${place}` : `removed from ${place}${of(from)}`,
+    ...notes,
+  ]
+  const message = `${text} (${about.join(', ')})`
+  return { rule, level, message, text, sign, ...placeIn(files, change) }
+}
+
+function of(version: string): string {
+  return isPublished(version) ? ` of ${version}` : ''
+}
+
+/** The line if it was added. A removed line has no place any more: the top of the file that had it. */
+function placeIn(files: readonly string[], { line, origin }: AccessChange) {
+  if (line === 'added' && files.includes(origin.file)) return origin
+  const name = basename(origin.file)
+  const file = files.find((each) => basename(each) === name) ?? files[0]
+  return file === undefined ? {} : { file, line: 1 }
+}
+
+/** A case for each change; a gain fails. */
+function casesOf(results: readonly Result[]): readonly Case[] {
+  if (results.length === 0) return [{ name: 'access stays the same', className: 'policy diff' }]
+  return results.map(({ rule, level, message, text = '', sign, ...at }) => ({
+    name: `${sign} ${text}`,
+    className: rule,
+    ...(at.file !== undefined && { file: at.file }),
+    ...(at.line !== undefined && { line: at.line }),
+    [level === 'note' ? 'notes' : 'failures']: [message],
+  }))
+}

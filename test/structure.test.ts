@@ -43,7 +43,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'policy/engine': ['policy/steps.ts', 'policy/rule', 'policy/model', 'policy/set'],
   policy: ['policy/engine'],
   'policy/import': ['policy/steps.ts', 'policy/model', 'policy/set'],
-  'policy/review': ['policy/steps.ts', 'policy/rule', 'policy/set', 'suggest.ts'],
+  'policy/review': ['policy/steps.ts', 'policy/rule', 'policy/model', 'policy/set', 'suggest.ts'],
   'policy/diff': ['policy/steps.ts', 'policy/rule', 'policy/set', 'policy/review'],
   'policy/expectations': [
     'policy/steps.ts',

@@ -79,6 +79,7 @@ interface Verdict {
 const policyReasons = {
   admin: 'admin-role',
   exclusion: 'excluded',
+  superuser: 'superuser-clause',
   rule: 'rule-allows',
   none: 'no-rule',
 } as const satisfies Record<Decision['step'], string>

@@ -45,6 +45,7 @@ export const identityResults: readonly (readonly string[])[] = [
 export const permissionResults: readonly (readonly string[])[] = [
   ['allowed', 'admin', 'enforce'],
   ['allowed', 'exclusion', 'enforce'],
+  ['allowed', 'superuser', 'enforce'],
   ['allowed', 'rule', 'enforce'],
   ['denied', 'rule', 'enforce'],
   ['denied', 'none', 'enforce'],

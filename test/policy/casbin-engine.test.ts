@@ -54,6 +54,7 @@ describe('a model outside the index grammar', () => {
   test.each<[Model, string, string, string, string]>([
     ['superuser', 'editor', 'GET', '/orders/7', 'true rule 1'],
     ['superuser', 'root', 'DELETE', '/anything', 'true rule 1'],
+    ['superuser', 'root', 'DELETE', '/secret', 'false none -'],
     ['superuser', 'editor', 'PUT', '/orders/7', 'false none -'],
     ['methods by regular expression', 'editor', 'POST', '/orders/7', 'true rule 1'],
     ['methods by regular expression', 'editor', 'PUT', '/orders/7', 'false none -'],

@@ -111,9 +111,14 @@ describe('a model for casbin is refused', () => {
 
 describe('a row for casbin is refused at load', () => {
   const by = (matcher: string) => modelText({ matcher })
-  const keyMatch2 = by(`${matcherWith({ path: 'keyMatch2(r.obj, p.obj)' })} || r.sub == "root"`)
+  const keyMatch2 = casbinModels.superuser
   const keyMatch3 = by(matcherWith({ path: '(keyMatch3(r.obj, p.obj) || p.obj == "*")' }))
-  const regexMatch = by(matcherWith({ method: '(regexMatch(r.act, p.act) || p.act == "*")' }))
+  const regexMatch = by(
+    matcherWith({
+      path: 'keyMatch3(r.obj, p.obj)',
+      method: '(regexMatch(r.act, p.act) || p.act == "*")',
+    }),
+  )
   const prefix = by(matcherWith({ role: 'keyMatch(r.sub, p.sub)' }))
   const domains = casbinModels.domains
   const priority = casbinModels['explicit priority']
@@ -172,15 +177,49 @@ describe('a row for casbin is refused at load', () => {
   })
 })
 
-describe('a list of methods for casbin', () => {
-  const regexMatch = withMatcher(matcherWith({ method: 'regexMatch(r.act, p.act)' }))
+describe('a list of methods', () => {
+  const method = 'regexMatch(r.act, p.act)'
+  const models = [
+    withMatcher(matcherWith({ method })),
+    withMatcher(matcherWith({ path: 'keyMatch3(r.obj, p.obj)', method })),
+  ]
+  const problemsOfList = (list: string) =>
+    models.map((modelText) => {
+      const lines = [`p, editor, /a, ${list}`]
+      return problemsOf(policyFiles({ modelText, lines })).map(({ message }) => message)
+    })
 
-  test.each(['GET', '(GET)|(POST)', 'GET|POST', '(GET|POST)|PUT', '^GET$', '^(GET|PATCH)$', '.*'])(
-    'may be written as %s',
-    (methods) => {
-      expect(placesOf(regexMatch, [`p, editor, /a, ${methods}`])).toEqual([])
-    },
-  )
+  test.each([
+    ...['GET', '(GET)|(POST)', 'GET|POST', '(GET|POST)|PUT', '^GET$', '^(GET|PATCH)$', '^PATCH'],
+    ...['^GET$|^POST$', '^(?:GET|HEAD)$', '.*', '.+', '^.*$', '(.*)', '^(.+)$'],
+  ])('may be written as %s, for the index and for casbin', (list) => {
+    expect(problemsOfList(list)).toEqual([[], []])
+  })
+
+  test.each([
+    ['*', 'is not a list of methods'],
+    ['[', 'is not a list of methods'],
+    ['(a+)+$', 'is not a list of methods'],
+    ['(.*)*', 'is not a list of methods'],
+    ['^$', 'is not a list of methods'],
+    ['()', 'is not a list of methods'],
+    ['GET|', 'is not a list of methods'],
+    ['.', 'is not a list of methods'],
+    ['GE', 'is not a list of methods'],
+    ['G|P', 'is not a list of methods'],
+    ['[GP]ET', 'is not a list of methods'],
+    ['(?!GET)', 'is not a list of methods'],
+    ['PROPFIND', 'is not a list of methods'],
+    [Array(60).fill('GET').join('|'), 'is not a list of methods'],
+    ['get', 'methods are case-sensitive, write "GET"'],
+    ['^(Get|post)$', 'methods are case-sensitive, write "^(GET|POST)$"'],
+    ['PATCH', 'also matches PROPPATCH: write "^(PATCH)$"'],
+    ['GET|PATCH$|GET', 'also matches PROPPATCH: write "^(GET|PATCH)$"'],
+  ])('may not be written as %s', (list, problem) => {
+    const found = expect.stringContaining(problem)
+
+    expect(problemsOfList(list)).toEqual([[found], [found]])
+  })
 })
 
 describe('an inheritance for casbin', () => {

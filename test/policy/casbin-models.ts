@@ -30,10 +30,10 @@ export const byPriority = 'priority(p.eft) || deny'
 /** Models outside the index grammar, of the kinds that casbin's own documentation shows. */
 export const casbinModels = {
   superuser: modelText({
-    matcher: `${matcherWith({ path: 'keyMatch2(r.obj, p.obj)' })} || r.sub == "root"`,
+    matcher: `${matcherWith({ path: 'keyMatch2(r.obj, p.obj)' })} || r.sub == "root" && r.obj != "/secret"`,
   }),
   'methods by regular expression': modelText({
-    matcher: matcherWith({ path: 'keyMatch(r.obj, p.obj)', method: 'regexMatch(r.act, p.act)' }),
+    matcher: matcherWith({ path: 'keyMatch3(r.obj, p.obj)', method: 'regexMatch(r.act, p.act)' }),
   }),
   'parameters in braces': modelText({
     matcher: matcherWith({ path: 'keyMatch3(r.obj, p.obj)' }),
@@ -66,5 +66,26 @@ export const casbinModels = {
       path: 'keyMatch2(r.obj, p.obj) && !(r.obj == "/secret")',
       method: '(r.act == p.act || p.act == "*")',
     }),
+  }),
+} as const
+
+const regexMatch = 'regexMatch(r.act, p.act)'
+
+/** Models that Casbin evaluated in earlier versions, and the index does now. */
+export const indexedModels = {
+  "Casbin's RESTful example": modelText({
+    matcher: matcherWith({ path: 'keyMatch(r.obj, p.obj)', method: regexMatch }),
+  }),
+  'a superuser': modelText({
+    matcher: `${matcherWith({ path: 'keyMatch2(r.obj, p.obj)' })} || r.sub == "root"`,
+  }),
+  'two superusers first, and deny': modelText({
+    columns: 'sub, obj, act, eft',
+    effect: denyOverrides,
+    matcher: `r.sub == "root" || "ops" == r.sub || ${matcherWith({ method: '(p.act == "*" || r.act == p.act)' })}`,
+  }),
+  'superusers by inheritance': modelText({
+    roles: 'g = _, _',
+    matcher: `g(r.sub, "root") || (${matcherWith({ role: 'g(r.sub, p.sub)', method: `(p.act == "*" || ${regexMatch})` })})`,
   }),
 } as const

@@ -16,6 +16,11 @@ function inShort({ file, line, column, code }: Finding): string {
   return `${file}:${line}:${column} ${code}`
 }
 
+const modelForCasbin = formatModel(widestModel).replace(
+  'r.act == p.act',
+  'r.act == p.act && r.obj != "/none"',
+)
+
 describe('checking a policy', () => {
   test('finds nothing in one where every line counts', () => {
     const findings = check({
@@ -83,7 +88,7 @@ describe('checking a policy', () => {
   })
 
   test('does not look into rules and roles when casbin answers', () => {
-    const model = formatModel(widestModel).replace('r.act == p.act', 'regexMatch(r.act, p.act)')
+    const model = modelForCasbin
     const lines = ['p, c, /x/*, GET, allow', 'p, c, /x/:id, GET, allow', 'g, a, b']
     const exclusions = '- { method: PUT, path: /x/y, reason: why }'
 
@@ -168,7 +173,7 @@ describe('checking a policy', () => {
   })
 
   test('finds a mistyped role of a deny rule when casbin answers too', () => {
-    const modelText = formatModel(widestModel).replace('r.act == p.act', 'regexMatch(r.act, p.act)')
+    const modelText = modelForCasbin
     const lines = [
       'p, viewer, /x/*, GET, allow',
       'p, viewr, /x/7, GET, deny',

@@ -5,6 +5,8 @@ import { diffPolicies } from '../../src/policy/diff/diff.ts'
 import { compile } from '../../src/policy/engine/compile.ts'
 import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
 import { METHODS } from '../../src/policy/rule/rule.ts'
+import { formatModel } from '../../src/policy/set/format.ts'
+import { matcherWith, modelText as textOfModel } from './casbin-models.ts'
 import { type Expanded, expand } from './expand-diff.ts'
 import { type PolicyText, policySet, widestModel } from './policy-text.ts'
 
@@ -226,13 +228,28 @@ const lines = fc
   .tuple(fc.array(ruleLine, { minLength: 1, maxLength: 12 }), fc.array(heirLine, { maxLength: 3 }))
   .map(([rules, heirs]) => [...rules, ...heirs])
 const exclusions = fc.array(exclusion, { maxLength: 2 }).map((entries) => entries.join('\n'))
+const widest = formatModel(widestModel)
+const superuser = widest.replace(/^m = (.*)$/m, 'm = $1 || r.sub == "a" || g(r.sub, "d")')
+const lists = widest.replace(
+  'r.act == p.act || p.act == "*"',
+  'p.act == "*" || regexMatch(r.act, p.act)',
+)
+const modelText = fc.constantFrom(widest, widest, widest, superuser, lists)
 /** Two policies that have much in common, as an edit leaves them. */
 const edit = fc
-  .record({ common: lines, before: lines, after: lines, oldList: exclusions, newList: exclusions })
-  .map(({ common, before, after, oldList, newList }) => ({
-    before: policySet({ model: widestModel, lines: [...common, ...before], exclusions: oldList }),
-    after: policySet({ model: widestModel, lines: [...common, ...after], exclusions: newList }),
-  }))
+  .record({
+    ...{ common: lines, before: lines, after: lines, oldList: exclusions, newList: exclusions },
+    ...{ oldModel: modelText, newModel: modelText, denies: fc.boolean() },
+  })
+  .map(({ common, before, after, oldList, newList, oldModel, newModel, denies }) => {
+    // One deny rule denies every call to a superuser.
+    const of = (added: readonly string[]) =>
+      [...common, ...added].map((line) => (denies ? line : line.replace(/deny$/, 'allow')))
+    return {
+      before: policySet({ modelText: oldModel, lines: of(before), exclusions: oldList }),
+      after: policySet({ modelText: newModel, lines: of(after), exclusions: newList }),
+    }
+  })
 
 const path = fc
   .tuple(
@@ -258,7 +275,7 @@ g = _, _
 [policy_effect]
 e = some(where (p.eft == allow)) && !some(where (p.eft == deny))
 [matchers]
-m = g(r.sub, p.sub) && keyMatch(r.obj, p.obj) && regexMatch(r.act, p.act)
+m = g(r.sub, p.sub) && keyMatch3(r.obj, p.obj) && regexMatch(r.act, p.act)
 `
 const get = 'p, c, /x, GET'
 
@@ -287,7 +304,7 @@ describe('the access diff when casbin answers', () => {
   })
 
   test('another model may be anything, and none of it is certain', () => {
-    const model = casbinModel.replace('keyMatch(', 'keyMatch2(')
+    const model = casbinModel.replace('keyMatch3(', 'keyMatch5(')
     const [gain] = expand(
       diffPolicies(
         policySet({ modelText: casbinModel, lines: [get] }),
@@ -328,6 +345,105 @@ describe('the access diff when casbin answers', () => {
     )
 
     expect(gains).toMatchObject([{ cause: 'exclusion', certain: true, path: '/me' }])
+  })
+})
+
+describe('the access diff of superusers and lists of methods', () => {
+  const rules = matcherWith({ role: 'g(r.sub, p.sub)', path: 'keyMatch2(r.obj, p.obj)' })
+  const by = (matcher: string) => textOfModel({ roles: 'g = _, _', matcher })
+  const roleLines = ['p, clerk, /a, GET', 'g, lead, root']
+
+  test('shows a new superuser before all else, with the clause', () => {
+    const { changes } = folded(
+      { modelText: by(rules), lines: roleLines },
+      {
+        modelText: by(`${rules} || r.sub == "root"`),
+        lines: [...roleLines, 'p, clerk, /b, GET'],
+        exclusions: '- { method: GET, path: /me, reason: ones own }',
+      },
+    )
+
+    expect(changes.map(({ severity, roleKey }) => [severity, roleKey])).toEqual([
+      ['superuser', 'root'],
+      ['unchecked', undefined],
+      ['reading', 'clerk'],
+    ])
+    expect(changes[0]).toMatchObject({
+      direction: 'gain',
+      line: 'added',
+      text: 'r.sub == "root"',
+      origin: { file: 'model.conf', line: 1 },
+      shares: [{ roles: ['root'], grants: [{ methods: ['*'], path: '/*', certain: true }] }],
+    })
+  })
+
+  test('folds the roles that become superusers by inheritance', () => {
+    const { changes } = folded(
+      { modelText: by(rules), lines: [...roleLines, 'g, boss, root'] },
+      { modelText: by(`${rules} || g(r.sub, "root")`), lines: [...roleLines, 'g, boss, root'] },
+    )
+
+    expect(changes).toMatchObject([
+      { roleKey: 'root', shares: [{ roles: ['boss', 'lead', 'root'] }] },
+    ])
+  })
+
+  test('shows a role that becomes a superuser by a new line', () => {
+    const modelText = by(`${rules} || g(r.sub, "root")`)
+    const { gains } = diff(
+      { modelText, lines: roleLines },
+      { modelText, lines: [...roleLines, 'g, boss, root'] },
+    )
+
+    expect(gains.map(inWords)).toEqual(['boss * /*'])
+  })
+
+  test('shows what a deny rule takes from a superuser, and gives back', () => {
+    const modelText = widest.replace(/^m = (.*)$/m, 'm = $1 || r.sub == "root"')
+    const before = { modelText, lines: ['p, clerk, /a, GET'] }
+    const after = { modelText, lines: ['p, clerk, /a, GET', 'p, guest, /b, GET, deny'] }
+
+    expect(folded(before, after).changes).toMatchObject([
+      {
+        direction: 'loss',
+        line: 'added',
+        roleKey: 'root',
+        origin: { file: 'policy.csv', line: 2 },
+      },
+    ])
+    expect(folded(after, before).changes).toMatchObject([
+      { direction: 'gain', line: 'removed', severity: 'superuser', roleKey: 'root' },
+    ])
+  })
+
+  test('shows what a denied superuser gains without its clause', () => {
+    const lines = ['p, root, /a, GET', 'p, guest, /b, GET, deny']
+    const { gains } = diff(
+      { modelText: widest.replace(/^m = (.*)$/m, 'm = $1 || r.sub == "root"'), lines },
+      { modelText: widest, lines },
+    )
+
+    expect(gains.map(inWords)).toEqual(['root GET /a'])
+  })
+
+  test('says nothing about a superuser that stays one, whatever its rules', () => {
+    const modelText = by(`${rules} || r.sub == "root"`)
+    const { gains, losses } = diff(
+      { modelText, lines: ['p, clerk, /a, GET', 'p, root, /a, GET'] },
+      { modelText, lines: ['p, clerk, /a, GET', 'p, root, /b, GET'] },
+    )
+
+    expect([gains, losses]).toEqual([[], []])
+  })
+
+  test('is exact for a list of methods', () => {
+    const modelText = by(rules.replace('r.act == p.act', 'regexMatch(r.act, p.act)'))
+    const { gains, losses } = diff(
+      { modelText, lines: ['p, clerk, /a, (GET)|(PUT)'] },
+      { modelText, lines: ['p, clerk, /a, ^(GET|POST)$'] },
+    )
+
+    expect([gains.map(inWords), losses.map(inWords)]).toEqual([['clerk POST /a'], ['clerk PUT /a']])
   })
 })
 

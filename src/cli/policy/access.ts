@@ -60,7 +60,7 @@ export function describeChange(change: AccessChange) {
       ...meaningOf(change),
       ...(isInheritance ? [grantsInWords(grants)] : []),
       ...heirsOf(change),
-      ...(isInheritance || grant === undefined ? [] : exampleOf(grant)),
+      ...(isInheritance || cause === 'superuser' || grant === undefined ? [] : exampleOf(grant)),
       ...(text === undefined ? [] : [text]),
       ...(grants.every(({ certain }) => certain) ? [] : [uncertain(cause)]),
     ],
@@ -69,6 +69,11 @@ export function describeChange(change: AccessChange) {
 
 /** What a line means that is not an allow rule which came or went. */
 function meaningOf({ cause, direction, line }: AccessChange): readonly string[] {
+  if (cause === 'superuser') {
+    return [
+      direction === 'gain' ? 'SUPERUSER: MAY MAKE EVERY CALL' : 'no longer may make every call',
+    ]
+  }
   if (cause === 'exclusion') {
     return [direction === 'gain' ? 'NO PERMISSION CHECK ANY MORE' : 'now requires a permission']
   }
@@ -120,6 +125,7 @@ export function summaryOf(changes: readonly AccessChange[]): string {
 }
 
 const severities: readonly (readonly [Severity, string])[] = [
+  ['superuser', 'of superusers'],
   ['unchecked', 'without a permission check'],
   ['wide', 'of wildcards'],
   ['changing', 'of methods that change data'],

@@ -7,6 +7,12 @@ import { isPublished } from './versions.ts'
 const kinds: Readonly<
   Record<Severity, ReportRule & { readonly id: string; readonly level: Level }>
 > = {
+  superuser: {
+    id: 'access-superuser',
+    level: 'error',
+    summary: 'A role may make every call.',
+    help: 'The matcher of model.conf names the role, so no rule limits it. Remove the clause, or approve it.',
+  },
   unchecked: {
     id: 'access-unchecked',
     level: 'error',

@@ -31,6 +31,10 @@ export const findingRules: Readonly<Record<Finding['code'], ReportRule>> = {
     summary: 'The deny rule denies nothing.',
     help: 'No rule allows anything to this role. A mistyped role key here leaves the access open that you wanted to deny.',
   },
+  'superuser-denied': {
+    summary: 'A deny rule denies every call to a superuser.',
+    help: 'The matcher makes every rule match the superuser, also the deny rules. Remove the superuser clause or the deny rules.',
+  },
   'exclusion-business': {
     summary: 'An exclusion covers an endpoint that has rules.',
     help: 'Every authenticated caller may call an excluded endpoint, whatever the rules say. Remove the exclusion.',

@@ -38,8 +38,8 @@ caller with this role and a valid token. Routes come from the configuration. Wor
     path: /api/v1/orders/7     # canonical, as the policy sees it
     expect: deny               # or allow
     reason: A viewer must not change orders.
-    step: none                 # optional: admin, exclusion, rule, none, route,
-                               #   endpoint or refused
+    step: none                 # optional: admin, exclusion, superuser, rule,
+                               #   none, route, endpoint or refused
     withoutRules: true         # optional: this role has no rules on purpose
 
 The report lists rules and exclusions that no test covers.`,

@@ -70,6 +70,7 @@ function asJson(
 const steps = {
   admin: 'admin: this role bypasses the policy',
   exclusion: 'exclusion: every authenticated caller may make this call',
+  superuser: 'superuser',
   rule: 'rule',
   none: 'none: no rule allows it',
   endpoint: 'endpoint: the gateway answers this path itself, before the policy is evaluated',
@@ -154,10 +155,17 @@ function routeOf({ allowed, route, endpoint, isUnserved }: Verdict): string {
   return `${route?.path} (access ${route?.access}${to})`
 }
 
-function stepOf({ step, need }: Verdict): string {
+function stepOf({ step, need, decision }: Verdict): string {
+  if (decision?.clause !== undefined) return clauseOf(decision.clause, step)
   if (step !== 'route') return steps[step]
   const who = need === 'nothing' ? 'every caller' : 'every authenticated caller'
   return `route: allows ${who}; the policy is not evaluated`
+}
+
+function clauseOf(clause: string, step: Verdict['step']): string {
+  return step === 'superuser'
+    ? `superuser: ${clause} in the matcher of model.conf allows this role every call`
+    : `rule: ${clause} in the matcher of model.conf makes every rule match this role, and a deny rule is one of them`
 }
 
 function lineOf(granted: Rule | Exclusion): string {

@@ -12,14 +12,24 @@ export interface AccessDiff {
 }
 
 /**
- * How much a change deserves attention, in this order: calls that need no permission any more; a gain
- * of every method or of a pattern that ends in `*`; gains of methods that change data; gains of
+ * How much a change deserves attention, in this order: roles that may make every call because the
+ * matcher names them; calls that need no permission any more; a gain of every method or of a pattern that ends in `*`; gains of methods that change data; gains of
  * methods that read; gains that could not be proved; losses.
  */
-export type Severity = 'unchecked' | 'wide' | 'changing' | 'reading' | 'uncertain' | 'loss'
+export type Severity =
+  | 'superuser'
+  | 'unchecked'
+  | 'wide'
+  | 'changing'
+  | 'reading'
+  | 'uncertain'
+  | 'loss'
 
-/** Which line it is: an allow rule, a deny rule, a `g` line, an exclusion, or one that only Casbin understands. */
-type Cause = 'allow' | 'deny' | 'inheritance' | 'exclusion' | 'casbin'
+/**
+ * Which line it is: a superuser clause of the matcher, an allow rule, a deny rule, a `g` line, an
+ * exclusion, or one that only Casbin understands.
+ */
+type Cause = 'superuser' | 'allow' | 'deny' | 'inheritance' | 'exclusion' | 'casbin'
 
 /** A changed line, and the access that roles gain or lose by it. */
 export interface AccessChange {
@@ -33,7 +43,7 @@ export interface AccessChange {
   readonly roleKey: string | undefined
   /** Of a `g` line: the role that `roleKey` inherits from. */
   readonly parentKey?: string
-  /** When Casbin decides: the line. */
+  /** When Casbin decides: the line. For superusers: the clause. */
   readonly text?: string
   /** Who gains or loses what; never empty. The share of `roleKey` itself is first, if it has one. */
   readonly shares: readonly Share[]

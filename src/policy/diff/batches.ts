@@ -97,8 +97,11 @@ function affectedRoles(from: Version, to: Version): readonly string[] {
   ])
   const isAffected = (roleKey: string) =>
     [from, to].some(({ grants }) => grants.lineage(roleKey).some((each) => changed.has(each)))
+  // What a superuser may do does not depend on the rules that name it.
+  const isSuperuser = (roleKey: string) =>
+    [from, to].some(({ grants }) => grants.superuser(roleKey) !== undefined)
   return [...new Set([...from.grants.roles, ...to.grants.roles])]
-    .filter((roleKey) => roleKey !== adminKey && isAffected(roleKey))
+    .filter((roleKey) => roleKey !== adminKey && !isSuperuser(roleKey) && isAffected(roleKey))
     .sort()
 }
 

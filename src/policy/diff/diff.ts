@@ -8,13 +8,14 @@ import { newExclusions } from './exclusion-changes.ts'
 import type { Budget } from './gain.ts'
 import { newAccess } from './rule-changes.ts'
 import { bySeverity, severityOf } from './severity.ts'
+import { newSuperuserAccess } from './superuser-changes.ts'
 
 /**
  * Compares the access that two policies give, not their lines. The model is finite: the roles that
  * either policy names, and the role that neither names, times the patterns of the rules.
  *
- * Only changed lines can change access, so each change belongs to one: a rule, a `g` line, or an
- * exclusion. `findGain` looks for a path of such a rule which the new policy allows to a role and the
+ * Only changed lines can change access, so each change belongs to one: a rule, a `g` line, an
+ * exclusion, or a superuser clause of the matcher. `findGain` looks for a path of such a rule which the new policy allows to a role and the
  * old one does not, inheritance, wider patterns, `*`, deny rules and exclusions considered. So a rule
  * that was already covered is not a gain, nor is one next to a wider gain of the same role.
  * Exclusions are compared the same way, once for all roles. Losses are the gains of the reverse
@@ -54,6 +55,7 @@ function changesOf(
   const isCasbin = [from, to].some(({ set }) => set.model.casbin !== undefined)
   const found = [
     ...newExclusions(from, to, budget),
+    ...(isCasbin ? [] : newSuperuserAccess({ from, to, budget })),
     ...(isCasbin ? possibleGains(from.set, to.set) : newAccess({ from, to, budget }, tick)),
   ]
   return found.map((change) => ({

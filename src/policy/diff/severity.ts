@@ -1,7 +1,15 @@
 import { ANY_METHOD } from '../rule/rule.ts'
 import type { AccessChange, Grant, Severity } from './access-change.ts'
 
-const order: readonly Severity[] = ['unchecked', 'wide', 'changing', 'reading', 'uncertain', 'loss']
+const order: readonly Severity[] = [
+  'superuser',
+  'unchecked',
+  'wide',
+  'changing',
+  'reading',
+  'uncertain',
+  'loss',
+]
 
 const readingMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -12,6 +20,7 @@ export function severityOf({
   shares,
 }: Pick<AccessChange, 'direction' | 'cause' | 'shares'>): Severity {
   if (direction === 'loss') return 'loss'
+  if (cause === 'superuser') return 'superuser'
   if (cause === 'exclusion') return 'unchecked'
   let most: Severity = 'uncertain'
   for (const { grants } of shares) {

@@ -11,9 +11,11 @@ export interface Question {
 /** The answer, the step of the specification that decided, and the revision. */
 export interface Decision {
   readonly allowed: boolean
-  readonly step: 'admin' | 'exclusion' | 'rule' | 'none'
+  readonly step: 'admin' | 'exclusion' | 'superuser' | 'rule' | 'none'
   readonly rule?: Rule
   readonly exclusion?: Exclusion
+  /** The clause of the matcher that makes every rule match the role. */
+  readonly clause?: string
   readonly revision: string
 }
 

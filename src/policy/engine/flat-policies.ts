@@ -27,23 +27,27 @@ export function* flattenPolicies(set: PolicySet): Steps<FlatPolicies | undefined
     revision,
     reason,
     index,
-    rules: flattenRules(rules, index.table.kinds),
+    rules: flattenRules(rules, {
+      kinds: index.table.kinds,
+      methodLists: model.methodLists === true,
+    }),
     exclusions,
   }
 }
 
 /** The memory to transfer when flat policies move to another thread. */
 export function memoryOf({ index, rules }: FlatPolicies): ArrayBuffer[] {
-  const { trie, table, roles, lineages } = index
+  const { trie, table, roles, lineages, superusers } = index
   const arrays = [
     trie.words,
     trie.edges,
     ...[table.entries, table.kinds, table.next],
     ...textMemory(roles),
-    ...[lineages.starts, lineages.ancestors],
-    ...[rules.roles, rules.paths, rules.fileNumbers, rules.lines],
+    ...[lineages.starts, lineages.ancestors, superusers],
+    ...[rules.roles, rules.paths, rules.methods, rules.fileNumbers, rules.lines],
     ...textMemory(rules.roleTexts),
     ...textMemory(rules.pathTexts),
+    ...textMemory(rules.methodTexts),
   ]
   return arrays.map(({ buffer }) => buffer as ArrayBuffer)
 }

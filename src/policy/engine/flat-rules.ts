@@ -11,14 +11,23 @@ export interface FlatRules {
   readonly pathTexts: TextTable
   /** Method and effect, as `readKind` has them. */
   readonly kinds: Int32Array
+  /** The texts of the method column; empty unless the model compares methods with regexMatch(). */
+  readonly methods: Int32Array
+  readonly methodTexts: TextTable
+  /** How many `fields` each rule has; 0 without. */
+  readonly fieldCount: number
   readonly files: readonly string[]
   readonly fileNumbers: Int32Array
   readonly lines: Int32Array
 }
 
 /** Puts rules into columns. `kinds` are those of their table. */
-export function flattenRules(rules: readonly Rule[], kinds: Int32Array): FlatRules {
+export function flattenRules(
+  rules: readonly Rule[],
+  { kinds, methodLists }: { readonly kinds: Int32Array; readonly methodLists: boolean },
+): FlatRules {
   const texts = { role: createNumbers(), path: createNumbers(), file: createNumbers() }
+  const methodTexts = createNumbers()
   const roles = new Int32Array(rules.length)
   const paths = new Int32Array(rules.length)
   const fileNumbers = new Int32Array(rules.length)
@@ -36,6 +45,11 @@ export function flattenRules(rules: readonly Rule[], kinds: Int32Array): FlatRul
     paths,
     pathTexts: tableOf(texts.path.texts),
     kinds,
+    methods: methodLists
+      ? Int32Array.from(rules, ({ method }) => methodTexts.of(method))
+      : new Int32Array(0),
+    methodTexts: tableOf(methodTexts.texts),
+    fieldCount: rules[0]?.fields?.length ?? 0,
     files: texts.file.texts,
     fileNumbers,
     lines,
@@ -45,16 +59,18 @@ export function flattenRules(rules: readonly Rule[], kinds: Int32Array): FlatRul
 /** The rule at this place, made anew and frozen. */
 export function ruleAt(flat: FlatRules, position: number): Rule {
   const number = (column: Int32Array) => column[position] as number
-  const { method, effect }: { method: string; effect: Effect } = readKind(number(flat.kinds))
+  const kind: { method: string; effect: Effect } = readKind(number(flat.kinds))
+  const method =
+    flat.methods.length === 0 ? kind.method : textAt(flat.methodTexts, number(flat.methods))
   const origin: Origin = Object.freeze({
     file: flat.files[number(flat.fileNumbers)] ?? '',
     line: number(flat.lines),
   })
-  return Object.freeze({
-    roleKey: textAt(flat.roleTexts, number(flat.roles)),
-    path: textAt(flat.pathTexts, number(flat.paths)),
-    method,
-    effect,
-    origin,
-  })
+  const { effect } = kind
+  const roleKey = textAt(flat.roleTexts, number(flat.roles))
+  const path = textAt(flat.pathTexts, number(flat.paths))
+  const rule = { roleKey, path, method, effect, origin }
+  if (flat.fieldCount === 0) return Object.freeze(rule)
+  const fields = Object.freeze([roleKey, path, method, effect].slice(0, flat.fieldCount))
+  return Object.freeze({ ...rule, fields })
 }

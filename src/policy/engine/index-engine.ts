@@ -1,8 +1,8 @@
-import { ANY_METHOD, type Rule } from '../rule/rule.ts'
+import type { Rule } from '../rule/rule.ts'
 import type { Decision, Engine, NearMiss, Question } from './decision.ts'
 import { createPathTrie } from './path-trie.ts'
 import type { RuleIndex } from './rule-index.ts'
-import { createRuleTable, kindsFor } from './rule-table.ts'
+import { createRuleTable, isDenyKind, kindsFor } from './rule-table.ts'
 import { numberOf } from './text-table.ts'
 
 /** Where the rules of an index are, and what is said about decisions by them. */
@@ -43,6 +43,18 @@ export function createIndexEngine(
     return -1
   }
 
+  const { superusers, clauses } = index
+  const hasSuperusers = superusers.length > 0 && ruleCount > 0
+  const superuserDecisions = clauses.map((clause) =>
+    createSuperuserDecision(clause, denyingRule(), revision),
+  )
+
+  /** The first rule that denies: for a superuser, it denies every call. */
+  function denyingRule(): Rule | undefined {
+    const position = anyDeny ? index.table.kinds.findIndex(isDenyKind) : -1
+    return position === -1 ? undefined : ruleAt(position)
+  }
+
   function decisionOf(position: number): Decision {
     const known = decisions[position]
     if (known !== undefined) return known
@@ -64,6 +76,9 @@ export function createIndexEngine(
     decide({ roleKey, method, path }: Question) {
       const role = numberOf(roles, roleKey)
       if (role === -1) return undefined
+      if (hasSuperusers && superusers[role] !== 0) {
+        return superuserDecisions[(superusers[role] as number) - 1]
+      }
       const count = trie.match(path, found)
       if (count === 0) return undefined
       if (anyDeny) {
@@ -78,16 +93,30 @@ export function createIndexEngine(
       const matched = new Set(found.slice(0, trie.match(path, found)))
       const role = numberOf(roles, roleKey)
       const own = role === -1 ? [] : [role, ...ancestors.subarray(starts[role], starts[role + 1])]
+      const asked = kindsFor(method, 'allow')
       const misses: NearMiss[] = []
       for (const position of table.positionsFor(matched)) {
         if (misses.length === most) break
         const rule = ruleAt(position)
         if (rule.effect !== 'allow') continue
         const isOwn = own.includes(numberOf(roles, rule.roleKey))
-        const sameMethod = rule.method === method || rule.method === ANY_METHOD
+        const sameMethod = ((index.table.kinds[position] as number) & asked) !== 0
         if (isOwn !== sameMethod) misses.push({ differs: isOwn ? 'method' : 'role', rule })
       }
       return misses
     },
   } as const)
+}
+
+/** With the clause, every rule matches: one deny rule denies every call, as in Casbin. */
+function createSuperuserDecision(
+  clause: string,
+  denying: Rule | undefined,
+  revision: string,
+): Decision {
+  return Object.freeze(
+    denying === undefined
+      ? { allowed: true, step: 'superuser', clause, revision }
+      : { allowed: false, step: 'rule', rule: denying, clause, revision },
+  )
 }

@@ -1,3 +1,4 @@
+import { type SuperuserClause, superuserClauseOf } from '../model/superuser.ts'
 import type { Inheritance, Rule } from '../rule/rule.ts'
 import { ancestorsInSteps } from '../set/inheritance.ts'
 import type { PolicySet } from '../set/policy-set.ts'
@@ -15,6 +16,11 @@ export interface RuleIndex {
   readonly roles: TextTable
   readonly lineages: Lineages
   readonly anyDeny: boolean
+  /** For each role by number the clause that makes every rule match it, counted from one, or 0; empty
+   * without such clauses. */
+  readonly superusers: Uint16Array
+  /** The texts of these clauses. */
+  readonly clauses: readonly string[]
 }
 
 /** For each role by number those it inherits from, nearest first, one list after the other. */
@@ -25,7 +31,7 @@ interface Lineages {
 }
 
 /** Indexes a policy set, in steps. A rule is identified by its place in the set. */
-export function* indexRules({ rules, inheritances }: PolicySet): Steps<RuleIndex> {
+export function* indexRules({ rules, inheritances, model }: PolicySet): Steps<RuleIndex> {
   const roles = createNumbers()
   const trieBuilder = createPathTrieBuilder()
   // Roles share their paths: most rules name one that another rule has named before.
@@ -43,6 +49,8 @@ export function* indexRules({ rules, inheritances }: PolicySet): Steps<RuleIndex
     tableBuilder.place(position, roles.of(roleKey), pattern)
     anyDeny ||= effect === 'deny'
   }
+  const { superusers = [] } = model
+  for (const { roleKey } of superusers) roles.of(roleKey)
   const lineages = yield* lineagesOf(inheritances, roles)
   return {
     trie: trieBuilder.nodes(),
@@ -50,7 +58,25 @@ export function* indexRules({ rules, inheritances }: PolicySet): Steps<RuleIndex
     roles: tableOf(roles.texts),
     lineages,
     anyDeny,
+    superusers:
+      superusers.length === 0 ? new Uint16Array(0) : numbersOf(superusers, roles, lineages),
+    clauses: superusers.map(({ text }) => text),
   }
+}
+
+/** For each role by number the clause for it, counted from one, or 0. */
+function numbersOf(
+  clauses: readonly SuperuserClause[],
+  { texts }: Numbers,
+  { starts, ancestors }: Lineages,
+): Uint16Array {
+  return Uint16Array.from(texts, (roleKey, role) => {
+    const above = Array.from(
+      ancestors.subarray(starts[role], starts[role + 1]),
+      (ancestor) => texts[ancestor] ?? '',
+    )
+    return superuserClauseOf(roleKey, above, clauses) + 1
+  })
 }
 
 function* lineagesOf(inheritances: readonly Inheritance[], roles: Numbers): Steps<Lineages> {

@@ -1,3 +1,4 @@
+import { methodsOf } from '../rule/methods.ts'
 import { ANY_METHOD, type Effect, METHODS, type Rule } from '../rule/rule.ts'
 
 /** Finds rules by the numbers of their role and their path pattern, and by their kind. */
@@ -13,6 +14,7 @@ const kindNames: readonly string[] = [ANY_METHOD, ...METHODS]
 const bitOfMethod: ReadonlyMap<string, number> = new Map(
   kindNames.map((method, index) => [method, 4 ** index]),
 )
+const denyKinds = [...bitOfMethod.values()].reduce((kinds, bit) => kinds | (bit << 1), 0)
 const anyMethod = bitOfMethod.get(ANY_METHOD) ?? 0
 
 /** The bits of the rules with this effect that apply to a request with this method. */
@@ -25,6 +27,12 @@ function kindOf(method: string, effect: Effect): number {
   return (bitOfMethod.get(method) ?? 0) << (effect === 'deny' ? 1 : 0)
 }
 
+/** The bits of a rule: one, unless its method is a regular expression. */
+function kindsOf({ method, effect }: Rule): number {
+  if (bitOfMethod.has(method)) return kindOf(method, effect)
+  return methodsOf(method).reduce((kinds, each) => kinds | kindOf(each, effect), 0)
+}
+
 const width = 4
 const roleAt = 0
 const patternAt = 1
@@ -35,7 +43,7 @@ const firstAt = 3
 export interface RuleEntries {
   /** A hash table: role, pattern, kinds, and the last of their rules, counted from one. */
   readonly entries: Int32Array
-  /** The kind of each rule. */
+  /** The kinds of each rule. */
   readonly kinds: Int32Array
   /** For each rule another one of its role and pattern, counted from one, or 0. */
   readonly next: Int32Array
@@ -53,9 +61,8 @@ export function createRuleTableBuilder(rules: readonly Rule[]) {
 
   return {
     place(position: number, role: number, pattern: number): void {
-      const { method, effect } = rules[position] as Rule
       const entry = entryOf(entries, role, pattern)
-      const kind = kindOf(method, effect)
+      const kind = kindsOf(rules[position] as Rule)
       entries[entry + roleAt] = role
       entries[entry + patternAt] = pattern
       entries[entry + kindsAt] = (entries[entry + kindsAt] ?? 0) | kind
@@ -111,7 +118,12 @@ export function createRuleTable({ entries, kinds, next }: RuleEntries): RuleTabl
   }
 }
 
-/** The method and the effect of rules of this kind: what `kindOf` was given. */
+/** Whether rules of these kinds deny. */
+export function isDenyKind(kinds: number): boolean {
+  return (kinds & denyKinds) !== 0
+}
+
+/** The method and the effect of rules of this kind; one of the methods if it has several. */
 export function readKind(kind: number): { readonly method: string; readonly effect: Effect } {
   const at = 31 - Math.clz32(kind)
   return { method: kindNames[at >> 1] ?? '', effect: at % 2 === 0 ? 'allow' : 'deny' }

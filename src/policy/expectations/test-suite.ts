@@ -29,6 +29,7 @@ export interface Answer extends Pick<Decision, 'allowed' | 'rule' | 'exclusion' 
 export const answerSteps = [
   'admin',
   'exclusion',
+  'superuser',
   'rule',
   'none',
   'route',

@@ -1,7 +1,7 @@
 import { methodProblem, quote } from '../rule/rule.ts'
 import { patternColumnProblem } from './casbin-values.ts'
 import type { CasbinModel, Column, ColumnUse, Relation } from './columns.ts'
-import { type Call, type Comparison, type Expression, leavesOf } from './expression.ts'
+import { type Call, type Comparison, type Expression, isPlainText, leavesOf } from './expression.ts'
 
 /** What the parts of a matcher may refer to. */
 interface Definitions {
@@ -33,7 +33,7 @@ export function columnsOf(
     seen.add(operand)
     if (columns.has(operand) || fields.includes(operand)) return true
     if (isText(operand)) {
-      if (plainText.test(operand)) return true
+      if (isPlainText(operand)) return true
       complain(`invalid string ${operand} in the matcher: use letters, digits and _-./:*{}@`)
     } else complain(`${quote(operand)} is neither a request field nor a policy column`)
     return false
@@ -119,6 +119,3 @@ function useOf(name: string, field: number): ColumnUse | undefined {
 function isText(operand: string): boolean {
   return operand.startsWith('"')
 }
-
-/** Characters that neither Casbin's rewriting of matchers nor its evaluator interprets. */
-const plainText = /^"[\p{L}\p{N}_\-./:*{}@]+"$/u

@@ -1,6 +1,7 @@
 import { quote } from '../rule/rule.ts'
 import { columnsOf } from './casbin-columns.ts'
 import type { CasbinEffect, Complain, Relation } from './columns.ts'
+import { deepFrozen } from './deep-frozen.ts'
 import { parseExpression, textOf } from './expression.ts'
 import type { Model } from './model.ts'
 import { areNames, type ModelConf, splitNames, threeNames } from './model-conf.ts'
@@ -109,8 +110,3 @@ const effects: ReadonlyMap<string, CasbinEffect> = new Map([
   ['some(where(p.eft==allow))&&!some(where(p.eft==deny))', 'deny-overrides'],
   ['priority(p.eft)||deny', 'priority'],
 ])
-
-function deepFrozen<T extends object>(value: T): T {
-  for (const part of Object.values(value)) if (typeof part === 'object') deepFrozen(part)
-  return Object.freeze(value)
-}

@@ -1,5 +1,6 @@
+import { methodListProblem } from '../rule/methods.ts'
 import { patternProblem } from '../rule/pattern.ts'
-import { METHODS, methodProblem, nameProblem, quote } from '../rule/rule.ts'
+import { methodProblem, nameProblem, quote } from '../rule/rule.ts'
 import type { Column, ColumnUse } from './columns.ts'
 
 /**
@@ -29,13 +30,8 @@ function isHarmless(text: string, uses: readonly ColumnUse[]): boolean {
 
 /** What is wrong with a text that a matcher uses as a path or as a pattern, or `undefined`. */
 export function patternColumnProblem(uses: readonly ColumnUse[], text: string): string | undefined {
-  if (uses.includes('regexMatch') && !methodList.test(text)) {
-    return `${quote(text)} is not a list of methods: write "^(GET|POST)$", or ".*" for all methods`
-  }
-  // PATCH is the only method that is part of another one's name.
-  if (uses.includes('regexMatch') && text.includes('PATCH') && !anchored.test(text)) {
-    return `${quote(text)} also matches PROPPATCH: write "^(PATCH)$", with other methods inside the parentheses`
-  }
+  const listProblem = uses.includes('regexMatch') ? methodListProblem(text) : undefined
+  if (listProblem !== undefined) return listProblem
   if (uses.includes('prefix') && /\*./.test(text)) {
     return `"*" is only allowed at the end: Casbin ignores everything after the first one`
   }
@@ -48,15 +44,6 @@ export function patternColumnProblem(uses: readonly ColumnUse[], text: string): 
   if (!uses.includes('keyMatch3')) return patternProblem(text, match)
   return bracesProblem(text) ?? patternProblem(withColons(text), match)
 }
-
-const anchored = /^\^(?:[A-Z]+|\([A-Z|]+\))\$$/
-
-/** Only whole methods, and nothing that repeats and could backtrack. */
-const methodList = (() => {
-  const method = `(?:${METHODS.join('|')})`
-  const group = `(?:${method}|\\(${method}(?:\\|${method})*\\))`
-  return new RegExp(`^(?:\\.\\*|\\^?${group}(?:\\|${group})*\\$?)$`)
-})()
 
 const pathUses: ReadonlySet<ColumnUse> = new Set(['path', 'keyMatch', 'keyMatch2', 'keyMatch3'])
 

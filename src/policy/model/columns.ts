@@ -1,12 +1,17 @@
-/** A model outside the index grammar, as Casbin gets it. */
-export interface CasbinModel {
+/** A model as it is written to a file, and as revisions name it. */
+export interface ModelDefinition {
   /** The names of role, path and method in the request. */
   readonly request: readonly [role: string, path: string, method: string]
   /** What a rule consists of, in the order of its columns. */
-  readonly columns: readonly Column[]
+  readonly columns: readonly { readonly name: string }[]
   readonly relations: readonly Relation[]
   readonly effect: CasbinEffect
   readonly matcher: string
+}
+
+/** A model outside the index grammar, as Casbin gets it. */
+export interface CasbinModel extends ModelDefinition {
+  readonly columns: readonly Column[]
   /** Which of its parts are outside the index grammar. */
   readonly outsideIndex: readonly string[]
 }

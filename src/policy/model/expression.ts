@@ -136,6 +136,11 @@ export function leavesOf(expression: Expression): readonly (Comparison | Call)[]
   }
 }
 
+/** Whether an operand is a text that neither Casbin's rewriting nor its evaluator interprets. */
+export function isPlainText(operand: string): boolean {
+  return /^"[\p{L}\p{N}_\-./:*{}@]+"$/u.test(operand)
+}
+
 function tokensOf(text: string): readonly string[] {
   const token = /\s*(&&|\|\||==|!=|[!(),]|"[^"]*"|'[^']*'|[\w.]+|\S)/gy
   return Array.from(text.matchAll(token), ([, found = '']) => found.replace(/^'(.*)'$/, '"$1"'))

@@ -1,5 +1,6 @@
 import { quote } from '../rule/rule.ts'
-import type { Complain } from './columns.ts'
+import type { Complain, ModelDefinition } from './columns.ts'
+import { deepFrozen } from './deep-frozen.ts'
 import { type FieldNames, type Matcher, recognizeMatcher } from './matcher.ts'
 import type { Model } from './model.ts'
 import { type ModelConf, splitNames, threeNames } from './model-conf.ts'
@@ -24,10 +25,34 @@ export function readIndexModel(conf: ModelConf, complain: Complain): Model | und
   if (!sound || fields === undefined || denyOverrides === undefined || matcher === undefined) {
     return undefined
   }
-  const { inheritance, keyMatch, keyMatch2, anyMethod } = matcher
-  const path = Object.freeze({ keyMatch, keyMatch2 })
+  const { inheritance, keyMatch, keyMatch2, anyMethod, methodLists, superusers } = matcher
   const { effectColumn } = fields
-  return Object.freeze({ inheritance, path, anyMethod, effectColumn, denyOverrides })
+  return deepFrozen({
+    inheritance,
+    path: { keyMatch, keyMatch2 },
+    anyMethod,
+    effectColumn,
+    denyOverrides,
+    ...(methodLists && { methodLists }),
+    ...(superusers.length > 0 && { superusers }),
+    ...((methodLists || superusers.length > 0) && {
+      definition: definitionOf(matcher, fields, denyOverrides),
+    }),
+  })
+}
+
+function definitionOf(
+  { inheritance, text }: Matcher,
+  { request, policy, effectColumn }: Fields,
+  denyOverrides: boolean,
+): ModelDefinition {
+  return {
+    request,
+    columns: [...policy, ...(effectColumn ? ['eft'] : [])].map((name) => ({ name })),
+    relations: inheritance ? [{ name: 'g', places: 2 }] : [],
+    effect: denyOverrides ? 'deny-overrides' : 'allow',
+    matcher: text,
+  }
 }
 
 function readMatcher(
@@ -42,10 +67,11 @@ function readMatcher(
   return undefined
 }
 
-function readFields(
-  { entries }: ModelConf,
-  complain: Complain,
-): (FieldNames & { effectColumn: boolean }) | undefined {
+interface Fields extends FieldNames {
+  readonly effectColumn: boolean
+}
+
+function readFields({ entries }: ModelConf, complain: Complain): Fields | undefined {
   const request = entries.get('request_definition.r')
   const policy = entries.get('policy_definition.p')
   const policyNames = splitNames(policy?.value ?? '')

@@ -1,5 +1,6 @@
 import { quote } from '../rule/rule.ts'
-import { operandsOf, parseExpression, textOf } from './expression.ts'
+import { type Expression, isPlainText, operandsOf, parseExpression, textOf } from './expression.ts'
+import type { SuperuserClause } from './superuser.ts'
 
 /** The names that a model gives to role, path and method, in the request and in the policy. */
 export interface FieldNames {
@@ -8,23 +9,69 @@ export interface FieldNames {
 }
 
 /** How a matcher of the index grammar compares role, path and method. */
-export interface Matcher {
+export interface Matcher extends RuleMatcher {
+  readonly superusers: readonly SuperuserClause[]
+  /** The matcher in its one spelling. */
+  readonly text: string
+}
+
+interface RuleMatcher {
   readonly inheritance: boolean
   readonly keyMatch: boolean
   readonly keyMatch2: boolean
   readonly anyMethod: boolean
+  readonly methodLists: boolean
 }
 
 /**
  * Recognizes a matcher of the index grammar, whatever its order and spacing: the role equal or by
- * `g()`, AND any of keyMatch, keyMatch2 and `==` on the path, AND the method equal or `*`. For any
- * other matcher, returns the parts outside that grammar.
+ * `g()`, AND any of keyMatch, keyMatch2 and `==` on the path, AND the method equal, by regexMatch or
+ * `*`; OR a superuser, as `r.sub == "root"` or `g(r.sub, "root")`. For any other matcher, returns the
+ * parts outside that grammar.
  */
 export function recognizeMatcher(text: string, names: FieldNames): Matcher | readonly string[] {
   const expression = parseExpression(text)
   if (expression === undefined) return [`the matcher ${quote(text)} is outside the index grammar`]
 
   const leaves = indexLeaves(names)
+  const operands = operandsOf(expression, '||')
+  const superusers = operands.flatMap((operand) => superuserClause(operand, names) ?? [])
+  const others = operands
+    .filter((operand) => superuserClause(operand, names) === undefined)
+    .map((operand) => ({ text: textOf(operand), rules: recognizeRules(operand, leaves) }))
+  const [only, ...more] = others
+  if (more.length > 0) {
+    const unknown = others.filter(({ rules }) => !('inheritance' in rules))
+    return outsideOf((unknown.length > 0 ? unknown : more).map((each) => each.text))
+  }
+  const rules = only?.rules ?? []
+  if (!('inheritance' in rules)) return rules
+  const calls = superusers.filter(({ inherited }) => inherited && !rules.inheritance)
+  if (calls.length > 0) return outsideOf(calls.map((clause) => clause.text))
+  return { ...rules, superusers, text: textOf(expression) }
+}
+
+function outsideOf(texts: readonly string[]): readonly string[] {
+  return texts.map((text) => `${quote(text)} is outside the index grammar`)
+}
+
+/** `r.sub == "root"`, or `g(r.sub, "root")`. */
+function superuserClause(
+  expression: Expression,
+  { request: [role] }: FieldNames,
+): SuperuserClause | undefined {
+  const isCall = expression.kind === 'call' && expression.name === 'g'
+  const isEqual = expression.kind === 'comparison' && expression.operator === '=='
+  if (!isCall && !isEqual) return undefined
+  const [field, name = '', ...more] = expression.operands
+  if (field !== `r.${role}` || more.length > 0 || !isPlainText(name)) return undefined
+  return { roleKey: name.slice(1, -1), inherited: isCall, text: textOf(expression) }
+}
+
+function recognizeRules(
+  expression: Expression,
+  leaves: IndexLeaves,
+): RuleMatcher | readonly string[] {
   const found: { [part in Part]?: readonly string[] } = {}
   const problems: string[] = []
   for (const operand of operandsOf(expression, '&&')) {
@@ -32,38 +79,50 @@ export function recognizeMatcher(text: string, names: FieldNames): Matcher | rea
     const covering = parts.find((part) => {
       return found[part] === undefined && alternatives.every((leaf) => leaves[part].includes(leaf))
     })
-    if (covering === undefined)
-      problems.push(`${quote(textOf(operand))} is outside the index grammar`)
+    if (covering === undefined) problems.push(...outsideOf([textOf(operand)]))
     else found[covering] = alternatives
   }
   if (problems.length > 0) return problems
 
   const { role = [], path = [], method = [] } = found
+  const [isMethod, isStar, matchesMethod] = leaves.method
   if (role.length === 0) problems.push('the matcher does not compare the role')
   if (path.length === 0) problems.push('the matcher does not compare the path')
-  if (!method.includes(leaves.method[0])) problems.push('the matcher does not compare the method')
+  if (!method.includes(isMethod) && !method.includes(matchesMethod)) {
+    problems.push('the matcher does not compare the method')
+  }
   if (problems.length > 0) return problems
 
+  // Casbin throws when regexMatch() gets "*", unless an earlier alternative has already said yes.
+  const list = method.indexOf(matchesMethod)
+  const star = method.indexOf(isStar)
   return {
     inheritance: role.includes(leaves.role[1]),
     keyMatch: path.includes(leaves.path[1]),
     keyMatch2: path.includes(leaves.path[2]),
-    anyMethod: method.includes(leaves.method[1]),
+    anyMethod: star !== -1 && (list === -1 || star < list),
+    methodLists: list !== -1,
   }
 }
 
 type Part = 'role' | 'path' | 'method'
 const parts: readonly Part[] = ['role', 'path', 'method']
 
-function indexLeaves({ request, policy }: FieldNames): { readonly [part in Part]: Leaves } {
+type Leaves = readonly [string, string, string]
+type IndexLeaves = { readonly [part in Part]: Leaves }
+
+function indexLeaves({ request, policy }: FieldNames): IndexLeaves {
   const [role, path, method] = request
   const [policyRole, policyPath, policyMethod] = policy
   const paths = `(r.${path}, p.${policyPath})`
+  const methods = `(r.${method}, p.${policyMethod})`
   return {
     role: [`r.${role} == p.${policyRole}`, `g(r.${role}, p.${policyRole})`, ''],
     path: [`r.${path} == p.${policyPath}`, `keyMatch${paths}`, `keyMatch2${paths}`],
-    method: [`r.${method} == p.${policyMethod}`, `p.${policyMethod} == "*"`, ''],
+    method: [
+      `r.${method} == p.${policyMethod}`,
+      `p.${policyMethod} == "*"`,
+      `regexMatch${methods}`,
+    ],
   }
 }
-
-type Leaves = readonly [string, string, string]

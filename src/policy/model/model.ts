@@ -1,5 +1,6 @@
 import type { PathMatch } from '../rule/pattern.ts'
-import type { CasbinModel } from './columns.ts'
+import type { CasbinModel, ModelDefinition } from './columns.ts'
+import type { SuperuserClause } from './superuser.ts'
 
 /** The meaning of a model, whatever its order and spacing and, in the index grammar, its names. */
 export interface Model {
@@ -12,6 +13,15 @@ export interface Model {
   readonly effectColumn: boolean
   /** One matching deny outweighs every matching allow. */
   readonly denyOverrides: boolean
+  /** The method column has regular expressions, each of which is a list of methods. */
+  readonly methodLists?: true
+  /** The clauses of the matcher that make every rule match a role. */
+  readonly superusers?: readonly SuperuserClause[]
+  /**
+   * Set for a model of the index grammar that Casbin evaluated in earlier versions: the names of its
+   * revisions depend on how it is written.
+   */
+  readonly definition?: ModelDefinition
   /** Set for a model outside the index grammar, which Casbin evaluates. */
   readonly casbin?: CasbinModel
 }

@@ -22,8 +22,9 @@ export function checkRoles(
   mentioned: readonly MentionedRole[],
   locate: Locate,
 ): Finding[] {
-  const { lineage, rulesOf } = createGrants(set)
-  const isGranted = (roleKey: string) => lineage(roleKey).some((each) => rulesOf(each).length > 0)
+  const { lineage, rulesOf, superuser } = createGrants(set)
+  const isGranted = (roleKey: string) =>
+    superuser(roleKey) !== undefined || lineage(roleKey).some((each) => rulesOf(each).length > 0)
   const findings: Finding[] = []
   const seen = new Set<string>()
   const isNew = (roleKey: string) => !seen.has(roleKey) && seen.add(roleKey).size > 0

@@ -1,4 +1,5 @@
 import { isRemoved, needsNoLogin } from '../../endpoints.ts'
+import { methodsOf } from '../rule/methods.ts'
 import { type Exclusion, quote, type Rule } from '../rule/rule.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import type { PolicySet } from '../set/policy-set.ts'
@@ -15,10 +16,13 @@ import { createNode, type PatternNode, place, shapeOf, visitCovering } from './p
  */
 export function checkRules(set: PolicySet, locate: Locate, tick: Tick): Finding[] {
   const redundancyOf = createRedundancy(set)
+  const superuserReason = createSuperuserReason(set)
   const isInherited = set.inheritances.some(({ parentKey }) => parentKey === adminKey)
   return set.rules.flatMap((rule, index): Finding[] => {
     if (index % 1000 === 0) tick(index, set.rules.length)
-    const unused = noEffectReason(rule, isInherited)
+    // Every rule matches a superuser, so every deny rule has an effect.
+    if (set.model.superusers !== undefined && rule.effect === 'deny') return []
+    const unused = noEffectReason(rule, isInherited) ?? superuserReason(rule)
     if (unused !== undefined) {
       return [
         { ...locate(rule.origin, unused.field), code: 'never-applies', message: unused.message },
@@ -45,15 +49,30 @@ function noEffectReason({ roleKey, path, method }: Rule, adminIsInherited: boole
     const message = 'no effect: the gateway answers this path itself, before the permission check'
     return { field: 'path', message } as const
   }
-  if (builtInExclusions.some((own) => own.path === path && own.method === method)) {
+  const methods = methodsOf(method)
+  const isBuiltIn = (each: string) =>
+    builtInExclusions.some((own) => own.path === path && own.method === each)
+  if (methods.every(isBuiltIn)) {
     const message = 'no effect: every logged-in caller may call this endpoint'
     return { field: 'path', message } as const
   }
-  if (method === 'TRACE' || method === 'CONNECT') {
+  if (methods.every((each) => each === 'TRACE' || each === 'CONNECT')) {
     const message = `no effect: the gateway rejects ${method} requests`
     return { field: 'method', message } as const
   }
   return undefined
+}
+
+/** For the rules of a superuser from whom no role inherits them. */
+function createSuperuserReason(set: PolicySet) {
+  const { superuser } = createGrants(set)
+  const parents = new Set(set.inheritances.map(({ parentKey }) => parentKey))
+  return ({ roleKey }: Rule) => {
+    const found = parents.has(roleKey) ? undefined : superuser(roleKey)
+    if (found === undefined || found.deniedBy !== undefined) return undefined
+    const message = `no effect: ${found.clause} in the matcher of model.conf allows this role every call`
+    return { field: 'role', message } as const
+  }
 }
 
 function createRedundancy({ rules, inheritances, exclusions, ...rest }: PolicySet) {
@@ -71,7 +90,10 @@ function createRedundancy({ rules, inheritances, exclusions, ...rest }: PolicySe
   function outweighs(other: Rule, rule: Rule, isSamePattern: boolean): boolean {
     if (other === rule || (methodBits(rule.method) & ~methodBits(other.method)) !== 0) return false
     if (other.effect !== rule.effect) return other.effect === 'deny'
-    const isSame = isSamePattern && other.method === rule.method && other.roleKey === rule.roleKey
+    const isSame =
+      isSamePattern &&
+      methodBits(other.method) === methodBits(rule.method) &&
+      other.roleKey === rule.roleKey
     // Of two equal rules, the first one is not redundant.
     return !isSame || (order.get(other) ?? 0) < (order.get(rule) ?? 0)
   }
@@ -80,7 +102,7 @@ function createRedundancy({ rules, inheritances, exclusions, ...rest }: PolicySe
     const shape = shapeOf(rule.path)
     let exclusion: Exclusion | undefined
     visitCovering(excluded, shape, (found) => {
-      exclusion ??= found.find(({ method }) => method === rule.method)
+      exclusion ??= found.find(({ method }) => methodBits(method) === methodBits(rule.method))
     })
     if (exclusion !== undefined) return excludedMessage(exclusion)
 

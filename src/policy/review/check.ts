@@ -5,6 +5,7 @@ import { checkDuplicates } from './check-duplicates.ts'
 import { checkExclusions } from './check-exclusions.ts'
 import { checkRoles, type MentionedRole } from './check-roles.ts'
 import { checkRules } from './check-rules.ts'
+import { checkSuperusers } from './check-superusers.ts'
 import { createLocate, type Finding } from './finding.ts'
 
 export type { Finding } from './finding.ts'
@@ -33,6 +34,7 @@ export function checkPolicySet(
     ...(isRead ? checkRules(set, locate, tick) : []),
     ...(isRead ? checkRoles(set, mentioned, locate) : []),
     ...(isRead ? checkDenies(set, locate) : checkDenySpelling(set, locate)),
+    ...checkSuperusers(set, files, locate),
     ...checkExclusions(set, locate),
   ].toSorted(byPlace)
 }

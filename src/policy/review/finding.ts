@@ -12,6 +12,7 @@ type FindingCode =
   | 'role-spelling'
   | 'role-wildcard'
   | 'deny-without-effect'
+  | 'superuser-denied'
   | 'exclusion-business'
   | 'exclusion-changes'
   | 'exclusion-wide'

@@ -1,3 +1,5 @@
+import { superuserClauseOf } from '../model/superuser.ts'
+import { methodsOf } from '../rule/methods.ts'
 import { ANY_METHOD, type Inheritance, METHODS, type Rule } from '../rule/rule.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import { ancestorsByRole } from '../set/inheritance.ts'
@@ -10,10 +12,14 @@ export type MethodBits = number
 const everyMethod: MethodBits = (1 << (METHODS.length + 1)) - 1
 
 /** The methods that this text in the method column matches. */
-export function methodBits(method: string): MethodBits {
-  if (method === ANY_METHOD) return everyMethod
-  const at = METHODS.indexOf(method)
-  return 1 << (at === -1 ? METHODS.length : at)
+export function methodBits(text: string): MethodBits {
+  let bits = 0
+  for (const method of methodsOf(text)) {
+    if (method === ANY_METHOD) return everyMethod
+    const at = METHODS.indexOf(method)
+    bits |= 1 << (at === -1 ? METHODS.length : at)
+  }
+  return bits
 }
 
 /** The methods of a set by name: `*` for every one, `other` for those that no rule can name. */
@@ -43,34 +49,59 @@ export interface GrantTree {
   readonly hasDeny: boolean
 }
 
+/** A role that every rule matches: it may make every call, or none if one of the rules denies. */
+interface Superuser {
+  /** As the matcher has it. */
+  readonly clause: string
+  /** The role that the clause names. */
+  readonly named: string
+  /** The rule that denies it every call. */
+  readonly deniedBy: Rule | undefined
+}
+
 /** What a policy grants to each role. */
 export interface Grants {
-  /** Every role that a rule or an inheritance names. */
+  /** Every role that a rule, an inheritance or a superuser clause names. */
   readonly roles: ReadonlySet<string>
   /** The role itself and all that it inherits from, nearest first. */
   readonly lineage: (roleKey: string) => readonly string[]
   /** The `g` lines that name this role as the heir. */
   readonly parentsOf: (roleKey: string) => readonly Inheritance[]
+  /** Whether a clause of the matcher makes every rule match this role, and what that gives it. */
+  readonly superuser: (roleKey: string) => Superuser | undefined
   /** The rules that name this role, in the order of the files. */
   readonly rulesOf: (roleKey: string) => readonly Rule[]
   readonly excluded: GrantTree
 }
 
 /** Reads a policy set as grants. */
-export function createGrants({ rules, inheritances, exclusions }: PolicySet): Grants {
+export function createGrants({ rules, inheritances, exclusions, model }: PolicySet): Grants {
   const byRole = Map.groupBy(rules, ({ roleKey }) => roleKey)
   const ancestors = ancestorsByRole(inheritances)
   const links = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
   const rulesOf = (roleKey: string) => byRole.get(roleKey) ?? []
   const lineage = (roleKey: string) => [roleKey, ...(ancestors.get(roleKey) ?? [])]
 
+  const { superusers = [] } = model
+  const deniedBy =
+    superusers.length === 0 ? undefined : rules.find(({ effect }) => effect === 'deny')
+
+  function superuser(roleKey: string): Superuser | undefined {
+    // Without rules, nothing matches.
+    if (superusers.length === 0 || rules.length === 0) return undefined
+    const clause = superusers[superuserClauseOf(roleKey, ancestors.get(roleKey) ?? [], superusers)]
+    return clause && { clause: clause.text, named: clause.roleKey, deniedBy }
+  }
+
   return {
     roles: new Set([
       ...byRole.keys(),
+      ...superusers.map(({ roleKey }) => roleKey),
       ...inheritances.flatMap(({ roleKey, parentKey }) => [roleKey, parentKey]),
     ]),
     lineage,
     parentsOf: (roleKey) => links.get(roleKey) ?? [],
+    superuser,
     rulesOf,
     excluded: createTree(
       [...exclusions, ...builtInExclusions].map(({ path, method }) => ({
@@ -89,7 +120,7 @@ interface Grant {
 }
 
 /** The tree of these rules. */
-export function treeOf(rules: readonly Rule[]): GrantTree {
+export function treeOf(rules: readonly Omit<Rule, 'origin'>[]): GrantTree {
   return createTree(rules.map(({ path, method, effect }) => ({ path, method, as: effect })))
 }
 

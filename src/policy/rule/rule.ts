@@ -15,8 +15,9 @@ export interface Rule {
   readonly effect: Effect
   readonly origin: Origin
   /**
-   * Only under a model that Casbin evaluates: all columns, in the order of the model. Role, path and
-   * method are then the columns with the names of the request fields, or empty.
+   * Only under a model that Casbin evaluates, or did in earlier versions: all columns, in the order of
+   * the model. With Casbin, role, path and method are the columns with the names of the request
+   * fields, or empty.
    */
   readonly fields?: readonly string[]
 }

@@ -1,4 +1,4 @@
-import type { CasbinEffect, CasbinModel } from '../model/columns.ts'
+import type { CasbinEffect, ModelDefinition } from '../model/columns.ts'
 import type { Model } from '../model/model.ts'
 import { formatField } from './csv-line.ts'
 import type { PolicyFile } from './policy-set.ts'
@@ -44,7 +44,8 @@ function formatLine(fields: readonly string[]): string {
 
 /** The model as a casbin model file: always the same text for the same meaning. */
 export function formatModel(model: Model): string {
-  const { request, columns, relations, effect, matcher } = model.casbin ?? definitionsOf(model)
+  const { request, columns, relations, effect, matcher } =
+    model.casbin ?? model.definition ?? definitionOf(model)
   return [
     '[request_definition]',
     `r = ${request.join(', ')}`,
@@ -71,11 +72,7 @@ export const effectTexts: Readonly<Record<CasbinEffect, string>> = {
   priority: 'priority(p.eft) || deny',
 }
 
-type Definitions = Pick<CasbinModel, 'request' | 'relations' | 'effect' | 'matcher'> & {
-  readonly columns: readonly { readonly name: string }[]
-}
-
-function definitionsOf(model: Model): Definitions {
+function definitionOf(model: Model): ModelDefinition {
   const { inheritance, path, anyMethod, effectColumn, denyOverrides } = model
   const paths = [
     ...(path.keyMatch2 ? ['keyMatch2(r.obj, p.obj)'] : []),

@@ -1,4 +1,5 @@
 import type { Model } from '../model/model.ts'
+import { methodListProblem } from '../rule/methods.ts'
 import { patternProblem } from '../rule/pattern.ts'
 import { ANY_METHOD, type Effect, methodProblem, nameProblem, quote } from '../rule/rule.ts'
 import { createInterner } from './interner.ts'
@@ -26,7 +27,10 @@ export function createIndexLineReader(model: Model): LineReader {
       const method = methods.intern(methodText)
       const misused = effectProblem(effect, model)
       if (roleKey !== undefined && path !== undefined && method !== undefined && !misused) {
-        return Object.freeze({ roleKey, path, method, effect: effect as Effect, origin })
+        const rule = { roleKey, path, method, effect: effect as Effect, origin }
+        if (model.definition === undefined) return Object.freeze(rule)
+        const columns = [roleKey, path, method, ...(model.effectColumn ? [effect] : [])]
+        return Object.freeze({ ...rule, fields: Object.freeze(columns) })
       }
       const problems = [roleProblem(roleText), pathProblem(pathText)]
       return badFields([...problems, ruleMethodProblem(methodText, model), misused])
@@ -58,10 +62,10 @@ function roleProblem(roleKey: string): string | undefined {
 }
 
 function ruleMethodProblem(method: string, model: Model): string | undefined {
+  if (method === ANY_METHOD && model.anyMethod) return undefined
+  if (model.methodLists === true) return methodListProblem(method)
   if (method !== ANY_METHOD) return methodProblem(method)
-  return model.anyMethod
-    ? undefined
-    : 'the matcher does not support "*" as a method: name the method'
+  return 'the matcher does not support "*" as a method: name the method'
 }
 
 function effectProblem(effect: string, model: Model): string | undefined {

@@ -61,9 +61,10 @@ export function exclusionKey({ method, path, reason }: Exclusion): string {
 }
 
 function modelKey(model: Model): string {
-  const { inheritance, path, anyMethod, effectColumn, denyOverrides, casbin } = model
-  if (casbin !== undefined) {
-    const { request, columns, relations, effect, matcher } = casbin
+  const { inheritance, path, anyMethod, effectColumn, denyOverrides } = model
+  const definition = model.casbin ?? model.definition
+  if (definition !== undefined) {
+    const { request, columns, relations, effect, matcher } = definition
     const names = columns.map(({ name }) => name)
     return JSON.stringify({ request, names, relations, effect, matcher })
   }

@@ -1,0 +1,34 @@
+import { quote } from '../rule/rule.ts'
+import type { PolicyFile, PolicySet } from '../set/policy-set.ts'
+import type { Finding, Locate } from './finding.ts'
+import { createGrants } from './grants.ts'
+
+/**
+ * Finds superuser clauses of the matcher that give nothing: for `admin`, and next to a deny rule,
+ * which then matches every call of the superuser.
+ */
+export function checkSuperusers(
+  set: PolicySet,
+  files: readonly PolicyFile[],
+  locate: Locate,
+): Finding[] {
+  const clauses = set.model.superusers ?? []
+  const { superuser } = createGrants(set)
+  return clauses.flatMap(({ roleKey, inherited, text }): Finding[] => {
+    const denying = superuser(roleKey)?.deniedBy
+    if (denying !== undefined) {
+      const message = `denies every call to ${quote(roleKey)}: with ${text} in the matcher, every rule matches this role, and this one denies; remove the clause or the deny rules`
+      return [{ ...locate(denying.origin, 'line'), code: 'superuser-denied', message }]
+    }
+    if (roleKey !== 'admin' || inherited) return []
+    const message = `no effect: admin skips the permission check without ${text} in the matcher`
+    return [{ ...matcherIn(files), code: 'never-applies', message }]
+  })
+}
+
+function matcherIn(files: readonly PolicyFile[]): { readonly file: string; readonly line: number } {
+  const model = files.find(({ name }) => name.endsWith('model.conf'))
+  const lines = (model?.text ?? '').split('\n')
+  const line = lines.findIndex((text) => /^\s*m\s*=/.test(text))
+  return { file: model?.name ?? 'model.conf', line: Math.max(0, line) + 1 }
+}

@@ -1,7 +1,9 @@
 import { basename } from 'node:path'
-import type { AccessChange, AccessDiff, Severity } from '../../policy/diff/access-change.ts'
+import type { PlacedChange, PlacedDiff } from '../../answers/placed-diff.ts'
+import type { Severity } from '../../policy/diff/access-change.ts'
 import type { Case, Level, Report, ReportRule, Result } from '../report/report.ts'
-import { describeChange, summaryOf, verdictOf } from './access.ts'
+import { summaryOf, verdictOf } from './access.ts'
+import { describeChange } from './change-in-words.ts'
 import { isPublished } from './versions.ts'
 
 const kinds: Readonly<
@@ -52,7 +54,7 @@ const kinds: Readonly<
 }
 
 /** The access that a new policy adds and removes, for the formats that CI systems read. */
-export function diffReport(diff: AccessDiff, compared: Compared): Report {
+export function diffReport(diff: PlacedDiff, compared: Compared): Report {
   const { from, to, changes } = diff
   const results = changes.map((change) => resultOf(change, compared))
   return {
@@ -72,12 +74,15 @@ export function diffReport(diff: AccessDiff, compared: Compared): Report {
 interface Compared {
   readonly from: string
   readonly files: readonly string[]
+  /** Whether gains without effect at a gateway with this configuration are only notes. */
+  readonly onlyHere: boolean
 }
 
-function resultOf(change: AccessChange, { from, files }: Compared): Result {
+function resultOf(change: PlacedChange, { from, files, onlyHere }: Compared): Result {
   const { sign, who, what, notes } = describeChange(change)
   const { origin, severity, line } = change
-  const { id: rule, level } = kinds[severity]
+  const { id: rule, level: usual } = kinds[severity]
+  const level = onlyHere && !change.hasEffect ? 'note' : usual
   const text = [who, ...what].join(' ')
   const place = `${origin.file}:${origin.line}`
   const about = [
@@ -93,7 +98,7 @@ function of(version: string): string {
 }
 
 /** The line if it was added. A removed line has no place any more: the top of the file that had it. */
-function placeIn(files: readonly string[], { line, origin }: AccessChange) {
+function placeIn(files: readonly string[], { line, origin }: PlacedChange) {
   if (line === 'added' && files.includes(origin.file)) return origin
   const name = basename(origin.file)
   const file = files.find((each) => basename(each) === name) ?? files[0]

@@ -1,6 +1,6 @@
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json } from '../format.ts'
+import { json, printable } from '../format.ts'
 import { renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
 import { compareAccess, formatAccess } from './access.ts'
@@ -15,18 +15,22 @@ export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
     arguments: [from = 'live', to],
   } = call
   const settings = policySettings(options.config, io)
+  const { admission, note } = settings.admission()
   const before = await readVersion(from, settings, io)
   const after = await readVersion(to ?? settings.directory, settings, io)
 
-  const diff = compareAccess(before.set, after.set, io)
+  const diff = compareAccess({ from: before.set, to: after.set }, admission, io)
 
-  const { output } = options
-  if (output === 'json') io.out(json(diff))
+  const { output, 'this-gateway': onlyHere } = options
+  if (output === 'json') io.out(json({ ...diff, notes: note === undefined ? [] : [note] }))
   else if (output === 'text') io.out(formatAccess(diff))
   else {
     if (output !== 'github') io.err(formatAccess(diff))
     const files = isPublished(after.name) ? [] : after.files.map(({ name }) => name)
-    io.out(renderReport(diffReport(diff, { from, files }), output, io))
+    io.out(renderReport(diffReport(diff, { from, files, onlyHere }), output, io))
   }
-  return diff.widened ? exitCodes.no : exitCodes.done
+  if (note !== undefined && output !== 'json')
+    io.err(`note: ${printable(note)}
+`)
+  return (onlyHere ? diff.widenedHere : diff.widened) ? exitCodes.no : exitCodes.done
 }

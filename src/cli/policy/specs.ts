@@ -72,7 +72,13 @@ export const diffSpec = {
   summary: 'compare two policies by the access they grant',
   details: `Compares access, not lines: which role gains (+) or loses (-) which method on which path, and which
 endpoints become reachable without a permission check. A rule that a wider rule already covered is
-not a gain. Works offline unless you name a revision or "live".`,
+not a gain. One line for each changed rule, most severe first; roles that inherit it are counted.
+Works offline unless you name a revision or "live".
+
+Each change names the route of the configuration that serves it. Changes that have no effect at a
+gateway with this configuration (access public or authenticated, no route) are listed separately.
+They count for the exit code all the same, because several gateways can share a policy, and a route
+can be added later; --this-gateway ignores them.`,
   arguments: [
     {
       name: 'FROM',
@@ -85,7 +91,13 @@ not a gain. Works offline unless you name a revision or "live".`,
       description: 'new policy (default: policy.directory of the configuration, else policies)',
     },
   ],
-  options: { ...reportOption, ...configOption },
+  options: {
+    'this-gateway': {
+      description: 'exit with 1 only if access widens at a gateway with this configuration',
+    },
+    ...reportOption,
+    ...configOption,
+  },
   exitCodes: {
     0: 'access stays the same or narrows',
     1: 'access widens',

@@ -1,5 +1,6 @@
+import type { Admission } from '../../admission/verdict.ts'
+import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import { Fault } from '../../errors.ts'
-import type { AccessDiff } from '../../policy/diff/access-change.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import {
@@ -32,6 +33,8 @@ interface Publication {
   readonly message: string
   /** Publish without asking. */
   readonly yes: boolean
+  /** The configuration by which the diff names routes. */
+  readonly admission: Admission
   /** Which revision it may replace. */
   readonly over: Over
   /** `undefined`: publish without checking the replicas. */
@@ -44,7 +47,7 @@ interface PublicationReport {
   /** The revision that was live before; the same one when nothing had to be published. */
   readonly parent: string | undefined
   /** `undefined` when no live policy could be read. */
-  readonly diff: AccessDiff | undefined
+  readonly diff: PlacedDiff | undefined
   /** `undefined` when the replicas were not checked. */
   readonly convergence: Convergence | undefined
 }
@@ -71,7 +74,7 @@ export async function publishPolicy(
     return { head: seen, parent: seen.revision, diff: undefined, convergence }
   }
 
-  const diff = compareWithLive(set, live, io)
+  const diff = compareWithLive(publication, live, io)
   const isAsked = !yes && io.isTerminal === true
   const reason = await whyNotOver(seen, { revision: set.revision, over, isAsked }, store)
   if (reason !== undefined) return decline(reason)
@@ -97,14 +100,18 @@ function noteRisk(unconfirmed: string | undefined, io: Io): void {
   io.err(`note: a Redis failover could lose this revision: ${unconfirmed}\n`)
 }
 
-function compareWithLive(set: PolicySet, live: PolicySet | string, io: Io): AccessDiff | undefined {
+function compareWithLive(
+  { set, admission }: Publication,
+  live: PolicySet | string,
+  io: Io,
+): PlacedDiff | undefined {
   if (typeof live === 'string') {
     io.err(
       `${live}: all ${set.rules.length} rules and ${set.exclusions.length} exclusions are new\n`,
     )
     return undefined
   }
-  const diff = compareAccess(live, set, io)
+  const diff = compareAccess({ from: live, to: set }, admission, io)
   io.err(formatAccess(diff))
   return diff
 }

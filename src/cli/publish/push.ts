@@ -51,7 +51,7 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   const place = { directory: name, cwd: io.cwd, redis: settings.redis() }
   const over = { option: options.over, directory: { name, base: await readBase(place) } }
   const publication = {
-    ...{ files, set, author, message, yes, over, waitSeconds },
+    ...{ files, set, author, message, yes, over, waitSeconds, admission },
     kind: 'push',
   } as const
   return withPolicyStore(settings, async (store) => {

@@ -24,11 +24,13 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
   const { waitSeconds, allowLost } = waitingOf(options)
   const author = authorOf(options.author, io)
   const over = { option: options.over }
-  return withPolicyStore(policySettings(options.config, io), async (store) => {
+  const settings = policySettings(options.config, io)
+  const { admission } = settings.admission()
+  return withPolicyStore(settings, async (store) => {
     const { files, set } = await readPublished(revision, store)
     const message = options.message ?? `back to ${set.revision}`
     const report = await publishPolicy(
-      { ...{ files, set, author, message, yes, over, waitSeconds }, kind: 'rollback' },
+      { ...{ files, set, author, message, yes, over, waitSeconds, admission }, kind: 'rollback' },
       { store, io },
     )
     if (report === undefined) return decline('not published')

@@ -59,9 +59,9 @@ function changesOf(
     ...(isCasbin ? possibleGains(from.set, to.set) : newAccess({ from, to, budget }, tick)),
   ]
   return found.map((change) => ({
-    ...change,
     direction,
     severity: severityOf({ ...change, direction }),
+    ...change,
     line: direction === 'gain' ? change.line : opposite[change.line],
   }))
 }

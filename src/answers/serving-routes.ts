@@ -1,0 +1,59 @@
+import type { AccessRoute } from '../admission/routes.ts'
+import {
+  createNode,
+  type PatternShape,
+  place,
+  shapeOf,
+  visitOverlapping,
+} from '../policy/review/pattern-tree.ts'
+
+/** The routes that serve the paths of a pattern. */
+interface ServingRoutes {
+  /** Each serves at least one path of the pattern; sorted by path. */
+  readonly routes: readonly AccessRoute[]
+  /** Whether no route serves some paths of the pattern. */
+  readonly isUnserved: boolean
+}
+
+/**
+ * Finds the routes that serve the paths of patterns: of all routes whose prefix a path has, the one
+ * with the longest prefix.
+ */
+export function createServingRoutes(
+  routes: readonly AccessRoute[],
+): (pattern: string) => ServingRoutes {
+  const byPrefix = new Map(routes.map((route) => [route.path, route]))
+  const tree = createNode<AccessRoute>()
+  for (const route of routes) {
+    const { path } = route
+    place(tree, shapeOf(path === '/' ? '/*' : `${path}/*`), () => route)
+    if (path !== '/') place(tree, shapeOf(path), () => route)
+  }
+
+  /** The route with the longest prefix that every path with these first segments has. */
+  function longest(segments: PatternShape['segments']): AccessRoute | undefined {
+    let found = byPrefix.get('/')
+    let prefix = ''
+    for (const segment of segments) {
+      if (segment === undefined) break
+      prefix += `/${segment}`
+      found = byPrefix.get(prefix) ?? found
+    }
+    return found
+  }
+
+  return (pattern) => {
+    const shape = shapeOf(pattern)
+    const overlapping = new Set<AccessRoute>()
+    visitOverlapping(tree, shape, (route) => overlapping.add(route))
+    const serving = [...overlapping].filter((route) => {
+      // The part of the pattern that has this prefix may lie under a longer one as a whole.
+      const prefix = route.path === '/' ? [] : route.path.split('/').slice(1)
+      return longest([...prefix, ...shape.segments.slice(prefix.length)]) === route
+    })
+    return {
+      routes: serving.sort((a, b) => (a.path < b.path ? -1 : 1)),
+      isUnserved: longest(shape.segments) === undefined,
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import type { PlacedChange, WithoutEffect } from '../../answers/placed-diff.ts'
+import type { AccessChange, Grant } from '../../policy/diff/access-change.ts'
+import { ANY_METHOD, METHODS } from '../../policy/rule/rule.ts'
+import { count } from '../format.ts'
+
+/** A change in words: who gains (`+`) or loses (`-`) what, and what a reviewer should know about it. */
+export function describeChange(change: PlacedChange) {
+  const { direction, cause, roleKey, parentKey, shares, text } = change
+  const grants = shares[0]?.grants ?? []
+  const [grant] = grants
+  const isInheritance = cause === 'inheritance'
+  return {
+    sign: direction === 'gain' ? '+' : '-',
+    who: roleKey ?? (cause === 'exclusion' ? 'EVERYONE' : 'UNKNOWN'),
+    what: isInheritance
+      ? ['inherits', parentKey ?? '']
+      : [methodsInWords(grant?.methods ?? []), grant?.path ?? ''],
+    notes: [
+      ...meaningOf(change),
+      ...(isInheritance ? [grantsInWords(grants, parentKey)] : []),
+      ...heirsOf(change),
+      ...placeOf(change),
+      ...(isInheritance || cause === 'superuser' || grant === undefined ? [] : exampleOf(grant)),
+      ...(text === undefined ? [] : [text]),
+      ...(grants.every(({ certain }) => certain) ? [] : [uncertain(cause)]),
+    ],
+  } as const
+}
+
+/** What a line means that is not an allow rule which came or went. */
+function meaningOf({ cause, direction, line }: AccessChange): readonly string[] {
+  if (cause === 'superuser') {
+    return [
+      direction === 'gain' ? 'SUPERUSER: MAY MAKE EVERY CALL' : 'no longer may make every call',
+    ]
+  }
+  if (cause === 'exclusion') {
+    return [direction === 'gain' ? 'NO PERMISSION CHECK ANY MORE' : 'now requires a permission']
+  }
+  if (cause === 'deny') return [line === 'removed' ? 'no longer denied' : 'now denied']
+  return cause === 'inheritance' && line === 'removed' ? ['no longer'] : []
+}
+
+/** The routes that serve it, and why the policy does not decide there, if so. */
+function placeOf({ routes, withoutEffect, cause }: PlacedChange): readonly string[] {
+  const shown = routes.slice(0, maxRoutes).map(({ path }) => path)
+  const more = routes.length - shown.length
+  const names = more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ')
+  return [
+    ...(cause === 'casbin' || routes.length === 0
+      ? []
+      : [`${routes.length === 1 ? 'route' : 'routes'} ${names}`]),
+    ...withoutEffect.map((reason) => reasons[reason]),
+  ]
+}
+
+const maxRoutes = 3
+
+const reasons: Readonly<Record<WithoutEffect, string>> = {
+  public: 'access public: everyone may call it',
+  authenticated: 'access authenticated: every logged-in caller may call it',
+  'no-route': 'no route serves it',
+  refused: 'the gateway refuses it',
+  'own-endpoint': 'the gateway answers it without a token',
+}
+
+/** The roles that gain or lose with the one that the line names. */
+function heirsOf({ shares, roleKey, cause }: AccessChange): readonly string[] {
+  const [first, ...others] = shares
+  const all = shares.flatMap(({ roles }) => roles)
+  const heirs = all.filter((each) => each !== roleKey).length
+  if (roleKey === undefined || heirs === 0 || first === undefined) return []
+  const isIncluded = heirs < all.length
+  const unlike = others.reduce((sum, { roles }) => sum + roles.length, 0)
+  const what = cause === 'inheritance' ? roleKey : 'it'
+  const words = count(heirs, `role that inherits ${what}`, `roles that inherit ${what}`)
+  const part = unlike === 0 ? '' : ` (${unlike} of them differently)`
+  return [`${isIncluded ? 'and' : 'only'} ${words}${part}`]
+}
+
+/** `12 rules: GET|PUT /api/v1/orders (8), GET /api/v1/articles (4)`. */
+function grantsInWords(grants: readonly Grant[], parentKey = ''): string {
+  const rules = count(grants.length, 'rule')
+  if (grants.length <= maxRules) {
+    return `${rules}: ${grants.map(({ methods, path }) => `${methodsInWords(methods)} ${path}`).join(', ')}`
+  }
+  const groups = [...Map.groupBy(grants, ({ path }) => resourceOf(path))]
+  const words = groups.slice(0, maxGroups).map(([resource, group]) => {
+    const methods = [...new Set(group.flatMap((grant) => grant.methods))]
+    return `${methodsInWords(methods)} ${resource} (${group.length})`
+  })
+  const more = groups.length - words.length
+  const hint = `and ${more} more paths ("postern policy can ${parentKey}" lists them)`
+  return `${rules}: ${[...words, ...(more > 0 ? [hint] : [])].join(', ')}`
+}
+
+/** `GET|PUT`, or `all but GET` for nearly every method. */
+function methodsInWords(methods: readonly string[]): string {
+  if (methods.includes(ANY_METHOD)) return ANY_METHOD
+  const missing = [...METHODS, 'other'].filter((method) => !methods.includes(method))
+  return missing.length < methods.length ? `all but ${missing.join('|')}` : methods.join('|')
+}
+
+const maxRules = 3
+const maxGroups = 10
+
+/** `/api/v1/orders` for what lies below it. */
+function resourceOf(path: string): string {
+  return /^(?:\/api)?(?:\/v\d+)?\/[^/]*/.exec(path)?.[0] ?? path
+}
+
+function uncertain(cause: AccessChange['cause']): string {
+  return cause === 'casbin'
+    ? 'uncertain: only Casbin can evaluate this line'
+    : 'uncertain: search limit reached'
+}
+
+function exampleOf({ example, path }: Grant): readonly string[] {
+  if (example === undefined || example.path === path) return []
+  return [`for example ${example.method} ${example.path}`]
+}

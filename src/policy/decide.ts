@@ -3,7 +3,7 @@ import type { CompiledPolicies, Decision, Question } from './engine/decision.ts'
 export type { Decision, Question } from './engine/decision.ts'
 
 /** The only role key that skips the permission check; any other spelling is an ordinary role. */
-const adminKey = 'admin'
+export const adminKey = 'admin'
 
 /**
  * Decides by one revision: `admin`, then the exclusion list, then the rules; otherwise deny. Returns

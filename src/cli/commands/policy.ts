@@ -1,12 +1,15 @@
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
-import { explainSpec } from '../questions/specs.ts'
+import { canSpec, explainSpec, openSpec, whoSpec } from '../questions/specs.ts'
 import { type Command, command } from './run-command.ts'
 
 export const policyCommands: readonly Command[] = [
   command(checkSpec, async () => (await import('../policy/check.ts')).policyCheck),
   command(testSpec, async () => (await import('../policy/test.ts')).policyTest),
   command(explainSpec, async () => (await import('../questions/explain.ts')).policyExplain),
+  command(whoSpec, async () => (await import('../questions/who.ts')).policyWho),
+  command(canSpec, async () => (await import('../questions/can.ts')).policyCan),
+  command(openSpec, async () => (await import('../questions/open.ts')).policyOpen),
   command(diffSpec, async () => (await import('../policy/diff.ts')).policyDiff),
   command(pushSpec, async () => (await import('../publish/push.ts')).policyPush),
   command(pullSpec, async () => (await import('../publish/pull.ts')).policyPull),

@@ -8,13 +8,13 @@ import {
 import { compile } from '../../policy/engine/compile.ts'
 import type { CompiledPolicies, NearMiss, Question } from '../../policy/engine/decision.ts'
 import { explain } from '../../policy/explain.ts'
-import { placeOf } from '../../policy/review/finding.ts'
-import { type Exclusion, methodProblem, type Rule } from '../../policy/rule/rule.ts'
+import { methodProblem } from '../../policy/rule/rule.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, formatTable, json, printable } from '../format.ts'
 import { readVersion } from '../policy/versions.ts'
 import { policySettings } from '../settings.ts'
+import { lineOf } from './rule-line.ts'
 import type { explainSpec } from './specs.ts'
 
 /** Shows whether a role may make a call, and why. */
@@ -137,7 +137,7 @@ function decisionRows(verdict: Verdict, { admission, policies }: Explanation): s
   ]
 }
 
-function refusalOf(refusal: CallRefusal, endpoint: OwnEndpoint | undefined): string {
+export function refusalOf(refusal: CallRefusal, endpoint: OwnEndpoint | undefined): string {
   if (refusal !== 'method-not-allowed' || endpoint === undefined) return refusals[refusal]
   return `the gateway answers 405: its own endpoint allows ${endpoint.allow} only`
 }
@@ -166,13 +166,4 @@ function clauseOf(clause: string, step: Verdict['step']): string {
   return step === 'superuser'
     ? `superuser: ${clause} in the matcher of model.conf allows this role every call`
     : `rule: ${clause} in the matcher of model.conf makes every rule match this role, and a deny rule is one of them`
-}
-
-function lineOf(granted: Rule | Exclusion): string {
-  const { method, path, origin } = granted
-  const place = placeOf(origin)
-  if (!('roleKey' in granted)) return `${place}: ${method} ${path}`
-  if (granted.fields !== undefined) return `${place}: p, ${granted.fields.join(', ')}`
-  const effect = granted.effect === 'deny' ? ', deny' : ''
-  return `${place}: p, ${granted.roleKey}, ${path}, ${method}${effect}`
 }

@@ -1,0 +1,73 @@
+import { canonicalPath, everyAllowance } from '../policy/rule/canonical-path.ts'
+import { methodsOf } from '../policy/rule/methods.ts'
+import { ANY_METHOD, METHODS, type Rule } from '../policy/rule/rule.ts'
+import { type Asked, type Standing, standingOf } from './asked.ts'
+import { createPathCases } from './path-cases.ts'
+
+/** A method and a path pattern, as a rule or an exclusion names them. */
+export interface Operation {
+  readonly method: string
+  readonly path: string
+}
+
+/** One call that stands for a case of an operation, and the rules that match its path. */
+export interface CallCase {
+  readonly method: string
+  readonly path: string
+  readonly standing: Standing
+  readonly rules: readonly Rule[]
+}
+
+/** Visits the cases of an operation. Returns whether they stand for all of its calls. */
+type CallCases = (operation: Operation, visit: (call: CallCase) => void) => boolean
+
+/**
+ * Splits the calls of an operation into cases that all roles are treated alike in. Under a model that
+ * Casbin evaluates, only its matcher knows the cases, so that an example or two stand for none but
+ * themselves.
+ */
+export function createCallCases(asked: Asked): CallCases {
+  const { set } = asked.policies
+  const isIndexed = set.model.casbin === undefined
+  const pathCases = isIndexed ? createPathCases(set, asked.admission) : undefined
+
+  return ({ method, path }, visit) => {
+    const ask = (each: string, rules: readonly Rule[]) => {
+      for (const verb of pathCases === undefined ? namedMethods(method) : askedMethods(method)) {
+        const standing = standingOf(asked, { method: verb, path: each })
+        visit({ method: verb, path: each, standing, rules })
+      }
+    }
+    if (pathCases !== undefined) return pathCases(path, ask)
+    const example = examplePath(path)
+    if (example !== undefined) ask(example, [])
+    return false
+  }
+}
+
+/** Stands for all methods that a gateway parses and no rule can name. */
+const otherMethod = 'PROPFIND'
+
+const refusedMethods: ReadonlySet<string> = new Set(['CONNECT', 'TRACE'])
+const everyMethod: readonly string[] = [
+  ...METHODS.filter((method) => !refusedMethods.has(method)),
+  otherMethod,
+]
+
+function askedMethods(text: string): readonly string[] {
+  const methods = methodsOf(text)
+  return methods.includes(ANY_METHOD) ? everyMethod : [...new Set(methods)]
+}
+
+/** The methods in the column of a rule that Casbin evaluates: `GET`, `(GET)|(POST)` or a wildcard. */
+function namedMethods(text: string): readonly string[] {
+  const named = METHODS.filter((method) => text.split(/\W+/).includes(method))
+  return named.length > 0 ? named : ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+}
+
+/** A path that the text probably matches; `undefined` for an expression. */
+function examplePath(text: string): string | undefined {
+  const filled = text.replace(/\/(?::\w+|\{\w+\})(?=\/|$)/g, '/x').replace(/\*$/, 'x')
+  if (!filled.startsWith('/') || /[()[\]{}^$|\\?+*]/.test(filled)) return undefined
+  return canonicalPath(filled, everyAllowance)
+}

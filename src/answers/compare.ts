@@ -1,0 +1,85 @@
+import { decide } from '../policy/decide.ts'
+import { widest } from '../policy/diff/widest.ts'
+import { type Asked, unrestricted } from './asked.ts'
+import { createCallCases } from './call-cases.ts'
+import { effectsByExample } from './example-effects.ts'
+import { createLineages, type HeldRule } from './lineage.ts'
+
+/** A rule by which one role may do what another may not. */
+interface RoleDifference extends HeldRule {
+  /** Whether the other role may make none of the calls that the rule allows. */
+  readonly isWhole: boolean
+  /** A call that shows the difference, served by a route if any such call is. */
+  readonly example: { readonly method: string; readonly path: string }
+  /** No route serves any of the calls that differ. */
+  readonly isUnserved: boolean
+}
+
+export interface RoleDifferences {
+  readonly differences: readonly RoleDifference[]
+  /** The role may make every call, and the other one may not: no rule shows the difference. */
+  readonly isEverything: boolean
+  /** Whether no other call differs; else they come from examples. */
+  readonly isExact: boolean
+}
+
+/** What `roleKey` may do and `otherKey` may not, by access: a rule that both sides have otherwise is none. */
+export function differencesOf(asked: Asked, roleKey: string, otherKey: string): RoleDifferences {
+  const { policies } = asked
+  if (unrestricted(asked, roleKey) !== undefined) {
+    const isEverything = unrestricted(asked, otherKey) === undefined
+    return { differences: [], isEverything, isExact: true }
+  }
+  if (policies.set.model.casbin !== undefined) return differencesByExample(asked, roleKey, otherKey)
+  const ways = createLineages(policies.set).waysUp(roleKey)
+  const callCases = createCallCases(asked)
+  let isExact = true
+
+  const found = policies.set.rules.flatMap((rule): RoleDifference[] => {
+    const isOwn = rule.roleKey === roleKey
+    if (rule.effect === 'deny' || !(isOwn || ways.has(rule.roleKey))) return []
+    let isWhole = true
+    let example: RoleDifference['example'] | undefined
+    let isUnserved = true
+    const areAll = callCases(rule, ({ method, path, standing }) => {
+      if (standing.kind !== 'policy') return
+      if (!decide({ roleKey, method, path }, policies).allowed) return
+      if (decide({ roleKey: otherKey, method, path }, policies).allowed) {
+        isWhole = false
+        return
+      }
+      const isBetter = isUnserved && !standing.verdict.isUnserved
+      if (example === undefined || isBetter) example = { method, path }
+      isUnserved &&= standing.verdict.isUnserved
+    })
+    isExact &&= areAll
+    if (example === undefined) return []
+    return [{ rule, via: ways.get(rule.roleKey) ?? [], isWhole, example, isUnserved }]
+  })
+  return { differences: widestOf(found), isEverything: false, isExact }
+}
+
+function differencesByExample(asked: Asked, roleKey: string, otherKey: string): RoleDifferences {
+  const differences = effectsByExample(asked, roleKey).placed.flatMap(({ place, rule: found }) => {
+    const { rule, via, example } = found
+    if (example === undefined) return []
+    const isShared = decide({ roleKey: otherKey, ...example }, asked.policies).allowed
+    return isShared
+      ? []
+      : [{ rule, via, example, isWhole: false, isUnserved: place === 'unserved' }]
+  })
+  return { differences, isEverything: false, isExact: false }
+}
+
+/**
+ * Without those that a wider one includes. One that the other role has in part says less than a
+ * narrow one that it lacks, so it does not replace that.
+ */
+function widestOf(differences: readonly RoleDifference[]): readonly RoleDifference[] {
+  const granted = differences.map((difference) => ({ ...difference.rule, difference }))
+  const kept = new Set([
+    ...widest(granted.filter(({ difference }) => difference.isWhole)),
+    ...widest(granted).filter(({ difference }) => !difference.isWhole),
+  ])
+  return granted.filter((each) => kept.has(each)).map(({ difference }) => difference)
+}

@@ -1,0 +1,57 @@
+import type { Inheritance, Rule } from '../policy/rule/rule.ts'
+import type { PolicySet } from '../policy/set/policy-set.ts'
+
+/** Who inherits from whom in a policy. */
+export interface Lineages {
+  /** The shortest way from a role to each role that it inherits from, nearest first. */
+  readonly waysUp: (roleKey: string) => ReadonlyMap<string, readonly string[]>
+  /** The role and every role that inherits from it. */
+  readonly heirs: (roleKey: string) => readonly string[]
+}
+
+export function createLineages({ inheritances }: PolicySet): Lineages {
+  const upward = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
+  const downward = Map.groupBy(inheritances, ({ parentKey }) => parentKey)
+  const heirsOf = new Map<string, readonly string[]>()
+  const waysOf = new Map<string, ReadonlyMap<string, readonly string[]>>()
+
+  return {
+    waysUp(roleKey) {
+      const known = waysOf.get(roleKey) ?? waysFrom(roleKey, upward)
+      waysOf.set(roleKey, known)
+      return known
+    },
+    heirs(roleKey) {
+      const known = heirsOf.get(roleKey) ?? reached(roleKey, downward)
+      heirsOf.set(roleKey, known)
+      return known
+    },
+  }
+}
+
+type Links = ReadonlyMap<string, readonly Inheritance[]>
+
+function waysFrom(roleKey: string, links: Links): ReadonlyMap<string, readonly string[]> {
+  const ways = new Map<string, readonly string[]>([[roleKey, []]])
+  // The loop also visits the entries that it adds, so the first way found is the shortest.
+  for (const [each, way] of ways) {
+    for (const { parentKey } of links.get(each) ?? []) {
+      if (!ways.has(parentKey)) ways.set(parentKey, [...way, parentKey])
+    }
+  }
+  ways.delete(roleKey)
+  return ways
+}
+
+function reached(roleKey: string, links: Links): readonly string[] {
+  const found = new Set([roleKey])
+  for (const each of found) for (const link of links.get(each) ?? []) found.add(link.roleKey)
+  return [...found]
+}
+
+/** A rule that applies to a role, and how the role comes by it. */
+export interface HeldRule {
+  readonly rule: Rule
+  /** The roles between: empty for a rule of its own, else up to the role that the rule names. */
+  readonly via: readonly string[]
+}

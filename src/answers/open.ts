@@ -1,0 +1,87 @@
+import type { PlacedEndpoint } from '../admission/own-endpoints.ts'
+import type { Access, AccessRoute } from '../admission/routes.ts'
+import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
+import type { Asked } from './asked.ts'
+import { createExclusionEffects, type ExclusionEffect } from './exclusion-effects.ts'
+
+/** An endpoint of the gateway itself that needs no permission. */
+interface OpenOwnEndpoint {
+  readonly by: 'endpoint'
+  readonly need: 'nothing' | 'identity'
+  readonly method: string
+  readonly path: string
+  readonly reason: string
+  /** Serves it instead of the gateway. */
+  readonly upstream?: string
+}
+
+/** A route that needs no permission. */
+export interface OpenRoute {
+  readonly by: 'route'
+  readonly need: 'nothing' | 'identity'
+  /** The route covers this path and everything below it, with every method. */
+  readonly path: string
+  /** Absent when the configuration gives none. */
+  readonly reason?: string
+  readonly upstream?: string
+  /** Routes below it that need more or less. */
+  readonly except: readonly { readonly path: string; readonly access: Access }[]
+}
+
+/** Everything that callers may do without a permission. */
+export interface OpenAnswer {
+  readonly endpoints: readonly OpenOwnEndpoint[]
+  readonly routes: readonly OpenRoute[]
+  /** In the order of the files. The built-in ones are about `endpoints`. */
+  readonly exclusions: readonly ExclusionEffect[]
+  /** Without a configuration, routes are missing. */
+  readonly areRoutesKnown: boolean
+}
+
+/** Lists the own endpoints, routes and exclusions that no rule decides on. */
+export function openEndpoints(asked: Asked): OpenAnswer {
+  const { admission, policies } = asked
+  const effectOf = createExclusionEffects(asked)
+  return {
+    endpoints: admission.endpoints.map(ownEndpoint),
+    routes: admission.routes
+      .filter(({ access }) => access !== 'permitted')
+      .map((route) => openRoute(route, admission.routes))
+      .toSorted((a, b) => (a.need === b.need ? 0 : a.need === 'nothing' ? -1 : 1)),
+    exclusions: policies.set.exclusions.map(effectOf),
+    areRoutesKnown: admission.areRoutesKnown,
+  }
+}
+
+function ownEndpoint({ open, allow, path, upstream }: PlacedEndpoint): OpenOwnEndpoint {
+  const known = builtInExclusions.find(
+    (exclusion) => exclusion.path === path && exclusion.method === allow,
+  )
+  return {
+    by: 'endpoint',
+    need: open ? 'nothing' : 'identity',
+    method: allow,
+    path,
+    reason: known?.reason ?? (path === '*' ? aboutServer : aboutCaptcha),
+    ...(upstream !== undefined && { upstream }),
+  }
+}
+
+const aboutServer = 'It is about the server, not about a path.'
+const aboutCaptcha = 'The captcha is shown before the login.'
+
+function openRoute(route: AccessRoute, routes: readonly AccessRoute[]): OpenRoute {
+  const { path, access, reason, upstream } = route
+  const inside = path === '/' ? '/' : `${path}/`
+  const below = routes.filter((other) => other !== route && other.path.startsWith(inside))
+  return {
+    by: 'route',
+    need: access === 'public' ? 'nothing' : 'identity',
+    path,
+    ...(reason !== undefined && { reason }),
+    ...(upstream !== undefined && { upstream }),
+    except: below
+      .filter((other) => other.access !== access)
+      .map((other) => ({ path: other.path, access: other.access })),
+  }
+}

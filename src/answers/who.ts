@@ -1,0 +1,84 @@
+import type { Verdict } from '../admission/verdict.ts'
+import { adminKey, decide } from '../policy/decide.ts'
+import type { Rule } from '../policy/rule/rule.ts'
+import { type Asked, rolesIn, standingOf } from './asked.ts'
+import { createLineages, type HeldRule, type Lineages } from './lineage.ts'
+import { createMatchingRules, hasMethod } from './matching-rules.ts'
+
+/** A role and the rule that decides on it. */
+export interface RoleByRule extends HeldRule {
+  readonly roleKey: string
+  /** Other rules that allow the same: taking the first one out is not enough. */
+  readonly alsoAllowedBy: readonly HeldRule[]
+}
+
+/** Who may make a call. */
+export interface WhoAnswer {
+  readonly method: string
+  /** Canonical; as it was given when the gateway refuses it. */
+  readonly path: string
+  /** `refused`: nobody may. `open`: everyone may, and the rules do not count. `policy`: `roles` may. */
+  readonly kind: 'refused' | 'open' | 'policy'
+  /** The verdict on a role without any rule: route, endpoint, exclusion or refusal. */
+  readonly verdict: Verdict
+  readonly isAdminAllowed: boolean
+  /** Roles that a clause of the matcher allows every call. */
+  readonly superusers: readonly { readonly roleKey: string; readonly clause: string }[]
+  readonly roles: readonly RoleByRule[]
+  /** Roles that an allow rule applies to, but a deny rule outweighs it. */
+  readonly deniedRoles: readonly RoleByRule[]
+  /** Allow rules for the path with other methods. */
+  readonly otherMethods: readonly Rule[]
+}
+
+/** Finds every role of the policy for which `evaluate` allows a call, and why. */
+export function who(
+  asked: Asked,
+  call: { readonly method: string; readonly path: string },
+): WhoAnswer {
+  const { policies } = asked
+  const { kind, verdict } = standingOf(asked, call)
+  const { method } = call
+  const path = verdict.path ?? call.path
+  const isAdminAllowed = kind === 'open' || kind === 'policy'
+  const answer = { method, path, kind, verdict, isAdminAllowed }
+  if (kind !== 'policy') return { ...answer, ...nobody }
+
+  const lineages = createLineages(policies.set)
+  const isIndexed = policies.set.model.casbin === undefined
+  const matching = isIndexed ? createMatchingRules(policies.set)(path) : []
+  const allowing = matching.filter(({ effect }) => effect === 'allow')
+  const sameMethod = allowing.filter((rule) => hasMethod(rule, method))
+
+  const superusers: WhoAnswer['superusers'][number][] = []
+  const roles: RoleByRule[] = []
+  const deniedRoles: RoleByRule[] = []
+  for (const roleKey of rolesIn(policies.set)) {
+    const { allowed, rule, clause } = decide({ roleKey, method, path }, policies)
+    if (allowed && clause !== undefined) superusers.push({ roleKey, clause })
+    if (rule === undefined) continue
+    const held = heldBy(roleKey, sameMethod, lineages).filter((other) => other.rule !== rule)
+    const via = wayTo(roleKey, rule, lineages)
+    if (allowed) roles.push({ roleKey, rule, via, alsoAllowedBy: held })
+    else if (held.length > 0) deniedRoles.push({ roleKey, rule, via, alsoAllowedBy: held })
+  }
+  const otherMethods = allowing.filter(
+    (rule) => rule.roleKey !== adminKey && !hasMethod(rule, method),
+  )
+  return { ...answer, superusers, roles, deniedRoles, otherMethods }
+}
+
+const nobody = { superusers: [], roles: [], deniedRoles: [], otherMethods: [] }
+
+/** Those of the rules that apply to a role. */
+function heldBy(roleKey: string, rules: readonly Rule[], lineages: Lineages): readonly HeldRule[] {
+  return rules.flatMap((rule) => {
+    if (rule.roleKey === roleKey) return [{ rule, via: [] }]
+    const via = lineages.waysUp(roleKey).get(rule.roleKey)
+    return via === undefined ? [] : [{ rule, via }]
+  })
+}
+
+function wayTo(roleKey: string, rule: Rule, lineages: Lineages): readonly string[] {
+  return lineages.waysUp(roleKey).get(rule.roleKey) ?? []
+}

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Fault, formatProblem, Invalid } from '../../errors.ts'
+import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
+import { openDatabase } from '../../stores/database/database.ts'
+import type { Io } from '../io.ts'
+import type { PolicySettings } from '../settings.ts'
+
+/** How many accounts each role has, or why that is not known. */
+export interface AccountCounts {
+  readonly problem?: string
+  readonly of: (roleKey: string) => AccountCount | undefined
+}
+
+interface AccountCount {
+  readonly enabled: number
+  readonly disabled: number
+}
+
+/**
+ * Counts the accounts of each role in the configured database. Creates neither a database nor tables,
+ * and joins a gateway that has the embedded one open. What fails is a problem, not an error: the
+ * question is about the policy.
+ */
+export async function countAccounts({ config }: PolicySettings, io: Io): Promise<AccountCounts> {
+  if (config === undefined) return unknown('give a valid configuration with --config')
+  const directory = resolve(io.cwd, config.application.dataDirectory)
+  if (config.database.url === undefined && !existsSync(join(directory, 'database'))) {
+    return unknown(`${directory} has no embedded database; is this the directory of the gateway?`)
+  }
+  try {
+    const database = await openDatabase({ ...config.database, directory, migrate: 'never' })
+    try {
+      return counted(await createAccountChanges(database).list())
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    if (error instanceof Fault) return unknown(error.message)
+    if (error instanceof Invalid) return unknown(error.problems.map(formatProblem).join('; '))
+    throw error
+  }
+}
+
+function unknown(why: string): AccountCounts {
+  return { problem: `accounts are not counted: ${why}`, of: () => undefined }
+}
+
+function counted(
+  accounts: readonly { readonly roleKey: string; readonly enabled: boolean }[],
+): AccountCounts {
+  const counts = new Map<string, { enabled: number; disabled: number }>()
+  for (const { roleKey, enabled } of accounts) {
+    const known = counts.get(roleKey) ?? { enabled: 0, disabled: 0 }
+    known[enabled ? 'enabled' : 'disabled']++
+    counts.set(roleKey, known)
+  }
+  return { of: (roleKey) => counts.get(roleKey) ?? { enabled: 0, disabled: 0 } }
+}
+
+/** `3`, `3 (and 1 disabled)`, or a dash when it is not known. */
+export function countWords(count: AccountCount | undefined): string {
+  if (count === undefined) return '-'
+  const { enabled, disabled } = count
+  return disabled === 0 ? `${enabled}` : `${enabled} (and ${disabled} disabled)`
+}

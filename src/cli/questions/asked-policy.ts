@@ -1,0 +1,61 @@
+import type { Asked } from '../../answers/asked.ts'
+import { compile } from '../../policy/engine/compile.ts'
+import { isRevision } from '../../stores/policies/document/policy-document.ts'
+import { UsageError } from '../command.ts'
+import type { Io } from '../io.ts'
+import { readVersion } from '../policy/versions.ts'
+import { type PolicySettings, policySettings } from '../settings.ts'
+
+interface AskedOptions {
+  readonly policies?: string | undefined
+  readonly revision?: string | undefined
+  readonly config?: string | undefined
+}
+
+/** The policy and the configuration that the user means. */
+export interface AskedPolicy extends Asked {
+  readonly settings: PolicySettings
+  /** A directory, `live` or a revision, for the user. */
+  readonly name: string
+  /** What the answer does not consider. */
+  readonly notes: readonly string[]
+}
+
+/**
+ * Reads the policy that the user means: the directory or revision they name, else what the gateway of
+ * the configuration loads, which is the live revision if `policy.source` is `redis`.
+ */
+export async function askedPolicy(options: AskedOptions, io: Io): Promise<AskedPolicy> {
+  const settings = policySettings(options.config, io)
+  const { admission, note } = settings.admission()
+  const name = nameOf(options, settings)
+  const { set } = await readVersion(name, settings, io)
+  return {
+    settings,
+    admission,
+    policies: compile(set),
+    name,
+    notes: note === undefined ? [] : [note],
+  }
+}
+
+function nameOf({ policies, revision }: AskedOptions, settings: PolicySettings): string {
+  if (revision === undefined) {
+    const isPublished = settings.config?.policy.source === 'redis'
+    return policies ?? (isPublished ? 'live' : settings.directory)
+  }
+  if (policies !== undefined) {
+    throw new UsageError('--policies and --revision are both given: give one of them')
+  }
+  if (revision !== 'live' && !isRevision(revision)) {
+    throw new UsageError(
+      `--revision: ${JSON.stringify(revision)} is not a revision: write live, or r- and the digits that "postern policy history" shows`,
+    )
+  }
+  return revision
+}
+
+/** The policy of an answer in words: `policies, r-…`, or `r-…` alone. */
+export function policyName({ name, policies }: AskedPolicy): string {
+  return policies.revision.startsWith(name) ? policies.revision : `${name}, ${policies.revision}`
+}

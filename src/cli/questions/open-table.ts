@@ -1,0 +1,79 @@
+import type { ExclusionEffect, WithoutEffect } from '../../answers/exclusion-effects.ts'
+import type { OpenAnswer, OpenRoute } from '../../answers/open.ts'
+import { placeOf } from '../../policy/review/finding.ts'
+import { formatTable } from '../format.ts'
+import { refusalOf } from './explain.ts'
+
+/** What needs no permission, by who may: a line each, with its reason. */
+export function formatOpen(answer: OpenAnswer): string {
+  const active = answer.exclusions.filter(({ effect }) => effect !== 'none')
+  return [
+    section('every caller may, without a token', rowsOf(answer, 'nothing')),
+    section('every authenticated caller may, whatever the role', [
+      ...rowsOf(answer, 'identity'),
+      ...active.map(exclusionRow),
+    ]),
+  ].join('')
+}
+
+/** Exclusions that change no answer, and why. */
+export function formatIdleExclusions({ exclusions }: OpenAnswer): string {
+  const idle = exclusions.filter(({ effect }) => effect === 'none')
+  return section('exclusions without effect', idle.map(idleRow))
+}
+
+function section(title: string, rows: readonly string[][]): string {
+  return rows.length === 0 ? '' : `${title}\n${formatTable(rows, '  ')}`
+}
+
+function rowsOf({ endpoints, routes }: OpenAnswer, need: 'nothing' | 'identity'): string[][] {
+  return [
+    ...endpoints
+      .filter((each) => each.need === need)
+      .map(({ method, path, upstream, reason }) => {
+        const by = upstream === undefined ? 'the gateway' : `upstream ${upstream}`
+        return [method, path, `endpoint, answered by ${by}`, reason]
+      }),
+    ...routes.filter((each) => each.need === need).map(routeRow),
+  ]
+}
+
+function routeRow({ path, upstream, reason, except }: OpenRoute): string[] {
+  const to = upstream === undefined ? 'route' : `route, upstream ${upstream}`
+  const others = except.map((each) => `${each.path} is ${each.access}`)
+  const less = others.length === 0 ? '' : ` (except: ${others.join(', ')})`
+  return [
+    '*',
+    path === '/' ? '/*' : `${path} and below`,
+    to,
+    `${reason ?? 'no reason given'}${less}`,
+  ]
+}
+
+function exclusionRow({ exclusion, effect, reasons }: ExclusionEffect): string[] {
+  const { method, path, origin, reason } = exclusion
+  const note = effect === 'partly' ? ` (partly: ${reasons.map(wordsFor).join('; ')})` : ''
+  return [method, path, `exclusion, ${placeOf(origin)}`, `${reason}${note}`]
+}
+
+function idleRow({ exclusion, reasons }: ExclusionEffect): string[] {
+  const { method, path, origin } = exclusion
+  return [method, path, placeOf(origin), reasons.map(wordsFor).join('; ')]
+}
+
+function wordsFor(reason: WithoutEffect): string {
+  switch (reason.why) {
+    case 'refused':
+      return refusalOf(reason.refusal ?? 'method-not-allowed', undefined)
+    case 'unserved':
+      return 'no route serves it: the answer is 404'
+    case 'own-endpoint':
+      return reason.need === 'nothing'
+        ? 'the gateway answers it itself, without a token'
+        : 'built in: every authenticated caller may'
+    case 'open-route':
+      return `route ${reason.path} is ${reason.need === 'nothing' ? 'public' : 'authenticated'} already`
+    case 'earlier-entry':
+      return `${placeOf(reason.exclusion.origin)} excludes it already`
+  }
+}

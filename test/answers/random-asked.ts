@@ -1,0 +1,118 @@
+import fc from 'fast-check'
+import type { Access, AccessRoute } from '../../src/admission/routes.ts'
+import { createAdmission } from '../../src/admission/verdict.ts'
+import type { Asked } from '../../src/answers/asked.ts'
+import { compile } from '../../src/policy/engine/compile.ts'
+import { policySet } from '../policy/policy-text.ts'
+
+/** Segments that rules and routes name, ones that begin like them, and one that nothing names. */
+const segments = ['a', 'b', 'ab', 'ax', 'abx', 'zz', 'q']
+
+/** Every path of up to three of the segments, with and without a slash at the end. */
+export const paths: readonly string[] = allPaths(3)
+
+function allPaths(depth: number): readonly string[] {
+  let last = ['']
+  const found = ['/']
+  for (let at = 0; at < depth; at++) {
+    last = last.flatMap((path) => segments.map((segment) => `${path}/${segment}`))
+    found.push(...last, ...last.map((path) => `${path}/`))
+  }
+  const api = ['/api', '/api/v1', '/api/v1/user', '/api/v1/user/profile', '/api/v1/logout']
+  const deeper = api.flatMap((path) => [
+    ...[path, `${path}/`, `${path}/q/`, `${path}/q/b`, `${path}/q/q`],
+    ...segments.map((segment) => `${path}/${segment}`),
+  ])
+  const others = ['login', 'getCaptcha', 'captcha', 'refresh_token'].map(
+    (name) => `/api/v1/${name}`,
+  )
+  return [...found, ...deeper, ...others]
+}
+
+const patterns = [
+  ...['/a', '/b', '/a/', '/a/b', '/a/:x', '/:x', '/:x/b', '/:x/:y', '/a/:x/b', '/ab/:x'],
+  ...['/*', '/a/*', '/:x/*', '/a*', '/ab*', '/a/a*', '/a/:x/*', '/api/v1/*', '/api/v1/user/:id'],
+]
+const role = fc.constantFrom('clerk', 'viewer', 'lead')
+const method = fc.constantFrom('GET', 'PUT', '.*', '^(GET|PATCH)$')
+const rule = fc
+  .record({ role, path: fc.constantFrom(...patterns), method, effect: fc.nat(4) })
+  .map(
+    (each) =>
+      `p, ${each.role}, ${each.path}, ${each.method}, ${each.effect === 0 ? 'deny' : 'allow'}`,
+  )
+const inheritance = fc.constantFrom('g, viewer, clerk', 'g, lead, viewer', 'g, lead, clerk')
+const exclusion = fc
+  .record({
+    method: fc.constantFrom('GET', 'PUT', 'POST'),
+    path: fc.constantFrom('/a/b', '/a/:x', '/ab/zz', '/zz', '/api/v1/logout', '/api/v1/user/zz'),
+  })
+  .map((each) => `- { method: ${each.method}, path: ${each.path}, reason: for a test }`)
+const route = fc
+  .record({
+    path: fc.constantFrom('/', '/a', '/a/b', '/ab', '/b', '/zz', '/api', '/api/v1/user'),
+    access: fc.constantFrom<Access>(
+      'permitted',
+      'permitted',
+      'permitted',
+      'authenticated',
+      'public',
+    ),
+    replacePrefix: fc.constantFrom(undefined, undefined, '/', '/api/v1'),
+  })
+  .map(
+    ({ path, access, replacePrefix }): AccessRoute => ({
+      ...{ path, access, upstream: 'backend' },
+      ...(replacePrefix !== undefined && { replacePrefix }),
+    }),
+  )
+
+/** All that the index answers: inheritance, deny, lists of methods and, in some, a superuser. */
+const model = (superuser: string) => `[request_definition]
+r = sub, obj, act
+[policy_definition]
+p = sub, obj, act, eft
+[role_definition]
+g = _, _
+[policy_effect]
+e = some(where (p.eft == allow)) && !some(where (p.eft == deny))
+[matchers]
+m = g(r.sub, p.sub) && (keyMatch2(r.obj, p.obj) || keyMatch(r.obj, p.obj)) && regexMatch(r.act, p.act)${superuser}
+`
+
+/** Policies with deny rules, inheritance and exclusions, in configurations of all kinds. */
+export const randomAsked: fc.Arbitrary<Asked> = fc
+  .record({
+    rules: fc.uniqueArray(rule, { minLength: 1, maxLength: 8 }),
+    inheritances: fc.uniqueArray(inheritance, { maxLength: 3 }),
+    exclusions: fc.uniqueArray(exclusion, { maxLength: 3 }),
+    routes: fc.option(fc.uniqueArray(route, { selector: ({ path }) => path, maxLength: 5 }), {
+      nil: undefined,
+      freq: 6,
+    }),
+    logout: fc.constantFrom('gateway', 'backend'),
+    captchaAlias: fc.boolean(),
+    superuser: fc.constantFrom('', '', '', ' || r.sub == "root"', ' || g(r.sub, "clerk")'),
+  })
+  .map(({ rules, inheritances, exclusions, routes, superuser, ...endpoints }) => ({
+    policies: compile(
+      policySet({
+        modelText: model(superuser),
+        lines: [...rules, ...inheritances],
+        exclusions: exclusions.join('\n'),
+      }),
+    ),
+    admission: createAdmission({ routes, endpoints: { ...endpoints, profile: 'gateway' } }),
+  }))
+
+/** Whether a pattern matches a path, written down a second time. */
+export function matches(pattern: string, path: string): boolean {
+  const expression = pattern.replaceAll(/\/:\w+/g, '/[^/]+').replace(/\*$/, '.*')
+  return new RegExp(`^${expression}$`).test(path)
+}
+
+/** The methods of a rule that the gateway may forward. */
+export function methodsOf(text: string): readonly string[] {
+  const all = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'MKCOL']
+  return text === '.*' ? all : (text.match(/[A-Z]+/g) ?? [])
+}

@@ -43,8 +43,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'policy/engine': ['policy/steps.ts', 'policy/rule', 'policy/model', 'policy/set'],
   policy: ['policy/engine'],
   'policy/import': ['policy/steps.ts', 'policy/model', 'policy/set'],
-  'policy/review': ['policy/steps.ts', 'policy/rule', 'policy/model', 'policy/set', 'suggest.ts'],
+  'policy/review': ['policy/rule', 'policy/model', 'policy/set'],
   'policy/diff': ['policy/steps.ts', 'policy/rule', 'policy/set', 'policy/review'],
+  'policy/checks': ['policy/steps.ts', 'policy/rule', 'policy/set', 'policy/review', 'suggest.ts'],
   'policy/expectations': [
     'policy/steps.ts',
     'policy/rule',

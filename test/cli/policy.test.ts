@@ -62,7 +62,9 @@ describe('postern policy check', () => {
     const strict = await policy(['check', '--strict'], { cwd })
 
     expect(lax).toMatchObject({ code: 0, out: expect.stringContaining('1 warning)') })
-    expect(lax.err).toMatch(/^policies\/policy\.csv:1:1: warning: redundant: .+more\.csv:1.+\n$/)
+    expect(lax.err).toMatch(
+      /^policies\/more\.csv:1:11: warning: makes 1 rule redundant, .+policy\.csv:1.+\n$/,
+    )
     expect(strict.code).toBe(3)
   })
 
@@ -78,13 +80,17 @@ describe('postern policy check', () => {
       engine: { name: 'index' },
       rules: 2,
       errors: [],
-      warnings: [{ code: 'useless-rule', file: 'policies/policy.csv', line: 1, column: 1 }],
+      warnings: [{ code: 'wide-rule', file: 'policies/more.csv', line: 1, column: 11 }],
     })
   })
 
   test('shows a hundred warnings and says how many more there are', async () => {
     const rows = Array.from({ length: 150 }, (_, at) => `p, clerk, /orders/${at}, GET`)
-    const cwd = await folder({ ...doubtful, 'policies/policy.csv': rows.join('\n') })
+    const cwd = await folder({
+      ...sound,
+      'policies/policy.csv': rows.join('\n'),
+      'policies/more.csv': 'p, clerk, /orders/:id, GET\n',
+    })
 
     const { err } = await policy(['check'], { cwd })
 

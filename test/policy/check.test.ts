@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { checkPolicySet, type Finding } from '../../src/policy/checks/check.ts'
+import type { MentionedRole } from '../../src/policy/checks/roles.ts'
 import { diffPolicies } from '../../src/policy/diff/diff.ts'
-import { checkPolicySet, type Finding } from '../../src/policy/review/check.ts'
-import type { MentionedRole } from '../../src/policy/review/check-roles.ts'
 import { formatModel } from '../../src/policy/set/format.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { type PolicyText, policyFiles, policySet, widestModel } from './policy-text.ts'
@@ -38,9 +38,7 @@ describe('checking a policy', () => {
   })
 
   test.each<[string, string[], string]>([
-    ['a wider pattern', ['p, c, /o/:id, GET', 'p, c, /o/*, GET'], 'policy.csv:1:1 useless-rule'],
-    ['a wider method', ['p, c, /o, *', 'p, c, /o, GET'], 'policy.csv:2:1 useless-rule'],
-    ['a prefix', ['p, c, /o*, GET', 'p, c, /order, GET'], 'policy.csv:2:1 useless-rule'],
+    ['a parameter', ['p, c, /o/:id, GET', 'p, c, /o/7, GET'], 'policy.csv:2:1 useless-rule'],
     ['a twin', ['p, c, /o/:id, GET', 'p, c, /o/:key, GET'], 'policy.csv:2:1 useless-rule'],
     [
       'a rule of the grandparent',
@@ -54,12 +52,59 @@ describe('checking a policy', () => {
     ],
     [
       'a wider deny',
-      ['p, c, /*, *', 'p, c, /o, GET, deny', 'p, c, /o*, GET, deny'],
+      ['p, c, /:o, *', 'p, c, /o, GET, deny', 'p, c, /o*, GET, deny'],
       'policy.csv:2:1 useless-rule',
     ],
   ])('finds a rule that is useless because of %s', (_, lines, expected) => {
     expect(check({ lines }).map(inShort)).toEqual([expected])
   })
+
+  test.each<[string, string[], string]>([
+    ['pattern', ['p, c, /o/:id, GET', 'p, c, /o/*, GET'], 'policy.csv:2:7 wide-rule'],
+    ['method', ['p, c, /o, *', 'p, c, /o, GET'], 'policy.csv:1:11 wide-rule'],
+    ['prefix', ['p, c, /o*, GET', 'p, c, /order, GET'], 'policy.csv:1:7 wide-rule'],
+    [
+      'pattern of an inherited role',
+      ['p, c, /o/7, GET', 'p, b, /o/*, GET', 'g, c, b'],
+      'policy.csv:2:7 wide-rule',
+    ],
+  ])('names a rule with a wide %s, not the rule that it makes redundant', (_, lines, expected) => {
+    const [first, ...rest] = check({ lines })
+
+    expect([first].map((each) => inShort(each as Finding))).toEqual([expected])
+    expect(first?.message).toContain('makes 1 rule redundant, for example policy.csv:')
+    expect(rest).toEqual([])
+  })
+
+  test('reports a very wide rule once, however many rules it makes redundant', () => {
+    const narrow = Array.from({ length: 1200 }, (_, index) => `p, c, /o/${index}, GET`)
+
+    const findings = check({ lines: [...narrow, 'p, c, /*, *'] })
+
+    expect(findings.map(inShort)).toEqual(['policy.csv:1201:7 wide-rule'])
+    expect(findings[0]?.message).toBe(
+      'very wide: allows role "c" every method on every path, also on endpoints that are added later; makes 1,200 rules redundant, for example policy.csv:1: name the resources and methods that the role needs',
+    )
+    expect(findings[0]?.related).toHaveLength(1200)
+  })
+
+  test.each(['/*', '/api/*', '/api*', '/api/v1/*', '/v2/*', '/:tenant/*', '/api/:version/*'])(
+    'calls a rule on %s very wide',
+    (path) => {
+      expect(check({ lines: [`p, c, ${path}, GET`] }).map(inShort)).toEqual([
+        'policy.csv:1:7 wide-rule',
+      ])
+    },
+  )
+
+  test.each(['/orders/*, GET', '/api/v1/orders*, GET', '/api/v1/orders/:id, *', '/*, *, deny'])(
+    'does not call a rule on %s very wide',
+    (rule) => {
+      const lines = [`p, c, ${rule}`, 'p, c, /x, GET']
+
+      expect(check({ lines }).map(({ code }) => code)).not.toContain('wide-rule')
+    },
+  )
 
   test('finds a rule that is useless because of an exclusion', () => {
     const exclusions = '- { method: GET, path: /api/v1/health, reason: says nothing }'
@@ -217,6 +262,42 @@ describe('checking a policy', () => {
     ])
   })
 
+  test.each([
+    ['a letter too few', 'viewer', 'viewr'],
+    ['a letter too many', 'viewer', 'vieweer'],
+    ['a wrong letter', 'viewer', 'viewet'],
+    ['swapped letters', 'viewer', 'veiwer'],
+    ['a plural', 'lead', 'leads'],
+    ['a forgotten separator', 'order-clerk', 'orderclerk'],
+    ['an error in one of several words', 'order-clerk-2', 'order-clrek-2'],
+    ['another case besides', 'viewer', 'Viewr'],
+    ['nearly the name of admin', 'clerk', 'admins'],
+  ])('finds a role key with %s', (_, right, wrong) => {
+    const lines = [`p, ${right}, /x, GET`, `p, ${right}, /y, GET`, `p, ${wrong}, /x, GET`]
+
+    expect(check({ lines }).map(inShort)).toEqual(['policy.csv:3:4 role-similar'])
+  })
+
+  test.each([
+    ['two errors', 'editor', 'auditor'],
+    ['numbers', 'clerk1', 'clerk2'],
+    ['a number more', 'clerk', 'clerk2'],
+    ['letters as numbers', 'team-a', 'team-b'],
+    ['short words', 'lead', 'read'],
+    ['codes of countries', 'sales-de', 'sales-dk'],
+    ['generated parts', 'role-a7f2c', 'role-a7f3c'],
+  ])('has nothing against role keys that differ in %s', (_, one, other) => {
+    const lines = [`p, ${one}, /x, GET`, `p, ${one}, /y, GET`, `p, ${other}, /x, GET`]
+
+    expect(check({ lines })).toEqual([])
+  })
+
+  test('doubts the role key that fewer lines name, wherever it comes', () => {
+    const lines = ['p, viewr, /x, GET', 'p, viewer, /x, GET', 'p, viewer, /y, GET']
+
+    expect(check({ lines }).map(inShort)).toEqual(['policy.csv:1:4 role-similar'])
+  })
+
   test('has nothing against a role key of one alphabet', () => {
     const lines = ['\u043a\u043b\u0435\u0440\u043a', '\u5e97\u5458 a', 'caf\u00e9'].map(
       (role) => `p, ${role}, /x, GET`,
@@ -283,7 +364,10 @@ describe('whatever a policy says', () => {
           const lines = [...new Set(rules)]
           const found = check({ lines: [...lines, ...heirs], exclusions })
           const dropped = new Set(
-            found.filter(({ code }) => code === 'useless-rule').map(({ line }) => line),
+            found.flatMap(({ code, line, related = [] }) => [
+              ...(code === 'useless-rule' ? [line] : []),
+              ...(code === 'wide-rule' ? related.map((each) => each.line) : []),
+            ]),
           )
           useless += dropped.size
           const kept = lines.filter((_, index) => !dropped.has(index + 1))

@@ -7,11 +7,13 @@ import { policySettings } from '../settings.ts'
 import { checkReport } from './check-report.ts'
 import { formatFindings, type Review, reviewDirectory } from './review.ts'
 import type { checkSpec } from './specs.ts'
+import { readSurroundings } from './surroundings.ts'
 
 /** Validates a policy directory and names the engine that evaluates it. */
 export const policyCheck: Run<typeof checkSpec> = async ({ options, arguments: [named] }, io) => {
-  const name = named ?? policySettings(options.config, io).directory
-  const review = await reviewDirectory(name, io)
+  const settings = policySettings(options.config, io)
+  const name = named ?? settings.directory
+  const review = await reviewDirectory(name, io, () => readSurroundings(settings, options, io))
   const { set, errors, warnings } = review
   const ok = errors.length === 0 && !(options.strict && warnings.length > 0)
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../../policy/review/check.ts'
+import type { Finding } from '../../policy/checks/check.ts'
 import type { ReportRule } from '../report/report.ts'
 
 /** What each warning of `policy check` means, for readers who see it in another tool. */
@@ -8,8 +8,8 @@ export const findingRules: Readonly<Record<Finding['code'], ReportRule>> = {
     help: 'Remove one of them. Otherwise a later edit of only one line has no effect.',
   },
   'useless-rule': {
-    summary: 'A wider rule already allows this.',
-    help: 'Remove the narrow rule, or narrow the wide one if it allows more than you intend.',
+    summary: 'Another line already decides this.',
+    help: 'Remove the rule, or correct the other line if it does more than you intend.',
   },
   'never-applies': {
     summary: 'The rule never applies.',
@@ -47,8 +47,32 @@ export const findingRules: Readonly<Record<Finding['code'], ReportRule>> = {
     summary: 'An exclusion covers every value of a parameter.',
     help: 'Every authenticated caller may read every object behind this path. Use a rule for each role instead.',
   },
+  'inline-comment': {
+    summary: 'A comment is read as a part of the role key.',
+    help: 'A comment needs a line of its own. Move it to the line above.',
+  },
   'not-read': {
-    summary: 'A file is ignored.',
-    help: 'Policy files belong directly in the policy directory, tests in tests/*_test.yaml. Move or rename the file.',
+    summary: 'A file, or a comment that ignores a warning, has no effect.',
+    help: 'Policy files belong directly in the policy directory, tests in tests/*_test.yaml. Move or rename the file, or correct the code in the comment.',
+  },
+  'role-new': {
+    summary: 'The policy before this one does not name the role.',
+    help: 'Check the spelling: most changes add no role.',
+  },
+  'role-similar': {
+    summary: 'The role key is one typing error away from another one.',
+    help: 'Correct the one that is mistyped. If both are right, write "# postern: ignore role-similar" above the line.',
+  },
+  'role-unassigned': {
+    summary: 'No account can have the role.',
+    help: 'Neither the role nor a role that inherits from it has a row in the table of roles. Correct the role key, or create the role.',
+  },
+  'unserved-path': {
+    summary: 'No route serves the path.',
+    help: 'Permitted callers get 404. Correct the path, or add a route to the configuration.',
+  },
+  'wide-rule': {
+    summary: 'The rule allows very much.',
+    help: 'It also allows endpoints that are added later. Name the resources and methods that the role needs.',
   },
 }

@@ -1,7 +1,7 @@
 import { formatProblem, Invalid, type Problem } from '../../errors.ts'
+import { checkPolicySet, type Finding, type Surroundings } from '../../policy/checks/check.ts'
 import { parseTestFile } from '../../policy/expectations/test-file.ts'
 import type { Expectation } from '../../policy/expectations/test-suite.ts'
-import { checkPolicySet, type Finding } from '../../policy/review/check.ts'
 import { type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -17,15 +17,24 @@ export interface Review {
   readonly expectations: readonly Expectation[]
 }
 
-/** Reads and checks a policy directory, its tests included. Throws `Invalid` when it cannot be read. */
-export async function reviewDirectory(name: string, io: Io): Promise<Review> {
+/**
+ * Reads and checks a policy directory, its tests included. Looks around only for a valid policy, so that
+ * an unreachable store does not hide its errors. Throws `Invalid` when the directory cannot be read.
+ */
+export async function reviewDirectory(
+  name: string,
+  io: Io,
+  lookAround: () => Promise<Surroundings>,
+): Promise<Review> {
   const directory = await readPolicyDirectory(name, io.cwd)
   const errors: Problem[] = []
   const expectations = directory.tests.flatMap((file) =>
     parseTestFile(file, (problem) => errors.push(problem)),
   )
   const set = parse(directory, errors)
-  const warnings = set === undefined ? [] : warningsOf(set, directory, { expectations, io })
+  const surroundings = set === undefined || errors.length > 0 ? {} : await lookAround()
+  const warnings =
+    set === undefined ? [] : warningsOf(set, directory, { expectations, surroundings, io })
   return {
     directory,
     set: errors.length === 0 ? set : undefined,
@@ -45,10 +54,16 @@ function parse({ files }: PolicyDirectory, errors: Problem[]): PolicySet | undef
   }
 }
 
+interface WarningParts {
+  readonly expectations: readonly Expectation[]
+  readonly surroundings: Surroundings
+  readonly io: Io
+}
+
 function warningsOf(
   set: PolicySet,
   { files, strays }: PolicyDirectory,
-  { expectations, io }: { readonly expectations: readonly Expectation[]; readonly io: Io },
+  { expectations, surroundings, io }: WarningParts,
 ): readonly Finding[] {
   const progress = createProgress(io)
   const words = percentOf('checking rules')
@@ -56,6 +71,7 @@ function warningsOf(
     return { roleKey, at, withoutRules }
   })
   const findings = checkPolicySet(set, files, {
+    ...surroundings,
     mentioned,
     tick: (done, total) => progress.show(() => words(done, total)),
   })

@@ -11,18 +11,31 @@ export const checkSpec = {
   name: 'policy check',
   summary: 'validate a policy directory and print warnings',
   details: `Errors make the policy unusable. Warnings point at probable mistakes: duplicate and redundant
-rules, rules that never apply, roles without permissions, deny rules without effect, exclusions that
-look like business endpoints. Works offline.`,
+rules, very wide rules, rules that never apply or that no route serves, mistyped roles, deny rules
+without effect, exclusions that look like business endpoints. Routes come from the configuration.
+Works offline, except for --against with a revision or "live", and --accounts.
+
+A comment "# postern: ignore CODE" above a line states that you mean the line.`,
   arguments: [directoryArgument],
   options: {
     strict: { description: 'treat warnings as errors, for CI' },
+    against: {
+      value: 'DIR|REVISION|live',
+      description: 'warn about roles that this policy does not name',
+    },
+    accounts: { description: 'warn about roles that have no row in the accounts database' },
     ...reportOption,
     ...configOption,
   },
-  exitCodes: { 0: 'valid', 3: 'not valid, or warnings with --strict' },
+  exitCodes: {
+    0: 'valid',
+    3: 'not valid, or warnings with --strict',
+    5: 'could not ask: Redis or the database is unreachable, or the revision does not exist',
+  },
   examples: [
     'postern policy check',
     'postern policy check ../new-policies --strict',
+    'postern policy check --against live --accounts --config production.yaml',
     'postern policy check --output json | jq -r \'.warnings[] | "\\(.file):\\(.line) \\(.message)"\'',
   ],
 } as const satisfies CommandSpec

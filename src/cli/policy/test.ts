@@ -19,6 +19,7 @@ import { isReportFormat, renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
 import { formatFindings, type Review, reviewDirectory } from './review.ts'
 import type { testSpec } from './specs.ts'
+import { readSurroundings } from './surroundings.ts'
 import { describeGranted, type TestReport, testReport } from './test-report.ts'
 
 /** Runs the tests of a policy directory against it, with the code that decides in the gateway. */
@@ -27,7 +28,7 @@ export const policyTest: Run<typeof testSpec> = async ({ options, arguments: [na
   const settings = policySettings(options.config, io)
   const { admission, note } = settings.admission()
   const name = named ?? settings.directory
-  const review = await reviewDirectory(name, io)
+  const review = await reviewDirectory(name, io, () => readSurroundings(settings, options, io))
   const report = runTests(review, admission, io)
   if (report === undefined) {
     if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))

@@ -1,6 +1,8 @@
 import type { Admission } from '../../admission/verdict.ts'
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import { Fault } from '../../errors.ts'
+import { checkAgainst } from '../../policy/checks/check.ts'
+import { knownRoles } from '../../policy/checks/known-roles.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import {
@@ -15,6 +17,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { compareAccess, formatAccess } from '../policy/access.ts'
+import { formatFindings } from '../policy/review.ts'
 import {
   awaitConvergence,
   type Convergence,
@@ -74,6 +77,7 @@ export async function publishPolicy(
     return { head: seen, parent: seen.revision, diff: undefined, convergence }
   }
 
+  if (kind === 'push' && typeof live !== 'string') warnOfNewRoles(publication, live, io)
   const diff = compareWithLive(publication, live, io)
   const isAsked = !yes && io.isTerminal === true
   const reason = await whyNotOver(seen, { revision: set.revision, over, isAsked }, store)
@@ -98,6 +102,12 @@ export async function publishPolicy(
 function noteRisk(unconfirmed: string | undefined, io: Io): void {
   if (unconfirmed === undefined) return
   io.err(`note: a Redis failover could lose this revision: ${unconfirmed}\n`)
+}
+
+/** A mistyped role key looks like a new role. */
+function warnOfNewRoles({ set, files }: Publication, live: PolicySet, io: Io): void {
+  const before = knownRoles(`the live policy ${live.revision}`, live)
+  io.err(formatFindings('warning', checkAgainst(before, set, files)))
 }
 
 function compareWithLive(

@@ -4,6 +4,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { formatFindings, reviewDirectory } from '../policy/review.ts'
+import { readSurroundings } from '../policy/surroundings.ts'
 import { formatNotes, formatReport, reportAsJson, runTests } from '../policy/test.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
 import { baseNotWritten, readBase, writeBase } from './base.ts'
@@ -25,7 +26,7 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   const settings = policySettings(options.config, io)
   const name = named ?? settings.directory
 
-  const review = await reviewDirectory(name, io)
+  const review = await reviewDirectory(name, io, () => readSurroundings(settings, options, io))
   io.err(formatFindings('error', review.errors) + formatFindings('warning', review.warnings))
   const { admission, note } = settings.admission()
   const tests = runTests(review, admission, io)

@@ -3,24 +3,35 @@ import type { Origin } from '../rule/rule.ts'
 import { columnOf } from '../set/csv-line.ts'
 import type { PolicyFile } from '../set/policy-set.ts'
 
-/** What a check can warn about. */
-type FindingCode =
-  | 'duplicate'
-  | 'useless-rule'
-  | 'never-applies'
-  | 'role-without-rules'
-  | 'role-spelling'
-  | 'role-wildcard'
-  | 'deny-without-effect'
-  | 'superuser-denied'
-  | 'exclusion-business'
-  | 'exclusion-changes'
-  | 'exclusion-wide'
-  | 'not-read'
+/** What a check can warn about. Scripts and ignore comments use these names: never rename one. */
+export const findingCodes = [
+  'deny-without-effect',
+  'duplicate',
+  'exclusion-business',
+  'exclusion-changes',
+  'exclusion-wide',
+  'inline-comment',
+  'never-applies',
+  'not-read',
+  'role-new',
+  'role-similar',
+  'role-spelling',
+  'role-unassigned',
+  'role-wildcard',
+  'role-without-rules',
+  'superuser-denied',
+  'unserved-path',
+  'useless-rule',
+  'wide-rule',
+] as const
+
+type FindingCode = (typeof findingCodes)[number]
 
 /** A warning: the policy is valid, but its author probably meant something else. */
 export interface Finding extends Problem {
   readonly code: FindingCode
+  /** The other lines that it is about. */
+  readonly related?: readonly Origin[]
 }
 
 /** Which column of a policy line a finding is about. */

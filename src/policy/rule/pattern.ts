@@ -1,5 +1,5 @@
 import { canonicalPath, everyAllowance } from './canonical-path.ts'
-import { quote } from './rule.ts'
+import { METHODS, quote } from './rule.ts'
 
 /** Which of casbin's functions compare a path with a pattern; with neither, only `==` does. */
 export interface PathMatch {
@@ -22,8 +22,7 @@ export interface PathMatch {
  */
 export function patternProblem(pattern: string, match: PathMatch): string | undefined {
   if (!pattern.startsWith('/')) {
-    const all = pattern === '*' ? '; to match every path, write "/*"' : ''
-    return `path ${quote(pattern)} must start with "/"${all}`
+    return `path ${quote(pattern)} must start with "/"${slashHint(pattern)}`
   }
   if (pattern.length > longestPattern) {
     return `path pattern has ${pattern.length} characters; at most ${longestPattern} are allowed`
@@ -31,6 +30,15 @@ export function patternProblem(pattern: string, match: PathMatch): string | unde
   return (
     meaningProblem(pattern, match) ?? wildcardProblem(pattern, match) ?? spellingProblem(pattern)
   )
+}
+
+function slashHint(pattern: string): string {
+  if (pattern === '*') return '; to match every path, write "/*"'
+  if (METHODS.includes(pattern))
+    return ' and comes before the method: write "p, role, path, method"'
+  const [, path] = /^[a-z]+:\/\/[^/]*(\/.*)?$/i.exec(pattern) ?? []
+  if (path !== undefined) return `: write ${quote(path)}, without scheme and host`
+  return `: write ${quote(`/${pattern.replace(/^\.?\/+/, '')}`)}`
 }
 
 /** Longer than any endpoint, and short enough for recursive code. */

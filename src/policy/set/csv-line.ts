@@ -1,3 +1,5 @@
+import { quote } from '../rule/rule.ts'
+
 /**
  * Splits one line the way casbin's reader does: by commas, fields trimmed, a field in double quotes
  * may hold commas. Answers with a sentence for quotes that it would guess about.
@@ -33,6 +35,25 @@ export function columnOf(line: string, index: number): number {
   const { start, end } = fieldsOf(line)[index] ?? { start: 0, end: 0 }
   const field = line.slice(start, end)
   return start + field.length - field.trimStart().length + 1
+}
+
+/**
+ * Where people who know other formats began a comment after the columns of a line, and what to do
+ * about it. Here and in Casbin it becomes a part of the column. A role key may contain "#".
+ */
+export function inlineComment(
+  line: string,
+): { readonly column: number; readonly message: string } | undefined {
+  if (!line.includes('#')) return undefined
+  for (const { start, end } of fieldsOf(line).slice(2)) {
+    const field = line.slice(start, end)
+    const at = field.search(field.trimStart().startsWith('/') ? /(?<=\s)#/ : /#/)
+    if (at === -1 || field.includes('"')) continue
+    const comment = quote(line.slice(start + at).trim())
+    const message = `${comment} is read as a part of the rule: a comment needs a line of its own; move it to the line above`
+    return { column: start + at + 1, message }
+  }
+  return undefined
 }
 
 /** One field as a line of a policy file has it. */

@@ -3,7 +3,7 @@ import type { Model } from '../model/model.ts'
 import { type Inheritance, type Origin, quote, type Rule } from '../rule/rule.ts'
 import { rowsPerStep, type Steps } from '../steps.ts'
 import { createCasbinLineReader } from './casbin-lines.ts'
-import { columnOf, splitLine } from './csv-line.ts'
+import { columnOf, inlineComment, splitLine } from './csv-line.ts'
 import { createIndexLineReader } from './index-lines.ts'
 import { type BadLine, badLine } from './line-reader.ts'
 
@@ -41,6 +41,11 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
       }
       const result = readLine(raw, Object.freeze({ file: file.name, line }))
       if ('problems' in result) {
+        const comment = inlineComment(raw)
+        if (comment !== undefined) {
+          report({ file: file.name, line, ...comment })
+          continue
+        }
         for (const { field, message } of result.problems) {
           report({ file: file.name, line, column: columnOf(raw, field), message })
         }

@@ -1,7 +1,7 @@
+import { type Finding, type Locate, placeOf } from '../review/finding.ts'
 import type { Origin } from '../rule/rule.ts'
 import { splitLine } from '../set/csv-line.ts'
 import type { PolicyFile, PolicySet } from '../set/policy-set.ts'
-import { type Finding, type Locate, placeOf } from './finding.ts'
 
 /** Finds lines of `*.csv` files, and exclusions, that repeat an earlier one. */
 export function checkDuplicates(

@@ -1,7 +1,8 @@
+import { type Finding, type Locate, placeOf } from '../review/finding.ts'
+import { createGrants } from '../review/grants.ts'
 import { type Origin, quote } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
-import { type Finding, type Locate, placeOf } from './finding.ts'
-import { createGrants } from './grants.ts'
+import { namedRoles } from './named-roles.ts'
 
 /** A role that a policy test names. */
 export interface MentionedRole {
@@ -34,7 +35,7 @@ export function checkRoles(
       [roleKey, 'role'],
       [parentKey, 'path'],
     ] as const) {
-      if (isGranted(each) || !isNew(each)) continue
+      if (isGranted(each) || hasComment(each) || !isNew(each)) continue
       findings.push({ ...locate(origin, field), code: 'role-without-rules', message: empty(each) })
     }
   }
@@ -45,7 +46,7 @@ export function checkRoles(
       : `${empty(roleKey)}; if you mean that, write "withoutRules: true"`
     findings.push({ ...at, code: 'role-without-rules', message })
   }
-  return [...findings, ...twins(set, locate), ...wildcards(set, locate)]
+  return [...findings, ...twins(set, locate), ...wildcards(set, locate), ...comments(set, locate)]
 }
 
 /** `*` matches every method and every path, so people expect it to match every role. */
@@ -64,6 +65,20 @@ function wildcards({ rules, inheritances }: PolicySet, locate: Locate): Finding[
 
 const everyCaller =
   'to allow a call to every logged-in caller, add it to exclusions.yaml or set "access: authenticated" on its route'
+
+function hasComment(roleKey: string): boolean {
+  return /\s#/.test(roleKey)
+}
+
+/** Unlike a path or a method, a role key may contain `#`, so the line is valid. */
+function comments(set: PolicySet, locate: Locate): Finding[] {
+  return [...namedRoles(set).values()]
+    .filter(({ roleKey }) => hasComment(roleKey))
+    .map(({ roleKey, origin, field }) => {
+      const message = `role ${quote(roleKey)} contains " #": if that is a comment, move it to a line of its own`
+      return { ...locate(origin, field), code: 'inline-comment', message }
+    })
+}
 
 function empty(roleKey: string): string {
   return `role ${quote(roleKey)} has no rules, neither its own nor inherited ones`

@@ -1,24 +1,33 @@
 import { isRemoved, needsNoLogin } from '../../endpoints.ts'
+import { type Finding, type Locate, placeOf } from '../review/finding.ts'
+import { createGrants, methodBits } from '../review/grants.ts'
+import {
+  createNode,
+  type PatternNode,
+  place,
+  shapeOf,
+  visitCovering,
+} from '../review/pattern-tree.ts'
 import { methodsOf } from '../rule/methods.ts'
 import { type Exclusion, quote, type Rule } from '../rule/rule.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import type { Tick } from '../steps.ts'
-import { type Finding, type Locate, placeOf } from './finding.ts'
-import { createGrants, methodBits } from './grants.ts'
-import { createNode, type PatternNode, place, shapeOf, visitCovering } from './pattern-tree.ts'
+import { createWideRules } from './wide-rules.ts'
 
 /**
  * Finds rules without effect: for admin, for calls that the gateway answers or rejects before the
  * permission check, and rules that one exclusion, or one other rule of the role or of an inherited
  * role, makes redundant. Removing all of them changes no decision. Does not find a rule that only
- * several others together make redundant.
+ * several others together make redundant. A wide rule is reported instead of the rules that it covers:
+ * it is the mistake more often, and may cover a whole file.
  */
 export function checkRules(set: PolicySet, locate: Locate, tick: Tick): Finding[] {
   const redundancyOf = createRedundancy(set)
   const superuserReason = createSuperuserReason(set)
   const isInherited = set.inheritances.some(({ parentKey }) => parentKey === adminKey)
-  return set.rules.flatMap((rule, index): Finding[] => {
+  const wide = createWideRules(locate)
+  const findings = set.rules.flatMap((rule, index): Finding[] => {
     if (index % 1000 === 0) tick(index, set.rules.length)
     // Every rule matches a superuser, so every deny rule has an effect.
     if (set.model.superusers !== undefined && rule.effect === 'deny') return []
@@ -28,10 +37,14 @@ export function checkRules(set: PolicySet, locate: Locate, tick: Tick): Finding[
         { ...locate(rule.origin, unused.field), code: 'never-applies', message: unused.message },
       ]
     }
-    const redundant = redundancyOf(rule)
-    if (redundant === undefined) return []
-    return [{ ...locate(rule.origin, 'line'), code: 'useless-rule', message: redundant }]
+    wide.take(rule)
+    const { exclusion, other } = redundancyOf(rule)
+    if (other !== undefined && wide.covers(other, rule)) return []
+    const message = exclusion ? excludedMessage(exclusion) : other && outweighedMessage(other, rule)
+    if (message === undefined) return []
+    return [{ ...locate(rule.origin, 'line'), code: 'useless-rule', message }]
   })
+  return [...findings, ...wide.findings()]
 }
 
 const adminKey = 'admin'
@@ -75,6 +88,12 @@ function createSuperuserReason(set: PolicySet) {
   }
 }
 
+/** What alone makes a rule redundant, or overrides it. */
+interface Redundancy {
+  readonly exclusion?: Exclusion
+  readonly other?: Rule | undefined
+}
+
 function createRedundancy({ rules, inheritances, exclusions, ...rest }: PolicySet) {
   const { lineage, rulesOf } = createGrants({ rules, inheritances, exclusions, ...rest })
   const order = new Map(rules.map((rule, index) => [rule, index]))
@@ -98,13 +117,13 @@ function createRedundancy({ rules, inheritances, exclusions, ...rest }: PolicySe
     return !isSame || (order.get(other) ?? 0) < (order.get(rule) ?? 0)
   }
 
-  return (rule: Rule): string | undefined => {
+  return (rule: Rule): Redundancy => {
     const shape = shapeOf(rule.path)
     let exclusion: Exclusion | undefined
     visitCovering(excluded, shape, (found) => {
       exclusion ??= found.find(({ method }) => methodBits(method) === methodBits(rule.method))
     })
-    if (exclusion !== undefined) return excludedMessage(exclusion)
+    if (exclusion !== undefined) return { exclusion }
 
     let strongest: Rule | undefined
     for (const roleKey of lineage(rule.roleKey)) {
@@ -116,7 +135,7 @@ function createRedundancy({ rules, inheritances, exclusions, ...rest }: PolicySe
         }
       })
     }
-    return strongest && outweighedMessage(strongest, rule)
+    return { other: strongest }
   }
 }
 

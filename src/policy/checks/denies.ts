@@ -1,8 +1,8 @@
 import { nearest } from '../../suggest.ts'
+import type { Finding, Locate } from '../review/finding.ts'
+import { createGrants } from '../review/grants.ts'
 import { quote, type Rule } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
-import type { Finding, Locate } from './finding.ts'
-import { createGrants } from './grants.ts'
 
 /**
  * Finds deny rules that deny nothing because no rule allows anything to the role or to a role that

@@ -1,7 +1,7 @@
+import type { Finding, Locate } from '../review/finding.ts'
+import { createGrants } from '../review/grants.ts'
 import { quote } from '../rule/rule.ts'
 import type { PolicyFile, PolicySet } from '../set/policy-set.ts'
-import type { Finding, Locate } from './finding.ts'
-import { createGrants } from './grants.ts'
 
 /**
  * Finds superuser clauses of the matcher that give nothing: for `admin`, and next to a deny rule,

@@ -1,9 +1,9 @@
 import { captchaAlias } from '../../endpoints.ts'
+import type { Finding, Locate } from '../review/finding.ts'
+import { placeOf } from '../review/finding.ts'
 import type { Exclusion, Rule } from '../rule/rule.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import type { PolicySet } from '../set/policy-set.ts'
-import type { Finding, Locate } from './finding.ts'
-import { placeOf } from './finding.ts'
 
 /** Spec, Permission exclusion list: login, logout, fetching a captcha, viewing one's own profile. */
 const publicEndpoints: ReadonlySet<string> = new Set([

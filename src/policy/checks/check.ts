@@ -1,0 +1,88 @@
+import { createLocate, type Finding } from '../review/finding.ts'
+import type { PolicyFile, PolicySet } from '../set/policy-set.ts'
+import type { Tick } from '../steps.ts'
+import { checkDenies, checkDenySpelling } from './denies.ts'
+import { checkDuplicates } from './duplicates.ts'
+import { checkExclusions } from './exclusions.ts'
+import { withoutIgnored } from './ignored.ts'
+import { checkNewRoles, checkUnassignedRoles, type KnownRoles } from './known-roles.ts'
+import { namedRoles } from './named-roles.ts'
+import { checkRoles, type MentionedRole } from './roles.ts'
+import { checkRules } from './rules.ts'
+import { checkServedPaths } from './served-paths.ts'
+import { checkSimilarRoles } from './similar-roles.ts'
+import { checkSuperusers } from './superusers.ts'
+
+export type { Finding } from '../review/finding.ts'
+
+/** What a policy is checked against beside itself. */
+export interface Surroundings {
+  /** The paths of the routes; unset or empty when they are not known. */
+  readonly routes?: readonly string[]
+  /** The roles of the policy before this one. */
+  readonly before?: KnownRoles
+  /** The roles that accounts can have. */
+  readonly assignable?: KnownRoles
+}
+
+/** Roles that tests name, and a callback for progress. */
+interface CheckOptions extends Surroundings {
+  readonly mentioned?: readonly MentionedRole[]
+  readonly tick?: Tick
+}
+
+/**
+ * Warnings about a valid policy, in the order of the files. Takes seconds for a hundred thousand
+ * rules. Under a model that Casbin evaluates, only its matcher defines what a line means, so fewer
+ * things are checked: duplicates, exclusions and the names of roles.
+ */
+export function checkPolicySet(
+  set: PolicySet,
+  files: readonly PolicyFile[],
+  { mentioned = [], tick = () => {}, ...surroundings }: CheckOptions = {},
+): readonly Finding[] {
+  const locate = createLocate(files)
+  const isRead = set.model.casbin === undefined
+  const { routes = [], before, assignable } = surroundings
+  const roles = namedRoles(set)
+  const findings = [
+    ...checkDuplicates(set, files, locate),
+    ...(isRead ? checkRules(set, locate, tick) : []),
+    ...(isRead ? checkRoles(set, mentioned, locate) : []),
+    ...(isRead ? checkDenies(set, locate) : checkDenySpelling(set, locate)),
+    ...(before === undefined ? [] : checkNewRoles(roles, before, locate)),
+    ...(assignable === undefined ? [] : checkUnassignedRoles(set, roles, assignable, locate)),
+    ...checkSuperusers(set, files, locate),
+    ...checkExclusions(set, locate),
+    ...(isRead && routes.length > 0 ? checkServedPaths(set, routes, locate) : []),
+  ]
+  const similar = checkSimilarRoles(roles, assignable?.roleKeys ?? new Set(), locate)
+  return withoutIgnored([...findings, ...notDoubtedYet(similar, findings)], files).toSorted(byPlace)
+}
+
+/** The warnings about role keys that the policy before this one does not name. */
+export function checkAgainst(
+  before: KnownRoles,
+  set: PolicySet,
+  files: readonly PolicyFile[],
+): readonly Finding[] {
+  return withoutIgnored(checkNewRoles(namedRoles(set), before, createLocate(files)), files)
+}
+
+/** A role that another warning calls mistyped needs no second warning. */
+function notDoubtedYet(similar: readonly Finding[], others: readonly Finding[]) {
+  const codes: readonly Finding['code'][] = [
+    'deny-without-effect',
+    'role-spelling',
+    'role-wildcard',
+    'role-without-rules',
+  ]
+  const place = ({ file, line }: Finding) => `${file}:${line}`
+  const doubted = new Set(others.filter(({ code }) => codes.includes(code)).map(place))
+  return similar.filter((finding) => !doubted.has(place(finding)))
+}
+
+function byPlace(a: Finding, b: Finding): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1
+  return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+}

@@ -144,7 +144,7 @@ describe('Markdown', () => {
         '',
         '1 warning, 1 note.',
         '',
-        '` policies: valid `',
+        '`policies: valid`',
         '',
         '**The first rule. (one, 1 warning)**',
         '',
@@ -175,10 +175,21 @@ describe('Markdown', () => {
 
     const outside = text
       .replaceAll(/^(`{3,})(?:text|diff)\n[\s\S]*?\n\1$/gm, '')
-      .replaceAll(/(?<!`)(`+) .*? \1(?!`)/g, '')
+      .replaceAll(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/g, '')
     expect(outside).not.toMatch(/script|@|\||e\.example|::/)
     expect(text).toContain('````text')
     expect(text).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
+  })
+
+  test.each([
+    ['a ` b', '``a ` b``'],
+    ['`', '`` ` ``'],
+    ['`` x', '``` `` x ```'],
+    [' x', '`  x `'],
+  ])('writes %j as a code span', (line, span) => {
+    expect(renderReport(report([], { summary: [line] }), 'markdown', place)).toContain(
+      `\n${span}\n`,
+    )
   })
 
   test('colors gains and losses', () => {

@@ -60,7 +60,11 @@ export function diffReport(diff: PlacedDiff, compared: Compared): Report {
   return {
     command: 'policy diff',
     verdict: verdictOf(diff),
-    summary: [`${from} -> ${to}`, ...(changes.length === 0 ? [] : [summaryOf(changes)])],
+    summary: [
+      `${from} -> ${to}`,
+      ...(changes.length === 0 ? [] : [summaryOf(changes)]),
+      ...(compared.note === undefined ? [] : [`note: ${compared.note}`]),
+    ],
     failsAt: 'warning',
     rules: Object.fromEntries(
       Object.values(kinds).map(({ id, summary, help }) => [id, { summary, help }]),
@@ -76,6 +80,8 @@ interface Compared {
   readonly files: readonly string[]
   /** Whether gains without effect at a gateway with this configuration are only notes. */
   readonly onlyHere: boolean
+  /** Why the comparison does not know the routes. */
+  readonly note: string | undefined
 }
 
 function resultOf(change: PlacedChange, { from, files, onlyHere }: Compared): Result {

@@ -27,10 +27,8 @@ export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
   else {
     if (output !== 'github') io.err(formatAccess(diff))
     const files = isPublished(after.name) ? [] : after.files.map(({ name }) => name)
-    io.out(renderReport(diffReport(diff, { from, files, onlyHere }), output, io))
+    io.out(renderReport(diffReport(diff, { from, files, onlyHere, note }), output, io))
   }
-  if (note !== undefined && output !== 'json')
-    io.err(`note: ${printable(note)}
-`)
+  if (note !== undefined && output !== 'json') io.err(`note: ${printable(note)}\n`)
   return (onlyHere ? diff.widenedHere : diff.widened) ? exitCodes.no : exitCodes.done
 }

@@ -40,15 +40,19 @@ export const policyTest: Run<typeof testSpec> = async ({ options, arguments: [na
     return exitCodes.invalid
   }
 
+  const notes = formatNotes(report, note)
   const ok = report.failures.length === 0 && report.outcomes.length > 0
   const covered = report.coverage.percent >= min
   if (output === 'json') io.out(json({ ok: ok && covered, ...reportAsJson(review, report) }))
-  else if (output !== 'github') {
-    io.err(formatFindings('warning', review.warnings) + formatNotes(report, note))
+  else {
+    const warnings = output === 'github' ? '' : formatFindings('warning', review.warnings)
+    io.err(warnings + notes)
   }
   if (output === 'text') io.out(formatReport(name, report))
   if (isReportFormat(output)) {
-    const summary = summarize(name, report)
+    // The document goes to a file, and the log of the job shows the text.
+    if (output !== 'github') io.err(formatReport(name, report))
+    const summary = [...summarize(name, report), ...notes.split('\n').filter((line) => line !== '')]
     io.out(renderReport(testReport(review, report, { min, summary }), output, io))
   }
   if (!covered) io.err(`coverage is ${report.coverage.percent} %, below the required ${min} %\n`)

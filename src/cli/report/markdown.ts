@@ -84,11 +84,12 @@ function fence(lines: readonly string[], language: 'diff' | 'text'): readonly st
   return [`${ticks}${language}`, ...lines, ticks]
 }
 
-/** A code span, by the same rule. The spaces keep backticks at its ends apart; renderers drop them. */
+/** A code span, by the same rule. A space keeps a backtick at its ends apart; renderers drop it. */
 function inlineCode(text: string): string {
   const shown = oneLine(text, maxLine)
   const ticks = '`'.repeat(longestRun(shown) + 1)
-  return `${ticks} ${shown} ${ticks}`
+  const space = /^[` ]|[` ]$/.test(shown) ? ' ' : ''
+  return ticks + space + shown + space + ticks
 }
 
 function longestRun(text: string): number {

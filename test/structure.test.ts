@@ -158,6 +158,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli/questions': [
     'cli',
     'cli/policy',
+    'cli/accounts',
     'admission',
     'answers',
     'policy/',

@@ -26,6 +26,8 @@ export interface ArgumentSpec {
   readonly name: string
   readonly description: string
   readonly optional?: true
+  /** The options that replace it: with one of them, the user leaves it out. */
+  readonly unless?: readonly string[]
   readonly choices?: readonly string[]
 }
 
@@ -59,7 +61,9 @@ type OptionValue<Spec> = Spec extends { readonly value: string }
 type ArgumentValues<Specs extends readonly ArgumentSpec[]> = {
   readonly [At in keyof Specs]:
     | OneOf<Specs[At]>
-    | (Specs[At] extends { readonly optional: true } ? undefined : never)
+    | (Specs[At] extends { readonly optional: true } | { readonly unless: readonly string[] }
+        ? undefined
+        : never)
 }
 
 /** What the user asked for, in the types that the specification promises. */

@@ -1,11 +1,13 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { loadConfig } from '../config/load.ts'
 import type { Config } from '../config/schema/schema.ts'
+import { Fault } from '../errors.ts'
 import { type Database, openDatabase } from '../stores/database/database.ts'
 import type { Io } from './io.ts'
 
 /** The configuration, and where its embedded database lies. */
-interface AccountSettings {
+export interface AccountSettings {
   readonly config: Config
   readonly directory: string
 }
@@ -27,4 +29,23 @@ export async function withDatabase<Result>(
   } finally {
     await database.close()
   }
+}
+
+/**
+ * The same for a question: creates neither a database nor tables. Throws a Fault when the embedded
+ * database does not exist. A gateway that has it open answers.
+ */
+export async function withExistingDatabase<Result>(
+  { config, directory }: AccountSettings,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  if (config.database.url === undefined && !existsSync(join(directory, 'database'))) {
+    const reason = `${directory} has no embedded database: give the configuration of the gateway with --config`
+    throw new Fault('database', { reason })
+  }
+  return withDatabase({ config: withoutMigration(config), directory }, work)
+}
+
+function withoutMigration(config: Config): Config {
+  return { ...config, database: { ...config.database, migrate: 'never' } }
 }

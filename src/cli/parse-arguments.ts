@@ -17,11 +17,24 @@ export function parseArguments<Spec extends CommandSpec>(
   const options = Object.entries(spec.options).map(([name, option]) => {
     return [name, optionValue(name, option, given.options.get(name))] as const
   })
-  checkArguments(spec.arguments, given.positionals)
+  const replacement = ({ unless = [] }: ArgumentSpec) =>
+    unless.find((name) => given.options.has(name))
+  const expected = spec.arguments.filter((each) => replacement(each) === undefined)
+  checkArguments(expected, given.positionals, replacementHint(spec, replacement))
+  const values = [...given.positionals]
   return {
     options: Object.fromEntries(options),
-    arguments: given.positionals,
+    arguments: spec.arguments.map((each) => (expected.includes(each) ? values.shift() : undefined)),
   } as unknown as Call<Spec>
+}
+
+/** Why an argument of the usual form is one too many: `: --user replaces ROLE`. */
+function replacementHint(
+  spec: CommandSpec,
+  replacement: (argument: ArgumentSpec) => string | undefined,
+): string {
+  const replaced = spec.arguments.find((each) => replacement(each) !== undefined)
+  return replaced === undefined ? '' : `: --${replacement(replaced)} replaces ${replaced.name}`
 }
 
 /** Whether the user asks for help, also when the other arguments are wrong. */
@@ -115,7 +128,11 @@ function numberOf(shown: string, text: string, { number = { min: 0 } }: OptionSp
   throw new UsageError(`${shown}: ${JSON.stringify(text)} is not ${kind} ${range}`)
 }
 
-function checkArguments(specs: readonly ArgumentSpec[], given: readonly string[]): void {
+function checkArguments(
+  specs: readonly ArgumentSpec[],
+  given: readonly string[],
+  hint: string,
+): void {
   const required = specs.filter(({ optional }) => !optional)
   const missing = required.slice(given.length).map(({ name }) => name)
   if (missing.length > 0) {
@@ -125,7 +142,8 @@ function checkArguments(specs: readonly ArgumentSpec[], given: readonly string[]
   // Without its value: it may be a token or a password that belongs elsewhere.
   if (given.length > specs.length) {
     const expected = specs.map(({ name }) => name).join(' ')
-    throw new UsageError(`too many arguments: expected ${expected === '' ? 'none' : expected}`)
+    const words = expected === '' ? 'none' : expected
+    throw new UsageError(`too many arguments: expected ${words}${hint}`)
   }
   for (const [at, { name, choices }] of specs.entries()) {
     const value = given[at]

@@ -31,7 +31,7 @@ describe('--output json', () => {
     ['history without Redis', 5, ['history'], {}],
     ['rollback without Redis', 5, ['rollback', revision, '--yes'], {}],
     ['diff without Redis', 5, ['diff', 'live', 'policies'], {}],
-    ['explain without Redis', 5, ['explain', 'a', 'GET', '/', '--policies', 'live'], {}],
+    ['explain without Redis', 5, ['explain', 'a', 'GET', '/', '--revision', 'live'], {}],
     ['import without Redis', 5, ['import', 'redis', 'new'], {}],
   ])('is one document also for a %s', async (_, code, args, changes) => {
     const cwd = await folder({ ...files, ...changes })

@@ -454,7 +454,7 @@ describe('postern policy diff and explain', () => {
 
     const withLive = await run(['diff'], { cwd })
     const between = await run(['diff', old.revision, 'live'], { cwd })
-    const answer = await run(['explain', 'clerk', 'POST', '/orders', '--policies', 'live'], { cwd })
+    const answer = await run(['explain', 'clerk', 'POST', '/orders', '--revision', 'live'], { cwd })
 
     expect(withLive).toMatchObject({ code: 0, out: expect.stringContaining('access narrows') })
     expect(between).toMatchObject({ code: 1, out: expect.stringContaining('access widens') })

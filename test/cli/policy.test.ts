@@ -277,7 +277,7 @@ describe('postern policy explain', () => {
 
     expect({ code, err }).toEqual({ code: 0, err: routesUnknown })
     expect(out).toMatch(
-      /^allowed: clerk may GET \/orders\/7\n {2}path {6}\/orders\/7 \(given: \/orders\/%37\)\n {2}step {6}rule\n {2}rule {6}policies\/policy\.csv:1: p, clerk, \/orders\/:id, GET\n {2}revision {2}r-[0-9a-f]{32}\n$/,
+      /^allowed: clerk may GET \/orders\/7\n {2}path {4}\/orders\/7 \(given: \/orders\/%37\)\n {2}step {4}rule\n {2}rule {4}policies\/policy\.csv:1: p, clerk, \/orders\/:id, GET\n {2}policy {2}policies, r-[0-9a-f]{32}\n$/,
     )
   })
 
@@ -288,7 +288,7 @@ describe('postern policy explain', () => {
     const { code, out } = await policy(['explain', 'clerk', 'DELETE', '/orders/7'], { cwd })
 
     expect(code).toBe(1)
-    expect(out).toContain('denied: clerk may not DELETE /orders/7\n  step      none: ')
+    expect(out).toContain('denied: clerk may not DELETE /orders/7\n  step    none: ')
     expect(out).toMatch(/policy\.csv:1: p, clerk, .+ differs in method\n/)
     expect(out).toMatch(/policy\.csv:2: p, lead, .+ differs in role\n/)
   })

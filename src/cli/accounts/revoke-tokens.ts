@@ -1,26 +1,66 @@
 import { modeFacts } from '../../config/mode.ts'
 import { type Config, LONGEST_TIMEOUT_SECONDS } from '../../config/schema/schema.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { createRedis } from '../../stores/redis/redis.ts'
-import { revocationStore } from '../../stores/revocations/open-revocations.ts'
+import { createRedis, type RedisSettings } from '../../stores/redis/redis.ts'
+import { createDatabaseRevocations } from '../../stores/revocations/database-revocations.ts'
+import { createRedisRevocations } from '../../stores/revocations/redis-revocations.ts'
 import type { RevocationStore } from '../../stores/revocations/revocation-store.ts'
-import type { UserRevocation } from '../../token/revocations.ts'
+import {
+  createRevocations,
+  type Revocations,
+  type UserRevocation,
+} from '../../token/revocations.ts'
+import type { AccountSettings, withDatabase } from '../configured-database.ts'
 import { withInteractiveTimeouts } from '../settings.ts'
 
-/** Opens the list of revoked tokens that the gateways follow, runs `work` and closes it. */
+/**
+ * Opens the list of revoked tokens that the gateways follow, runs `work` and closes it. Redis where it
+ * is configured, because replicas share it; otherwise the accounts' database.
+ */
 export async function withRevocations<Result>(
   config: Config,
   database: Database,
   work: (store: RevocationStore) => Promise<Result>,
 ): Promise<Result> {
-  const { url } = config.redis
-  const settings = url === undefined ? undefined : withInteractiveTimeouts({ ...config.redis, url })
-  const redis = settings && createRedis(settings)
+  const settings = redisOf(config)
+  if (settings === undefined) return work(createDatabaseRevocations(database))
+  return withRedisRevocations(settings, work)
+}
+
+/** The revocation list as a gateway has it. `open` opens the database, where that keeps the list. */
+export async function readRevocations(
+  settings: AccountSettings,
+  open: typeof withDatabase,
+): Promise<Revocations> {
+  const known = createRevocations(Date.now)
+  async function read(store: RevocationStore): Promise<void> {
+    let page = await store.read(undefined)
+    while (page !== undefined) {
+      for (const revocation of page.revocations) known.add(revocation)
+      page = page.more ? await store.read(page.position) : undefined
+    }
+  }
+  const redis = redisOf(settings.config)
+  if (redis !== undefined) await withRedisRevocations(redis, read)
+  else await open(settings, (database) => read(createDatabaseRevocations(database)))
+  return known
+}
+
+function redisOf({ redis }: Config): RedisSettings | undefined {
+  const { url } = redis
+  return url === undefined ? undefined : withInteractiveTimeouts({ ...redis, url })
+}
+
+async function withRedisRevocations<Result>(
+  settings: RedisSettings,
+  work: (store: RevocationStore) => Promise<Result>,
+): Promise<Result> {
+  const redis = createRedis(settings)
   try {
-    await redis?.connect()
-    return await work(revocationStore({ redis, redisSettings: settings ?? config.redis, database }))
+    await redis.connect()
+    return await work(createRedisRevocations(redis, settings))
   } finally {
-    await redis?.close()
+    await redis.close()
   }
 }
 

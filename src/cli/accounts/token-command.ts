@@ -4,7 +4,7 @@ import { modeFacts } from '../../config/mode.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { sharedSecret } from '../../stores/keys/shared-secret.ts'
 import { type Inspection, inspectToken } from '../../token/inspect.ts'
-import { type KeySet, parseKeySet } from '../../token/key-set.ts'
+import { type KeySet, parseKeySet, secretAlone } from '../../token/key-set.ts'
 import { accountSettings } from '../configured-database.ts'
 import type { Io } from '../io.ts'
 
@@ -23,7 +23,7 @@ export type TokenSettings = ReturnType<typeof tokenSettings>
 /** Reads the token; `-` is stdin, which keeps it out of the shell history and the process list. */
 export async function readToken(argument: string, io: Io): Promise<string> {
   const text = argument === '-' ? await io.readStdin() : argument
-  return text.trim().replace(/^Bearer +/i, '')
+  return text.trim().replace(/^Bearer(?: +|$)/i, '')
 }
 
 /** Decodes and verifies a token with the configured keys. */
@@ -35,13 +35,17 @@ export async function inspectWithConfiguredKeys(
   return inspectToken(text, keys, settings.config.jwt.maxTokenBytes)
 }
 
-async function configuredKeys({
+/** The keys that a gateway with this configuration starts with. */
+export async function configuredKeys({
   config: { application, jwt },
   directory: dataDirectory,
   keyDirectory,
-}: TokenSettings): Promise<Pick<KeySet, 'find'>> {
+}: TokenSettings): Promise<KeySet> {
   const { weakSecretAllowed: weakAllowed } = modeFacts(application.mode, jwt.timeout)
   const secret = await sharedSecret(jwt, { dataDirectory, weakAllowed })
-  if (keyDirectory === undefined) return { find: (kid) => (kid === undefined ? secret : undefined) }
-  return parseKeySet(keyDirectory, await readKeyFiles(keyDirectory), { secret, secretWeakness })
+  if (keyDirectory !== undefined) {
+    return parseKeySet(keyDirectory, await readKeyFiles(keyDirectory), { secret, secretWeakness })
+  }
+  if (secret === undefined) throw new Error('neither a key directory nor a secret')
+  return secretAlone(secret)
 }

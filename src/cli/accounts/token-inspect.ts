@@ -1,13 +1,12 @@
 import { longestLifetime, modeFacts } from '../../config/mode.ts'
 import type { Inspection } from '../../token/inspect.ts'
 import { excessiveLifetime } from '../../token/lifetime.ts'
-import { createRevocations, type Revocations } from '../../token/revocations.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Run } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { formatTable, json } from '../format.ts'
-import { withRevocations } from './revoke-tokens.ts'
+import { readRevocations } from './revoke-tokens.ts'
 import type { inspectSpec } from './specs.ts'
 import {
   inspectWithConfiguredKeys,
@@ -68,7 +67,7 @@ async function judge({ token, problem }: Inspection, settings: TokenSettings): P
     return { verdict: 'not valid yet', reason: undefined }
   }
   try {
-    const known = await readAll(settings)
+    const known = await readRevocations(settings, withDatabase)
     const isRevoked = known.check(token) === 'revoked'
     return { verdict: isRevoked ? 'revoked' : 'good', reason: undefined }
   } catch (error) {
@@ -96,21 +95,6 @@ function lifetimeReason(
 
 /** The year 5138 in seconds; as milliseconds, the year 1973. */
 const millisecondsFrom = 1e11
-
-/** The revocation list as a gateway has it. */
-async function readAll(settings: TokenSettings): Promise<Revocations> {
-  const known = createRevocations(Date.now)
-  await withDatabase(settings, (database) =>
-    withRevocations(settings.config, database, async (store) => {
-      let page = await store.read(undefined)
-      while (page !== undefined) {
-        for (const revocation of page.revocations) known.add(revocation)
-        page = page.more ? await store.read(page.position) : undefined
-      }
-    }),
-  )
-  return known
-}
 
 function formatInspection({ key, header, token }: Inspection, { verdict, reason }: Judged): string {
   const signed = key

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { Fault, formatProblem, Invalid } from '../../errors.ts'
 import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
-import { openDatabase } from '../../stores/database/database.ts'
+import type { Database } from '../../stores/database/database.ts'
+import { withExistingDatabase } from '../configured-database.ts'
 import type { Io } from '../io.ts'
 import type { PolicySettings } from '../settings.ts'
 
@@ -25,16 +25,9 @@ interface AccountCount {
 export async function countAccounts({ config }: PolicySettings, io: Io): Promise<AccountCounts> {
   if (config === undefined) return unknown('give a valid configuration with --config')
   const directory = resolve(io.cwd, config.application.dataDirectory)
-  if (config.database.url === undefined && !existsSync(join(directory, 'database'))) {
-    return unknown(`${directory} has no embedded database; is this the directory of the gateway?`)
-  }
   try {
-    const database = await openDatabase({ ...config.database, directory, migrate: 'never' })
-    try {
-      return counted(await createAccountChanges(database).list())
-    } finally {
-      await database.close()
-    }
+    const list = (database: Database) => createAccountChanges(database).list()
+    return counted(await withExistingDatabase({ config, directory }, list))
   } catch (error) {
     if (error instanceof Fault) return unknown(error.message)
     if (error instanceof Invalid) return unknown(error.problems.map(formatProblem).join('; '))

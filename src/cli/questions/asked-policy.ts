@@ -26,9 +26,10 @@ export interface AskedPolicy extends Asked {
  * the configuration loads, which is the live revision if `policy.source` is `redis`.
  */
 export async function askedPolicy(options: AskedOptions, io: Io): Promise<AskedPolicy> {
+  checkAsked(options)
   const settings = policySettings(options.config, io)
   const { admission, note } = settings.admission()
-  const name = nameOf(options, settings)
+  const name = options.revision ?? options.policies ?? loadedBy(settings)
   const { set } = await readVersion(name, settings, io)
   return {
     settings,
@@ -39,20 +40,30 @@ export async function askedPolicy(options: AskedOptions, io: Io): Promise<AskedP
   }
 }
 
-function nameOf({ policies, revision }: AskedOptions, settings: PolicySettings): string {
-  if (revision === undefined) {
-    const isPublished = settings.config?.policy.source === 'redis'
-    return policies ?? (isPublished ? 'live' : settings.directory)
-  }
-  if (policies !== undefined) {
+/** What the gateway of this configuration loads. */
+function loadedBy(settings: PolicySettings): string {
+  return settings.config?.policy.source === 'redis' ? 'live' : settings.directory
+}
+
+/** Throws `UsageError` when the options name no policy, or two. */
+export function checkAsked({ policies, revision }: AskedOptions): void {
+  if (policies !== undefined && revision !== undefined) {
     throw new UsageError('--policies and --revision are both given: give one of them')
   }
-  if (revision !== 'live' && !isRevision(revision)) {
+  if (policies !== undefined && isPublished(policies)) {
     throw new UsageError(
-      `--revision: ${JSON.stringify(revision)} is not a revision: write live, or r- and the digits that "postern policy history" shows`,
+      `--policies names a directory: write --revision ${policies}, or --policies ./${policies}`,
     )
   }
-  return revision
+  if (revision !== undefined && !isPublished(revision)) {
+    throw new UsageError(
+      `--revision: ${JSON.stringify(revision)} is not a revision: write live, or at least 12 digits of one, such as r-3f2a9c81d604`,
+    )
+  }
+}
+
+function isPublished(name: string): boolean {
+  return name === 'live' || isRevision(name)
 }
 
 /** The policy of an answer in words: `policies, r-…`, or `r-…` alone. */

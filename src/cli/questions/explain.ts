@@ -1,169 +1,89 @@
-import type { OwnEndpoint } from '../../admission/own-endpoints.ts'
+import { forwardAuthRefusal } from '../../admission/forward-auth.ts'
 import {
-  type Admission,
-  type CallRefusal,
   evaluate,
+  evaluateUnidentified,
+  type TokenProblem,
   type Verdict,
 } from '../../admission/verdict.ts'
-import { compile } from '../../policy/engine/compile.ts'
-import type { CompiledPolicies, NearMiss, Question } from '../../policy/engine/decision.ts'
+import type { Question } from '../../policy/engine/decision.ts'
 import { explain } from '../../policy/explain.ts'
 import { methodProblem } from '../../policy/rule/rule.ts'
-import type { Run } from '../command.ts'
+import { type Call, type Run, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { count, formatTable, json, printable } from '../format.ts'
-import { readVersion } from '../policy/versions.ts'
-import { policySettings } from '../settings.ts'
-import { lineOf } from './rule-line.ts'
+import { json, printable } from '../format.ts'
+import type { Io } from '../io.ts'
+import { type PolicySettings, policySettings } from '../settings.ts'
+import type { AskedCaller } from './asked-caller.ts'
+import { type AskedPolicy, askedPolicy, checkAsked, policyName } from './asked-policy.ts'
+import { asJson, type Explanation, formatExplanation } from './explanation.ts'
+import { checkCaller, findCaller } from './find-caller.ts'
 import type { explainSpec } from './specs.ts'
 
-/** Shows whether a role may make a call, and why. */
+type ExplainCall = Call<typeof explainSpec>
+
+/** Shows whether a caller may make a call, and why. */
 export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
+  const { options } = call
+  checkCaller(options)
+  checkAsked(options)
+  if (options.anonymous && (options.policies ?? options.revision) !== undefined) {
+    throw new UsageError('--anonymous asks no policy: leave out --policies and --revision')
+  }
+  const [role] = call.arguments
+  const caller = await findCaller({ ...options, role }, io)
+  const answer = await explained(call, caller, io)
+
+  if (options.output === 'json') io.out(json(asJson(answer)))
+  else {
+    io.out(formatExplanation(answer))
+    for (const each of answer.notes) io.err(`note: ${printable(each)}\n`)
+  }
+  return answer.verdict.allowed ? exitCodes.done : exitCodes.no
+}
+
+async function explained(call: ExplainCall, caller: AskedCaller, io: Io): Promise<Explanation> {
   const {
     options,
-    arguments: [roleKey, method, target],
+    arguments: [, method, path],
   } = call
-  const settings = policySettings(options.config, io)
-  const { admission, note } = settings.admission()
-  const version = await readVersion(options.policies ?? settings.directory, settings, io)
-  const policies = compile(version.set)
-  const [raw = ''] = target.split('?', 1)
-  const verdict = evaluate({ roleKey, method, path: raw }, admission, policies)
-  const question = { roleKey, method, path: verdict.path ?? raw }
-  const nearMisses = verdict.decision === undefined ? [] : explain(question, policies).nearMisses
-  const notes = [methodProblem(method), note].filter((each) => each !== undefined)
-
-  if (options.output === 'json') {
-    io.out(json(asJson(verdict, { question, nearMisses, notes, revision: policies.revision })))
-  } else {
-    io.out(formatExplanation(verdict, { question, raw, nearMisses, admission, policies }))
-    for (const each of notes) io.err(`note: ${printable(each)}\n`)
-  }
-  return verdict.allowed ? exitCodes.done : exitCodes.no
+  const { settings, ...answer } =
+    caller.roleKey === undefined
+      ? withoutPolicy({ method, path }, caller.problem, policySettings(options.config, io))
+      : byPolicy({ roleKey: caller.roleKey, method, path }, await askedPolicy(options, io))
+  const more = [methodProblem(method), proxyNote(path, answer.verdict, settings)]
+  const notes = [...caller.notes, ...answer.notes, ...more.filter((each) => each !== undefined)]
+  return { caller, method, target: path, ...answer, notes }
 }
 
-function asJson(
-  { decision, refusal, route, endpoint, ...verdict }: Verdict,
-  {
-    question,
-    ...more
-  }: {
-    readonly question: Question
-    readonly nearMisses: readonly NearMiss[]
-    readonly notes: readonly string[]
-    readonly revision: string
-  },
+function byPolicy(question: Question, asked: AskedPolicy) {
+  const { admission, policies, settings, name, notes } = asked
+  const verdict = evaluate(question, admission, policies)
+  const read = { ...question, path: verdict.path ?? '' }
+  const nearMisses = verdict.decision === undefined ? [] : explain(read, policies).nearMisses
+  const policy = { name, words: policyName(asked), revision: policies.revision }
+  return { verdict, admission, settings, notes, nearMisses, policy }
+}
+
+/** No policy decides about a caller whom the gateway does not identify, so none is read. */
+function withoutPolicy(
+  call: Omit<Question, 'roleKey'>,
+  problem: TokenProblem,
+  settings: PolicySettings,
 ) {
-  return {
-    ...decision,
-    ...verdict,
-    ...question,
-    ...(refusal !== undefined && { refusal, refused: refusalOf(refusal, endpoint) }),
-    route: route?.path ?? null,
-    access: route?.access ?? null,
-    upstream: endpoint?.upstream ?? route?.upstream ?? null,
-    endpoint: endpoint?.name ?? null,
-    ...more,
-  }
+  const { admission, note } = settings.admission()
+  const verdict = evaluateUnidentified(call, problem, admission)
+  return { verdict, admission, settings, notes: note === undefined ? [] : [note], nearMisses: [] }
 }
 
-const steps = {
-  admin: 'admin: this role bypasses the policy',
-  exclusion: 'exclusion: every authenticated caller may make this call',
-  superuser: 'superuser',
-  rule: 'rule',
-  none: 'none: no rule allows it',
-  endpoint: 'endpoint: the gateway answers this path itself, before the policy is evaluated',
-  refused: 'refused: before the policy is evaluated',
-} as const
-
-const refusals = {
-  'unknown-method': 'the gateway answers 400: its parser does not know this method',
-  'ambiguous-path': 'the gateway answers 400: two parsers could read this path differently',
-  'target-too-long': 'the gateway answers 414: the path and query exceed limits.targetBytes',
-  'no-such-endpoint': 'the gateway answers 404 to every caller: this endpoint is blocked',
-  'method-not-allowed': 'the gateway answers 405: this method is not allowed here',
-  'token-missing': 'the gateway answers code 401: the request has no token',
-  'token-invalid': 'the gateway answers code 401: the token is not valid',
-  'token-expired': 'the gateway answers code 401: the token has expired',
-  'token-too-long-lived': 'the gateway answers code 401: the lifetime of the token is too long',
-  'token-revoked': 'the gateway answers code 401: the token is revoked',
-} as const
-
-interface Explanation {
-  readonly question: Question
-  /** The path as the user wrote it. */
-  readonly raw: string
-  readonly nearMisses: readonly NearMiss[]
-  readonly admission: Admission
-  readonly policies: CompiledPolicies
-}
-
-function formatExplanation(verdict: Verdict, explanation: Explanation): string {
-  const { allowed, refusal, endpoint } = verdict
-  const { question, raw, nearMisses } = explanation
-  const { roleKey, method, path } = question
-  const title =
-    refusal === undefined
-      ? `${allowed ? 'allowed' : 'denied'}: ${roleKey} ${allowed ? 'may' : 'may not'} ${method} ${path}`
-      : `refused: ${refusalOf(refusal, endpoint)}`
-  const rows = [
-    ...(path === raw ? [] : [['path', `${path} (given: ${raw})`]]),
-    ...(refusal === undefined ? decisionRows(verdict, explanation) : []),
-  ]
-  const misses = nearMisses.map(({ differs, rule }) => [
-    lineOf(rule),
-    differs === 'method' ? 'differs in method' : 'differs in role',
-  ])
-  return [
-    `${printable(title)}\n`,
-    formatTable(rows, '  '),
-    misses.length === 0
-      ? ''
-      : `${count(misses.length, 'rule nearly matches', 'rules nearly match')}:\n`,
-    formatTable(misses, '  '),
-  ].join('')
-}
-
-function decisionRows(verdict: Verdict, { admission, policies }: Explanation): string[][] {
-  const { rule, exclusion } = verdict.decision ?? {}
-  return [
-    ...(admission.areRoutesKnown ? [['route', routeOf(verdict)]] : []),
-    ['step', stepOf(verdict)],
-    ...(rule === undefined ? [] : [['rule', lineOf(rule)]]),
-    ...(exclusion === undefined ? [] : [['entry', lineOf(exclusion)]]),
-    ...(exclusion === undefined ? [] : [['reason', exclusion.reason]]),
-    ['revision', policies.revision],
-  ]
-}
-
-export function refusalOf(refusal: CallRefusal, endpoint: OwnEndpoint | undefined): string {
-  if (refusal !== 'method-not-allowed' || endpoint === undefined) return refusals[refusal]
-  return `the gateway answers 405: its own endpoint allows ${endpoint.allow} only`
-}
-
-function routeOf({ allowed, route, endpoint, isUnserved }: Verdict): string {
-  const then = allowed ? 'the answer is' : 'with permission, the answer is'
-  if (isUnserved) return `none: no route matches this path; ${then} 404`
-  if (endpoint?.name === 'wrong-method') {
-    return `endpoint of the gateway, which allows ${endpoint.allow} only; ${then} 405`
-  }
-  if (endpoint !== undefined) {
-    return `endpoint ${endpoint.name}, answered by ${endpoint.upstream === undefined ? 'the gateway' : `upstream ${endpoint.upstream}`}`
-  }
-  const to = route?.upstream === undefined ? '' : `, upstream ${route.upstream}`
-  return `${route?.path} (access ${route?.access}${to})`
-}
-
-function stepOf({ step, need, decision }: Verdict): string {
-  if (decision?.clause !== undefined) return clauseOf(decision.clause, step)
-  if (step !== 'route') return steps[step]
-  const who = need === 'nothing' ? 'every caller' : 'every authenticated caller'
-  return `route: allows ${who}; the policy is not evaluated`
-}
-
-function clauseOf(clause: string, step: Verdict['step']): string {
-  return step === 'superuser'
-    ? `superuser: ${clause} in the matcher of model.conf allows this role every call`
-    : `rule: ${clause} in the matcher of model.conf makes every rule match this role, and a deny rule is one of them`
+/** Where forward-auth answers otherwise than the public port. */
+function proxyNote(
+  target: string,
+  { need, endpoint }: Verdict,
+  { config }: PolicySettings,
+): string | undefined {
+  if (config?.forwardAuth.enabled !== true || need === undefined) return undefined
+  const refused = forwardAuthRefusal(target, endpoint)
+  if (refused === undefined) return undefined
+  const status = refused.refusal === 'no-such-endpoint' ? 404 : 400
+  return `forward-auth answers ${status} to this request: ${refused.reason}`
 }

@@ -2,7 +2,7 @@ import type { ExclusionEffect, WithoutEffect } from '../../answers/exclusion-eff
 import type { OpenAnswer, OpenRoute } from '../../answers/open.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { formatTable } from '../format.ts'
-import { refusalOf } from './explain.ts'
+import { refusalOf } from './verdict-words.ts'
 
 /** What needs no permission, by who may: a line each, with its reason. */
 export function formatOpen(answer: OpenAnswer): string {

@@ -5,9 +5,9 @@ import { exitCodes } from '../exit-codes.ts'
 import { count, formatTable, json, printable } from '../format.ts'
 import { type AccountCounts, countAccounts, countWords } from './account-counts.ts'
 import { type AskedPolicy, askedPolicy, policyName } from './asked-policy.ts'
-import { refusalOf } from './explain.ts'
 import { lineOf } from './rule-line.ts'
 import type { whoSpec } from './specs.ts'
+import { refusalOf } from './verdict-words.ts'
 
 /** Shows which roles may make a call, and through which line. */
 export const policyWho: Run<typeof whoSpec> = async ({ options, arguments: given }, io) => {

@@ -21,7 +21,7 @@ interface RevocationStores {
 }
 
 /** Redis where it is configured, because replicas share it; otherwise the accounts' database. */
-export function revocationStore(stores: RevocationStores): RevocationStore {
+function revocationStore(stores: RevocationStores): RevocationStore {
   const { redis, redisSettings, database } = stores
   const { url } = redisSettings
   if (redis === undefined || url === undefined) return createDatabaseRevocations(database)

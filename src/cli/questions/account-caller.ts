@@ -1,0 +1,64 @@
+import { resolve } from 'node:path'
+import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
+import { createAccounts } from '../../stores/accounts/accounts.ts'
+import type { Database } from '../../stores/database/database.ts'
+import { accountSettings, withExistingDatabase } from '../configured-database.ts'
+import type { Io } from '../io.ts'
+import { policySettings, unavailable } from '../settings.ts'
+import type { AskedCaller } from './asked-caller.ts'
+
+/**
+ * The caller that a login with this name yields, by the query of the login. An account that cannot
+ * log in is a caller without a token.
+ */
+export async function callerOfAccount(
+  name: string,
+  file: string | undefined,
+  io: Io,
+): Promise<AskedCaller> {
+  // No token is read, so the signing secret may be missing; whatever else is wrong is reported.
+  const config = policySettings(file, io).config ?? accountSettings(file, io).config
+  const directory = resolve(io.cwd, config.application.dataDirectory)
+  return withExistingDatabase({ config, directory }, (database) => find(name, database))
+}
+
+async function find(name: string, database: Database): Promise<AskedCaller> {
+  const account = await createAccounts(database).findByUsername(name)
+  if (account === undefined) return withoutRole(name, database)
+
+  const { caller, enabled } = account
+  const { userId, roleKey, dataScope } = caller
+  const words = `${name} (ID ${userId}, role ${roleKey}, data scope ${dataScope || 'empty'})`
+  const facts = { account: { ...caller, enabled } }
+  const rows = [['account', `${words}${enabled ? '' : ', disabled'}`]]
+  if (!enabled) return cannotLogIn(name, 'the account is disabled', { rows, facts })
+  return { name: `${name} (role ${roleKey})`, roleKey, rows, facts, notes: [] }
+}
+
+/** The policy decides by role key, so login refuses an account without a role. */
+async function withoutRole(name: string, database: Database): Promise<AskedCaller> {
+  const [userId] = await createAccountChanges(database).idsOf(name)
+  if (userId === undefined) {
+    return unavailable(
+      `user ${JSON.stringify(name)} does not exist: "postern user list" shows all users`,
+    )
+  }
+  return cannotLogIn(name, 'the account has no role', {
+    rows: [['account', `${name} (ID ${userId}), without a role`]],
+    facts: { account: { userId, username: name, roleKey: null } },
+  })
+}
+
+function cannotLogIn(
+  name: string,
+  reason: string,
+  about: Pick<AskedCaller, 'rows' | 'facts'>,
+): AskedCaller {
+  return {
+    ...about,
+    name,
+    problem: 'token-missing',
+    why: `${name} cannot log in: ${reason}`,
+    notes: [`a token that ${name} got before may still be valid; ask with --token`],
+  }
+}

@@ -1,0 +1,22 @@
+import type { TokenProblem } from '../../admission/verdict.ts'
+
+/** Who makes the call: a role, or a sender whom the gateway does not identify. */
+export type AskedCaller = (IdentifiedCaller | UnidentifiedCaller) & {
+  /** The subject of a sentence. */
+  readonly name: string
+  /** What is known besides, as rows of a table and for JSON. */
+  readonly rows: readonly (readonly string[])[]
+  readonly facts: Readonly<Record<string, unknown>>
+  readonly notes: readonly string[]
+}
+
+interface IdentifiedCaller {
+  readonly roleKey: string
+}
+
+interface UnidentifiedCaller {
+  readonly roleKey?: undefined
+  readonly problem: TokenProblem
+  /** More precise than the problem. */
+  readonly why?: string
+}

@@ -1,0 +1,66 @@
+import type { TokenProblem } from '../../admission/verdict.ts'
+import type { Refusal } from '../../errors.ts'
+import { readToken, tokenSettings } from '../accounts/token-command.ts'
+import { verifyAsGateway } from '../accounts/token-verify.ts'
+import { UsageError } from '../command.ts'
+import type { Io } from '../io.ts'
+import type { AskedCaller } from './asked-caller.ts'
+import { tokenProblems } from './verdict-words.ts'
+
+/** The owner of a token, if the gateway accepts it. Nothing that is printed has the token. */
+export async function callerOfToken(
+  argument: string,
+  file: string | undefined,
+  io: Io,
+): Promise<AskedCaller> {
+  const settings = tokenSettings(file, io)
+  const text = await readToken(argument, io)
+  if (text === '') throw new UsageError('--token -: stdin has no token')
+  const { token, refusal, unread } = await verifyAsGateway(text, settings)
+  const notes =
+    unread === undefined ? [] : [`the token counts as not revoked: cannot check it: ${unread}`]
+  if (token === undefined) return { ...rejected(refusal), rows: [], facts: {}, notes }
+
+  const { caller, id, expiresAt } = token
+  const { username, userId, roleKey, dataScope } = caller
+  const expires = timeOf(expiresAt)
+  return {
+    name: `${username} (role ${roleKey})`,
+    roleKey,
+    rows: [
+      [
+        'token',
+        `of ${username} (ID ${userId}, role ${roleKey}, data scope ${dataScope || 'empty'}), expires ${expires}`,
+      ],
+    ],
+    facts: { token: { id, expiresAt: expires, caller } },
+    notes,
+  }
+}
+
+function rejected(refusal: Refusal | undefined) {
+  const problem = refusal === undefined ? 'token-invalid' : problemOf(refusal)
+  const { reason } = refusal?.detail ?? {}
+  return {
+    name: 'a caller without a valid token',
+    problem,
+    ...(reason !== undefined && { why: `${tokenProblems[problem]}: ${reason}` }),
+  }
+}
+
+function problemOf({ kind }: Refusal): TokenProblem {
+  switch (kind) {
+    case 'token-expired':
+    case 'token-revoked':
+    case 'token-too-long-lived':
+      return kind
+    default:
+      return 'token-invalid'
+  }
+}
+
+/** Other issuers write an expiry that never comes. */
+function timeOf(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  return Number.isNaN(date.getTime()) ? 'never' : date.toISOString()
+}

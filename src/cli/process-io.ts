@@ -26,6 +26,10 @@ export function createIo(host: NodeJS.Process): Io {
         lines.close()
       }
     },
+    cpuMs() {
+      const { user, system } = host.threadCpuUsage()
+      return (user + system) / 1000
+    },
     get userName() {
       return userName(host)
     },

@@ -7,6 +7,8 @@ export interface RunOptions {
   /** What a person at a terminal types; without it there is no terminal. */
   readonly types?: string | (() => Promise<string>)
   readonly userName?: string
+  /** The clock of CPU time. */
+  readonly cpuMs?: () => number
 }
 
 export interface Ran {
@@ -18,7 +20,7 @@ export interface Ran {
 /** Runs `postern …` in this process, as `main.ts` does. */
 export async function runCommand(
   argv: readonly string[],
-  { cwd = '.', env = {}, stdin = '', types, userName = 'ada' }: RunOptions = {},
+  { cwd = '.', env = {}, stdin = '', types, userName = 'ada', cpuMs }: RunOptions = {},
 ): Promise<Ran> {
   let [out, err] = ['', '']
   const code = await dispatch(argv, {
@@ -33,6 +35,7 @@ export async function runCommand(
     readStdin: async () => stdin,
     userName,
     host: process,
+    ...(cpuMs !== undefined && { cpuMs }),
     ...(types !== undefined && {
       isTerminal: true,
       ask: async (question: string) => {

@@ -1,10 +1,10 @@
-import { engineFor } from '../../policy/model/model.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Run } from '../command.ts'
-import { count, json } from '../format.ts'
+import { count, json, printable } from '../format.ts'
 import { renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
 import { checkReport } from './check-report.ts'
+import { type EngineReport, engineInWords, reportEngine } from './engine-cost.ts'
 import { formatFindings, type Review, reviewDirectory } from './review.ts'
 import type { checkSpec } from './specs.ts'
 import { readSurroundings } from './surroundings.ts'
@@ -18,41 +18,58 @@ export const policyCheck: Run<typeof checkSpec> = async ({ options, arguments: [
   const ok = errors.length === 0 && !(options.strict && warnings.length > 0)
 
   const { output, strict } = options
-  const summary = set === undefined ? [] : summarize(name, set, warnings.length)
+  const engine = set && reportEngine(set, io)
+  const summary = set && engine ? summarize(name, { set, engine, warnings: warnings.length }) : []
   // Annotations have the findings already, and JSON stays quiet for scripts.
   if (output !== 'json' && output !== 'github') {
     io.err(formatFindings('error', errors) + formatFindings('warning', warnings))
   }
-  if (output === 'json') io.out(json({ ok, ...asJson(review) }))
+  if (output === 'json') io.out(json({ ok, ...asJson(review, engine) }))
   else if (output === 'text') io.out(summary.map((line) => `${line}\n`).join(''))
   else io.out(renderReport(checkReport(review, { strict, summary }), output, io))
   return ok ? 0 : 3
 }
 
 /** What the policy holds, and which engine evaluates it. */
-function summarize(name: string, set: PolicySet, warnings: number): readonly string[] {
-  const engine = engineFor(set.model)
+function summarize(
+  name: string,
+  { set, engine, warnings }: { set: PolicySet; engine: EngineReport; warnings: number },
+): readonly string[] {
   const facts = [
     count(set.rules.length, 'rule'),
     count(rolesOf(set), 'role'),
     count(set.exclusions.length, 'exclusion'),
     count(warnings, 'warning'),
   ]
+  const superusers = superusersOf(set).map(({ role, inherited, clause }) => {
+    const who = inherited ? `${role} and every role that inherits from it` : role
+    return printable(`superuser: ${who}, by ${clause} in the matcher`)
+  })
   return [
     `${name}: valid, ${set.revision} (${facts.join(', ')})`,
-    `engine: ${engine.name}, because ${engine.reason}`,
+    ...engineInWords(engine),
+    ...superusers,
   ]
 }
 
-function asJson({ directory, set, errors, warnings }: Review) {
+function asJson({ directory, set, errors, warnings }: Review, engine: EngineReport | undefined) {
   const facts = set && {
     revision: set.revision,
-    engine: engineFor(set.model),
+    engine,
+    superusers: superusersOf(set),
     rules: set.rules.length,
     roles: rolesOf(set),
     exclusions: set.exclusions.length,
   }
   return { directory: directory.name, ...facts, errors, warnings }
+}
+
+function superusersOf({ model: { superusers = [] } }: PolicySet) {
+  return superusers.map(({ roleKey: role, inherited, text: clause }) => ({
+    role,
+    inherited,
+    clause,
+  }))
 }
 
 function rolesOf({ rules, inheritances }: PolicySet): number {

@@ -63,7 +63,7 @@ export function diffReport(diff: PlacedDiff, compared: Compared): Report {
     summary: [
       `${from} -> ${to}`,
       ...(changes.length === 0 ? [] : [summaryOf(changes)]),
-      ...(compared.note === undefined ? [] : [`note: ${compared.note}`]),
+      ...compared.notes.map((note) => `note: ${note}`),
     ],
     failsAt: 'warning',
     rules: Object.fromEntries(
@@ -80,8 +80,8 @@ interface Compared {
   readonly files: readonly string[]
   /** Whether gains without effect at a gateway with this configuration are only notes. */
   readonly onlyHere: boolean
-  /** Why the comparison does not know the routes. */
-  readonly note: string | undefined
+  /** What else a reviewer should know: unknown routes, slow decisions. */
+  readonly notes: readonly string[]
 }
 
 function resultOf(change: PlacedChange, { from, files, onlyHere }: Compared): Result {

@@ -5,6 +5,7 @@ import { renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
 import { compareAccess, formatAccess } from './access.ts'
 import { diffReport } from './diff-report.ts'
+import { reportEngine, slowNote, slownessOf } from './engine-cost.ts'
 import type { diffSpec } from './specs.ts'
 import { isPublished, readVersion } from './versions.ts'
 
@@ -21,13 +22,17 @@ export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
 
   const diff = compareAccess({ from: before.set, to: after.set }, admission, io)
 
+  const engine = reportEngine(after.set, io)
+  const slowness = slowNote(engine)
+
   const { output, 'this-gateway': onlyHere } = options
-  if (output === 'json') io.out(json({ ...diff, notes: note === undefined ? [] : [note] }))
-  else if (output === 'text') io.out(formatAccess(diff))
+  if (output === 'json') io.out(json({ ...diff, engine, notes: note === undefined ? [] : [note] }))
+  else if (output === 'text') io.out(slowness + formatAccess(diff))
   else {
-    if (output !== 'github') io.err(formatAccess(diff))
+    if (output !== 'github') io.err(slowness + formatAccess(diff))
     const files = isPublished(after.name) ? [] : after.files.map(({ name }) => name)
-    io.out(renderReport(diffReport(diff, { from, files, onlyHere, note }), output, io))
+    const notes = [note, slownessOf(engine)].filter((each) => each !== undefined)
+    io.out(renderReport(diffReport(diff, { from, files, onlyHere, notes }), output, io))
   }
   if (note !== undefined && output !== 'json') io.err(`note: ${printable(note)}\n`)
   return (onlyHere ? diff.widenedHere : diff.widened) ? exitCodes.no : exitCodes.done

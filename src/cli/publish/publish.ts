@@ -17,6 +17,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { compareAccess, formatAccess } from '../policy/access.ts'
+import type { EngineReport } from '../policy/engine-cost.ts'
 import { formatFindings } from '../policy/review.ts'
 import {
   awaitConvergence,
@@ -31,6 +32,7 @@ import { describeHead, type Over, whyNotOver } from './over.ts'
 interface Publication {
   readonly files: readonly PolicyFile[]
   readonly set: PolicySet
+  readonly engine: EngineReport
   readonly kind: Move['kind']
   readonly author: string
   readonly message: string
@@ -51,6 +53,8 @@ interface PublicationReport {
   readonly parent: string | undefined
   /** `undefined` when no live policy could be read. */
   readonly diff: PlacedDiff | undefined
+  /** The engine of the published policy. */
+  readonly engine: EngineReport
   /** `undefined` when the replicas were not checked. */
   readonly convergence: Convergence | undefined
 }
@@ -64,7 +68,7 @@ export async function publishPolicy(
   publication: Publication,
   { store, io }: { readonly store: PolicyStore; readonly io: Io },
 ): Promise<PublicationReport | undefined> {
-  const { set, yes, kind, over, waitSeconds } = publication
+  const { set, engine, yes, kind, over, waitSeconds } = publication
   const convergenceWith = async (head: Head) =>
     waitSeconds === undefined ? undefined : awaitConvergence(head, waitSeconds, { store, io })
   const seen = await store.head()
@@ -74,7 +78,7 @@ export async function publishPolicy(
     io.err(`${set.revision} is already live: nothing to publish\n`)
     noteRisk(await store.unconfirmed(seen), io)
     const convergence = await convergenceWith(seen)
-    return { head: seen, parent: seen.revision, diff: undefined, convergence }
+    return { head: seen, parent: seen.revision, diff: undefined, engine, convergence }
   }
 
   if (kind === 'push' && typeof live !== 'string') warnOfNewRoles(publication, live, io)
@@ -96,7 +100,7 @@ export async function publishPolicy(
   io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)
   noteRisk(published.unconfirmed, io)
   const convergence = await convergenceWith(published.head)
-  return { head: published.head, parent: seen?.revision, diff, convergence }
+  return { head: published.head, parent: seen?.revision, diff, engine, convergence }
 }
 
 function noteRisk(unconfirmed: string | undefined, io: Io): void {

@@ -3,6 +3,7 @@ import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
+import { reportEngine, slowNote, slownessOf } from '../policy/engine-cost.ts'
 import { formatFindings, reviewDirectory } from '../policy/review.ts'
 import { readSurroundings } from '../policy/surroundings.ts'
 import { formatNotes, formatReport, reportAsJson, runTests } from '../policy/test.ts'
@@ -47,12 +48,18 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
       'refused: the policy has no rules, so only admin would keep access; if you want that, add --allow-empty',
     )
   }
+  const engine = reportEngine(set, io)
+  const slowness = slownessOf(engine)
+  if (slowness !== undefined && !options['allow-slow']) {
+    return decline(`refused: ${slowness}; change the model, or add --allow-slow`)
+  }
+  io.err(slowNote(engine))
 
   const { files } = review.directory
   const place = { directory: name, cwd: io.cwd, redis: settings.redis() }
   const over = { option: options.over, directory: { name, base: await readBase(place) } }
   const publication = {
-    ...{ files, set, author, message, yes, over, waitSeconds, admission },
+    ...{ files, set, engine, author, message, yes, over, waitSeconds, admission },
     kind: 'push',
   } as const
   return withPolicyStore(settings, async (store) => {

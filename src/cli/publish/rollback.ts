@@ -1,6 +1,7 @@
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { type Run, UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
+import { reportEngine, slowNote } from '../policy/engine-cost.ts'
 import { readPublished } from '../policy/versions.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
 import { checkOver } from './over.ts'
@@ -28,9 +29,15 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
   const { admission } = settings.admission()
   return withPolicyStore(settings, async (store) => {
     const { files, set } = await readPublished(revision, store)
+    // Not refused: the revision was live before, and an incident does not wait for another option.
+    const engine = reportEngine(set, io)
+    io.err(slowNote(engine))
     const message = options.message ?? `back to ${set.revision}`
     const report = await publishPolicy(
-      { ...{ files, set, author, message, yes, over, waitSeconds, admission }, kind: 'rollback' },
+      {
+        ...{ files, set, engine, author, message, yes, over, waitSeconds, admission },
+        kind: 'rollback',
+      },
       { store, io },
     )
     if (report === undefined) return decline('not published')

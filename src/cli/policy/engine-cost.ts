@@ -1,0 +1,53 @@
+import { type DecisionCost, measureDecisions } from '../../policy/engine/decision-cost.ts'
+import { engineFor } from '../../policy/model/model.ts'
+import type { PolicySet } from '../../policy/set/policy-set.ts'
+import { count, printable } from '../format.ts'
+import type { Io } from '../io.ts'
+
+/** Which engine decides by a policy, and why. */
+export interface EngineReport {
+  readonly name: 'index' | 'casbin'
+  readonly reason: string
+  /** Only for Casbin: the parts of the model outside the index grammar, and what a decision costs. */
+  readonly outsideIndex?: readonly string[]
+  readonly cost?: DecisionCost
+}
+
+/** Names the engine, and measures decisions by a policy that the index cannot answer. */
+export function reportEngine(set: PolicySet, io: Io): EngineReport {
+  const { casbin } = set.model
+  const cost = measureDecisions(set, { cpuMs: io.cpuMs ?? (() => performance.now()) })
+  return {
+    ...engineFor(set.model),
+    ...(casbin !== undefined && { outsideIndex: casbin.outsideIndex }),
+    ...(cost !== undefined && { cost }),
+  }
+}
+
+/** The engine and its cost, a line each. */
+export function engineInWords({ name, reason, cost }: EngineReport): readonly string[] {
+  return [
+    printable(`engine: ${name}, because ${reason}`),
+    ...(cost === undefined ? [] : [`cost: ${costInWords(cost)}`]),
+  ]
+}
+
+/** Why decisions will be slow, and how slow; `undefined` for a policy with fast decisions. */
+export function slownessOf({ outsideIndex = [], cost }: EngineReport): string | undefined {
+  if (cost === undefined) return undefined
+  return printable(
+    `Casbin evaluates this model, because ${outsideIndex.join('; ')}: ${costInWords(cost)}`,
+  )
+}
+
+/** The same as a line for standard error; else nothing. */
+export function slowNote(engine: EngineReport): string {
+  const slowness = slownessOf(engine)
+  return slowness === undefined ? '' : `note: ${slowness}\n`
+}
+
+/** `about 22 ms per decision with 10,000 rules, measured here; the index takes under 0.01 ms`. */
+function costInWords({ msPerDecision, rules }: DecisionCost): string {
+  const ms = msPerDecision.toLocaleString('en-US', { maximumSignificantDigits: 2 })
+  return `about ${ms} ms per decision with ${count(rules, 'rule')}, measured here; the index takes under 0.01 ms`
+}

@@ -104,6 +104,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'stores/redis': ['stores'],
   'stores/files': [],
   'stores/feed': [],
+  'stores/git': [],
   'stores/embedded': ['stores/files'],
   'stores/database': ['stores/embedded', 'database-url.ts'],
   'stores/policies/document': ['stores', 'policy/set'],

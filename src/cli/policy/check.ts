@@ -5,7 +5,7 @@ import { renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
 import { checkReport } from './check-report.ts'
 import { type EngineReport, engineInWords, reportEngine } from './engine-cost.ts'
-import { formatFindings, type Review, reviewDirectory } from './review.ts'
+import { formatFindings, type Review, reviewVersion } from './review.ts'
 import type { checkSpec } from './specs.ts'
 import { readSurroundings } from './surroundings.ts'
 
@@ -13,7 +13,9 @@ import { readSurroundings } from './surroundings.ts'
 export const policyCheck: Run<typeof checkSpec> = async ({ options, arguments: [named] }, io) => {
   const settings = policySettings(options.config, io)
   const name = named ?? settings.directory
-  const review = await reviewDirectory(name, io, () => readSurroundings(settings, options, io))
+  const review = await reviewVersion(name, { settings, io }, () =>
+    readSurroundings(settings, options, io),
+  )
   const { set, errors, warnings } = review
   const ok = errors.length === 0 && !(options.strict && warnings.length > 0)
 

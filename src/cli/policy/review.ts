@@ -6,7 +6,9 @@ import { type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress, percentOf } from '../progress.ts'
+import type { PolicySettings } from '../settings.ts'
 import { type PolicyDirectory, readPolicyDirectory } from './directory.ts'
+import { isCommit, readCommit } from './git-directory.ts'
 
 /** A policy directory, read and checked. It has a set unless it has errors. */
 export interface Review {
@@ -26,7 +28,24 @@ export async function reviewDirectory(
   io: Io,
   lookAround: () => Promise<Surroundings>,
 ): Promise<Review> {
-  const directory = await readPolicyDirectory(name, io.cwd)
+  return review(await readPolicyDirectory(name, io.cwd), io, lookAround)
+}
+
+/** `reviewDirectory`, also of a commit; `settings` name its usual directory. */
+export async function reviewVersion(
+  name: string,
+  { settings, io }: { readonly settings: Pick<PolicySettings, 'directory'>; readonly io: Io },
+  lookAround: () => Promise<Surroundings>,
+): Promise<Review> {
+  if (!isCommit(name)) return reviewDirectory(name, io, lookAround)
+  return review(await readCommit(name, () => settings.directory, io), io, lookAround)
+}
+
+async function review(
+  directory: PolicyDirectory,
+  io: Io,
+  lookAround: () => Promise<Surroundings>,
+): Promise<Review> {
   const errors: Problem[] = []
   const expectations = directory.tests.flatMap((file) =>
     parseTestFile(file, (problem) => errors.push(problem)),

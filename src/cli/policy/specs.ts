@@ -7,6 +7,14 @@ export const directoryArgument = {
   description: 'policy directory (default: policy.directory of the configuration, else policies)',
 } as const
 
+const versionArgument = {
+  ...directoryArgument,
+  description:
+    'policy directory, or a commit as git:REF or git:REF:PATH (default: policy.directory of the configuration, else policies)',
+} as const
+
+const noGit = 'git is not installed, or knows no such commit'
+
 export const checkSpec = {
   name: 'policy check',
   summary: 'validate a policy directory and print warnings',
@@ -16,7 +24,7 @@ without effect, exclusions that look like business endpoints. Routes come from t
 Works offline, except for --against with a revision or "live", and --accounts.
 
 A comment "# postern: ignore CODE" above a line states that you mean the line.`,
-  arguments: [directoryArgument],
+  arguments: [versionArgument],
   options: {
     strict: { description: 'treat warnings as errors, for CI' },
     against: {
@@ -30,7 +38,7 @@ A comment "# postern: ignore CODE" above a line states that you mean the line.`,
   exitCodes: {
     0: 'valid',
     3: 'not valid, or warnings with --strict',
-    5: 'could not ask: Redis or the database is unreachable, or the revision does not exist',
+    5: 'could not ask: Redis or the database is unreachable, or the revision or commit does not exist',
   },
   examples: [
     'postern policy check',
@@ -56,7 +64,7 @@ caller with this role and a valid token. Routes come from the configuration. Wor
     withoutRules: true         # optional: this role has no rules on purpose
 
 The report lists rules and exclusions that no test covers.`,
-  arguments: [directoryArgument],
+  arguments: [versionArgument],
   options: {
     'min-coverage': {
       value: 'PERCENT',
@@ -71,11 +79,13 @@ The report lists rules and exclusions that no test covers.`,
     0: 'all tests passed',
     3: 'the policy, a test file or the configuration is not valid',
     4: 'a test failed, the directory has no tests, or coverage is too low',
+    5: noGit,
   },
   examples: [
     'postern policy test',
     'postern policy test ../new-policies --config production.yaml',
     'postern policy test --min-coverage 100',
+    'postern policy test git:main',
     'postern policy test --output junit > policy-tests.xml',
   ],
 } as const satisfies CommandSpec
@@ -86,7 +96,7 @@ export const diffSpec = {
   details: `Compares access, not lines: which role gains (+) or loses (-) which method on which path, and which
 endpoints become reachable without a permission check. A rule that a wider rule already covered is
 not a gain. One line for each changed rule, most severe first; roles that inherit it are counted.
-Works offline unless you name a revision or "live".
+Works offline unless you name a revision or "live". A commit needs no work tree.
 
 Each change names the route of the configuration that serves it. Changes that have no effect at a
 gateway with this configuration (access public or authenticated, no route) are listed separately.
@@ -96,7 +106,8 @@ can be added later; --this-gateway ignores them.`,
     {
       name: 'FROM',
       optional: true,
-      description: 'old policy: a directory, a revision or live (default: live)',
+      description:
+        'old policy: a directory, a commit (git:REF or git:REF:PATH), a revision or live (default: live)',
     },
     {
       name: 'TO',
@@ -115,14 +126,15 @@ can be added later; --this-gateway ignores them.`,
     0: 'access stays the same or narrows',
     1: 'access widens',
     3: 'a policy or the configuration is not valid',
-    5: 'Redis is unreachable, nothing is published, or the revision does not exist',
+    5: 'Redis is unreachable, nothing is published, or the revision or commit does not exist',
   },
   examples: [
     'postern policy diff  # live against the configured directory',
     'postern policy diff r-3f2a9c81d604',
     'postern policy diff r-3f2a9c81d604 live',
     'postern policy diff policies ../new-policies',
-    'git worktree add ../main main && postern policy diff ../main/policies policies',
+    'postern policy diff git:main git:HEAD  # policy.directory in two commits',
+    'postern policy diff git:v1.4:config/policies policies',
   ],
 } as const satisfies CommandSpec
 

@@ -17,7 +17,7 @@ import { createProgress, percentOf } from '../progress.ts'
 import { failureReport } from '../report/failure.ts'
 import { isReportFormat, renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
-import { formatFindings, type Review, reviewDirectory } from './review.ts'
+import { formatFindings, type Review, reviewVersion } from './review.ts'
 import type { testSpec } from './specs.ts'
 import { readSurroundings } from './surroundings.ts'
 import { describeGranted, type TestReport, testReport } from './test-report.ts'
@@ -28,7 +28,9 @@ export const policyTest: Run<typeof testSpec> = async ({ options, arguments: [na
   const settings = policySettings(options.config, io)
   const { admission, note } = settings.admission()
   const name = named ?? settings.directory
-  const review = await reviewDirectory(name, io, () => readSurroundings(settings, options, io))
+  const review = await reviewVersion(name, { settings, io }, () =>
+    readSurroundings(settings, options, io),
+  )
   const report = runTests(review, admission, io)
   if (report === undefined) {
     if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))

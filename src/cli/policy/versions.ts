@@ -4,28 +4,32 @@ import type { PolicyStore } from '../../stores/policies/policy-store.ts'
 import type { Io } from '../io.ts'
 import { type PolicySettings, unavailable, withPolicyStore } from '../settings.ts'
 import { readPolicyDirectory } from './directory.ts'
+import { isCommit, readCommit } from './git-directory.ts'
 
-/** A policy that the user named, from a directory or from Redis. */
+/** A policy that the user named, from a directory, a commit or Redis. */
 interface PolicyVersion {
-  /** As it was named: a directory, a revision, or `live`. */
+  /** As it was named: a directory, `git:REF`, a revision, or `live`. */
   readonly name: string
   readonly set: PolicySet
   readonly files: readonly PolicyFile[]
 }
 
 /**
- * Reads `live` or a revision from Redis, and anything else from a directory: `./live` is one.
+ * Reads `live` or a revision from Redis, `git:REF` from a commit, and anything else from a directory:
+ * `./live` is one.
  */
 export async function readVersion(
   name: string,
   settings: PolicySettings,
   io: Io,
 ): Promise<PolicyVersion> {
-  if (!isPublished(name)) {
-    const { files } = await readPolicyDirectory(name, io.cwd)
-    return { name, files, set: parsePolicySet(files) }
+  if (isPublished(name)) {
+    return withPolicyStore(settings, (store) => readPublished(name, store))
   }
-  return withPolicyStore(settings, (store) => readPublished(name, store))
+  const { files } = isCommit(name)
+    ? await readCommit(name, () => settings.directory, io)
+    : await readPolicyDirectory(name, io.cwd)
+  return { name, files, set: parsePolicySet(files) }
 }
 
 /** Whether the name is `live` or a revision, and not a directory. */

@@ -4,6 +4,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { reportEngine, slowNote, slownessOf } from '../policy/engine-cost.ts'
+import { isCommit } from '../policy/git-directory.ts'
 import { formatFindings, reviewDirectory } from '../policy/review.ts'
 import { readSurroundings } from '../policy/surroundings.ts'
 import { formatNotes, formatReport, reportAsJson, runTests } from '../policy/test.ts'
@@ -27,6 +28,9 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   const settings = policySettings(options.config, io)
   const name = named ?? settings.directory
 
+  if (isCommit(name)) {
+    throw new UsageError(`DIR: push publishes a directory: check out ${name.slice(4)} first`)
+  }
   const review = await reviewDirectory(name, io, () => readSurroundings(settings, options, io))
   io.err(formatFindings('error', review.errors) + formatFindings('warning', review.warnings))
   const { admission, note } = settings.admission()

@@ -1,4 +1,4 @@
-import { isAbsolute, relative, resolve } from 'node:path'
+import { isAbsolute, posix, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** Where the command runs. */
@@ -9,9 +9,12 @@ export interface Workplace {
 
 /**
  * A file relative to the root of the repository, as CI systems expect it, or `undefined` when it lies
- * outside. The root is the checkout of the CI job; elsewhere the working directory.
+ * outside. The root is the checkout of the CI job; elsewhere the working directory. The file of a
+ * commit, `git:REF:PATH`, has such a path.
  */
 export function inRepository(file: string, { cwd, env }: Workplace): string | undefined {
+  const [, committed] = /^git:[^:]*:(.+)$/s.exec(file) ?? []
+  if (committed !== undefined) return posix.normalize(committed)
   const checkouts = [env['GITHUB_WORKSPACE'], env['CI_PROJECT_DIR']]
   const root = checkouts.find((each) => each && isAbsolute(each) && isInside(each, cwd)) ?? cwd
   const path = resolve(cwd, file)

@@ -8,14 +8,16 @@ import type { PolicyBytes } from './policy-task.ts'
 
 export type { PolicyFile } from '../../policy/set/policy-set.ts'
 
-/**
- * All `*.csv` files of a directory together. A published policy is one value in Redis and one string
- * in V8, which both end at 512 MiB; half of that leaves room for escapes. A million rules need 60 MB.
- */
-const maxTables = { maxBytes: 256 * 2 ** 20, limit: '256 MiB for all *.csv files together' }
-
-/** Any other file: the YAML parser needs about a hundred times the memory of the text. */
-const maxOther = { maxBytes: 16 * 2 ** 20, limit: '16 MiB' }
+/** How large the files of a policy may be. */
+export const limits = {
+  /**
+   * All `*.csv` files of a directory together. A published policy is one value in Redis and one string
+   * in V8, which both end at 512 MiB; half of that leaves room for escapes. A million rules need 60 MB.
+   */
+  tables: { maxBytes: 256 * 2 ** 20, limit: '256 MiB for all *.csv files together' },
+  /** Any other file: the YAML parser needs about a hundred times the memory of the text. */
+  other: { maxBytes: 16 * 2 ** 20, limit: '16 MiB' },
+} as const
 
 /**
  * Reads every file of a policy directory in name order, with any name: the parser refuses a mistyped
@@ -35,12 +37,12 @@ export async function readPolicyBytes(
   const root = await rootOf(directory, shown)
   const names = (await namesIn(directory, shown)).filter(mayCount).sort()
   const files: PolicyBytes[] = []
-  let tables = maxTables
+  let tables: Limit = limits.tables
   for (const name of names) {
     const isTable = name.endsWith('.csv')
     const file = { path: join(directory, name), shown: join(shown, name), root }
     if (!isPart.test(name) && (await isDirectory(file.path))) continue
-    const bytes = await readUtf8(file, isTable ? tables : maxOther)
+    const bytes = await readUtf8(file, isTable ? tables : limits.other)
     if (isTable) tables = { ...tables, maxBytes: tables.maxBytes - bytes.length }
     files.push({ name: file.shown, bytes })
   }
@@ -59,7 +61,7 @@ export async function readTestFiles(directory: string, shown = directory): Promi
   const files: PolicyFile[] = []
   for (const name of names.sort()) {
     const file = { path: join(tests, name), shown: join(shownTests, name), root }
-    files.push({ name: file.shown, text: (await readUtf8(file, maxOther)).toString() })
+    files.push({ name: file.shown, text: (await readUtf8(file, limits.other)).toString() })
   }
   return files
 }
@@ -70,7 +72,12 @@ export function fileOf({ name, bytes }: PolicyBytes): PolicyFile {
 }
 
 /** A directory with such a name was meant to be a file. */
-const isPart = /\.(?:csv|conf|ya?ml)$/
+export const isPart = /\.(?:csv|conf|ya?ml)$/
+
+interface Limit {
+  readonly maxBytes: number
+  readonly limit: string
+}
 
 interface NamedFile {
   readonly path: string
@@ -78,7 +85,7 @@ interface NamedFile {
   readonly root: string
 }
 
-async function readUtf8(file: NamedFile, max: typeof maxOther): Promise<Buffer> {
+async function readUtf8(file: NamedFile, max: Limit): Promise<Buffer> {
   const { path, shown, root } = file
   const bytes = await readContained(path, { shown, root, ...max })
   if (isUtf8(bytes)) return bytes
@@ -101,7 +108,8 @@ async function namesIn(directory: string, shown: string): Promise<readonly strin
 
 const existing = '; give an existing policy directory (policy.directory)'
 
-function mayCount(name: string): boolean {
+/** Whether a file of a policy directory counts, by its name. */
+export function mayCount(name: string): boolean {
   const isNote = name.startsWith('README') && !isPart.test(name)
   return !name.startsWith('.') && !isNote
 }

@@ -125,7 +125,10 @@ export async function tokenFrom(
   gateway: TestPostern,
   { name: username, password }: Pick<User, 'name' | 'password'>,
 ): Promise<string> {
-  const answer = await postLogin(gateway, { username, password, uuid: '-', code: '-' })
+  const logIn = () => postLogin(gateway, { username, password, uuid: '-', code: '-' })
+  let answer = await logIn()
+  // On busy cores a store can miss its timeout. Clients retry a 503 too.
+  while (answer.status === 503) answer = await logIn()
   const { token } = answer.json() as { token?: string }
   if (token === undefined) throw new Error(`no token: ${answer.body}`)
   return token

@@ -6,11 +6,12 @@ import type { Io } from './io.ts'
 /** What commands touch when a process runs them. */
 export function createIo(host: NodeJS.Process): Io {
   const { stdin, stdout, stderr, env } = host
+  const isInWorkflow = env['GITHUB_ACTIONS'] === 'true'
   // A reader that closes the pipe early, such as `head`, is not an error.
   for (const stream of [stdout, stderr]) stream.on('error', () => {})
   return {
     out: (line) => void stdout.write(line),
-    err: (line) => void stderr.write(line),
+    err: (line) => void stderr.write(isInWorkflow ? withoutCommands(line) : line),
     env,
     cwd: host.cwd(),
     readStdin: () => text(stdin),
@@ -35,6 +36,14 @@ export function createIo(host: NodeJS.Process): Io {
     },
     host,
   }
+}
+
+/**
+ * A runner of GitHub Actions executes commands that it finds in the log: `::` at the start of a line,
+ * and `##[` anywhere. A role name in a message must not be one.
+ */
+function withoutCommands(text: string): string {
+  return text.replaceAll(/##(?=\[)|^(?=\s*::)/gm, (found) => (found === '' ? '· ' : '# #'))
 }
 
 /** A container may run under a number that has no name. */

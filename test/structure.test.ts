@@ -59,8 +59,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   // Knows files and documents, and nothing of policies.
   openapi: ['suggest.ts'],
+
   // Pure: what people ask about a policy and the configuration together.
   answers: ['admission', 'policy/'],
+  'answers/coverage': ['admission', 'policy/', 'suggest.ts'],
 
   login: ['token', 'log', 'thread-priority.ts'],
 
@@ -167,6 +169,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/database',
     'stores/policies/document',
     'suggest.ts',
+  ],
+  'cli/questions/coverage': [
+    'cli',
+    'cli/report',
+    'cli/questions',
+    'answers/coverage',
+    'openapi',
+    'policy/review',
   ],
   'cli/publish': ['cli', 'cli/policy', 'answers', 'admission', 'policy/', 'stores/'],
   'cli/accounts': ['cli', 'config/', 'login', 'stores/', 'token', 'suggest.ts'],

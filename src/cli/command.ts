@@ -28,6 +28,8 @@ export interface ArgumentSpec {
   readonly optional?: true
   /** The options that replace it: with one of them, the user leaves it out. */
   readonly unless?: readonly string[]
+  /** The last argument may be given several times. */
+  readonly many?: true
   readonly choices?: readonly string[]
 }
 
@@ -58,13 +60,17 @@ type OptionValue<Spec> = Spec extends { readonly value: string }
           : undefined)
   : boolean
 
-type ArgumentValues<Specs extends readonly ArgumentSpec[]> = {
-  readonly [At in keyof Specs]:
-    | OneOf<Specs[At]>
-    | (Specs[At] extends { readonly optional: true } | { readonly unless: readonly string[] }
-        ? undefined
-        : never)
-}
+type ArgumentValues<Specs extends readonly ArgumentSpec[]> = Specs extends readonly [
+  { readonly many: true },
+]
+  ? readonly string[]
+  : {
+      readonly [At in keyof Specs]:
+        | OneOf<Specs[At]>
+        | (Specs[At] extends { readonly optional: true } | { readonly unless: readonly string[] }
+            ? undefined
+            : never)
+    }
 
 /** What the user asked for, in the types that the specification promises. */
 export interface Call<Spec extends CommandSpec> {

@@ -46,7 +46,9 @@ function derivedUsage({ arguments: positionals, options }: CommandSpec): string 
     if (isRequired === undefined) return []
     return [`${short === undefined ? `--${name}` : `-${short}`} ${value}`]
   })
-  const words = positionals.map(({ name, optional }) => (optional ? `[${name}]` : name))
+  const words = positionals.map(({ name, optional, many }) => {
+    return `${optional ? `[${name}]` : name}${many ? '…' : ''}`
+  })
   return [...words, ...required, ...(entries.length === 0 ? [] : ['[OPTIONS]'])].join(' ')
 }
 

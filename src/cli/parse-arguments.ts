@@ -22,9 +22,10 @@ export function parseArguments<Spec extends CommandSpec>(
   const expected = spec.arguments.filter((each) => replacement(each) === undefined)
   checkArguments(expected, given.positionals, replacementHint(spec, replacement))
   const values = [...given.positionals]
+  const named = spec.arguments.map((each) => (expected.includes(each) ? values.shift() : undefined))
   return {
     options: Object.fromEntries(options),
-    arguments: spec.arguments.map((each) => (expected.includes(each) ? values.shift() : undefined)),
+    arguments: [...named, ...values],
   } as unknown as Call<Spec>
 }
 
@@ -140,16 +141,16 @@ function checkArguments(
     throw new UsageError(`missing ${noun} ${missing.join(' ')}`)
   }
   // Without its value: it may be a token or a password that belongs elsewhere.
-  if (given.length > specs.length) {
+  if (given.length > specs.length && !specs.at(-1)?.many) {
     const expected = specs.map(({ name }) => name).join(' ')
     const words = expected === '' ? 'none' : expected
     throw new UsageError(`too many arguments: expected ${words}${hint}`)
   }
-  for (const [at, { name, choices }] of specs.entries()) {
-    const value = given[at]
+  for (const [at, value] of given.entries()) {
+    const { name = '', choices } = specs[Math.min(at, specs.length - 1)] ?? {}
     // A script leaves this for an unset variable; it must not mean the current directory.
     if (value === '') throw new UsageError(`argument ${name} is empty`)
-    if (value !== undefined) checkChoice(name, value, choices)
+    checkChoice(name, value, choices)
   }
 }
 

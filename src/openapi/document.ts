@@ -7,7 +7,7 @@ import { declaresSecurity } from './security.ts'
 import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
 
 /** One method on one path, as a document describes it. */
-interface Operation {
+export interface Operation {
   readonly method: string
   /** With the base path; parameters as `{name}`. */
   readonly path: string

@@ -1,5 +1,6 @@
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
+import { coverageSpec } from '../questions/coverage/specs.ts'
 import { canSpec, explainSpec, openSpec, whoSpec } from '../questions/specs.ts'
 import { type Command, command } from './run-command.ts'
 
@@ -10,6 +11,10 @@ export const policyCommands: readonly Command[] = [
   command(whoSpec, async () => (await import('../questions/who.ts')).policyWho),
   command(canSpec, async () => (await import('../questions/can.ts')).policyCan),
   command(openSpec, async () => (await import('../questions/open.ts')).policyOpen),
+  command(
+    coverageSpec,
+    async () => (await import('../questions/coverage/coverage.ts')).policyCoverage,
+  ),
   command(diffSpec, async () => (await import('../policy/diff.ts')).policyDiff),
   command(pushSpec, async () => (await import('../publish/push.ts')).policyPush),
   command(pullSpec, async () => (await import('../publish/pull.ts')).policyPull),

@@ -1,7 +1,7 @@
 import { type CommandSpec, configOption, outputOption } from '../command.ts'
 
 /** The options by which a user says what a question is about. */
-const askedOptions = {
+export const askedOptions = {
   policies: {
     value: 'DIR',
     description:

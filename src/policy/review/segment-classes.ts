@@ -13,7 +13,7 @@ export interface SegmentClass {
  * The kinds of segment that the patterns at these nodes distinguish, of those that begin with
  * `prefix`. Segments that no pattern names come first: they show a difference soonest.
  */
-function* segmentClasses(
+export function* segmentClasses(
   nodes: readonly PatternNode<unknown>[],
   { prefix, mayBeEmpty }: { readonly prefix: string; readonly mayBeEmpty: boolean },
 ): Generator<SegmentClass> {

@@ -1,0 +1,101 @@
+import type { Admission } from '../../admission/verdict.ts'
+import type { CompiledSet } from '../../policy/engine/decision.ts'
+import { shapeOf } from '../../policy/review/pattern-tree.ts'
+import type { Exclusion, Origin, Rule } from '../../policy/rule/rule.ts'
+import { matchesMethod } from './method-match.ts'
+import { createNearestOperation } from './nearest-operation.ts'
+import {
+  createOperationAnswers,
+  type DocumentedOperation,
+  type OperationAccess,
+} from './operation-access.ts'
+import { createOperationTree, type OperationTree } from './operation-tree.ts'
+
+/** Lines of a policy that name the same method and path. */
+export interface Granted {
+  readonly by: 'rule' | 'exclusion'
+  readonly method: string
+  readonly path: string
+  readonly origins: readonly Origin[]
+  /** The roles of the rules, in the order of the lines. */
+  readonly roles: readonly string[]
+}
+
+/** Lines that match no operation. */
+interface UnmatchedGrant<Op> extends Granted {
+  readonly nearest?: Op
+}
+
+/** Rules that end in `*` and match operations. */
+interface PrefixRule extends Granted {
+  /** How many operations have a path that they match. */
+  readonly operations: number
+}
+
+/** OpenAPI documents and a policy, compared both ways. */
+export interface Coverage<Op> {
+  readonly operations: readonly OperationAccess<Op>[]
+  readonly unmatched: readonly UnmatchedGrant<Op>[]
+  readonly prefixRules: readonly PrefixRule[]
+  /** Whether rules were compared with operations: not when Casbin evaluates the model. */
+  readonly areRulesCompared: boolean
+}
+
+/** Nearest operations are looked for in the first lines: more than a person reads. */
+const mostNearest = 1000
+
+/**
+ * Compares the operations of OpenAPI documents with what the gateway allows: who may call each
+ * operation, and which rules and exclusions are about none. Pure.
+ */
+export function coverOperations<Op extends DocumentedOperation>(
+  operations: readonly Op[],
+  { admission, policies }: { readonly admission: Admission; readonly policies: CompiledSet },
+): Coverage<Op> {
+  const { set } = policies
+  const tree = createOperationTree(operations)
+  const answer = createOperationAnswers(admission, { policies, tree })
+  const areRulesCompared = set.model.casbin === undefined
+  const own = new Set(admission.endpoints.map(({ allow, path }) => `${allow} ${path}`))
+  const grants = [
+    ...(areRulesCompared ? grouped('rule', set.rules) : []),
+    ...grouped('exclusion', set.exclusions).filter(
+      ({ method, path }) => !own.has(`${method} ${path}`),
+    ),
+  ].map((granted) => ({ ...granted, operations: meeting(granted, tree) }))
+  const nearestOperation = createNearestOperation(operations)
+  const unmatched = grants.filter((granted) => granted.operations === 0)
+
+  return {
+    operations: operations.map(answer),
+    unmatched: unmatched.map(({ operations: _, ...granted }, at) => {
+      const nearest = at < mostNearest ? nearestOperation(granted) : undefined
+      return { ...granted, ...(nearest !== undefined && { nearest }) }
+    }),
+    prefixRules: grants.filter((granted) => granted.path.endsWith('*') && granted.operations > 0),
+    areRulesCompared,
+  }
+}
+
+function grouped(by: Granted['by'], lines: readonly (Rule | Exclusion)[]): readonly Granted[] {
+  const groups = Map.groupBy(lines, ({ method, path }) => `${method} ${path}`)
+  return Array.from(groups.values(), (group) => {
+    const { method = '', path = '' } = group[0] ?? {}
+    const roles = group.flatMap((line) => ('roleKey' in line ? [line.roleKey] : []))
+    return {
+      by,
+      method,
+      path,
+      origins: group.map(({ origin }) => origin),
+      roles: [...new Set(roles)],
+    }
+  })
+}
+
+function meeting<Op extends DocumentedOperation>(
+  { method, path }: Granted,
+  tree: OperationTree<Op>,
+): number {
+  const met = tree.meeting(shapeOf(path))
+  return met.filter((operation) => matchesMethod(method, operation.method)).length
+}

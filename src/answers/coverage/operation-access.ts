@@ -1,0 +1,91 @@
+import type { Admission } from '../../admission/verdict.ts'
+import { removedPaths } from '../../endpoints.ts'
+import type { CompiledSet } from '../../policy/engine/decision.ts'
+import { createNode, type PatternNode, place, shapeOf } from '../../policy/review/pattern-tree.ts'
+import { type AnsweredCall, type CallAccess, createCallAnswers } from './call-access.ts'
+import type { OperationTree } from './operation-tree.ts'
+import { parseTemplate } from './path-template.ts'
+import { pathsOf } from './template-paths.ts'
+
+/** What the answers need of an operation of an OpenAPI document. */
+export interface DocumentedOperation {
+  readonly method: string
+  /** With the base path; parameters as `{name}`. */
+  readonly path: string
+  readonly declaresSecurity: boolean
+}
+
+/** Who may call an operation with some of its values, with a path as an example. */
+export interface ValuesAccess extends AnsweredCall {
+  readonly example: string
+}
+
+/** Who may call an operation. */
+export interface OperationAccess<Op> {
+  readonly operation: Op
+  /** One entry for each kind of access that some value of its parameters has, the widest first. */
+  readonly kinds: readonly ValuesAccess[]
+  /** Whether these are all: not when values or paths were sampled. */
+  readonly isComplete: boolean
+}
+
+const widestFirst: readonly CallAccess[] = [
+  'public',
+  'authenticated',
+  'roles',
+  'admin',
+  'unserved',
+  'refused',
+]
+
+/**
+ * Answers for every operation who may call it, as the gateway decides. A value of a parameter that
+ * makes the path one of another operation, or of an endpoint of the gateway, is not counted.
+ */
+export function createOperationAnswers<Op extends DocumentedOperation>(
+  admission: Admission,
+  { policies, tree }: { readonly policies: CompiledSet; readonly tree: OperationTree<Op> },
+): (operation: Op) => OperationAccess<Op> {
+  const { answer, patterns } = createCallAnswers(admission, policies)
+  const roots = [surfaceOf(admission, policies), ...(patterns === undefined ? [] : [patterns])]
+
+  return (operation) => {
+    const { method, path } = operation
+    const template = parseTemplate(path)
+    const { paths, isComplete } = pathsOf(template, roots)
+    const isExact = template.every((segment) => typeof segment === 'string')
+    const found = new Map<CallAccess, ValuesAccess>()
+    let isUndecided = false
+    for (const example of paths) {
+      if (!isExact && !tree.ownersOf(method, example).includes(operation)) continue
+      const answered = answer(method, example)
+      isUndecided ||= answered === undefined
+      if (answered === undefined || (!isExact && isOwn(answered))) continue
+      if (!found.has(answered.access)) found.set(answered.access, { ...answered, example })
+    }
+    const kinds = widestFirst.flatMap((access) => found.get(access) ?? [])
+    const isKnown = isExact || patterns !== undefined
+    return { operation, kinds, isComplete: isComplete && isKnown && !isUndecided }
+  }
+}
+
+/** The gateway answers this path itself, or to nobody. */
+function isOwn({ verdict }: AnsweredCall): boolean {
+  return verdict.endpoint !== undefined || verdict.refusal === 'no-such-endpoint'
+}
+
+/** Everything outside the rules that treats paths differently. */
+function surfaceOf(admission: Admission, { set }: CompiledSet): PatternNode<true> {
+  const root = createNode<true>()
+  const add = (path: string) => place(root, shapeOf(path), () => true)
+  for (const { path } of set.exclusions) add(path)
+  for (const path of [...admission.routes, ...admission.endpoints].map((each) => each.path)) {
+    if (path.startsWith('/')) place(root, literalShape(path), () => true)
+  }
+  for (const path of removedPaths) add(path)
+  return root
+}
+
+function literalShape(path: string) {
+  return { segments: path.split('/').slice(1), tail: 'end', prefix: '' } as const
+}

@@ -1,0 +1,39 @@
+import { type CommandSpec, reportOption } from '../../command.ts'
+import { askedOptions } from '../specs.ts'
+
+export const coverageSpec = {
+  name: 'policy coverage',
+  summary: 'compare OpenAPI documents with the access that a policy grants',
+  details: `Lists the operations that need no token or no permission although the document declares security, those
+that nobody or only admin may call, and those that no route serves; then the rules and exclusions that
+match no operation, with the nearest one, and how many operations each rule with "*" matches. Decides
+as the gateway does: routes, own endpoints, exclusions, rules.
+
+Reads OpenAPI 2.0, 3.0 and 3.1 as JSON or YAML. "$ref" leads to files in the folder of the document
+only. The paths of "servers" (2.0: "basePath") count as part of each path unless you give --base.`,
+  arguments: [{ name: 'DOCUMENT', many: true, description: 'OpenAPI documents, JSON or YAML' }],
+  options: {
+    base: {
+      value: 'PATH',
+      description: 'base path of all operations, in place of servers and basePath; / for none',
+    },
+    strict: {
+      description:
+        'exit with 1 for operations that are too open or that nobody or only admin may call',
+    },
+    ...reportOption,
+    ...askedOptions,
+  },
+  exitCodes: {
+    0: 'compared; with --strict: no operation is too open or without callers',
+    1: 'with --strict: operations are too open, or nobody or only admin may call them',
+    3: 'a document, the policy or the configuration is not valid',
+    5: 'Redis is unreachable, nothing is published, or the revision does not exist',
+  },
+  examples: [
+    'postern policy coverage openapi.yaml',
+    'postern policy coverage orders.yaml articles.json --strict',
+    'postern policy coverage openapi.yaml --base /api/v1 --policies ../new-policies',
+    'postern policy coverage openapi.yaml --revision live --output sarif > coverage.sarif',
+  ],
+} as const satisfies CommandSpec

@@ -1,0 +1,106 @@
+import type { OperationFinding } from '../../../answers/coverage/findings.ts'
+import { formatProblem } from '../../../errors.ts'
+import type { Operation } from '../../../openapi/document.ts'
+import { count, formatTable, printable } from '../../format.ts'
+import { type Covered, grantText, placesOf } from './covered.ts'
+import { detailOf, kindWords } from './finding-words.ts'
+
+/** More than a person reads. */
+const maxRows = 100
+
+/** Everything that was found, for a person. */
+export function formatCovered(covered: Covered): string {
+  const { findings, coverage } = covered
+  const { unmatched, prefixRules } = coverage
+  const byKind = Map.groupBy(findings, ({ kind }) => kind)
+  const kinds = Object.entries(kindWords).flatMap(([kind, { one, many }]) => {
+    const some = byKind.get(kind as keyof typeof kindWords) ?? []
+    return some.length === 0
+      ? []
+      : [listed(count(some.length, `operation ${one}`, `operations ${many}`), some.map(findingRow))]
+  })
+  const near = unmatched.toSorted((a, b) => Number(!a.nearest) - Number(!b.nearest))
+  return [
+    ...kinds,
+    listed(
+      count(
+        unmatched.length,
+        'rule or exclusion matches no operation',
+        'rules or exclusions match no operation',
+      ),
+      near.map((granted) => [
+        placesOf(granted),
+        grantText(granted),
+        granted.nearest === undefined ? '' : `nearest: ${callOf(granted.nearest)}`,
+      ]),
+    ),
+    listed(
+      count(prefixRules.length, 'rule ends in "*"', 'rules end in "*"'),
+      prefixRules.map((rule) => [
+        placesOf(rule),
+        grantText(rule),
+        `matches ${count(rule.operations, 'operation')}`,
+      ]),
+    ),
+    ...summaryLines(covered).map((line) => `${printable(line)}\n`),
+  ].join('')
+}
+
+function listed(title: string, rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return ''
+  const more = rows.length - maxRows
+  const rest = more > 0 ? `  … and ${count(more, 'more', 'more')}: --output json lists all\n` : ''
+  return `${title}:\n${formatTable(rows.slice(0, maxRows), '  ')}${rest}`
+}
+
+function findingRow(finding: OperationFinding<Operation>): readonly string[] {
+  const { method, path, origin } = finding.operation
+  return [`${origin.file}:${origin.line}`, method, path, detailOf(finding)]
+}
+
+function callOf({ method, path }: Operation): string {
+  return `${method} ${path}`
+}
+
+/** What was compared, and how many operations have which callers. */
+export function summaryLines({ documents, coverage, policy }: Covered): readonly string[] {
+  const widest = coverage.operations.map(({ kinds: [first] }) => first?.access)
+  const numberOf = (...accesses: readonly unknown[]) =>
+    widest.filter((access) => accesses.includes(access)).length.toLocaleString('en-US')
+  const parts = [
+    `${numberOf('roles')} for roles`,
+    `${numberOf('public', 'authenticated')} open`,
+    `${numberOf('admin')} for admin only`,
+    `${numberOf('unserved', 'refused')} for no one`,
+  ]
+  return [
+    ...documents.map(
+      ({ name, version, operations }) =>
+        `${name}: OpenAPI ${version}, ${count(operations.length, 'operation')}`,
+    ),
+    `policy: ${policy}`,
+    `${count(widest.length, 'operation')}: ${parts.join(', ')}`,
+  ]
+}
+
+/** What the answer does not consider. */
+export function notesOf({ ignored, coverage, findings }: Covered): readonly string[] {
+  return [
+    ...ignored.map(formatProblem),
+    ...(isAllUnserved(coverage)
+      ? ['no operation has a route: if the paths lack their base path, give it with --base']
+      : []),
+    ...(coverage.areRulesCompared
+      ? []
+      : ['rules are not compared with operations: only Casbin knows which paths they match']),
+    ...(findings.every(({ isComplete, kind }) => isComplete || kind === 'undecided')
+      ? []
+      : ['"sampled" operations were checked with some values of their parameters, not with all']),
+  ]
+}
+
+function isAllUnserved({ operations }: Covered['coverage']): boolean {
+  return (
+    operations.length > 0 && operations.every(({ kinds: [first] }) => first?.access === 'unserved')
+  )
+}

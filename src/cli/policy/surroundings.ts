@@ -1,11 +1,7 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import type { Surroundings } from '../../policy/checks/check.ts'
 import { type KnownRoles, knownRoles } from '../../policy/checks/known-roles.ts'
-import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
-import { accountSettings, withDatabase } from '../configured-database.ts'
 import type { Io } from '../io.ts'
-import { type PolicySettings, unavailable } from '../settings.ts'
+import type { PolicySettings } from '../settings.ts'
 import { readVersion } from './versions.ts'
 
 /** The options that say what to check a policy against. */
@@ -24,10 +20,12 @@ export async function readSurroundings(
   { config, against, accounts = false }: SurroundingOptions,
   io: Io,
 ): Promise<Surroundings> {
+  const before = against === undefined ? undefined : await rolesOfVersion(against, settings, io)
+  const assignable = accounts ? await rolesOfAccounts(settings, config, io) : undefined
   return {
     routes: routesOf(settings),
-    ...(against !== undefined && { before: await rolesOfVersion(against, settings, io) }),
-    ...(accounts && { assignable: await rolesOfAccounts(settings, config, io) }),
+    ...(before !== undefined && { before }),
+    ...(assignable !== undefined && { assignable }),
   }
 }
 
@@ -46,22 +44,12 @@ async function rolesOfVersion(
   return knownRoles(against === 'live' ? `the live policy ${set.revision}` : against, set)
 }
 
-/** Reads the table of roles as it is: a check creates neither tables nor a database. */
+/** Loads the database drivers only where they are needed: they take longer to load than most checks. */
 async function rolesOfAccounts(
   settings: PolicySettings,
   file: string | undefined,
   io: Io,
 ): Promise<KnownRoles> {
-  const config = settings.config ?? accountSettings(file, io).config
-  const directory = resolve(io.cwd, config.application.dataDirectory)
-  if (config.database.url === undefined && !existsSync(join(directory, 'database'))) {
-    return unavailable(
-      `--accounts: ${config.application.dataDirectory} has no embedded database: start the gateway once, or set database.url`,
-    )
-  }
-  const readOnly = { ...config, database: { ...config.database, migrate: 'never' as const } }
-  const roleKeys = await withDatabase({ config: readOnly, directory }, (database) =>
-    createAccountChanges(database).roleKeys(),
-  )
-  return { name: 'sys_role', roleKeys: new Set(roleKeys) }
+  const { readAssignableRoles } = await import('./assignable-roles.ts')
+  return readAssignableRoles(settings, file, io)
 }

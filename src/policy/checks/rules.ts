@@ -78,6 +78,7 @@ function noEffectReason({ roleKey, path, method }: Rule, adminIsInherited: boole
 
 /** For the rules of a superuser from whom no role inherits them. */
 function createSuperuserReason(set: PolicySet) {
+  if (set.model.superusers === undefined) return () => undefined
   const { superuser } = createGrants(set)
   const parents = new Set(set.inheritances.map(({ parentKey }) => parentKey))
   return ({ roleKey }: Rule) => {

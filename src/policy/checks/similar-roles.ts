@@ -47,12 +47,20 @@ function fold(roleKey: string): string {
  * left out, or of the longer one: ten thousand roles need no comparison of each with each.
  */
 function* neighbors(keys: readonly string[]): Generator<readonly [string, string]> {
+  const firsts = new Map<string, string>()
   const groups = new Map<string, string[]>()
+  const take = (spelling: string, key: string) => {
+    const first = firsts.get(spelling)
+    const group = groups.get(spelling)
+    if (first === undefined) firsts.set(spelling, key)
+    else if (group !== undefined) group.push(key)
+    else if (first !== key) groups.set(spelling, [first, key])
+  }
   for (const key of keys) {
-    for (const spelling of new Set([key, ...shortened(key)])) {
-      const group = groups.get(spelling)
-      if (group === undefined) groups.set(spelling, [key])
-      else group.push(key)
+    take(key, key)
+    for (let at = 0; at < key.length; at++) {
+      // A doubled letter leaves the same spelling twice.
+      if (key[at] !== key[at - 1]) take(key.slice(0, at) + key.slice(at + 1), key)
     }
   }
   for (const group of groups.values()) {
@@ -61,10 +69,6 @@ function* neighbors(keys: readonly string[]): Generator<readonly [string, string
       for (const other of group.slice(at + 1)) if (isTypingError(key, other)) yield [key, other]
     }
   }
-}
-
-function* shortened(key: string): Generator<string> {
-  for (let at = 0; at < key.length; at++) yield key.slice(0, at) + key.slice(at + 1)
 }
 
 function isTypingError(one: string, other: string): boolean {

@@ -13,6 +13,7 @@ export function checkSuperusers(
   locate: Locate,
 ): Finding[] {
   const clauses = set.model.superusers ?? []
+  if (clauses.length === 0) return []
   const { superuser } = createGrants(set)
   return clauses.flatMap(({ roleKey, inherited, text }): Finding[] => {
     const denying = superuser(roleKey)?.deniedBy

@@ -41,7 +41,8 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
       }
       const result = readLine(raw, Object.freeze({ file: file.name, line }))
       if ('problems' in result) {
-        const comment = inlineComment(raw)
+        // The last column of a `g` line is a role key, which may contain "#".
+        const comment = first === 'p' ? inlineComment(raw) : undefined
         if (comment !== undefined) {
           report({ file: file.name, line, ...comment })
           continue

@@ -224,6 +224,23 @@ describe('Markdown', () => {
   })
 })
 
+describe('a Markdown comment of hostile lines', () => {
+  test('stays below the limit', () => {
+    const ids = Array.from({ length: 30 }, (_, index) => `rule-${index}`)
+    const rules = Object.fromEntries(
+      ids.map((id) => [id, { summary: 'x'.repeat(80), help: 'x'.repeat(200) }]),
+    )
+    const many = ids.flatMap((rule) =>
+      Array.from({ length: 100 }, () => result({ rule, message: '`'.repeat(1000) })),
+    )
+    const summary = Array.from({ length: 1000 }, () => '`'.repeat(1000))
+
+    const text = renderReport(report(many, { rules, summary }), 'markdown', place)
+
+    expect(text.length).toBeLessThan(65_536)
+  })
+})
+
 describe('GitHub annotations', () => {
   test('are a summary, then the results, most severe first', () => {
     const text = renderReport(

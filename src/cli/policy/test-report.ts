@@ -42,39 +42,13 @@ export function testReport(
   { outcomes, failures, coverage }: TestReport,
   { min, summary }: { readonly min: number; readonly summary: readonly string[] },
 ): Report {
-  const file = review.directory.name
-  const isLow = coverage.percent < min
-  const low = `coverage is ${coverage.percent} %, below the required ${min} %`
-  const missing: readonly Result[] = [
-    ...(outcomes.length > 0
-      ? []
-      : [
-          {
-            rule: 'no-tests',
-            level: 'error',
-            message: 'the directory has no tests',
-            file,
-          } as const,
-        ]),
-    ...(isLow ? [{ rule: 'coverage-too-low', level: 'error', message: low, file } as const] : []),
-  ]
+  const missing = missingIn(review.directory.name, { outcomes, coverage, min })
+  const untested = [...coverage.rules.undecided, ...coverage.exclusions.undecided]
   const results = [
     ...failures.map(failureResult),
     ...missing,
     ...reviewResults(review),
-    ...[...coverage.rules.undecided, ...coverage.exclusions.undecided]
-      .filter(({ origin }) => origin.line > 0)
-      .map((granted): Result => {
-        const { origin } = granted
-        const text = describeGranted(granted)
-        return {
-          rule: 'not-covered',
-          level: 'note',
-          message: `not covered: ${text}`,
-          ...origin,
-          text,
-        }
-      }),
+    ...untested.filter(({ origin }) => origin.line > 0).map(untestedResult),
   ]
   const isPassed = failures.length === 0 && missing.length === 0
   return {
@@ -92,6 +66,31 @@ function failureResult(outcome: Outcome): Result {
   const { at } = outcome.expectation
   const message = describeFailure(outcome)
   return { rule: 'test-failed', level: 'error', message, ...at, text: describeExpectation(outcome) }
+}
+
+function untestedResult(granted: Rule | Exclusion): Result {
+  const text = describeGranted(granted)
+  const message = `not covered: ${text}`
+  return { rule: 'not-covered', level: 'note', message, ...granted.origin, text }
+}
+
+/** Tests that the directory should have. */
+function missingIn(
+  file: string,
+  { outcomes, coverage, min }: Pick<TestReport, 'outcomes' | 'coverage'> & { readonly min: number },
+): readonly Result[] {
+  const result = (rule: string, message: string): Result => ({
+    rule,
+    level: 'error',
+    message,
+    file,
+  })
+  const { percent } = coverage
+  const low = `coverage is ${percent} %, below the required ${min} %`
+  return [
+    ...(outcomes.length > 0 ? [] : [result('no-tests', 'the directory has no tests')]),
+    ...(percent < min ? [result('coverage-too-low', low)] : []),
+  ]
 }
 
 /** A suite for each test file. */

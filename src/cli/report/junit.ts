@@ -1,5 +1,5 @@
 import { printable } from '../format.ts'
-import { type Case, isFailing, placeOf, type Report, type Suite } from './report.ts'
+import { type Case, isFailing, placeOf, type Report, type Result, type Suite } from './report.ts'
 
 /** JUnit XML, which CI systems show as test results. */
 export function formatJunit(report: Report): string {
@@ -17,20 +17,22 @@ export function formatJunit(report: Report): string {
   ].join('\n')
 }
 
-/** A case for each rule: it fails if a result does that makes the command fail. */
+/** A case for each rule, which fails with the results that make the command fail. */
 function suiteOf(report: Report): Suite {
   const { command, rules, isUnanswered } = report
   const found = Map.groupBy(report.results, ({ rule }) => rule)
   const cases = Object.keys(rules).map((name): Case => {
-    const [failures, notes]: [string[], string[]] = [[], []]
-    for (const result of found.get(name) ?? []) {
-      const place = placeOf(result)
-      const line = place ? `${place}: ${result.message}` : result.message
-      ;(isFailing(result, report) ? failures : notes).push(line)
-    }
-    return { name, className: command, notes, [isUnanswered ? 'errors' : 'failures']: failures }
+    const results = found.get(name) ?? []
+    const failing = results.filter((each) => isFailing(each, report)).map(inOneLine)
+    const notes = results.filter((each) => !isFailing(each, report)).map(inOneLine)
+    return { name, className: command, notes, [isUnanswered ? 'errors' : 'failures']: failing }
   })
   return { name: command, cases }
+}
+
+function inOneLine(result: Result): string {
+  const place = placeOf(result)
+  return place ? `${place}: ${result.message}` : result.message
 }
 
 function counts(cases: readonly Case[]): string {

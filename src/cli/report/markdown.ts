@@ -11,6 +11,7 @@ import {
 /** GitHub accepts 65,536 characters in a comment; the rest is for what a pipeline adds. */
 const maxLength = 60_000
 const maxLine = 400
+const maxSummary = 20
 /** Longer lists start folded. */
 const maxOpen = 10
 
@@ -28,7 +29,7 @@ export function formatMarkdown(report: Report): string {
     `### Postern ${command}: ${verdict}`,
     '',
     ...(levels === '' ? [] : [`${levels}.`, '']),
-    ...summary.flatMap((line) => [inlineCode(line), '']),
+    ...summary.slice(0, maxSummary).flatMap((line) => [inlineCode(line), '']),
   ].join('\n')
 
   const groups = [...Map.groupBy(results, ({ rule }) => rule)]
@@ -50,7 +51,8 @@ function formatGroup(
   const { summary, help } = rule
   const title = `${summary} (${id}, ${countLevels(results) || results.length.toLocaleString('en-US')})`
   const lines: string[] = []
-  let length = title.length + help.length + maxLine
+  // The fences can be as long as a line, around a line of backticks.
+  let length = title.length + help.length + 3 * maxLine
   for (const result of results) {
     const line = formatLine(result)
     length += line.length + 1

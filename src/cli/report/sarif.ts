@@ -13,10 +13,10 @@ export function formatSarif(report: Report, place: Workplace): string {
   const { command, rules, results, isUnanswered = false } = report
   const ids = Object.keys(rules)
   // A result of code scanning needs a file; the rest is about the run.
-  const [located, other] = [results.filter(hasFile), results.filter((each) => !hasFile(each))]
-  const shown = bySeverity(located).slice(0, maxResults)
+  const shown = bySeverity(results).slice(0, maxResults)
+  const [located, other] = [shown.filter(hasFile), shown.filter((each) => !hasFile(each))]
   const fingerprintOf = createFingerprints()
-  const notifications = [...other.map(notification), ...leftOut(located.length - shown.length)]
+  const notifications = [...other.map(notification), ...leftOut(results.length - shown.length)]
   return json({
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -41,7 +41,7 @@ export function formatSarif(report: Report, place: Workplace): string {
             ...(notifications.length > 0 && { toolExecutionNotifications: notifications }),
           },
         ],
-        results: shown.map((result) => ({
+        results: located.map((result) => ({
           ruleId: result.rule,
           ruleIndex: ids.indexOf(result.rule),
           level: result.level,

@@ -160,7 +160,7 @@ describe('two gateways on one Redis', () => {
 
     const disabled = await postern(`user disable ${user.name}`)
 
-    expect(disabled.code).toBe(1)
+    expect(disabled.code).toBe(5)
     expect(disabled.err).toContain(`the tokens of ${user.name} are still valid`)
     expect(await verdictOn(gateways[0], token)).toBe('live')
     await expect(tokenFrom(gateways[0], user)).rejects.toThrow('no token')

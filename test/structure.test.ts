@@ -170,6 +170,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/policies/document',
     'suggest.ts',
   ],
+  'cli/questions/matrix': ['cli', 'cli/questions', 'answers'],
   'cli/questions/coverage': [
     'cli',
     'cli/report',

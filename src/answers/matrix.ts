@@ -2,6 +2,7 @@ import type { Access } from '../admission/routes.ts'
 import type { Verdict } from '../admission/verdict.ts'
 import { decide } from '../policy/decide.ts'
 import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
+import type { PolicySet } from '../policy/set/policy-set.ts'
 import { type Asked, rolesIn, unrestricted } from './asked.ts'
 import { type CallCase, createCallCases, type Operation } from './call-cases.ts'
 import { createLineages } from './lineage.ts'
@@ -28,12 +29,12 @@ export const cellKinds = [
   'part-everyone',
   'denied',
 ] as const
-type CellKind = (typeof cellKinds)[number]
+export type CellKind = (typeof cellKinds)[number]
 
 type OperationAccess = Access | 'exclusion' | 'endpoint'
 
 /** One row: a method and path pattern that rules or exclusions name. */
-interface MatrixOperation extends Operation {
+export interface MatrixOperation extends Operation {
   /** The routes and own endpoints that serve it. */
   readonly servedBy: readonly string[]
   /** What callers need: a permission, or what lets everyone through. */
@@ -45,7 +46,7 @@ interface MatrixOperation extends Operation {
 }
 
 /** Roles and operations. `admin`, which may do everything, has no column. */
-interface Matrix {
+export interface Matrix {
   readonly roles: readonly string[]
   readonly operations: readonly MatrixOperation[]
   /** Left out: no route serves any of their calls, or the gateway refuses all of them. */
@@ -64,7 +65,7 @@ export function matrix(asked: Asked): Matrix {
   const unserved: Operation[] = []
   const unasked: Operation[] = []
 
-  for (const { method, path } of operationsIn(asked)) {
+  for (const { method, path } of operationsIn(set)) {
     let isAsked = false
     tally.start()
     const isExact = callCases({ method, path }, (call) => {
@@ -78,9 +79,16 @@ export function matrix(asked: Asked): Matrix {
   return { roles, operations, unserved, unasked }
 }
 
+/** How large the matrix of a policy is at most. */
+export function matrixSize(set: PolicySet): {
+  readonly roles: number
+  readonly operations: number
+} {
+  return { roles: rolesIn(set).length, operations: operationsIn(set).length }
+}
+
 /** Every operation once, by path: `/a/:id` and `/a/:name` are the same one. */
-function operationsIn({ policies }: Asked): readonly Operation[] {
-  const { rules, exclusions } = policies.set
+function operationsIn({ rules, exclusions }: PolicySet): readonly Operation[] {
   const distinct = new Map<string, Operation>()
   for (const { method, path } of [...rules, ...exclusions, ...builtInExclusions]) {
     const key = `${path.replaceAll(/\/:[^/]*/g, '/:')} ${method}`

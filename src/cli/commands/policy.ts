@@ -1,7 +1,7 @@
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
-import { canSpec, explainSpec, openSpec, whoSpec } from '../questions/specs.ts'
+import { canSpec, explainSpec, matrixSpec, openSpec, whoSpec } from '../questions/specs.ts'
 import { type Command, command } from './run-command.ts'
 
 export const policyCommands: readonly Command[] = [
@@ -11,6 +11,7 @@ export const policyCommands: readonly Command[] = [
   command(whoSpec, async () => (await import('../questions/who.ts')).policyWho),
   command(canSpec, async () => (await import('../questions/can.ts')).policyCan),
   command(openSpec, async () => (await import('../questions/open.ts')).policyOpen),
+  command(matrixSpec, async () => (await import('../questions/matrix/matrix.ts')).policyMatrix),
   command(
     coverageSpec,
     async () => (await import('../questions/coverage/coverage.ts')).policyCoverage,

@@ -149,3 +149,32 @@ published.`,
     "postern policy open --output json | jq '.routes'",
   ],
 } as const satisfies CommandSpec
+
+export const matrixSpec = {
+  name: 'policy matrix',
+  summary: 'print a table of roles and operations',
+  details: `A row for each method and path that a rule or an exclusion names and a route serves, a column for each
+role: whether it may make all of the calls, some or none, and through what. The HTML page is one file
+that loads nothing and works without scripts. In CSV, an apostrophe precedes text that a spreadsheet
+would evaluate as a formula. Works offline unless the policy is published.`,
+  arguments: [],
+  options: {
+    output: {
+      value: 'FORMAT',
+      choices: ['text', 'json', 'csv', 'markdown', 'html'],
+      default: 'text',
+      description: 'output format: text, json, csv, markdown or html',
+    },
+    ...askedOptions,
+  },
+  exitCodes: {
+    0: 'printed',
+    1: 'not printed: Casbin evaluates the model, and the matrix is too large for it',
+    ...couldNotAsk,
+  },
+  examples: [
+    'postern policy matrix',
+    'postern policy matrix --output html > matrix.html',
+    'postern policy matrix --output csv --revision live --config production.yaml > matrix.csv',
+  ],
+} as const satisfies CommandSpec

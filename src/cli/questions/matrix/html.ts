@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { count, printable } from '../../format.ts'
+import { script, style } from './page.ts'
+import { cellMeanings, cellsOf, cellWords, type Sheet, type SheetCell } from './sheet.ts'
+
+/** A mark, which does not depend on color, and the class of each cell. */
+const marks: Readonly<Record<SheetCell, readonly [mark: string, name: string]>> = {
+  none: ['', ''],
+  own: ['✓', 'o'],
+  inherited: ['↑', 'i'],
+  superuser: ['★', 's'],
+  everyone: ['∗', 'e'],
+  'part-own': ['◐', 'p'],
+  'part-inherited': ['◐↑', 'p'],
+  'part-everyone': ['◐∗', 'p'],
+  denied: ['✗', 'd'],
+  admin: ['★', 's'],
+}
+
+/**
+ * One page that loads nothing: its policy allows its own style and script only, so that markup in a
+ * role key could run nothing even if it were not escaped. The script only filters.
+ */
+export function formatHtml(sheet: Sheet): string {
+  const { policy, roles, operations, notes } = sheet
+  const allowed = `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; base-uri 'none'; form-action 'none'`
+  return [
+    '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n',
+    `<meta http-equiv="Content-Security-Policy" content="${allowed}">\n`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+    `<title>Access matrix ${escaped(policy)}</title>\n<style>${style}</style>\n`,
+    `<header>\n<h1>Access matrix</h1>\n<p>Policy ${escaped(policy)}: ${count(roles.length - 1, 'role')} and admin, ${count(operations.length, 'operation')}.\n`,
+    ...notes.map((note) => `<p class="note">${escaped(note)}\n`),
+    '<p id="filters" hidden><label>Operations <input id="rows" type="search" placeholder="GET /orders"></label> ',
+    '<label>Roles <input id="columns" type="search" placeholder="editor"></label>\n',
+    `<details><summary>Legend</summary>\n<ul>\n${legend()}</ul>\n</details>\n</header>\n`,
+    '<div tabindex="0" role="region" aria-label="Access matrix">\n<table>\n<thead>\n<tr><th scope="col">Operation<th scope="col">Access',
+    ...roles.map(
+      (roleKey) => `<th scope="col" title="${escaped(roleKey)}"><span>${escaped(roleKey)}</span>`,
+    ),
+    '\n<tbody>\n',
+    ...operations.map((operation) => {
+      const { method, path, access, servedBy } = operation
+      const by = servedBy.length === 0 ? '' : ` title="served by ${escaped(servedBy.join(', '))}"`
+      const cells = cellsOf(operation).map((kind) => cellTexts[kind])
+      return `<tr><th scope="row"${by}><b>${escaped(method)}</b> ${escaped(path)}<td>${access.join(', ')}${cells.join('')}\n`
+    }),
+    `</table>\n</div>\n<script>${script}</script>\n</html>\n`,
+  ].join('')
+}
+
+const cellTexts = Object.fromEntries(
+  Object.entries(marks).map(([kind, [mark, name]]) => {
+    return [kind, mark === '' ? '<td>' : `<td class=${name}>${mark}`]
+  }),
+) as Readonly<Record<SheetCell, string>>
+
+function legend(): string {
+  return cellMeanings
+    .filter(([kind]) => kind !== 'none')
+    .map(([kind, meaning]) => {
+      const [mark, name] = marks[kind]
+      return `<li><span class="${name}">${mark}</span> ${cellWords[kind]}: ${meaning}\n`
+    })
+    .join('')
+}
+
+function escaped(text: string): string {
+  return printable(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}

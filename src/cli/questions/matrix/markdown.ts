@@ -1,0 +1,32 @@
+import { printable } from '../../format.ts'
+import { cellMeanings, cellsOf, cellWords, type Sheet } from './sheet.ts'
+
+/** A table with a row for each operation. All text from files is in code, where nothing is markup. */
+export function formatMarkdown({ policy, roles, operations, notes }: Sheet): string {
+  const titles = ['Operation', 'Access', ...roles.map(code)]
+  const rows = operations.map((operation) => [
+    code(`${operation.method} ${operation.path}`),
+    operation.access.join(', '),
+    ...cellsOf(operation).map((kind) => (kind === 'none' ? '' : cellWords[kind])),
+  ])
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`
+  return [
+    `### Access matrix\n\nPolicy ${code(policy)}.\n\n`,
+    line(titles),
+    line(titles.map(() => '---')),
+    ...rows.map(line),
+    '\n',
+    ...cellMeanings.map(([kind, meaning]) => {
+      return `- ${kind === 'none' ? 'empty' : cellWords[kind]}: ${meaning}\n`
+    }),
+    ...notes.map((note) => `- Note: ${code(note)}\n`),
+  ].join('')
+}
+
+/** A code span that its text cannot end. A table also splits at a pipe in code. */
+function code(text: string): string {
+  const shown = printable(text).replaceAll('|', '\\|')
+  const longest = Math.max(0, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length))
+  const ticks = '`'.repeat(longest + 1)
+  return longest === 0 ? `${ticks}${shown}${ticks}` : `${ticks} ${shown} ${ticks}`
+}

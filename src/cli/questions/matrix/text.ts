@@ -1,0 +1,76 @@
+import { count, formatTable, printable } from '../../format.ts'
+import { cellMeanings, cellsOf, type Sheet, type SheetCell } from './sheet.ts'
+
+const marks: Readonly<Record<SheetCell, string>> = {
+  none: '-',
+  own: 'yes',
+  inherited: 'inh',
+  superuser: 'sup',
+  everyone: 'all',
+  'part-own': 'part',
+  'part-inherited': 'part',
+  'part-everyone': 'part',
+  denied: 'deny',
+  admin: 'adm',
+}
+
+/** Wide enough for most terminals; more roles go into another block of the same operations. */
+const width = 120
+
+/** Tables of operations and roles, as many side by side as fit on a line. */
+export function formatText(sheet: Sheet): string {
+  const { policy, roles, operations } = sheet
+  const cells = operations.map(cellsOf)
+  const titles = operations.map(({ method, path, access }) => [method, path, access.join(', ')])
+  const blocks = blocksOf(sheet).map(({ from, to }) =>
+    formatTable(
+      [
+        ['METHOD', 'PATH', 'ACCESS', ...roles.slice(from, to)],
+        ...titles.map((title, at) => [
+          ...title,
+          ...(cells[at] ?? []).slice(from, to).map((kind) => marks[kind]),
+        ]),
+      ],
+      '  ',
+    ),
+  )
+  const used = new Set(cells.flat())
+  const legend = cellMeanings.filter(([kind]) => used.has(kind))
+  return [
+    `${count(roles.length - 1, 'role')} and admin, ${count(operations.length, 'operation')}\n`,
+    formatTable([['policy', policy]], '  '),
+    blocks.join('\n'),
+    formatTable(legendRows(legend), '  '),
+  ].join('')
+}
+
+/** One row for a mark, although three kinds share `part`. */
+function legendRows(legend: readonly (readonly [SheetCell, string])[]): string[][] {
+  const rows = new Map<string, string>()
+  for (const [kind, meaning] of legend) {
+    const mark = marks[kind]
+    rows.set(mark, mark === 'part' ? 'some of the calls' : meaning)
+  }
+  return [...rows]
+}
+
+function blocksOf({ roles, operations }: Sheet): { readonly from: number; readonly to: number }[] {
+  const widest = (texts: readonly string[]) => Math.max(4, ...texts.map((text) => text.length))
+  const paths = operations.map(({ path }) => path)
+  const needs = operations.map(({ access }) => access.join(', '))
+  const room = Math.max(20, width - widest(paths) - widest(needs) - 14)
+  const blocks: { from: number; to: number }[] = []
+  let left = 0
+  for (const [at, roleKey] of roles.entries()) {
+    const taken = Math.max(4, printable(roleKey).length) + 2
+    const block = blocks.at(-1)
+    if (block === undefined || left < taken) {
+      blocks.push({ from: at, to: at + 1 })
+      left = room - taken
+    } else {
+      block.to = at + 1
+      left -= taken
+    }
+  }
+  return blocks
+}

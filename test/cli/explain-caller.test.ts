@@ -270,6 +270,7 @@ describe('a caller of postern policy explain', () => {
   test.each([
     ['--user ann --token - GET /x', '--user and --token cannot be combined'],
     ['--anonymous --user ann GET /x', '--user and --anonymous cannot be combined'],
+    ['--user ann --user bob GET /x', '--user is given twice'],
     ['--user ann editor GET /x', 'too many arguments: expected METHOD PATH: --user replaces ROLE'],
     ['--anonymous GET', 'missing argument PATH'],
     ['editor GET', 'missing argument PATH'],

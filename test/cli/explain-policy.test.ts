@@ -104,9 +104,11 @@ describe('postern policy explain', () => {
   test.each([
     ['http://shop.example/orders', 'give the path alone, without scheme and host'],
     ['orders', 'a path starts with "/"'],
-    ['/orders?a#b', 'in the query'],
-    ['/orders?é', 'in the query'],
-    ['/bücher', 'two parsers could read this path differently'],
+    ['/orders?a#b', 'percent-encode "#", spaces and non-ASCII characters'],
+    ['/orders?é', 'percent-encode'],
+    ['/bücher', 'percent-encode'],
+    ['/orders//7', 'two parsers could read this path differently'],
+    ['/orders/%2e%2e/x', 'two parsers could read this path differently'],
     ['*', 'a path starts with "/"'],
     [`/orders?${'x'.repeat(20_000)}`, '414: path and query together exceed limits.targetBytes'],
   ])('says what is wrong with the target %.30s', async (target, words) => {
@@ -117,6 +119,23 @@ describe('postern policy explain', () => {
     expect(code).toBe(1)
     expect(out).toMatch(/^refused: the gateway answers 4/)
     expect(out).toContain(words)
+  })
+
+  test('names a role that the policy does not name, and the nearest that it does', async () => {
+    const { explain } = await workspace()
+
+    const mistyped = await explain('clrek GET /orders')
+    const strange = await explain('角色 GET /orders --output json')
+    const known = await explain('clerk PUT /orders')
+
+    expect(mistyped).toMatchObject({
+      code: 1,
+      err: 'note: the policy does not name the role "clrek"; did you mean clerk?\n',
+    })
+    expect(JSON.parse(strange.out)).toMatchObject({
+      notes: ['the policy does not name the role "角色"'],
+    })
+    expect(known).toMatchObject({ code: 1, err: '' })
   })
 
   test('says where forward-auth answers otherwise, and which routes are for it alone', async () => {

@@ -5,18 +5,22 @@ import {
   type TokenProblem,
   type Verdict,
 } from '../../admission/verdict.ts'
+import { rolesIn } from '../../answers/asked.ts'
 import type { Question } from '../../policy/engine/decision.ts'
 import { explain } from '../../policy/explain.ts'
 import { methodProblem } from '../../policy/rule/rule.ts'
+import type { PolicySet } from '../../policy/set/policy-set.ts'
+import { didYouMean } from '../../suggest.ts'
 import { type Call, type Run, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json, printable } from '../format.ts'
+import { json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { type PolicySettings, policySettings } from '../settings.ts'
 import type { AskedCaller } from './asked-caller.ts'
 import { type AskedPolicy, askedPolicy, checkAsked, policyName } from './asked-policy.ts'
 import { asJson, type Explanation, formatExplanation } from './explanation.ts'
 import { checkCaller, findCaller } from './find-caller.ts'
+import { printNotes } from './notes.ts'
 import type { explainSpec } from './specs.ts'
 
 type ExplainCall = Call<typeof explainSpec>
@@ -36,7 +40,7 @@ export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
   if (options.output === 'json') io.out(json(asJson(answer)))
   else {
     io.out(formatExplanation(answer))
-    for (const each of answer.notes) io.err(`note: ${printable(each)}\n`)
+    printNotes(answer.notes, io)
   }
   return answer.verdict.allowed ? exitCodes.done : exitCodes.no
 }
@@ -61,7 +65,18 @@ function byPolicy(question: Question, asked: AskedPolicy) {
   const read = { ...question, path: verdict.path ?? '' }
   const nearMisses = verdict.decision === undefined ? [] : explain(read, policies).nearMisses
   const policy = { name, words: policyName(asked), revision: policies.revision }
-  return { verdict, admission, settings, notes, nearMisses, policy }
+  const role = verdict.step === 'none' ? unknownRole(question.roleKey, policies.set) : []
+  return { verdict, admission, settings, notes: [...notes, ...role], nearMisses, policy }
+}
+
+/** Most often a mistyped role, or one that has no rules yet. */
+function unknownRole(roleKey: string, set: PolicySet): readonly string[] {
+  const roles = rolesIn(set)
+  // Only its matcher knows which roles a model that Casbin evaluates allows.
+  if (roles.includes(roleKey) || set.model.casbin !== undefined) return []
+  return [
+    `the policy does not name the role ${JSON.stringify(roleKey)}${didYouMean(roleKey, roles)}`,
+  ]
 }
 
 /** No policy decides about a caller whom the gateway does not identify, so none is read. */

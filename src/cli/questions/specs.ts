@@ -42,9 +42,10 @@ headers and bodies are not considered.`,
     { name: 'PATH', description: 'request path; the policy does not see a query string' },
   ],
   options: {
-    user: { value: 'NAME', description: 'ask for the role of this account' },
+    user: { value: 'NAME', once: true, description: 'ask for the role of this account' },
     token: {
       value: 'TOKEN|-',
+      once: true,
       description:
         'ask for the owner of this token; - reads it from stdin, out of the shell history',
     },

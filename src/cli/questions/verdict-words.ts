@@ -38,8 +38,10 @@ export function ambiguityOf(target: string, { readPath }: Admission): string | u
     return 'the gateway answers 400: give the path alone, without scheme and host'
   }
   if (!path.startsWith('/')) return 'the gateway answers 400: a path starts with "/"'
-  if (readPath(path) === undefined) return undefined
-  return 'the gateway answers 400: percent-encode "#", spaces and non-ASCII characters in the query'
+  if (readPath(path) !== undefined || /[^\x21-\x7e]/.test(path)) {
+    return 'the gateway answers 400: percent-encode "#", spaces and non-ASCII characters'
+  }
+  return undefined
 }
 
 /** The route or endpoint, with its access and its upstream. */

@@ -287,6 +287,16 @@ describe('the architecture', () => {
     expect(foreign.map(({ path, to }) => `${path} -> ${to}`)).toEqual([])
   })
 
+  test('leaves it to admission which paths are own, removed or canonical', () => {
+    const rules = ['endpoints.ts', 'policy/rule/canonical-path.ts']
+    const own = arrows.filter(
+      ({ path, to }) => /^(?:gateway|http|serve)\//.test(path) && rules.includes(to),
+    )
+
+    // Else the gateway could decide about them otherwise than the commands.
+    expect(own).toEqual([])
+  })
+
   test('has no allowance that nothing uses', () => {
     const unused = Object.entries(mayImport).flatMap(([own, allowances]) => {
       const targets = arrows.filter(({ path }) => partOf(path) === own).map(({ to }) => partOf(to))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compareWithGateway, comparisons, kindsIn } from '../support/verdict-comparison.ts'
 
 describe('the verdict of the commands', () => {
-  const all = comparisons(8, 30, 50)
+  const all = comparisons(8, 30, 73)
 
   test.each(all)('is what the gateway does, configuration $at', compareWithGateway)
 
@@ -10,7 +10,7 @@ describe('the verdict of the commands', () => {
   test('is compared where every kind of verdict occurs', () => {
     expect(kindsIn(all)).toEqual(
       new Set([
-        ...['admin', 'exclusion', 'rule', 'none', 'route', 'endpoint'],
+        ...['admin', 'exclusion', 'superuser', 'rule', 'none', 'route', 'endpoint'],
         ...['deny rule', 'inherited', 'permitted', 'authenticated', 'public', 'no route'],
         ...['delegated logout', 'delegated profile', 'replaced prefix', 'odd spelling'],
         ...['unknown-method', 'method-not-allowed', 'ambiguous-path', 'target-too-long'],

@@ -17,7 +17,7 @@ import { type CompiledPolicies, compile } from '../../src/policy/engine/compile.
 import { formatModel } from '../../src/policy/set/format.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { readPolicyFiles } from '../../src/stores/policies/policy-files.ts'
-import { policies as policiesOf, widestModel } from '../policy/policy-text.ts'
+import { policies as policiesOf, shippedModel, widestModel } from '../policy/policy-text.ts'
 import { askAbout, asked } from './forward-auth.ts'
 import { type CallOptions, linesOf, startPostern, type TestPostern } from './start-postern.ts'
 import { forge, nowSeconds, tokenOf } from './tokens.ts'
@@ -50,13 +50,18 @@ const rule = fc.tuple(
   fc.constantFrom('GET', 'PUT', '*'),
 )
 
-/** Rules of the shipped model, or rules that allow and deny, and roles that inherit others. */
+const withSuperuser = formatModel(shippedModel).replace(/^m = .*$/m, '$& || r.sub == "head"')
+const allowing = rule.map((fields) => fields.join(', '))
+
+/**
+ * Rules of the shipped model, the same with a superuser, or rules that allow and deny and roles that
+ * inherit others.
+ */
 const policy = fc.oneof(
+  fc.record({ rules: fc.array(allowing, { maxLength: 5 }) }),
   fc.record({
-    rules: fc.array(
-      rule.map((fields) => fields.join(', ')),
-      { maxLength: 5 },
-    ),
+    model: fc.constant(withSuperuser),
+    rules: fc.array(allowing, { minLength: 1, maxLength: 5 }),
   }),
   fc.record({
     model: fc.constant(formatModel(widestModel)),

@@ -54,6 +54,7 @@ describe('SARIF', () => {
     ['a space # and 100%?.csv', 'a%20space%20%23%20and%20100%25%3F.csv'],
     ['C:x/é.csv', 'C%3Ax/%C3%A9.csv'],
     ['./a//b/../c.csv', 'a/c.csv'],
+    ['git:main:policies/a b.csv', 'policies/a%20b.csv'],
   ])('writes the file %s as a URI', (file, uri) => {
     const [found] = sarif(report([result({ file })])).results
 

@@ -414,7 +414,7 @@ describe('the architecture', () => {
 
   test('catches nothing where deciding returns a value and refusing throws', () => {
     const pure =
-      /^(?:admission|answers|metrics|policy\/(?:rule|model|set|import|review|diff|expectations)|gateway\/(?:arrival|headers))\/|^(?:gateway|policy)\/(?!live)[^/]+$/
+      /^(?:admission|answers|metrics|policy\/(?:rule|model|set|import|review|checks|diff|expectations)|gateway\/(?:arrival|headers))\/|^(?:gateway|policy)\/(?!live)[^/]+$/
     const catching = sources.filter(
       ({ path, text }) => pure.test(path) && /\bcatch\b\s*[({]/.test(withoutComments(text)),
     )

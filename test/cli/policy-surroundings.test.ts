@@ -72,6 +72,24 @@ describe('policy check with routes', () => {
     expect(err).not.toContain('error')
   })
 
+  test('warns once of all lines on a route that does not ask the policy', async () => {
+    const open = 'routes: [{ path: /api/v1/orders, upstream: app, access: authenticated }]'
+    const rules = ['clerk, /api/v1/orders, GET', 'clerk, /api/v1/orders/:id, GET']
+
+    const err = await warnings(rules, config(open))
+
+    expect(err).toBe(
+      'policies/policy.csv:1:11: warning: no effect: the route "/api/v1/orders" has access authenticated, so the policy does not decide there (and 1 more line below it)\n',
+    )
+  })
+
+  test('has nothing against a rule that also reaches a route that asks the policy', async () => {
+    const both =
+      'routes: [{ path: /api/v1/orders, upstream: app }, { path: /api/v1/orders/open, upstream: app, access: authenticated }]'
+
+    expect(await warnings(['clerk, /api/v1/orders/*, GET'], config(both))).toBe('')
+  })
+
   test('looks at exclusions too', async () => {
     const cwd = await folder({
       ...filesOf('clerk, /api/v1/orders, GET'),
@@ -104,6 +122,16 @@ describe('policy check --accounts', () => {
       'policies/policy.csv:3:4: warning: role "base" has no row in sys_role, and neither has a role that inherits from it: no account can have it',
       '',
     ])
+  })
+
+  test('is an option of push too', async () => {
+    const cwd = await database()
+    const args = ['push', '--no-tests', '-m', 'x', '--accounts', '--config', 'x.yaml']
+    const away = { POSTERN_REDIS__URL: `redis://127.0.0.1:${await freePort()}` }
+
+    const { err } = await policy(args, { cwd, env: away })
+
+    expect(err).toContain('warning: role "viewr" has no row in sys_role')
   })
 
   test('creates no database, and exits with 5 without one', async () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { createServingRoutes } from '../../src/answers/serving-routes.ts'
 import { checkPolicySet } from '../../src/policy/checks/check.ts'
 import { findingCodes } from '../../src/policy/review/finding.ts'
 import { formatModel } from '../../src/policy/set/format.ts'
@@ -22,6 +23,12 @@ const excluded = (method: string, path: string) =>
   `- { method: ${method}, path: '${path}', reason: why }`
 const known = (...roleKeys: readonly string[]) => {
   return { name: 'live', roleKeys: new Set(roleKeys) }
+}
+
+const routesOf = (path: string) => {
+  const all = [{ path, access: 'permitted' as const }]
+  const serving = createServingRoutes(all)
+  return { all, serving: (pattern: string) => serving(pattern).routes }
 }
 
 /** For each code, a policy that gets the warning, and a similar one that does not. */
@@ -90,8 +97,8 @@ const samples: Readonly<Record<Code, { readonly warned: Sample; readonly fine: S
     fine: { modelText: superuser, lines: [clerk] },
   },
   'unserved-path': {
-    warned: { lines: [clerk], routes: ['/articles'] },
-    fine: { lines: [clerk], routes: ['/orders'] },
+    warned: { lines: [clerk], routes: routesOf('/articles') },
+    fine: { lines: [clerk], routes: routesOf('/orders') },
   },
   'useless-rule': {
     warned: { lines: ['p, clerk, /orders/:id, GET', 'p, clerk, /orders/:key, GET'] },

@@ -1,5 +1,7 @@
+import { createServingRoutes } from '../../answers/serving-routes.ts'
 import type { Surroundings } from '../../policy/checks/check.ts'
 import { type KnownRoles, knownRoles } from '../../policy/checks/known-roles.ts'
+import type { ServedRoutes } from '../../policy/checks/served-paths.ts'
 import type { Io } from '../io.ts'
 import type { PolicySettings } from '../settings.ts'
 import { readVersion } from './versions.ts'
@@ -22,17 +24,23 @@ export async function readSurroundings(
 ): Promise<Surroundings> {
   const before = against === undefined ? undefined : await rolesOfVersion(against, settings, io)
   const assignable = accounts ? await rolesOfAccounts(settings, config, io) : undefined
+  const routes = routesOf(settings)
   return {
-    routes: routesOf(settings),
+    ...(routes !== undefined && { routes }),
     ...(before !== undefined && { before }),
     ...(assignable !== undefined && { assignable }),
   }
 }
 
-/** The paths that this gateway serves. With forward-auth another proxy routes, so they are not known. */
-function routesOf({ config }: PolicySettings): readonly string[] {
-  if (config === undefined || config.forwardAuth.enabled) return []
-  return config.routes.map(({ path }) => path)
+/**
+ * With forward-auth another proxy routes, and a configuration without routes is one for publishing: then
+ * it is not known what gateways serve.
+ */
+function routesOf({ config }: PolicySettings): ServedRoutes | undefined {
+  if (config === undefined || config.forwardAuth.enabled || config.routes.length === 0)
+    return undefined
+  const servingRoutes = createServingRoutes(config.routes)
+  return { all: config.routes, serving: (pattern) => servingRoutes(pattern).routes }
 }
 
 async function rolesOfVersion(

@@ -9,7 +9,7 @@ import { checkNewRoles, checkUnassignedRoles, type KnownRoles } from './known-ro
 import { namedRoles } from './named-roles.ts'
 import { checkRoles, type MentionedRole } from './roles.ts'
 import { checkRules } from './rules.ts'
-import { checkServedPaths } from './served-paths.ts'
+import { checkServedPaths, type ServedRoutes } from './served-paths.ts'
 import { checkSimilarRoles } from './similar-roles.ts'
 import { checkSuperusers } from './superusers.ts'
 
@@ -17,8 +17,8 @@ export type { Finding } from '../review/finding.ts'
 
 /** What a policy is checked against beside itself. */
 export interface Surroundings {
-  /** The paths of the routes; unset or empty when they are not known. */
-  readonly routes?: readonly string[]
+  /** Unset when they are not known. */
+  readonly routes?: ServedRoutes
   /** The roles of the policy before this one. */
   readonly before?: KnownRoles
   /** The roles that accounts can have. */
@@ -43,7 +43,7 @@ export function checkPolicySet(
 ): readonly Finding[] {
   const locate = createLocate(files)
   const isRead = set.model.casbin === undefined
-  const { routes = [], before, assignable } = surroundings
+  const { routes, before, assignable } = surroundings
   const roles = namedRoles(set)
   const findings = [
     ...checkDuplicates(set, files, locate),
@@ -54,7 +54,7 @@ export function checkPolicySet(
     ...(assignable === undefined ? [] : checkUnassignedRoles(set, roles, assignable, locate)),
     ...checkSuperusers(set, files, locate),
     ...checkExclusions(set, locate),
-    ...(isRead && routes.length > 0 ? checkServedPaths(set, routes, locate) : []),
+    ...(isRead && routes !== undefined ? checkServedPaths(set, routes, locate) : []),
   ]
   const similar = checkSimilarRoles(roles, assignable?.roleKeys ?? new Set(), locate)
   return withoutIgnored([...findings, ...notDoubtedYet(similar, findings)], files).toSorted(byPlace)
@@ -73,7 +73,9 @@ export function checkAgainst(
 function notDoubtedYet(similar: readonly Finding[], others: readonly Finding[]) {
   const codes: readonly Finding['code'][] = [
     'deny-without-effect',
+    'role-new',
     'role-spelling',
+    'role-unassigned',
     'role-wildcard',
     'role-without-rules',
   ]

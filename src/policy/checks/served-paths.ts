@@ -1,100 +1,113 @@
 import { captchaAlias, isRemoved, ownPaths } from '../../endpoints.ts'
 import { nearest } from '../../suggest.ts'
 import type { Finding, Locate } from '../review/finding.ts'
-import { type PatternShape, shapeOf } from '../review/pattern-tree.ts'
+import { createNode, place, shapeOf, visitOverlapping } from '../review/pattern-tree.ts'
 import { type Exclusion, quote, type Rule } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 
-/** A segment of the paths that a configuration serves, and what follows it. */
-interface ServedNode {
-  readonly below: Map<string, ServedNode>
-  /** A route serves this path and everything below it. */
-  isRoute: boolean
-  /** An own endpoint serves exactly this path. */
-  isEndpoint: boolean
+/** A path prefix, and what it requires of a request. */
+interface ServedRoute {
+  readonly path: string
+  readonly access: string
 }
+
+/** The routes of a configuration. */
+export interface ServedRoutes {
+  readonly all: readonly ServedRoute[]
+  /** Those that serve at least one path of a pattern. */
+  readonly serving: (pattern: string) => readonly ServedRoute[]
+}
+
+type Line = Rule | Exclusion
 
 /**
  * Finds rules and exclusions on paths that no route serves: permitted callers get 404, and a mistyped
- * path denies what its author allowed. One warning for each group of paths, such as a service that
- * this gateway does not have.
+ * path denies what its author allowed. Also those on routes that do not ask the policy. One warning for
+ * each group of paths, such as a service that this gateway does not have.
  */
 export function checkServedPaths(
   { rules, exclusions }: PolicySet,
-  routes: readonly string[],
+  routes: ServedRoutes,
   locate: Locate,
 ): Finding[] {
-  const root = treeOf(routes)
-  const groups = new Map<string, (Rule | Exclusion)[]>()
-  const groupOf = new Map<string, string | undefined>()
-  for (const each of [...rules, ...exclusions]) {
-    const { path } = each
-    if (!groupOf.has(path)) groupOf.set(path, unservedPart(root, path))
-    const group = groupOf.get(path)
-    if (group === undefined) continue
-    const known = groups.get(group)
-    if (known === undefined) groups.set(group, [each])
-    else known.push(each)
+  const problemOf = createProblemOf(routes)
+  const groups = new Map<string, { readonly problem: PathProblem; readonly lines: Line[] }>()
+  for (const line of [...rules, ...exclusions]) {
+    const problem = problemOf(line.path)
+    if (problem === undefined) continue
+    const key = `${problem.code} ${problem.place}`
+    const known = groups.get(key)
+    if (known === undefined) groups.set(key, { problem, lines: [line] })
+    else known.lines.push(line)
   }
-  return [...groups].flatMap(([group, all], index): Finding[] => {
-    const [first, ...others] = all
+  return [...groups.values()].flatMap(({ problem, lines }, index): Finding[] => {
+    const [first, ...others] = lines
     if (first === undefined) return []
-    const field = 'roleKey' in first ? 'path' : 'line'
-    const message = `no route serves ${quote(group)}, so permitted callers get 404${howMany(others.length)}${index < mostCompared ? nearestRoute(group, routes) : ''}`
+    // A policy can have as many groups as lines, and each is compared with every route.
+    const isCompared = problem.code === 'unserved-path' && index < mostCompared
+    const hint = isCompared ? nearestRoute(problem.place, routes.all) : ''
+    const message = `${problem.message}${howMany(others.length)}${hint}`
     const related = others.map(({ origin }) => origin)
-    return [{ ...locate(first.origin, field), code: 'unserved-path', message, related }]
+    const at = locate(first.origin, 'roleKey' in first ? 'path' : 'line')
+    return [{ ...at, code: problem.code, message, related }]
   })
 }
 
-function treeOf(routes: readonly string[]): ServedNode {
-  const root = createNode()
-  for (const path of routes) nodeAt(root, path).isRoute = true
+const mostCompared = 100
+
+interface PathProblem {
+  readonly code: 'unserved-path' | 'never-applies'
+  /** What all lines of a group have in common. */
+  readonly place: string
+  readonly message: string
+}
+
+function createProblemOf({ serving }: ServedRoutes): (path: string) => PathProblem | undefined {
+  const isOwn = createIsOwn()
+  const known = new Map<string, PathProblem | undefined>()
+
+  function find(path: string): PathProblem | undefined {
+    if (isRemoved(path) || isOwn(path)) return undefined
+    const routes = serving(path)
+    const [first] = routes
+    if (first === undefined) {
+      const place = unservedPart(path, serving)
+      const message = `no route serves ${quote(place)}, so permitted callers get 404`
+      return { code: 'unserved-path', place, message }
+    }
+    if (routes.some(({ access }) => access === 'permitted')) return undefined
+    const message = `no effect: the route ${quote(first.path)} has access ${first.access}, so the policy does not decide there`
+    return { code: 'never-applies', place: first.path, message }
+  }
+
+  return (path) => {
+    if (!known.has(path)) known.set(path, find(path))
+    return known.get(path)
+  }
+}
+
+/** Whether a pattern matches the path of an endpoint that Postern serves itself. */
+function createIsOwn(): (pattern: string) => boolean {
+  const tree = createNode<true>()
   for (const path of [...Object.values(ownPaths), captchaAlias])
-    nodeAt(root, path).isEndpoint = true
-  return root
-}
-
-function createNode(): ServedNode {
-  return { below: new Map(), isRoute: false, isEndpoint: false }
-}
-
-function nodeAt(root: ServedNode, path: string): ServedNode {
-  let node = root
-  for (const segment of path === '/' ? [] : path.split('/').slice(1)) {
-    const next = node.below.get(segment) ?? createNode()
-    node.below.set(segment, next)
-    node = next
+    place(tree, shapeOf(path), () => true)
+  return (pattern) => {
+    let found = false
+    visitOverlapping(tree, shapeOf(pattern), () => {
+      found = true
+    })
+    return found
   }
-  return node
 }
 
-/** The first part of a pattern that leaves what is served; `undefined` when a path of it is served. */
-function unservedPart(root: ServedNode, pattern: string): string | undefined {
-  if (isRemoved(pattern)) return undefined
-  const shape = shapeOf(pattern)
-  let nodes: readonly ServedNode[] = [root]
-  for (const [at, segment] of shape.segments.entries()) {
-    if (nodes.some(({ isRoute }) => isRoute)) return undefined
-    const next = nodes.flatMap(({ below }) =>
-      segment === undefined ? [...below.values()] : (below.get(segment) ?? []),
-    )
-    if (next.length === 0) return partOf(pattern, at)
-    nodes = next
+/** The first part of a pattern below which no route serves anything. */
+function unservedPart(pattern: string, serving: ServedRoutes['serving']): string {
+  const segments = pattern.split('/')
+  for (let length = 2; length < segments.length; length++) {
+    const part = segments.slice(0, length).join('/')
+    if (serving(part).length === 0 && serving(`${part}/*`).length === 0) return part
   }
-  return nodes.some((node) => isServed(node, shape)) ? undefined : pattern
-}
-
-function isServed(node: ServedNode, { tail, prefix }: PatternShape): boolean {
-  if (node.isRoute) return true
-  if (tail === 'end') return node.isEndpoint
-  return [...node.below.keys()].some((segment) => segment.startsWith(prefix))
-}
-
-function partOf(pattern: string, at: number): string {
   return pattern
-    .split('/')
-    .slice(0, at + 2)
-    .join('/')
 }
 
 function howMany(others: number): string {
@@ -102,16 +115,14 @@ function howMany(others: number): string {
   return ` (and ${others.toLocaleString('en')} more ${others === 1 ? 'line' : 'lines'} below it)`
 }
 
-/** A policy can have as many groups as lines, and each is compared with every route. */
-const mostCompared = 100
-
 /** The route that is spelled similarly, else the one with the most segments in common. */
-function nearestRoute(path: string, routes: readonly string[]): string {
-  const similar = nearest(path, routes)
+function nearestRoute(path: string, routes: readonly ServedRoute[]): string {
+  const paths = routes.map((route) => route.path)
+  const similar = nearest(path, paths)
   if (similar !== undefined) return `; did you mean the route ${quote(similar)}?`
   const segments = path.split('/')
   let best = { route: '', common: -1 }
-  for (const route of routes) {
+  for (const route of paths) {
     const theirs = route.split('/')
     const differs = theirs.findIndex((segment, at) => segment !== segments[at])
     const common = differs === -1 ? theirs.length : differs

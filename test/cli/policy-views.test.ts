@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { formatModel } from '../../src/policy/set/format.ts'
 import { widestModel } from '../policy/policy-text.ts'
@@ -248,4 +249,16 @@ describe('a question about a policy', () => {
     expect(ran.code).toBe(code)
     expect(ran.err).toMatch(message)
   })
+})
+
+test.each(
+  [
+    ...readFileSync('docs/policies.md', 'utf8').matchAll(
+      /^```\n\$ postern policy ((?:who|can|open|matrix)[^\n]*)\n([\s\S]*?)^```$/gm,
+    ),
+  ].map(([, args = '', shown = '']) => [args, shown]),
+)('docs/policies.md shows what "postern policy %s" prints', async (args, shown) => {
+  const { out, err } = await policy(args.split(' '))
+
+  expect(out + err).toBe(shown)
 })

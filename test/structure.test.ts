@@ -167,7 +167,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'policy/',
     'stores/accounts',
     'stores/database',
-    'stores/policies/document',
     'suggest.ts',
   ],
   'cli/questions/matrix': ['cli', 'cli/questions', 'answers'],

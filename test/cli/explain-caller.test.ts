@@ -217,9 +217,12 @@ describe('postern policy explain --token', () => {
     const revoked = await apart.explain('--token - GET /menu', token)
     await redis.kill()
     const unchecked = await explain('--token - GET /menu', token)
+    const expired = await explain('--token - GET /menu', tokenOf('editor', { exp: 1 }))
 
     expect(revoked).toMatchObject({ code: 1, out: expect.stringContaining('the token is revoked') })
     expect(unchecked).toMatchObject({ code: 0, out: expect.stringMatching(/^allowed: /) })
+    // No list is needed for a token that is refused without it.
+    expect(expired).toMatchObject({ code: 1, err: '' })
     expect(unchecked.err).toMatch(
       /^note: the token counts as not revoked: cannot check it: .*Redis/,
     )

@@ -5,11 +5,7 @@ import { createRedis, type RedisSettings } from '../../stores/redis/redis.ts'
 import { createDatabaseRevocations } from '../../stores/revocations/database-revocations.ts'
 import { createRedisRevocations } from '../../stores/revocations/redis-revocations.ts'
 import type { RevocationStore } from '../../stores/revocations/revocation-store.ts'
-import {
-  createRevocations,
-  type Revocations,
-  type UserRevocation,
-} from '../../token/revocations.ts'
+import type { Revocations, UserRevocation } from '../../token/revocations.ts'
 import type { AccountSettings, withDatabase } from '../configured-database.ts'
 import { withInteractiveTimeouts } from '../settings.ts'
 
@@ -27,12 +23,12 @@ export async function withRevocations<Result>(
   return withRedisRevocations(settings, work)
 }
 
-/** The revocation list as a gateway has it. `open` opens the database, where that keeps the list. */
+/** Adds the list that gateways follow to `known`. `open` opens the database, where that keeps the list. */
 export async function readRevocations(
+  known: Revocations,
   settings: AccountSettings,
   open: typeof withDatabase,
-): Promise<Revocations> {
-  const known = createRevocations(Date.now)
+): Promise<void> {
   async function read(store: RevocationStore): Promise<void> {
     let page = await store.read(undefined)
     while (page !== undefined) {
@@ -43,7 +39,6 @@ export async function readRevocations(
   const redis = redisOf(settings.config)
   if (redis !== undefined) await withRedisRevocations(redis, read)
   else await open(settings, (database) => read(createDatabaseRevocations(database)))
-  return known
 }
 
 function redisOf({ redis }: Config): RedisSettings | undefined {

@@ -1,6 +1,7 @@
 import { longestLifetime, modeFacts } from '../../config/mode.ts'
 import type { Inspection } from '../../token/inspect.ts'
 import { excessiveLifetime } from '../../token/lifetime.ts'
+import { createRevocations } from '../../token/revocations.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Run } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
@@ -67,7 +68,8 @@ async function judge({ token, problem }: Inspection, settings: TokenSettings): P
     return { verdict: 'not valid yet', reason: undefined }
   }
   try {
-    const known = await readRevocations(settings, withDatabase)
+    const known = createRevocations(Date.now)
+    await readRevocations(known, settings, withDatabase)
     const isRevoked = known.check(token) === 'revoked'
     return { verdict: isRevoked ? 'revoked' : 'good', reason: undefined }
   } catch (error) {

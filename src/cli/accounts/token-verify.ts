@@ -1,18 +1,19 @@
 import { longestLifetime, modeFacts } from '../../config/mode.ts'
 import { Fault, Invalid, Refusal } from '../../errors.ts'
-import { createRevocations, type Revocations } from '../../token/revocations.ts'
+import { createRevocations } from '../../token/revocations.ts'
 import { createTokens, type VerifiedToken } from '../../token/tokens.ts'
 import { withExistingDatabase } from '../configured-database.ts'
 import { readRevocations } from './revoke-tokens.ts'
 import { configuredKeys, type TokenSettings } from './token-command.ts'
 
 /** What a gateway with this configuration says about a token: accepted or refused. */
-interface Verification {
-  readonly token?: VerifiedToken
-  readonly refusal?: Refusal
-  /** Why the revocation list could not be read; the token counts as not revoked. */
-  readonly unread?: string
-}
+type Verification =
+  | {
+      readonly token: VerifiedToken
+      /** Why the revocation list could not be read; the token counts as not revoked. */
+      readonly unread?: string
+    }
+  | { readonly token?: undefined; readonly refusal: Refusal }
 
 /** Verifies a token with the code and the keys of the gateway. */
 export async function verifyAsGateway(
@@ -22,8 +23,8 @@ export async function verifyAsGateway(
   const { application, jwt } = settings.config
   const mode = modeFacts(application.mode, jwt.timeout)
   const keys = await configuredKeys(settings)
-  const { revocations, unread } = await knownRevocations(settings)
-  const { verify } = createTokens({
+  const revocations = createRevocations(Date.now)
+  const { verify, problemOf } = createTokens({
     keys: () => keys,
     revocations,
     lifetimeSeconds: mode.tokenLifetimeSeconds,
@@ -33,20 +34,26 @@ export async function verifyAsGateway(
     now: () => Date.now() / 1000,
   })
   try {
-    return { token: await verify(text), ...(unread !== undefined && { unread }) }
+    const token = await verify(text)
+    // Only now: no store has to be asked about a token that is invalid without it.
+    const unread = await whyUnread(() =>
+      readRevocations(revocations, settings, withExistingDatabase),
+    )
+    const problem = problemOf(token)
+    if (problem !== undefined) throw problem
+    return { token, ...(unread !== undefined && { unread }) }
   } catch (error) {
     if (error instanceof Refusal) return { refusal: error }
     throw error
   }
 }
 
-async function knownRevocations(
-  settings: TokenSettings,
-): Promise<{ readonly revocations: Revocations; readonly unread?: string }> {
+async function whyUnread(read: () => Promise<void>): Promise<string | undefined> {
   try {
-    return { revocations: await readRevocations(settings, withExistingDatabase) }
+    await read()
+    return undefined
   } catch (error) {
-    if (!(error instanceof Fault || error instanceof Invalid)) throw error
-    return { revocations: createRevocations(Date.now), unread: error.message }
+    if (error instanceof Fault || error instanceof Invalid) return error.message
+    throw error
   }
 }

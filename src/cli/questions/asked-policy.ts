@@ -1,9 +1,8 @@
 import type { Asked } from '../../answers/asked.ts'
 import { compile } from '../../policy/engine/compile.ts'
-import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
-import { readVersion } from '../policy/versions.ts'
+import { isPublished, readVersion } from '../policy/versions.ts'
 import { type PolicySettings, policySettings } from '../settings.ts'
 
 interface AskedOptions {
@@ -60,10 +59,6 @@ export function checkAsked({ policies, revision }: AskedOptions): void {
       `--revision: ${JSON.stringify(revision)} is not a revision: write live, or at least 12 digits of one, such as r-3f2a9c81d604`,
     )
   }
-}
-
-function isPublished(name: string): boolean {
-  return name === 'live' || isRevision(name)
 }
 
 /** The policy of an answer in words: `policies, r-…`, or `r-…` alone. */

@@ -5,7 +5,7 @@ export const askedOptions = {
   policies: {
     value: 'DIR',
     description:
-      'policy directory to ask about (default: the live revision if policy.source is redis, else policy.directory)',
+      'policy directory to ask about, or a commit as git:REF or git:REF:PATH (default: the live revision if policy.source is redis, else policy.directory)',
   },
   revision: {
     value: 'REVISION|live',
@@ -66,6 +66,7 @@ headers and bodies are not considered.`,
     'postern policy explain --token - DELETE /api/v1/orders/7 < token.txt',
     'postern policy explain --anonymous GET /api/v1/orders',
     'postern policy explain clerk POST /api/v1/orders --policies ../new-policies',
+    'postern policy explain clerk POST /api/v1/orders --policies git:main',
     'postern policy explain clerk POST /api/v1/orders --revision live --config production.yaml',
   ],
 } as const satisfies CommandSpec

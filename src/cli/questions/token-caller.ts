@@ -16,12 +16,11 @@ export async function callerOfToken(
   const settings = tokenSettings(file, io)
   const text = await readToken(argument, io)
   if (text === '') throw new UsageError('--token -: stdin has no token')
-  const { token, refusal, unread } = await verifyAsGateway(text, settings)
-  const notes =
-    unread === undefined ? [] : [`the token counts as not revoked: cannot check it: ${unread}`]
-  if (token === undefined) return { ...rejected(refusal), rows: [], facts: {}, notes }
+  const verified = await verifyAsGateway(text, settings)
+  if (verified.token === undefined) return rejected(verified.refusal)
 
-  const { caller, id, expiresAt } = token
+  const { caller, id, expiresAt } = verified.token
+  const { unread } = verified
   const { username, userId, roleKey, dataScope } = caller
   const expires = timeOf(expiresAt)
   return {
@@ -34,16 +33,18 @@ export async function callerOfToken(
       ],
     ],
     facts: { token: { id, expiresAt: expires, caller } },
-    notes,
+    notes:
+      unread === undefined ? [] : [`the token counts as not revoked: cannot check it: ${unread}`],
   }
 }
 
-function rejected(refusal: Refusal | undefined) {
-  const problem = refusal === undefined ? 'token-invalid' : problemOf(refusal)
-  const { reason } = refusal?.detail ?? {}
+function rejected(refusal: Refusal): AskedCaller {
+  const problem = problemOf(refusal)
+  const { reason } = refusal.detail
   return {
     name: 'a caller without a valid token',
     problem,
+    ...{ rows: [], facts: {}, notes: [] },
     ...(reason !== undefined && { why: `${tokenProblems[problem]}: ${reason}` }),
   }
 }

@@ -1,10 +1,8 @@
-import type { Problem } from '../errors.ts'
+import type { Reports } from './reports.ts'
 import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
 
-type Report = (problem: Problem) => void
-
 /** The base path of Swagger 2.0, in the form of `serverPaths`. */
-export function basePathOf(root: Spot, report: Report): readonly string[] {
+export function basePathOf(root: Spot, { report }: Reports): readonly string[] {
   const spot = childOf(root, 'basePath')
   if (spot === undefined) return ['']
   const { value } = spot
@@ -15,9 +13,10 @@ export function basePathOf(root: Spot, report: Report): readonly string[] {
 
 /**
  * The distinct paths of the `servers` of a document, path item or operation, without a slash at the
- * end. `undefined` when it has no servers of its own.
+ * end. `undefined` when it has no servers of its own. A server whose path cannot be known is a
+ * problem unless another one has a path.
  */
-export function serverPaths(owner: Spot, report: Report): readonly string[] | undefined {
+export function serverPaths(owner: Spot, { report, note }: Reports): readonly string[] | undefined {
   const servers = childOf(owner, 'servers')
   if (servers === undefined || servers.value === null) return undefined
   if (!Array.isArray(servers.value)) {
@@ -25,12 +24,14 @@ export function serverPaths(owner: Spot, report: Report): readonly string[] | un
     return []
   }
   if (servers.value.length === 0) return undefined
-  const paths = servers.value.map((server: unknown, at) => {
-    const path = pathOfServer(server)
-    if (path.problem === undefined) return path.path
-    report(spotProblem(childOf(servers, String(at)) ?? servers, path.problem))
-    return ''
-  })
+  const all = servers.value.map((server: unknown) => pathOfServer(server))
+  const paths = all.flatMap(({ path }) => path ?? [])
+  for (const [at, { problem }] of all.entries()) {
+    if (problem === undefined) continue
+    const spot = childOf(servers, String(at)) ?? servers
+    if (paths.length === 0) report(spotProblem(spot, problem))
+    else note(spotProblem(spot, `ignored: ${problem}`))
+  }
   return [...new Set(paths)]
 }
 

@@ -1,8 +1,9 @@
 import { Invalid, type Problem } from '../errors.ts'
 import { basePathOf, serverPaths } from './base-paths.ts'
 import { maxOperations } from './limits.ts'
-import { type PathItem, type Reports, readPathItems } from './path-items.ts'
+import { type PathItem, readPathItems } from './path-items.ts'
 import { openDocument } from './references.ts'
+import type { Reports } from './reports.ts'
 import { declaresSecurity } from './security.ts'
 import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
 
@@ -92,19 +93,19 @@ function basesOf(
   { base, version, reports }: BaseOptions & { readonly version: string },
 ): readonly string[] {
   if (base !== undefined) return [base]
-  if (version === '2.0') return basePathOf(root, reports.report)
-  return serverPaths(root, reports.report) ?? ['']
+  if (version === '2.0') return basePathOf(root, reports)
+  return serverPaths(root, reports) ?? ['']
 }
 
 function* operationsOf(
   { path, layers, operations }: PathItem,
   root: { readonly security: boolean | undefined; readonly bases: readonly string[] },
-  { base, reports: { report } }: BaseOptions,
+  { base, reports }: BaseOptions,
 ): Generator<Operation> {
-  const own = (owner: Spot) => (base === undefined ? serverPaths(owner, report) : undefined)
+  const own = (owner: Spot) => (base === undefined ? serverPaths(owner, reports) : undefined)
   const [itemBases = root.bases] = layers.map(own).filter((bases) => bases !== undefined)
   for (const { method, at, operation } of operations) {
-    const security = declaresSecurity(operation, report) ?? root.security
+    const security = declaresSecurity(operation, reports.report) ?? root.security
     const id = field(operation.value, 'operationId')
     for (const prefix of own(operation) ?? itemBases) {
       yield {

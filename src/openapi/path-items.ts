@@ -1,14 +1,8 @@
-import type { Problem } from '../errors.ts'
 import { didYouMean } from '../suggest.ts'
 import { maxPath } from './limits.ts'
 import type { Files } from './references.ts'
+import type { Reports } from './reports.ts'
 import { childOf, isMapping, type Spot, spotProblem } from './spot.ts'
-
-/** Where problems go, and notes about parts that are ignored. */
-export interface Reports {
-  readonly report: (problem: Problem) => void
-  readonly note: (problem: Problem) => void
-}
 
 /** One operation of a path item, its references followed. */
 interface RawOperation {

@@ -118,6 +118,16 @@ describe('operations', () => {
     ).toEqual(['some /a/x.json sampled', undefined, 'admin sampled'])
   })
 
+  test('with the longest texts own the paths that several templates fit', () => {
+    const calls = ['GET /image({w})', 'GET /image({w},{h})', 'GET /{id}']
+
+    expect(cover(calls, {}).operations.map(({ kinds }) => kinds[0]?.example)).toEqual([
+      '/image(x)',
+      '/image(x,x)',
+      '/x',
+    ])
+  })
+
   test('are written as clients send them', () => {
     const lines = ['p, clerk, /caf%C3%A9/%3Cx%3E, GET']
 

@@ -143,6 +143,9 @@ paths:
       'api.yaml:2:11: server "v1" is relative to the address of the document: give the path with --base',
     )
     expect(await callsOf(servers('v1'), { base: '' })).toEqual(['GET /a'])
+    const { operations, notes } = await read(servers('v1', '/v2'))
+    expect(operations.map(({ path }) => path)).toEqual(['/v2/a'])
+    expect(notes[0]?.message).toMatch(/^ignored: server "v1" is relative /)
     expect(await problemsOf(servers('/{tenant}/v1'))).toBe(
       'api.yaml:2:11: server "/{tenant}/v1": a variable in its path has no default',
     )

@@ -54,10 +54,13 @@ export function createOperationAnswers<Op extends DocumentedOperation>(
     const template = parseTemplate(path)
     const { paths, isComplete } = pathsOf(template, roots)
     const isExact = template.every((segment) => typeof segment === 'string')
+    const owned = isExact
+      ? paths
+      : paths.filter((each) => tree.ownersOf(method, each).includes(operation))
     const found = new Map<CallAccess, ValuesAccess>()
     let isUndecided = false
-    for (const example of paths) {
-      if (!isExact && !tree.ownersOf(method, example).includes(operation)) continue
+    // Samples of overlapping templates may all belong to others.
+    for (const example of owned.length === 0 ? paths : owned) {
       const answered = answer(method, example)
       isUndecided ||= answered === undefined
       if (answered === undefined || (!isExact && isOwn(answered))) continue

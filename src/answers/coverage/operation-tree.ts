@@ -1,10 +1,11 @@
 import type { PatternShape } from '../../policy/review/pattern-tree.ts'
-import { anyText, fits, parseTemplate, type TemplateSegment } from './path-template.ts'
+import { anyText, fits, type Mixed, parseTemplate, type TemplateSegment } from './path-template.ts'
 
 /** Operations by the segments of their paths. */
 interface Node<Op> {
   readonly texts: Map<string, Node<Op>>
-  readonly mixed: Map<string, { readonly segment: TemplateSegment; readonly node: Node<Op> }>
+  /** Those with the longest texts first, because they are the most specific. */
+  readonly mixed: { readonly key: string; readonly segment: Mixed; readonly node: Node<Op> }[]
   any: Node<Op> | undefined
   readonly ends: Op[]
 }
@@ -51,7 +52,7 @@ export function createOperationTree<Op extends { readonly method: string; readon
 }
 
 function createNode<Op>(): Node<Op> {
-  return { texts: new Map(), mixed: new Map(), any: undefined, ends: [] }
+  return { texts: new Map(), mixed: [], any: undefined, ends: [] }
 }
 
 function child<Op>(node: Node<Op>, segment: TemplateSegment): Node<Op> {
@@ -65,16 +66,23 @@ function child<Op>(node: Node<Op>, segment: TemplateSegment): Node<Op> {
     return known
   }
   const key = segment.pieces.join('{}')
-  const known = node.mixed.get(key) ?? { segment, node: createNode<Op>() }
-  node.mixed.set(key, known)
-  return known.node
+  const known = node.mixed.find((each) => each.key === key)
+  if (known !== undefined) return known.node
+  const made = { key, segment, node: createNode<Op>() }
+  node.mixed.push(made)
+  node.mixed.sort((a, b) => textLength(b.segment) - textLength(a.segment))
+  return made.node
+}
+
+function textLength({ pieces }: Mixed): number {
+  return pieces.join('').length
 }
 
 /** The nodes that a segment of a path leads to, the most specific first. */
 function* childrenFor<Op>(node: Node<Op>, segment: string): Generator<Node<Op>> {
   const text = node.texts.get(segment)
   if (text !== undefined) yield text
-  for (const each of node.mixed.values()) if (fits(segment, each.segment)) yield each.node
+  for (const each of node.mixed) if (fits(segment, each.segment)) yield each.node
   if (node.any !== undefined && segment !== '') yield node.any
 }
 
@@ -102,8 +110,8 @@ function* childrenThat<Op>(
   prefix = '',
 ): Generator<Node<Op>> {
   for (const [text, node] of texts) if (isWanted(text)) yield node
-  for (const { segment, node } of mixed.values()) {
-    const [first = ''] = typeof segment === 'object' ? segment.pieces : []
+  for (const { segment, node } of mixed) {
+    const [first = ''] = segment.pieces
     if (first.startsWith(prefix) || prefix.startsWith(first)) yield node
   }
   if (any !== undefined) yield any

@@ -9,7 +9,7 @@ export type TemplateSegment = string | typeof anyText | Mixed
 export const anyText: unique symbol = Symbol('any text')
 
 /** The texts around the parameters of one segment; there is one parameter between every two. */
-interface Mixed {
+export interface Mixed {
   readonly pieces: readonly string[]
 }
 

@@ -3,8 +3,8 @@ import { childOf, isMapping, type Spot, spotProblem } from './spot.ts'
 
 /**
  * Whether a document or operation declares that callers need credentials; `undefined` when it says
- * nothing. An empty list means none, and so does an empty requirement in the list: it makes the
- * others optional.
+ * nothing. An empty list requires nothing. Nor does a list with an empty requirement, which makes
+ * the others optional.
  */
 export function declaresSecurity(
   owner: Spot,

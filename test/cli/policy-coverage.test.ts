@@ -71,7 +71,7 @@ describe('policy coverage', () => {
   policies/policy.csv:4  viewer GET /api/orders/*  matches 1 operation
 openapi.yaml: OpenAPI 3.0.3, 8 operations
 policy: policies, r-${out.split('policies, r-')[1]?.slice(0, 32)}
-8 operations: 2 for roles, 3 open, 2 for admin only, 1 for no one
+8 operations: 2 for roles, 3 for everyone, 2 for admin only, 1 unreachable
 `)
   })
 
@@ -80,7 +80,9 @@ policy: policies, r-${out.split('policies, r-')[1]?.slice(0, 32)}
       'good.json': '{"swagger":"2.0","basePath":"/api","paths":{"/orders":{"get":{}}}}',
     })
 
-    expect((await policy(['coverage', 'openapi.yaml', '--strict'], { cwd })).code).toBe(1)
+    const strict = await policy(['coverage', 'openapi.yaml', '--strict'], { cwd })
+    expect(strict.code).toBe(1)
+    expect(strict.out).toMatch(/\nstrict: 6 operations failed\n$/)
     expect((await policy(['coverage', 'good.json', '--strict'], { cwd })).code).toBe(0)
     const both = await policy(['coverage', 'good.json', 'openapi.yaml', '--strict'], { cwd })
     expect(both.code).toBe(1)
@@ -209,6 +211,8 @@ c.yaml: does not exist
 
     expect(code).toBe(0)
     expect(out).toMatch(/^1 operation is for admin only:\n.+ DELETE {2}\/api\/v1\/orders\/\{id\}\n/)
-    expect(out).toMatch(/\n5 operations: 4 for roles, 0 open, 1 for admin only, 0 for no one\n$/)
+    expect(out).toMatch(
+      /\n5 operations: 4 for roles, 0 for everyone, 1 for admin only, 0 unreachable\n$/,
+    )
   })
 })

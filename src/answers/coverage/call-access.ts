@@ -14,7 +14,7 @@ import { matchesMethod } from './method-match.ts'
 
 /**
  * Who may make a call: every client without a token; every caller with a valid token; some roles;
- * only `admin` and superusers; or nobody, because no route serves it or the gateway refuses it.
+ * only `admin` and superusers; or no caller, because no route serves it or the gateway refuses it.
  */
 export type CallAccess = 'public' | 'authenticated' | 'roles' | 'admin' | 'unserved' | 'refused'
 

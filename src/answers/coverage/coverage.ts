@@ -10,6 +10,7 @@ import {
   type OperationAccess,
 } from './operation-access.ts'
 import { createOperationTree, type OperationTree } from './operation-tree.ts'
+import { parseTemplate } from './path-template.ts'
 
 /** Lines of a policy that name the same method and path. */
 export interface Granted {
@@ -24,6 +25,8 @@ export interface Granted {
 /** Lines that match no operation. */
 interface UnmatchedGrant<Op> extends Granted {
   readonly nearest?: Op
+  /** Its path starts unlike every operation, so it probably belongs to another service. */
+  readonly isOutside: boolean
 }
 
 /** Rules that end in `*` and match operations. */
@@ -39,6 +42,8 @@ export interface Coverage<Op> {
   readonly prefixRules: readonly PrefixRule[]
   /** Whether rules were compared with operations: not when Casbin evaluates the model. */
   readonly areRulesCompared: boolean
+  /** What all paths of the operations start with; empty if they have nothing in common. */
+  readonly commonPath: string
 }
 
 /** Nearest operations are looked for in the first lines: more than a person reads. */
@@ -46,7 +51,7 @@ const mostNearest = 1000
 
 /**
  * Compares the operations of OpenAPI documents with what the gateway allows: who may call each
- * operation, and which rules and exclusions are about none. Pure.
+ * operation, and which rules and exclusions match no operation. Pure.
  */
 export function coverOperations<Op extends DocumentedOperation>(
   operations: readonly Op[],
@@ -65,16 +70,28 @@ export function coverOperations<Op extends DocumentedOperation>(
   ].map((granted) => ({ ...granted, operations: meeting(granted, tree) }))
   const nearestOperation = createNearestOperation(operations)
   const unmatched = grants.filter((granted) => granted.operations === 0)
+  const commonPath = commonPathOf(operations)
 
   return {
     operations: operations.map(answer),
     unmatched: unmatched.map(({ operations: _, ...granted }, at) => {
       const nearest = at < mostNearest ? nearestOperation(granted) : undefined
-      return { ...granted, ...(nearest !== undefined && { nearest }) }
+      const isOutside = nearest === undefined && !`${granted.path}/`.startsWith(`${commonPath}/`)
+      return { ...granted, isOutside, ...(nearest !== undefined && { nearest }) }
     }),
     prefixRules: grants.filter((granted) => granted.path.endsWith('*') && granted.operations > 0),
     areRulesCompared,
+    commonPath,
   }
+}
+
+function commonPathOf(operations: readonly DocumentedOperation[]): string {
+  const [first = [], ...others] = operations.map(({ path }) => parseTemplate(path))
+  const length = first.findIndex((segment, at) => {
+    return typeof segment !== 'string' || others.some((other) => other[at] !== segment)
+  })
+  const common = length === -1 ? first : first.slice(0, length)
+  return common.map((segment) => `/${String(segment)}`).join('')
 }
 
 function grouped(by: Granted['by'], lines: readonly (Rule | Exclusion)[]): readonly Granted[] {

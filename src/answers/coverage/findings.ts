@@ -3,7 +3,7 @@ import type { DocumentedOperation, OperationAccess, ValuesAccess } from './opera
 
 /**
  * What deserves a look about an operation. The document declares security, but the call needs no
- * token (`public`) or no permission (`authenticated`); nobody may make it, because the gateway
+ * token (`public`) or no permission (`authenticated`); no caller may make it, because the gateway
  * refuses it (`refused`) or has no route (`unserved`); only `admin` may (`admin`); roles may with some
  * values of its parameters only (`some`); or it was too expensive to find out (`undecided`).
  */

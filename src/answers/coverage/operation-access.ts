@@ -72,7 +72,7 @@ export function createOperationAnswers<Op extends DocumentedOperation>(
   }
 }
 
-/** The gateway answers this path itself, or to nobody. */
+/** The gateway answers this path itself, or refuses it to everyone. */
 function isOwn({ verdict }: AnsweredCall): boolean {
   return verdict.endpoint !== undefined || verdict.refusal === 'no-such-endpoint'
 }

@@ -48,7 +48,11 @@ const rules: Readonly<Record<string, ReportRule>> = {
   },
   'rule-without-operation': {
     summary: 'A rule or exclusion matches no operation.',
-    help: 'It may be mistyped or outdated, or belong to a service whose document you did not give.',
+    help: 'It may be mistyped or outdated.',
+  },
+  'rule-of-other-paths': {
+    summary: 'A rule or exclusion is for other paths than those of the documents.',
+    help: 'It probably belongs to a service whose document you did not give.',
   },
   'rule-with-prefix': {
     summary: 'A rule ends in "*".',
@@ -70,11 +74,11 @@ export function coverageReport(covered: Covered): Report {
     results: [
       ...findings.map(findingResult),
       ...coverage.unmatched.map((granted): Result => {
-        const { nearest } = granted
+        const { nearest, isOutside } = granted
         const hint = nearest === undefined ? '' : `; nearest: ${nearest.method} ${nearest.path}`
         const message = `${grantText(granted)} matches no operation${hint}`
         return {
-          rule: 'rule-without-operation',
+          rule: isOutside ? 'rule-of-other-paths' : 'rule-without-operation',
           level: 'note',
           message,
           ...placeOf(granted, covered),

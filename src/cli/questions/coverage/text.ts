@@ -3,7 +3,7 @@ import { formatProblem } from '../../../errors.ts'
 import type { Operation } from '../../../openapi/document.ts'
 import { count, formatTable, printable } from '../../format.ts'
 import { type Covered, grantText, placesOf } from './covered.ts'
-import { detailOf, kindWords } from './finding-words.ts'
+import { detailOf, failsStrict, kindWords } from './finding-words.ts'
 
 /** More than a person reads. */
 const maxRows = 100
@@ -19,20 +19,29 @@ export function formatCovered(covered: Covered): string {
       ? []
       : [listed(count(some.length, `operation ${one}`, `operations ${many}`), some.map(findingRow))]
   })
-  const near = unmatched.toSorted((a, b) => Number(!a.nearest) - Number(!b.nearest))
+  const [inside, outside] = [false, true].map((isOutside) =>
+    unmatched
+      .filter((granted) => granted.isOutside === isOutside)
+      .toSorted((a, b) => Number(!a.nearest) - Number(!b.nearest))
+      .map((granted) => [placesOf(granted), grantText(granted), nearestText(granted)]),
+  )
   return [
     ...kinds,
     listed(
       count(
-        unmatched.length,
+        inside?.length ?? 0,
         'rule or exclusion matches no operation',
         'rules or exclusions match no operation',
       ),
-      near.map((granted) => [
-        placesOf(granted),
-        grantText(granted),
-        granted.nearest === undefined ? '' : `nearest: ${callOf(granted.nearest)}`,
-      ]),
+      inside,
+    ),
+    listed(
+      count(
+        outside?.length ?? 0,
+        `rule or exclusion is not about ${coverage.commonPath}`,
+        `rules or exclusions are not about ${coverage.commonPath}`,
+      ),
+      outside,
     ),
     listed(
       count(prefixRules.length, 'rule ends in "*"', 'rules end in "*"'),
@@ -46,11 +55,11 @@ export function formatCovered(covered: Covered): string {
   ].join('')
 }
 
-function listed(title: string, rows: readonly (readonly string[])[]): string {
+function listed(title: string, rows: readonly (readonly string[])[] = []): string {
   if (rows.length === 0) return ''
   const more = rows.length - maxRows
   const rest = more > 0 ? `  … and ${count(more, 'more', 'more')}: --output json lists all\n` : ''
-  return `${title}:\n${formatTable(rows.slice(0, maxRows), '  ')}${rest}`
+  return `${printable(title)}:\n${formatTable(rows.slice(0, maxRows), '  ')}${rest}`
 }
 
 function findingRow(finding: OperationFinding<Operation>): readonly string[] {
@@ -58,20 +67,26 @@ function findingRow(finding: OperationFinding<Operation>): readonly string[] {
   return [`${origin.file}:${origin.line}`, method, path, detailOf(finding)]
 }
 
-function callOf({ method, path }: Operation): string {
-  return `${method} ${path}`
+function nearestText({ nearest }: Covered['coverage']['unmatched'][number]): string {
+  return nearest === undefined ? '' : `nearest: ${nearest.method} ${nearest.path}`
 }
 
 /** What was compared, and how many operations have which callers. */
-export function summaryLines({ documents, coverage, policy }: Covered): readonly string[] {
+export function summaryLines({
+  documents,
+  coverage,
+  policy,
+  findings,
+  ok,
+}: Covered): readonly string[] {
   const widest = coverage.operations.map(({ kinds: [first] }) => first?.access)
   const numberOf = (...accesses: readonly unknown[]) =>
     widest.filter((access) => accesses.includes(access)).length.toLocaleString('en-US')
   const parts = [
     `${numberOf('roles')} for roles`,
-    `${numberOf('public', 'authenticated')} open`,
+    `${numberOf('public', 'authenticated')} for everyone`,
     `${numberOf('admin')} for admin only`,
-    `${numberOf('unserved', 'refused')} for no one`,
+    `${numberOf('unserved', 'refused')} unreachable`,
   ]
   return [
     ...documents.map(
@@ -80,6 +95,11 @@ export function summaryLines({ documents, coverage, policy }: Covered): readonly
     ),
     `policy: ${policy}`,
     `${count(widest.length, 'operation')}: ${parts.join(', ')}`,
+    ...(ok
+      ? []
+      : [
+          `strict: ${count(findings.filter(({ kind }) => failsStrict(kind)).length, 'operation')} failed`,
+        ]),
   ]
 }
 

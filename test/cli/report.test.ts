@@ -216,7 +216,7 @@ describe('Markdown', () => {
     )
 
     expect(text.length).toBeLessThan(65_536)
-    expect(text.length).toBeGreaterThan(20_000)
+    expect(text.length).toBeGreaterThan(55_000)
     expect(text).toContain(
       '<details><summary>The first rule. (one, 10,000 warnings)</summary>\n\nFix it.\n\n```text\n',
     )

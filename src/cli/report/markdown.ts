@@ -33,15 +33,16 @@ export function formatMarkdown(report: Report): string {
   ].join('\n')
 
   const groups = [...Map.groupBy(results, ({ rule }) => rule)]
+  const sections = new Map<string, string>()
   let length = head.length
-  const sections = groups.map(([id, some], index) => {
-    // An equal share for each group that is left, so that one long list does not hide the others.
-    const share = (maxLength - length) / (groups.length - index)
+  // Short lists first, each with an equal share of what is left: a long list does not hide the others.
+  for (const [id, some] of groups.toSorted(([, a], [, b]) => a.length - b.length)) {
+    const share = (maxLength - length) / (groups.length - sections.size)
     const section = formatGroup(some, { id, rule: rules[id] ?? { summary: id, help: '' }, share })
+    sections.set(id, section)
     length += section.length
-    return section
-  })
-  return [head, ...sections].join('')
+  }
+  return [head, ...groups.map(([id]) => sections.get(id))].join('')
 }
 
 function formatGroup(

@@ -90,6 +90,19 @@ describe('policy check with routes', () => {
     expect(await warnings(['clerk, /api/v1/orders/*, GET'], config(both))).toBe('')
   })
 
+  test('tells a path without a route from one that has routes below it', async () => {
+    const open = 'routes: [{ path: /api/v1/orders, upstream: app, access: authenticated }]'
+    const rules = ['clerk, /api, GET', 'clerk, /api/v1/orders/7, GET', 'clerk, /apis/v1, GET']
+
+    const err = await warnings(rules, config(open))
+
+    expect(err.match(/(?:no route serves|the route) "[^"]+"/g)).toEqual([
+      'no route serves "/api"',
+      'the route "/api/v1/orders"',
+      'no route serves "/apis"',
+    ])
+  })
+
   test('looks at exclusions too', async () => {
     const cwd = await folder({
       ...filesOf('clerk, /api/v1/orders, GET'),

@@ -351,7 +351,32 @@ const ruleLine = fc
   )
   .map(([role, path, method, effect]) => `p, ${role}, ${path}, ${method}, ${effect}`)
 
+const letter = fc.constantFrom(...'abcde')
+const word = fc.array(letter, { minLength: 6, maxLength: 12 }).map((letters) => letters.join(''))
+
 describe('whatever a policy says', () => {
+  test('every typing error in a role key is found', () => {
+    fc.assert(
+      fc.property(
+        fc.tuple(word, letter, fc.nat({ max: 5 }), fc.nat({ max: 3 })),
+        fc.array(word, { maxLength: 5 }),
+        ([right, more, at, kind], others) => {
+          const [before, after] = [right.slice(0, at), right.slice(at)]
+          const swapped = `${after[1] ?? ''}${after[0]}${after.slice(2)}`
+          const changes = [more + after, after.slice(1), more + after.slice(1), swapped]
+          const wrong = before + changes[kind]
+          fc.pre(wrong !== right)
+
+          const findings = check({
+            lines: [right, wrong, ...others].map((role, index) => `p, ${role}, /x/${index}, GET`),
+          })
+
+          expect(findings.map(({ code }) => code)).toContain('role-similar')
+        },
+      ),
+    )
+  })
+
   test('taking all useless rules out changes no access', () => {
     let useless = 0
 

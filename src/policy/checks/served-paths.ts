@@ -62,28 +62,53 @@ interface PathProblem {
   readonly message: string
 }
 
-function createProblemOf({ serving }: ServedRoutes): (path: string) => PathProblem | undefined {
+/** Most paths of a large policy begin like another one, so that few are compared with the routes. */
+function createProblemOf({
+  all,
+  serving,
+}: ServedRoutes): (path: string) => PathProblem | undefined {
   const isOwn = createIsOwn()
-  const known = new Map<string, PathProblem | undefined>()
+  const decided = decidedPrefixes(all)
+  const unserved = new Map<string, PathProblem>()
 
-  function find(path: string): PathProblem | undefined {
+  return (path) => {
+    if (prefixesOf(path).some((prefix) => decided.has(prefix))) return undefined
     if (isRemoved(path) || isOwn(path)) return undefined
+    for (const prefix of prefixesOf(path)) {
+      const known = unserved.get(prefix)
+      if (known !== undefined) return known
+    }
     const routes = serving(path)
     const [first] = routes
     if (first === undefined) {
       const place = unservedPart(path, serving)
       const message = `no route serves ${quote(place)}, so permitted callers get 404`
-      return { code: 'unserved-path', place, message }
+      const problem = { code: 'unserved-path', place, message } as const
+      // `/api` may have no route of its own, and yet routes below it.
+      if (serving(`${place}/*`).length === 0) unserved.set(place, problem)
+      return problem
     }
     if (routes.some(({ access }) => access === 'permitted')) return undefined
     const message = `no effect: the route ${quote(first.path)} has access ${first.access}, so the policy does not decide there`
     return { code: 'never-applies', place: first.path, message }
   }
+}
 
-  return (path) => {
-    if (!known.has(path)) known.set(path, find(path))
-    return known.get(path)
+/** The routes that ask the policy about everything below them. */
+function decidedPrefixes(routes: readonly ServedRoute[]): ReadonlySet<string> {
+  const asking = routes.filter(({ access }) => access === 'permitted')
+  const open = routes.filter(({ access }) => access !== 'permitted')
+  const paths = asking.map(({ path }) => path)
+  return new Set(paths.filter((path) => !open.some((each) => each.path.startsWith(`${path}/`))))
+}
+
+/** `/a`, `/a/b` and `/a/b/c` for `/a/b/c`. */
+function prefixesOf(path: string): readonly string[] {
+  const prefixes: string[] = []
+  for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) {
+    prefixes.push(path.slice(0, end))
   }
+  return [...prefixes, path]
 }
 
 /** Whether a pattern matches the path of an endpoint that Postern serves itself. */
@@ -102,12 +127,9 @@ function createIsOwn(): (pattern: string) => boolean {
 
 /** The first part of a pattern below which no route serves anything. */
 function unservedPart(pattern: string, serving: ServedRoutes['serving']): string {
-  const segments = pattern.split('/')
-  for (let length = 2; length < segments.length; length++) {
-    const part = segments.slice(0, length).join('/')
-    if (serving(part).length === 0 && serving(`${part}/*`).length === 0) return part
-  }
-  return pattern
+  const isUnserved = (part: string) =>
+    serving(part).length === 0 && serving(`${part}/*`).length === 0
+  return prefixesOf(pattern).slice(0, -1).find(isUnserved) ?? pattern
 }
 
 function howMany(others: number): string {

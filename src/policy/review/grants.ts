@@ -11,15 +11,17 @@ export type MethodBits = number
 
 const everyMethod: MethodBits = (1 << (METHODS.length + 1)) - 1
 
+const other: MethodBits = 1 << METHODS.length
+const bitsOfName: ReadonlyMap<string, MethodBits> = new Map([
+  [ANY_METHOD, everyMethod],
+  ...METHODS.map((method, at) => [method, 1 << at] as const),
+])
+
 /** The methods that this text in the method column matches. */
 export function methodBits(text: string): MethodBits {
-  let bits = 0
-  for (const method of methodsOf(text)) {
-    if (method === ANY_METHOD) return everyMethod
-    const at = METHODS.indexOf(method)
-    bits |= 1 << (at === -1 ? METHODS.length : at)
-  }
-  return bits
+  const bits = bitsOfName.get(text)
+  if (bits !== undefined) return bits
+  return methodsOf(text).reduce((sum, method) => sum | (bitsOfName.get(method) ?? other), 0)
 }
 
 /** The methods of a set by name: `*` for every one, `other` for those that no rule can name. */

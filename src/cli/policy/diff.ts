@@ -7,7 +7,7 @@ import { compareAccess, formatAccess } from './access.ts'
 import { diffReport } from './diff-report.ts'
 import { reportEngine, slowNote, slownessOf } from './engine-cost.ts'
 import type { diffSpec } from './specs.ts'
-import { isPublished, readVersion } from './versions.ts'
+import { isPublished, readVersions } from './versions.ts'
 
 /** Compares the access that two policies grant. */
 export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
@@ -17,8 +17,8 @@ export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
   } = call
   const settings = policySettings(options.config, io)
   const { admission, note } = settings.admission()
-  const before = await readVersion(from, settings, io)
-  const after = await readVersion(to ?? settings.directory, settings, io)
+  const names = { from, to: to ?? settings.directory }
+  const { from: before, to: after } = await readVersions(names, settings, io)
 
   const diff = compareAccess({ from: before.set, to: after.set }, admission, io)
 

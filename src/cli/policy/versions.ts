@@ -1,3 +1,4 @@
+import { parsePolicyPair } from '../../policy/set/policy-pair.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { PolicyStore } from '../../stores/policies/policy-store.ts'
@@ -6,12 +7,16 @@ import { type PolicySettings, unavailable, withPolicyStore } from '../settings.t
 import { readPolicyDirectory } from './directory.ts'
 import { isCommit, readCommit } from './git-directory.ts'
 
-/** A policy that the user named, from a directory, a commit or Redis. */
-interface PolicyVersion {
+/** The files of a policy that the user named, from a directory, a commit or Redis. */
+interface VersionFiles {
   /** As it was named: a directory, `git:REF`, a revision, or `live`. */
   readonly name: string
-  readonly set: PolicySet
   readonly files: readonly PolicyFile[]
+}
+
+/** Such a policy, parsed. */
+interface PolicyVersion extends VersionFiles {
+  readonly set: PolicySet
 }
 
 /**
@@ -23,13 +28,37 @@ export async function readVersion(
   settings: PolicySettings,
   io: Io,
 ): Promise<PolicyVersion> {
+  return parsed(await readVersionFiles(name, settings, io))
+}
+
+/** Two versions. Parsing them together takes little more than parsing one. */
+export async function readVersions(
+  { from, to }: { readonly from: string; readonly to: string },
+  settings: PolicySettings,
+  io: Io,
+): Promise<{ readonly from: PolicyVersion; readonly to: PolicyVersion }> {
+  const before = await readVersionFiles(from, settings, io)
+  const after = await readVersionFiles(to, settings, io)
+  const sets = parsePolicyPair(before.files, after.files)
+  return { from: { ...before, set: sets.from }, to: { ...after, set: sets.to } }
+}
+
+async function readVersionFiles(
+  name: string,
+  settings: PolicySettings,
+  io: Io,
+): Promise<VersionFiles> {
   if (isPublished(name)) {
-    return withPolicyStore(settings, (store) => readPublished(name, store))
+    return withPolicyStore(settings, (store) => readPublishedFiles(name, store))
   }
   const { files } = isCommit(name)
     ? await readCommit(name, () => settings.directory, io)
     : await readPolicyDirectory(name, io.cwd)
-  return { name, files, set: parsePolicySet(files) }
+  return { name, files }
+}
+
+function parsed(version: VersionFiles): PolicyVersion {
+  return { ...version, set: parsePolicySet(version.files) }
 }
 
 /** Whether the name is `live` or a revision, and not a directory. */
@@ -39,6 +68,10 @@ export function isPublished(name: string): boolean {
 
 /** Reads `live` or a published revision. Throws a Fault when it does not exist. */
 export async function readPublished(name: string, store: PolicyStore): Promise<PolicyVersion> {
+  return parsed(await readPublishedFiles(name, store))
+}
+
+async function readPublishedFiles(name: string, store: PolicyStore): Promise<VersionFiles> {
   const revision =
     name === 'live' ? (await store.head())?.revision : await fullRevision(name, store)
   if (revision === undefined) return unavailable('nothing is published yet')
@@ -47,7 +80,7 @@ export async function readPublished(name: string, store: PolicyStore): Promise<P
     return unavailable(
       `revision ${revision} does not exist: "postern policy history" shows all revisions`,
     )
-  return { name, files: document.files, set: parsePolicySet(document.files) }
+  return { name, files: document.files }
 }
 
 /** The one revision of the history that starts with this; else the name itself. */

@@ -38,6 +38,17 @@ export function parsePolicySet(files: readonly PolicyFile[]): PolicySet {
 
 /** `parsePolicySet` in steps. */
 export function* parseInSteps(files: readonly PolicyFile[]): Steps<PolicySet> {
+  return (yield* parseKeyed(files)).set
+}
+
+/** A policy set, and the keys of its rules, sorted. */
+export interface KeyedSet {
+  readonly set: PolicySet
+  readonly ruleKeys: readonly string[]
+}
+
+/** `parseInSteps` with the keys of the rules. */
+export function* parseKeyed(files: readonly PolicyFile[]): Steps<KeyedSet> {
   const problems: Problem[] = []
   const report = (problem: Problem) => problems.push(problem)
 
@@ -72,13 +83,14 @@ export function* parseInSteps(files: readonly PolicyFile[]): Steps<PolicySet> {
     inheritances: inheritances.keys,
     exclusions: exclusions.keys,
   })
-  return Object.freeze({
+  const set = Object.freeze({
     model,
     rules: rules.list,
     inheritances: inheritances.list,
     exclusions: exclusions.list,
     revision,
   })
+  return { set, ruleKeys: rules.keys }
 }
 
 /** Replaces an invalid model, so that the lines are still checked. */
@@ -90,7 +102,8 @@ const widestModel: Model = {
   denyOverrides: true,
 }
 
-function sortOut(files: readonly PolicyFile[], report: (problem: Problem) => void) {
+/** The files of a policy by kind; reports those that have none. */
+export function sortOut(files: readonly PolicyFile[], report: (problem: Problem) => void) {
   const kinds = Map.groupBy(
     files.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     ({ name }) => kindOf(name),

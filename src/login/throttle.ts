@@ -110,10 +110,7 @@ export function createThrottle({ counters, limits, digestKey, onLockout }: Throt
     throw new Refusal('too-many-requests', { retryAfterSeconds })
   }
 
-  function key(kind: string, ...names: readonly string[]): string {
-    const digest = createHmac('sha256', digestKey()).update(JSON.stringify([kind, ...names]))
-    return `${kind}:${digest.digest('base64url').slice(0, 22)}`
-  }
+  const key = (kind: string, ...names: readonly string[]) => digestOf(digestKey(), kind, names)
 
   return {
     async address({ address, foreign }: Client): Promise<void> {
@@ -132,7 +129,7 @@ export function createThrottle({ counters, limits, digestKey, onLockout }: Throt
       const known = key('login:known', username, block)
       const hits = [
         { key: pair, limit: perPair },
-        { key: key('login:account', account), limit: perAccount, unless: known },
+        { key: accountKey(digestKey(), username), limit: perAccount, unless: known },
       ]
       const counted = await count(hits, 'account')
       return {
@@ -142,6 +139,16 @@ export function createThrottle({ counters, limits, digestKey, onLockout }: Throt
       }
     },
   }
+}
+
+/** The key under which wrong passwords of an account are counted, from any address. */
+export function accountKey(digestKey: string, username: string): string {
+  return digestOf(digestKey, 'login:account', [foldedName(username)])
+}
+
+function digestOf(digestKey: string, kind: string, names: readonly string[]): string {
+  const digest = createHmac('sha256', digestKey).update(JSON.stringify([kind, ...names]))
+  return `${kind}:${digest.digest('base64url').slice(0, 22)}`
 }
 
 /** Spellings that a database may treat as one name share one count. */

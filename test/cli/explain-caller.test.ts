@@ -4,9 +4,11 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
+import { postLogin } from '../support/log-in.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { prefix, testRedis } from '../support/published-policies.ts'
 import { type Ran, runCommand } from '../support/run-command.ts'
+import { startPostern } from '../support/start-postern.ts'
 import { forge, nowSeconds, testSecret, tokenOf } from '../support/tokens.ts'
 import { folder } from './policy-runner.ts'
 
@@ -95,6 +97,29 @@ describe('postern policy explain --user', () => {
     expect(refused.out).toContain(', role editor, data scope 5), disabled\n')
     expect(refused.err).toContain(`a token that ${ann} got before may still be valid`)
     expect(open).toMatchObject({ code: 0, out: expect.stringContaining(`allowed: ${ann} may GET`) })
+  })
+
+  test('notes a lock-out that Redis keeps, and answers for the tokens that stay valid', async () => {
+    const redis = await testRedis()
+    const config = { redis: { url: redis.url, prefix }, login: { failuresPerAccount: 1 } }
+    const { explain, addUser } = await workspace(config)
+    const [ann, bob] = [await addUser('editor'), await addUser('editor')]
+    const gateway = await startPostern({
+      config: { ...config, application: { mode: 'dev', dataDirectory: inject('sharedData') } },
+    })
+    const guess = { username: ann, password: 'wrong', uuid: '-', code: '-' }
+    await postLogin(gateway, guess)
+    await postLogin(gateway, guess)
+
+    const locked = await explain(`--user ${ann} GET /orders/7`)
+    const other = await explain(`--user ${bob} GET /orders/7`)
+    await redis.kill()
+    const unknown = await explain(`--user ${ann} GET /orders/7`)
+
+    expect(locked.code).toBe(0)
+    expect(locked.err).toMatch(/^note: logins of user-\S+ are locked out for \d+ s after wrong/)
+    expect(other).toMatchObject({ code: 0, err: '' })
+    expect(unknown).toMatchObject({ code: 0, err: '' })
   })
 
   test('says in one line that an account does not exist, and exits with 5', async () => {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
 import type { Database } from '../../stores/database/database.ts'
+import { lockoutOf } from '../accounts/lockout.ts'
 import { accountSettings, withExistingDatabase } from '../configured-database.ts'
 import type { Io } from '../io.ts'
 import { policySettings, unavailable } from '../settings.ts'
@@ -19,7 +20,13 @@ export async function callerOfAccount(
   // No token is read, so the signing secret may be missing; whatever else is wrong is reported.
   const config = policySettings(file, io).config ?? accountSettings(file, io).config
   const directory = resolve(io.cwd, config.application.dataDirectory)
-  return withExistingDatabase({ config, directory }, (database) => find(name, database))
+  const caller = await withExistingDatabase({ config, directory }, (each) => find(name, each))
+  const seconds = (await lockoutOf(name, file, io)) ?? 0
+  return seconds === 0 ? caller : { ...caller, notes: [...caller.notes, lockedOut(name, seconds)] }
+}
+
+function lockedOut(name: string, seconds: number): string {
+  return `logins of ${name} are locked out for ${seconds} s after wrong passwords, except from addresses that ${name} logged in from; tokens stay valid`
 }
 
 async function find(name: string, database: Database): Promise<AskedCaller> {

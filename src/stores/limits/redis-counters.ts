@@ -85,6 +85,22 @@ export function createRedisCounters(parts: RedisCounterParts): Counters {
   }
 }
 
+/** The rest of the lock-out under a key, in seconds; 0 without one. For operators: counts nothing. */
+export async function readLockout(
+  redis: RedisClient,
+  key: string,
+  longestSeconds: number,
+): Promise<number> {
+  const [text, [now]] = await Promise.all([
+    redis.run((commands) => commands.get(`${redis.prefix}${key}`)),
+    redis.run((commands) => commands.time()),
+  ])
+  const [, ends = '0'] = /^\d+ \d+ \d+ (\d+)$/.exec(text ?? '') ?? []
+  const left = Math.ceil(Number(ends) / 1000 - Number(now))
+  // A moment too far ahead comes from a clock that was set back, and counts as past.
+  return left > 0 && left <= longestSeconds ? left : 0
+}
+
 function isAnswer(value: unknown, hits: number): value is [number, ...number[]] {
   return (
     Array.isArray(value) && value.length === hits + 1 && value.every((one) => Number.isInteger(one))

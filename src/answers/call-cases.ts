@@ -31,6 +31,13 @@ export function createCallCases(asked: Asked): CallCases {
   const isIndexed = set.model.casbin === undefined
   const pathCases = isIndexed ? createPathCases(set, asked.admission) : undefined
 
+  /** The resources of a group: with `g2, /orders/:id, sales`, a rule may be about `sales`. */
+  const groups = Map.groupBy(set.inheritances, ({ parentKey }) => parentKey)
+  const membersOf = (name: string) =>
+    (groups.get(name) ?? [])
+      .filter(({ relation }) => relation !== undefined)
+      .map((link) => link.roleKey)
+
   return ({ method, path }, visit) => {
     const ask = (each: string, rules: readonly Rule[]) => {
       for (const verb of pathCases === undefined ? namedMethods(method) : askedMethods(method)) {
@@ -39,8 +46,10 @@ export function createCallCases(asked: Asked): CallCases {
       }
     }
     if (pathCases !== undefined) return pathCases(path, ask)
-    const example = examplePath(path)
-    if (example !== undefined) ask(example, [])
+    for (const each of [path, ...membersOf(path)]) {
+      const example = examplePath(each)
+      if (example !== undefined) ask(example, [])
+    }
     return false
   }
 }

@@ -1,6 +1,6 @@
 import type { AccessRoute } from '../admission/routes.ts'
 import { type Asked, rolesIn, type Unrestricted, unrestricted } from './asked.ts'
-import { effectsByExample } from './example-effects.ts'
+import { effectsByExample, oncePerRule } from './example-effects.ts'
 import { createLineages } from './lineage.ts'
 import { type EffectiveRule, effectsOf } from './rule-effects.ts'
 
@@ -27,6 +27,8 @@ export interface CanAnswer {
   readonly ineffective: readonly EffectiveRule[]
   /** Whether the effects hold for all paths of a rule, and not for its example only. */
   readonly isExact: boolean
+  /** Under a model that Casbin evaluates: rules of which no example call could be asked about. */
+  readonly unasked: number
 }
 
 /** Lists the rules that apply to a role with what they do, grouped by route. */
@@ -34,14 +36,14 @@ export function can(asked: Asked, roleKey: string): CanAnswer {
   const { set } = asked.policies
   const free = unrestricted(asked, roleKey)
   const isIndexed = set.model.casbin === undefined
-  const { placed, isExact } =
+  const { placed, isExact, unasked } =
     free !== undefined
-      ? { placed: [], isExact: true }
+      ? { placed: [], isExact: true, unasked: 0 }
       : isIndexed
         ? effectsOf(asked, roleKey)
         : effectsByExample(asked, roleKey)
 
-  const groups = Map.groupBy(placed, ({ place }) => place)
+  const groups = Map.groupBy(isIndexed ? placed : oncePerRule(placed), ({ place }) => place)
   const rulesAt = (place: AccessRoute | 'any' | 'unserved' | 'ineffective') =>
     (groups.get(place) ?? []).map(({ rule }) => rule)
   const routes = [...asked.admission.routes, 'any' as const].flatMap((place): RouteRules[] => {
@@ -57,5 +59,6 @@ export function can(asked: Asked, roleKey: string): CanAnswer {
     unserved: rulesAt('unserved'),
     ineffective: rulesAt('ineffective'),
     isExact,
+    unasked,
   }
 }

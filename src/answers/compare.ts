@@ -2,7 +2,7 @@ import { decide } from '../policy/decide.ts'
 import { widest } from '../policy/diff/widest.ts'
 import { type Asked, unrestricted } from './asked.ts'
 import { createCallCases } from './call-cases.ts'
-import { effectsByExample } from './example-effects.ts'
+import { effectsByExample, oncePerRule } from './example-effects.ts'
 import { createLineages, type HeldRule } from './lineage.ts'
 
 /** A rule by which one role may do what another may not. */
@@ -21,6 +21,8 @@ export interface RoleDifferences {
   readonly isEverything: boolean
   /** Whether no other call differs; else they come from examples. */
   readonly isExact: boolean
+  /** Under a model that Casbin evaluates: rules of which no example call could be asked about. */
+  readonly unasked: number
 }
 
 /** What `roleKey` may do and `otherKey` may not, by access: a rule that both sides have otherwise is none. */
@@ -28,7 +30,7 @@ export function differencesOf(asked: Asked, roleKey: string, otherKey: string): 
   const { policies } = asked
   if (unrestricted(asked, roleKey) !== undefined) {
     const isEverything = unrestricted(asked, otherKey) === undefined
-    return { differences: [], isEverything, isExact: true }
+    return { differences: [], isEverything, isExact: true, unasked: 0 }
   }
   if (policies.set.model.casbin !== undefined) return differencesByExample(asked, roleKey, otherKey)
   const ways = createLineages(policies.set).waysUp(roleKey)
@@ -56,19 +58,20 @@ export function differencesOf(asked: Asked, roleKey: string, otherKey: string): 
     if (example === undefined) return []
     return [{ rule, via: ways.get(rule.roleKey) ?? [], isWhole, example, isUnserved }]
   })
-  return { differences: widestOf(found), isEverything: false, isExact }
+  return { differences: widestOf(found), isEverything: false, isExact, unasked: 0 }
 }
 
 function differencesByExample(asked: Asked, roleKey: string, otherKey: string): RoleDifferences {
-  const differences = effectsByExample(asked, roleKey).placed.flatMap(({ place, rule: found }) => {
+  const { placed, unasked } = effectsByExample(asked, roleKey)
+  const alone = placed.filter(({ rule: { example } }) => {
+    return example && !decide({ roleKey: otherKey, ...example }, asked.policies).allowed
+  })
+  const differences = oncePerRule(alone).flatMap(({ place, rule: found }) => {
     const { rule, via, example } = found
     if (example === undefined) return []
-    const isShared = decide({ roleKey: otherKey, ...example }, asked.policies).allowed
-    return isShared
-      ? []
-      : [{ rule, via, example, isWhole: false, isUnserved: place === 'unserved' }]
+    return [{ rule, via, example, isWhole: false, isUnserved: place === 'unserved' }]
   })
-  return { differences, isEverything: false, isExact: false }
+  return { differences, isEverything: false, isExact: false, unasked }
 }
 
 /**

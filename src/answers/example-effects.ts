@@ -14,23 +14,34 @@ export function effectsByExample(asked: Asked, roleKey: string): Effects {
   const ways = createLineages(policies.set).waysUp(roleKey)
   const callCases = createCallCases(asked)
   const placed: Effects['placed'][number][] = []
-  const seen = new Set<string>()
+  let unasked = 0
   let left = mostRows / Math.max(rules.length, 1)
   for (const each of rules) {
-    if (left <= 0) break
-    callCases(each, ({ method, path, standing }) => {
-      const key = `${method} ${path}`
-      if (standing.kind !== 'policy' || seen.has(key)) return
-      seen.add(key)
-      left--
-      const { allowed, rule } = decide({ roleKey, method, path }, policies)
-      if (!allowed || rule === undefined) return
-      const via = ways.get(rule.roleKey) ?? []
-      const place = placeOf(standing.verdict)
-      placed.push({ place, rule: { rule, via, effect: 'allows', example: { method, path } } })
-    })
+    let isAsked = false
+    if (left > 0) {
+      callCases(each, ({ method, path, standing }) => {
+        isAsked = true
+        // One decision for the standing, and one for the role.
+        left -= 2
+        if (standing.kind !== 'policy') return
+        const { allowed, rule } = decide({ roleKey, method, path }, policies)
+        const place = placeOf(standing.verdict)
+        if (!allowed || rule === undefined) return
+        const via = ways.get(rule.roleKey) ?? []
+        placed.push({ place, rule: { rule, via, effect: 'allows', example: { method, path } } })
+      })
+    }
+    if (!isAsked) unasked++
   }
-  return { placed, isExact: false }
+  return { placed, isExact: false, unasked }
+}
+
+/** The first example of each rule at each place. */
+export function oncePerRule(placed: Effects['placed']): Effects['placed'] {
+  const byRule = Map.groupBy(placed, ({ rule }) => rule.rule)
+  return [...byRule.values()].flatMap((some) =>
+    some.filter(({ place }, at) => some.findIndex((other) => other.place === place) === at),
+  )
 }
 
 /** Rules that Casbin may evaluate for one answer: some seconds. */

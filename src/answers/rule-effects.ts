@@ -27,6 +27,8 @@ type Place = AccessRoute | 'any' | 'unserved' | 'ineffective'
 export interface Effects {
   readonly placed: readonly { readonly place: Place; readonly rule: EffectiveRule }[]
   readonly isExact: boolean
+  /** Rules without an example, and rules that were left when the time was up. */
+  readonly unasked: number
 }
 
 /** What each rule of a role and of the roles that it inherits from does, at each route. */
@@ -60,7 +62,7 @@ export function effectsOf(asked: Asked, roleKey: string): Effects {
     isExact &&= areAll
     return placesOf(held, found)
   })
-  return { placed, isExact }
+  return { placed, isExact, unasked: 0 }
 }
 
 type Seen = Pick<EffectiveRule, 'effect' | 'example'>

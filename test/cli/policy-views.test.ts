@@ -136,7 +136,7 @@ describe('postern policy can', () => {
   inherits  lead, clerk
 /orders (access permitted, upstream app)
   +  GET     /orders/:id  policies/policy.csv:1  inherited from lead < clerk
-  +  *       /orders/*    policies/policy.csv:2  inherited from lead; partly: a deny rule takes the rest, not GET /orders/x
+  +  *       /orders/*    policies/policy.csv:2  inherited from lead; partly, for example GET /orders/x; a deny rule takes the rest
   -  DELETE  /orders/7    policies/policy.csv:3  inherited from lead; deny, for example DELETE /orders/7
 no route serves these paths: the answer is 404
   +  GET  /missing  policies/policy.csv:7  inherited from lead < clerk

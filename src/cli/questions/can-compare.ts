@@ -16,7 +16,10 @@ export function compareRoles(
   const more = differencesOf(asked, first, second)
   const less = differencesOf(asked, second, first)
   const isExact = more.isExact && less.isExact
-  const notes = [...asked.notes, ...(isExact ? [] : [inexact(asked)])]
+  const notes = [
+    ...asked.notes,
+    ...(isExact ? [] : inexact(asked, Math.max(more.unasked, less.unasked))),
+  ]
   if (output === 'json') {
     const { name: policy, policies } = asked
     const about = { policy, revision: policies.revision, notes }
@@ -33,7 +36,7 @@ export function compareRoles(
 }
 
 function section(one: string, other: string, found: RoleDifferences): string {
-  const { differences, isEverything } = found
+  const { differences, isEverything, isExact } = found
   if (isEverything) return `${printable(`${one} may make every call, and ${other} may not`)}\n`
   if (differences.length === 0) return ''
   const rows = differences.map(({ rule, via, isWhole, example, isUnserved }) => [
@@ -42,7 +45,9 @@ function section(one: string, other: string, found: RoleDifferences): string {
     placeOf(rule.origin),
     [
       ...(via.length === 0 ? [] : [`inherited from ${via.join(' < ')}`]),
-      ...(isWhole ? [] : [`partly, for example ${example.method} ${example.path}`]),
+      ...(isWhole
+        ? []
+        : [`${isExact ? 'partly, ' : ''}for example ${example.method} ${example.path}`]),
       ...(isUnserved ? ['no route serves it'] : []),
     ].join('; '),
   ])

@@ -51,7 +51,7 @@ function notesOn({ operations, unserved, unasked }: Matrix, asked: AskedPolicy):
     `left out ${count(some.length, 'operation')} ${why}, for example ${some[0]?.method} ${some[0]?.path}`
   return [
     ...asked.notes,
-    ...(operations.every(({ isExact }) => isExact) ? [] : [inexact(asked)]),
+    ...(operations.every(({ isExact }) => isExact) ? [] : inexact(asked)),
     ...(unserved.length === 0 ? [] : [leftOut(unserved, 'that no route serves')]),
     ...(unasked.length === 0 ? [] : [leftOut(unasked, 'whose path is an expression')]),
   ]

@@ -1,0 +1,105 @@
+import type { CanAnswer } from '../../answers/can.ts'
+import type { EffectiveRule } from '../../answers/rule-effects.ts'
+import { placeOf } from '../../policy/review/finding.ts'
+import type { Rule } from '../../policy/rule/rule.ts'
+import { count, formatTable, printable } from '../format.ts'
+
+/** Whether a rule lets its role make calls. */
+export function isAllowing({ effect }: EffectiveRule): boolean {
+  return effect === 'allows' || effect === 'partly'
+}
+
+/** The rules of a role by route. */
+export function formatCan(answer: CanAnswer, policy: string): string {
+  const { roleKey, routes, unserved, ineffective, inherits } = answer
+  const wide = rulesOfManyRoutes(routes)
+  const head = [
+    ['policy', policy],
+    ...(inherits.length === 0 ? [] : [['inherits', inherits.join(', ')]]),
+  ]
+  const groups = routes.map(({ route, rules }) => {
+    const to = route?.upstream === undefined ? '' : `, upstream ${route.upstream}`
+    const title = route === undefined ? 'any route' : `${route.path} (access ${route.access}${to})`
+    return section(
+      title,
+      rules.filter(({ rule }) => !wide.has(rule)),
+    )
+  })
+  return [
+    `${printable(`${roleKey}: ${titleOf(answer)}`)}\n`,
+    formatTable(head, '  '),
+    section(
+      'several routes',
+      [...wide.values()].map(([rule]) => rule),
+      ({ rule }) => `on ${count(wide.get(rule)?.length ?? 0, 'route')}`,
+    ),
+    ...groups,
+    section('no route serves these paths: the answer is 404', unserved),
+    section('without effect', ineffective),
+  ].join('')
+}
+
+/** A rule on more routes than this has a line of its own instead of one under each. */
+const mostRoutes = 3
+
+/** The rules that do the same on many routes. */
+function rulesOfManyRoutes(
+  routes: CanAnswer['routes'],
+): ReadonlyMap<Rule, readonly [EffectiveRule, ...EffectiveRule[]]> {
+  const found = new Map<Rule, [EffectiveRule, ...EffectiveRule[]]>()
+  for (const each of routes.flatMap(({ rules }) => rules)) {
+    const known = found.get(each.rule)
+    if (known === undefined) found.set(each.rule, [each])
+    else known.push(each)
+  }
+  const many = [...found].filter(([, [first, ...others]]) => {
+    return others.length >= mostRoutes && others.every(({ effect }) => effect === first.effect)
+  })
+  return new Map(many)
+}
+
+function titleOf({ unrestricted, routes }: CanAnswer): string {
+  if (unrestricted !== undefined) {
+    const why = unrestricted === 'admin' ? '' : `, by ${unrestricted.clause} in model.conf`
+    return `may make every call that the gateway does not refuse${why}`
+  }
+  const rules = new Set(
+    routes.flatMap((each) => each.rules.filter(isAllowing).map(({ rule }) => rule)),
+  )
+  if (rules.size === 0) return 'no rule allows a call that a route serves'
+  return `${count(rules.size, 'rule allows', 'rules allow')} calls on ${count(routes.filter(({ rules: some }) => some.some(isAllowing)).length, 'route')}`
+}
+
+function section(
+  title: string,
+  rules: readonly EffectiveRule[],
+  noteOn: (rule: EffectiveRule) => string = () => '',
+): string {
+  if (rules.length === 0) return ''
+  const rows = rules.map((each) => [
+    signOf(each),
+    each.rule.method,
+    each.rule.path,
+    placeOf(each.rule.origin),
+    [noteOn(each), inheritedNote(each), effectNote(each)].filter((note) => note !== '').join('; '),
+  ])
+  return `${printable(title)}\n${formatTable(rows, '  ')}`
+}
+
+function signOf({ rule, effect }: EffectiveRule): string {
+  if (rule.effect === 'deny') return '-'
+  return effect === 'outweighed' ? ' ' : '+'
+}
+
+function inheritedNote({ via }: EffectiveRule): string {
+  return via.length === 0 ? '' : `inherited from ${via.join(' < ')}`
+}
+
+function effectNote({ rule, effect, example }: EffectiveRule): string {
+  const call = `for example ${example?.method} ${example?.path}`
+  if (effect === 'partly') return `partly, ${call}; a deny rule takes the rest`
+  if (effect === 'outweighed') return 'a deny rule takes all of it'
+  if (effect === 'denies') return `deny, ${call}`
+  // Under a model that Casbin evaluates, nothing else is known.
+  return rule.fields !== undefined && effect === 'allows' ? call : ''
+}

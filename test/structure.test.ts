@@ -172,6 +172,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli/questions/matrix': ['cli', 'cli/questions', 'answers'],
   'cli/questions/coverage': [
     'cli',
+    'cli/policy',
     'cli/report',
     'cli/questions',
     'answers/coverage',

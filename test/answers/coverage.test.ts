@@ -147,6 +147,32 @@ describe('operations', () => {
     expect(findings(calls, { model: widestModel, lines })).toEqual(['admin', undefined, undefined])
   })
 
+  test('are for admin only when superusers alone may call them', () => {
+    const about = {
+      model: {
+        ...widestModel,
+        superusers: [{ roleKey: 'root', inherited: false, text: 'r.sub == "root"' }],
+      },
+      lines: [
+        'p, clerk, /a, GET, allow',
+        'p, root, /b, GET, allow',
+        'p, root, /c, GET, allow',
+        'g, boss, root',
+      ],
+    }
+
+    expect(findings(['GET /a', 'GET /b', 'GET /d'], about)).toEqual([undefined, undefined, 'admin'])
+  })
+
+  test('are sampled when a policy distinguishes thousands of values', () => {
+    const lines = Array.from({ length: 3000 }, (_, at) => `p, clerk, /orders/${at}, GET`)
+
+    expect(findings(['GET /orders/{id}', 'GET /orders/7'], { lines })).toEqual([
+      'some /orders/x sampled',
+      undefined,
+    ])
+  })
+
   test('are answered by Casbin for a model that only Casbin evaluates', () => {
     const modelText = `[request_definition]
 r = sub, obj, act

@@ -29,6 +29,12 @@ export interface OperationAccess<Op> {
   readonly isComplete: boolean
 }
 
+/** More than any real policy distinguishes below one path, and what all operations share. */
+const mostPaths = 1000
+const mostPathsInAll = 1_000_000
+/** For the operations that come after the shared ones are used up. */
+const fewPaths = 5
+
 const widestFirst: readonly CallAccess[] = [
   'public',
   'authenticated',
@@ -49,10 +55,13 @@ export function createOperationAnswers<Op extends DocumentedOperation>(
   const { answer, patterns } = createCallAnswers(admission, policies)
   const roots = [surfaceOf(admission, policies), ...(patterns === undefined ? [] : [patterns])]
 
+  let left = mostPathsInAll
   return (operation) => {
     const { method, path } = operation
     const template = parseTemplate(path)
-    const { paths, isComplete } = pathsOf(template, roots)
+    const most = Math.min(mostPaths, Math.max(fewPaths, left))
+    const { paths, isComplete } = pathsOf(template, roots, most)
+    left -= paths.length
     const isExact = template.every((segment) => typeof segment === 'string')
     const owned = isExact
       ? paths

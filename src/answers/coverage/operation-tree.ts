@@ -5,10 +5,20 @@ import { anyText, fits, type Mixed, parseTemplate, type TemplateSegment } from '
 interface Node<Op> {
   readonly texts: Map<string, Node<Op>>
   /** Those with the longest texts first, because they are the most specific. */
-  readonly mixed: { readonly key: string; readonly segment: Mixed; readonly node: Node<Op> }[]
+  mixed: readonly MixedChild<Op>[]
+  /** The same by text, while the tree grows. */
+  readonly mixedByText: Map<string, MixedChild<Op>>
   any: Node<Op> | undefined
   readonly ends: Op[]
 }
+
+interface MixedChild<Op> {
+  readonly segment: Mixed
+  readonly node: Node<Op>
+}
+
+/** More than any real document has beside each other; each one costs time for each path. */
+const mostMixed = 200
 
 /** Finds the operations of a path, and those that a pattern of a policy concerns. */
 export interface OperationTree<Op> {
@@ -30,6 +40,7 @@ export function createOperationTree<Op extends { readonly method: string; readon
     for (const segment of parseTemplate(operation.path)) node = child(node, segment)
     node.ends.push(operation)
   }
+  sortMixed(root)
 
   function owners(node: Node<Op>, rest: readonly string[], method: string): readonly Op[] {
     const [segment, ...more] = rest
@@ -52,7 +63,7 @@ export function createOperationTree<Op extends { readonly method: string; readon
 }
 
 function createNode<Op>(): Node<Op> {
-  return { texts: new Map(), mixed: [], any: undefined, ends: [] }
+  return { texts: new Map(), mixed: [], mixedByText: new Map(), any: undefined, ends: [] }
 }
 
 function child<Op>(node: Node<Op>, segment: TemplateSegment): Node<Op> {
@@ -65,13 +76,17 @@ function child<Op>(node: Node<Op>, segment: TemplateSegment): Node<Op> {
     node.texts.set(segment, known)
     return known
   }
-  const key = segment.pieces.join('{}')
-  const known = node.mixed.find((each) => each.key === key)
-  if (known !== undefined) return known.node
-  const made = { key, segment, node: createNode<Op>() }
-  node.mixed.push(made)
-  node.mixed.sort((a, b) => textLength(b.segment) - textLength(a.segment))
-  return made.node
+  const text = segment.pieces.join('{}')
+  const known = node.mixedByText.get(text) ?? { segment, node: createNode<Op>() }
+  node.mixedByText.set(text, known)
+  return known.node
+}
+
+function sortMixed<Op>(node: Node<Op>): void {
+  node.mixed = [...node.mixedByText.values()].sort(
+    (a, b) => textLength(b.segment) - textLength(a.segment),
+  )
+  for (const each of childrenThat(node, () => true)) sortMixed(each)
 }
 
 function textLength({ pieces }: Mixed): number {
@@ -82,7 +97,8 @@ function textLength({ pieces }: Mixed): number {
 function* childrenFor<Op>(node: Node<Op>, segment: string): Generator<Node<Op>> {
   const text = node.texts.get(segment)
   if (text !== undefined) yield text
-  for (const each of node.mixed) if (fits(segment, each.segment)) yield each.node
+  for (const each of node.mixed.slice(0, mostMixed))
+    if (fits(segment, each.segment)) yield each.node
   if (node.any !== undefined && segment !== '') yield node.any
 }
 

@@ -11,15 +11,16 @@ interface TemplatePaths {
   readonly isComplete: boolean
 }
 
-/** More than any real policy distinguishes below one path. */
-const mostPaths = 1000
-
 /**
  * One path of the template for each way in which the patterns of these trees can treat its values:
  * patterns distinguish only finitely many kinds of segment at each place. Exact, but for segments
- * such as `{id}.json`, whose values are sampled.
+ * such as `{id}.json`, whose values are sampled. Yields at most `mostPaths`.
  */
-export function pathsOf(template: readonly TemplateSegment[], roots: Nodes): TemplatePaths {
+export function pathsOf(
+  template: readonly TemplateSegment[],
+  roots: Nodes,
+  mostPaths: number,
+): TemplatePaths {
   const paths: string[] = []
   let isComplete = !template.some((segment) => typeof segment === 'object')
 

@@ -7,6 +7,7 @@ import { type Run, UsageError } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { json, printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
+import { isPublished } from '../../policy/versions.ts'
 import { renderReport } from '../../report/write.ts'
 import { askedPolicy, policyName } from '../asked-policy.ts'
 import type { Covered } from './covered.ts'
@@ -32,7 +33,7 @@ export const policyCoverage: Run<typeof coverageSpec> = async (call, io) => {
     findings,
     policy: policyName(asked),
     revision: policies.revision,
-    hasFiles: options.revision === undefined && asked.name !== 'live',
+    hasFiles: !isPublished(asked.name),
     ignored: documents.flatMap(({ notes }) => notes),
     isStrict: options.strict,
     ok: !isFailing,

@@ -103,6 +103,16 @@ describe('policy check with routes', () => {
     ])
   })
 
+  test('does not ignore a configuration that the user named and that is not valid', async () => {
+    const cwd = await folder({ ...filesOf('clerk, /orders, GET'), 'x.yaml': 'routes: 7' })
+
+    const named = await policy(['check', 'policies', '--config', 'x.yaml'], { cwd })
+    const byDefault = await policy(['check', 'policies'], { cwd })
+
+    expect(named).toMatchObject({ code: 3, out: '', err: expect.stringContaining('x.yaml:1:') })
+    expect(byDefault).toMatchObject({ code: 0, err: '' })
+  })
+
   test('looks at exclusions too', async () => {
     const cwd = await folder({
       ...filesOf('clerk, /api/v1/orders, GET'),

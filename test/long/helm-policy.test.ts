@@ -134,9 +134,12 @@ describe('the Job that publishes, run against a Redis', () => {
     return redis
   }
 
-  function runJob(redis: RedisServer, set: readonly string[] = []) {
+  function runJob(
+    redis: RedisServer,
+    set: readonly string[] = [],
+    setFile: Readonly<Record<string, string>> = { ...files, ...withTests },
+  ) {
     const url = `secrets.redisUrl.value=${redis.url}`
-    const setFile = { ...files, ...withTests }
     const objects = render({ ...pushed, setFile, set: [url, ...set] })
     const ca: Manifest = {
       apiVersion: 'v1',
@@ -155,6 +158,16 @@ describe('the Job that publishes, run against a Redis', () => {
     expect(stderr).toContain('published r-')
     expect(status).toBe(0)
     expect(await redis.client.exists('{shop}:policy:head')).toBe(1)
+  })
+
+  test('publishes a policy without tests only when the values say so', async () => {
+    const redis = await startedRedis()
+
+    const refused = runJob(redis, ['policy.push.noTests=false'], files)
+    const allowed = runJob(redis, ['policy.push.noTests=true'], files)
+
+    expect(refused).toMatchObject({ status: 4, stderr: expect.stringContaining('has no tests') })
+    expect(allowed.status).toBe(0)
   })
 
   test('tests the policy with the routes of the gateways', async () => {

@@ -36,7 +36,10 @@ export async function readSurroundings(
  * With forward-auth another proxy routes, and a configuration without routes is one for publishing: then
  * it is not known what gateways serve.
  */
-function routesOf({ config }: PolicySettings): ServedRoutes | undefined {
+function routesOf(settings: PolicySettings): ServedRoutes | undefined {
+  const { config } = settings
+  // Throws when the user named a configuration that is not valid.
+  settings.admission()
   if (config === undefined || config.forwardAuth.enabled || config.routes.length === 0)
     return undefined
   const servingRoutes = createServingRoutes(config.routes)

@@ -1,18 +1,12 @@
 import { isRemoved, needsNoLogin } from '../../endpoints.ts'
 import { type Finding, type Locate, placeOf } from '../review/finding.ts'
-import { createGrants, methodBits } from '../review/grants.ts'
-import {
-  createNode,
-  type PatternNode,
-  place,
-  shapeOf,
-  visitCovering,
-} from '../review/pattern-tree.ts'
+import { createGrants } from '../review/grants.ts'
 import { methodsOf } from '../rule/methods.ts'
 import { type Exclusion, quote, type Rule } from '../rule/rule.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import type { Tick } from '../steps.ts'
+import { createRedundancy } from './redundancy.ts'
 import { createWideRules } from './wide-rules.ts'
 
 /**
@@ -87,70 +81,6 @@ function createSuperuserReason(set: PolicySet) {
     const message = `no effect: ${found.clause} in the matcher of model.conf allows this role every call`
     return { field: 'role', message } as const
   }
-}
-
-/** What alone makes a rule redundant, or overrides it. */
-interface Redundancy {
-  readonly exclusion?: Exclusion
-  readonly other?: Rule | undefined
-}
-
-function createRedundancy({ rules, inheritances, exclusions, ...rest }: PolicySet) {
-  const { lineage, rulesOf } = createGrants({ rules, inheritances, exclusions, ...rest })
-  const order = new Map(rules.map((rule, index) => [rule, index]))
-  const trees = new Map<string, PatternNode<readonly Rule[]>>()
-  const treeOf = (roleKey: string) => {
-    const known = trees.get(roleKey) ?? treeOfAll(rulesOf(roleKey))
-    trees.set(roleKey, known)
-    return known
-  }
-  const excluded = treeOfAll(exclusions)
-
-  /** Whether `other` alone has the effect of `rule`, or overrides it. */
-  function outweighs(other: Rule, rule: Rule, isSamePattern: boolean): boolean {
-    if (other === rule || (methodBits(rule.method) & ~methodBits(other.method)) !== 0) return false
-    if (other.effect !== rule.effect) return other.effect === 'deny'
-    const isSame =
-      isSamePattern &&
-      methodBits(other.method) === methodBits(rule.method) &&
-      other.roleKey === rule.roleKey
-    // Of two equal rules, the first one is not redundant.
-    return !isSame || (order.get(other) ?? 0) < (order.get(rule) ?? 0)
-  }
-
-  return (rule: Rule): Redundancy => {
-    const shape = shapeOf(rule.path)
-    let exclusion: Exclusion | undefined
-    visitCovering(excluded, shape, (found) => {
-      exclusion ??= found.find(({ method }) => methodBits(method) === methodBits(rule.method))
-    })
-    if (exclusion !== undefined) return { exclusion }
-
-    let strongest: Rule | undefined
-    for (const roleKey of lineage(rule.roleKey)) {
-      visitCovering(treeOf(roleKey), shape, (found) => {
-        const isSamePattern = found.includes(rule)
-        for (const other of found) {
-          if (strongest?.effect === 'deny' || !outweighs(other, rule, isSamePattern)) continue
-          if (strongest === undefined || other.effect === 'deny') strongest = other
-        }
-      })
-    }
-    return { other: strongest }
-  }
-}
-
-function treeOfAll<Granted extends Rule | Exclusion>(
-  all: readonly Granted[],
-): PatternNode<Granted[]> {
-  const root = createNode<Granted[]>()
-  for (const each of all) {
-    place(root, shapeOf(each.path), (known = []) => {
-      known.push(each)
-      return known
-    })
-  }
-  return root
 }
 
 function excludedMessage({ method, path, origin }: Exclusion): string {

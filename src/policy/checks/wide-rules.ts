@@ -55,7 +55,7 @@ function isWider(wide: Rule, narrow: Rule): boolean {
 function messageOf(rule: Rule, related: readonly Origin[]): string {
   const { roleKey, path, method } = rule
   const what = allowsEveryMethod(method) ? 'every method' : method
-  const where = path === '/*' ? 'every path' : `${path}`
+  const where = path === '/*' ? 'every path' : path
   const [first, ...others] = related
   const rules = others.length === 0 ? '1 rule' : `${related.length.toLocaleString('en')} rules`
   const covers =

@@ -162,6 +162,40 @@ routes:
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('6 passed, 0 failed') })
   })
 
+  test('answers for callers without a token too', async () => {
+    const line = (path: string, expected: string, step: string) =>
+      `- { anonymous: true, method: GET, path: ${path}, expect: ${expected}, step: ${step} }\n`
+    const lines = [
+      line('/open/x', 'allow', 'route'),
+      line('/api/v1/getCaptcha', 'allow', 'endpoint'),
+      line('/menu', 'deny', 'refused'),
+      line('/orders/7', 'deny', 'refused'),
+    ]
+    const cwd = await folder({
+      ...sound,
+      'x.yaml': `application: { mode: dev }
+upstreams: { a: { targets: [http://127.0.0.1:1] } }
+routes:
+  - { path: /open, upstream: a, access: public, reason: open }
+  - { path: /menu, upstream: a, access: authenticated }
+`,
+      'policies/tests/a_test.yaml': lines.join(''),
+      'wrong/model.conf': model,
+      'wrong/policy.csv': 'p, clerk, /orders/:id, GET\n',
+      'wrong/tests/a_test.yaml': line('/menu', 'allow', 'route'),
+    })
+
+    const { code, out, err } = await policy(['test', '--config', 'x.yaml'], { cwd })
+    const wrong = await policy(['test', 'wrong', '--config', 'x.yaml'], { cwd })
+
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('4 passed, 0 failed') })
+    expect(err).not.toContain('role')
+    expect(wrong.code).toBe(4)
+    expect(wrong.out).toContain(
+      'failed: (no token) GET /menu: expected allow by route, got deny by refused\n',
+    )
+  })
+
   test('says which tested paths no route serves', async () => {
     const again = { 'policies/tests/again_test.yaml': expectation('/orders/7', 'allow') }
     const cwd = await folder({ ...tested, ...again, 'x.yaml': 'application: { mode: dev }\n' })

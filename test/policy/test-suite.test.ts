@@ -42,6 +42,8 @@ describe('a test file', () => {
     ['an unknown key', sound.replace('expect', 'expects'), 1, 38],
     ['a value that is no text', sound.replace('no,', '[no],'), 1, 5],
     ['no role', sound.replace('role: no, ', ''), 1, 3],
+    ['a role and none', sound.replace(' }', ', anonymous: true }'), 1, 11],
+    ['a caller who is perhaps unknown', sound.replace('role: no', 'anonymous: no'), 1, 3],
     ['a method in small letters', sound.replace('GET', 'get'), 1, 23],
     ['a path that is not canonical', sound.replace('/x', '/%41'), 1, 34],
     ['a path that is refused', sound.replace('/x', '/a/../b'), 1, 34],
@@ -54,6 +56,14 @@ describe('a test file', () => {
 
     expect(expectations).toEqual([])
     expect(problems).toMatchObject([{ file: 'x_test.yaml', line, column }])
+  })
+
+  test('may be about a caller without a token', () => {
+    const { expectations, problems } = parse(sound.replace('role: no', 'anonymous: true'))
+
+    expect(problems).toEqual([])
+    expect(expectations).toMatchObject([{ method: 'GET', path: '/x', expect: 'allow' }])
+    expect(expectations[0]).not.toHaveProperty('role')
   })
 
   test('says what the canonical form of a path is', () => {
@@ -71,7 +81,9 @@ const compiled = policies({
 function run(...lines: readonly string[]) {
   const { expectations, problems } = parse(lines.map((line) => `- { ${line} }`).join('\n'))
   expect(problems).toEqual([])
-  return runExpectations(expectations, (question) => decide(question, compiled))
+  return runExpectations(expectations, ({ roleKey = '', ...call }) =>
+    decide({ roleKey, ...call }, compiled),
+  )
 }
 
 describe('running expectations', () => {

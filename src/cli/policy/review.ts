@@ -86,8 +86,8 @@ function warningsOf(
 ): readonly Finding[] {
   const progress = createProgress(io)
   const words = percentOf('checking rules')
-  const mentioned = expectations.map(({ role: roleKey, at, withoutRules }) => {
-    return { roleKey, at, withoutRules }
+  const mentioned = expectations.flatMap(({ role: roleKey, at, withoutRules }) => {
+    return roleKey === undefined ? [] : [{ roleKey, at, withoutRules }]
   })
   const findings = checkPolicySet(set, files, {
     ...surroundings,

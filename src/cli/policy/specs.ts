@@ -54,7 +54,7 @@ export const testSpec = {
   details: `Checks the directory, then evaluates every entry of tests/*_test.yaml as the gateway does for a
 caller with this role and a valid token. Routes come from the configuration. Works offline. An entry:
 
-  - role: viewer
+  - role: viewer               # or anonymous: true, for no token
     method: PUT
     path: /api/v1/orders/7     # canonical, as the policy sees it
     expect: deny               # or allow

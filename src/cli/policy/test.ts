@@ -1,12 +1,13 @@
-import { type Admission, evaluate } from '../../admission/verdict.ts'
+import { type Admission, evaluate, evaluateUnidentified } from '../../admission/verdict.ts'
 import { Invalid } from '../../errors.ts'
 import { compile } from '../../policy/engine/compile.ts'
-import type { CompiledPolicies, Question } from '../../policy/engine/decision.ts'
+import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import { coverageOf } from '../../policy/expectations/coverage.ts'
 import {
   type Answer,
   describeFailure,
   runExpectations,
+  type TestQuestion,
 } from '../../policy/expectations/test-suite.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
 import type { Run } from '../command.ts'
@@ -80,10 +81,13 @@ export function runTests(
   return { outcomes, failures, coverage: coverageOf(set, outcomes) }
 }
 
-/** Answers as the gateway does for a caller with a valid token. */
+/** Answers as the gateway does for a caller with a valid token, or without one. */
 function createAsk(admission: Admission, policies: CompiledPolicies) {
-  return (question: Question): Answer => {
-    const { allowed, step, decision, isUnserved } = evaluate(question, admission, policies)
+  return ({ roleKey, ...call }: TestQuestion): Answer => {
+    const { allowed, step, decision, isUnserved } =
+      roleKey === undefined
+        ? evaluateUnidentified(call, 'token-missing', admission)
+        : evaluate({ roleKey, ...call }, admission, policies)
     const { rule, exclusion } = decision ?? {}
     return {
       ...{ allowed, step, revision: policies.revision },

@@ -5,13 +5,16 @@ import { methodProblem, quote } from '../rule/rule.ts'
 import { reportByteOrderMarks } from '../set/byte-order-mark.ts'
 import { type Answer, answerSteps, type Expectation } from './test-suite.ts'
 
-const keys = ['role', 'method', 'path', 'expect', 'step', 'reason', 'withoutRules'] as const
+const keys = [
+  ...(['role', 'anonymous', 'method', 'path', 'expect'] as const),
+  ...(['step', 'reason', 'withoutRules'] as const),
+] as const
 type Key = (typeof keys)[number]
 type Entry = { readonly [key in Key]?: string }
 
 /**
- * Reads a test file: a YAML list of `role`, `method`, `path` and `expect`, with `step`, `reason` and
- * `withoutRules` if wanted. Reports everything that would make a test pass without testing anything:
+ * Reads a test file: a YAML list of `role` (or `anonymous`), `method`, `path` and `expect`, with
+ * `step`, `reason` and `withoutRules` if wanted. Reports everything that would make a test pass without testing anything:
  * paths and methods that no request can have, unknown keys, a file without expectations.
  */
 export function parseTestFile(
@@ -72,9 +75,10 @@ function readEntry(
   return sound ? entry : undefined
 }
 
-function entryProblems({ role, method, path, expect, step, withoutRules }: Entry) {
+function entryProblems(entry: Entry) {
+  const { method, path, expect, step, withoutRules } = entry
   const problems: readonly (readonly [Key, string | undefined])[] = [
-    ['role', role ? undefined : 'role is required'],
+    ['role', callerProblem(entry)],
     ['method', methodProblem(method ?? '')],
     ['path', pathProblem(path ?? '')],
     [
@@ -99,6 +103,12 @@ function entryProblems({ role, method, path, expect, step, withoutRules }: Entry
   )
 }
 
+function callerProblem({ role, anonymous }: Entry): string | undefined {
+  if (anonymous === undefined) return role ? undefined : 'role is required'
+  if (anonymous !== 'true') return 'anonymous must be true: leave it out for a caller with a role'
+  return role === undefined ? undefined : 'a caller without a token has no role: remove one of them'
+}
+
 function pathProblem(path: string): string | undefined {
   const canonical = canonicalPath(path, everyAllowance)
   if (canonical === path) return undefined
@@ -120,9 +130,9 @@ function placeNode(item: unknown, name: Key): unknown {
 }
 
 function expectationOf(entry: Entry, at: Expectation['at']): Expectation {
-  const { role = '', method = '', path = '', expect, step, reason, withoutRules } = entry
+  const { role, method = '', path = '', expect, step, reason, withoutRules } = entry
   return {
-    role,
+    ...(role !== undefined && { role }),
     method,
     path,
     expect: expect === 'allow' ? 'allow' : 'deny',

@@ -4,7 +4,8 @@ import type { Tick } from '../steps.ts'
 
 /** One line of a test file: what must be answered to one question. */
 export interface Expectation {
-  readonly role: string
+  /** Absent: a caller without a token. */
+  readonly role?: string
   readonly method: string
   /** Canonical. */
   readonly path: string
@@ -44,16 +45,19 @@ export interface Outcome {
   readonly passed: boolean
 }
 
+/** What a test asks; without a role key, for a caller without a token. */
+export type TestQuestion = Omit<Question, 'roleKey'> & Partial<Pick<Question, 'roleKey'>>
+
 /** Runs the expectations in order. `ask` is the code that decides in the gateway. */
 export function runExpectations(
   expectations: readonly Expectation[],
-  ask: (question: Question) => Answer,
+  ask: (question: TestQuestion) => Answer,
   tick: Tick = () => {},
 ): readonly Outcome[] {
   return expectations.map((expectation, index) => {
     if (index % 1000 === 0) tick(index, expectations.length)
-    const { role: roleKey, method, path, expect, step } = expectation
-    const decision = ask({ roleKey, method, path })
+    const { role, method, path, expect, step } = expectation
+    const decision = ask({ ...(role !== undefined && { roleKey: role }), method, path })
     const asExpected = (decision.allowed ? 'allow' : 'deny') === expect
     return {
       expectation,
@@ -63,15 +67,17 @@ export function runExpectations(
   })
 }
 
+const withoutToken = '(no token)'
+
 /** `deny viewer PUT /api/v1/orders/7`. */
 export function describeExpectation({ expectation }: Outcome): string {
-  const { expect, role, method, path } = expectation
+  const { expect, role = withoutToken, method, path } = expectation
   return `${expect} ${role} ${method} ${path}`
 }
 
 /** What was expected, what was decided instead, and by what. */
 export function describeFailure({ expectation, decision }: Outcome): string {
-  const { expect, role, method, path, step, reason } = expectation
+  const { expect, role = withoutToken, method, path, step, reason } = expectation
   const wanted = step === undefined ? expect : `${expect} by ${step}`
   const { rule, exclusion } = decision
   const by = rule ?? exclusion

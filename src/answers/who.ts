@@ -31,7 +31,10 @@ export interface WhoAnswer {
   readonly otherMethods: readonly Rule[]
 }
 
-/** Finds every role of the policy for which `evaluate` allows a call, and why. */
+/**
+ * Finds every role of the policy for which `evaluate` allows a call, and why. The path may have a
+ * query, for which the gateway may refuse the call.
+ */
 export function who(
   asked: Asked,
   call: { readonly method: string; readonly path: string },

@@ -79,6 +79,7 @@ describe('postern policy who', () => {
     ['a path without a route', ['GET', '/missing'], 0, 'no route serves it', 'the answer is 404'],
     ['other methods', ['PUT', '/missing'], 1, 'only admin may', '1 rule allows other methods'],
     ['a query', ['PUT', '/status/z?x=1'], 0, 'PUT /status/z: every caller', ''],
+    ['a refused query', ['PUT', '/status/z?x#y'], 1, 'refuses it to every caller', 'answers 400'],
   ])('says what it means for %s', async (_, call, code, title, detail) => {
     const ran = await ask(['who', ...call])
 

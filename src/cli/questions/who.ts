@@ -11,9 +11,8 @@ import { refusalOf } from './verdict-words.ts'
 
 /** Shows which roles may make a call, and through which line. */
 export const policyWho: Run<typeof whoSpec> = async ({ options, arguments: given }, io) => {
-  const [method, target] = given
+  const [method, path] = given
   const asked = await askedPolicy(options, io)
-  const [path = ''] = target.split('?', 1)
   const answer = who(asked, { method, path })
   const accounts = options.accounts ? await countAccounts(asked.settings, io) : undefined
   const notes = [...asked.notes, methodProblem(method), accounts?.problem, aboutCasbin(asked)]

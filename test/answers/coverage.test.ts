@@ -135,16 +135,23 @@ describe('operations', () => {
   })
 
   test('are for admin only when deny rules leave no role, and for the heirs of admin', () => {
-    const calls = ['GET /a', 'GET /b', 'GET /c']
+    const calls = ['GET /a', 'GET /b', 'GET /c', 'GET /d']
     const lines = [
       'p, clerk, /a, GET, allow',
       'p, clerk, /*, GET, deny',
       'p, viewer, /b, GET, allow',
       'p, admin, /c, GET, allow',
+      'p, clerk, /d, GET, allow',
+      'p, viewer, /d, GET, allow',
       'g, boss, admin',
     ]
 
-    expect(findings(calls, { model: widestModel, lines })).toEqual(['admin', undefined, undefined])
+    expect(findings(calls, { model: widestModel, lines })).toEqual([
+      'admin',
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
   test('are for admin only when superusers alone may call them', () => {
@@ -205,6 +212,7 @@ describe('rules and exclusions', () => {
     'p, auditor, /api/*, GET',
     'p, auditor, /api/ord*, *',
     'p, auditor, /files/*, GET',
+    'p, auditor, /api/orders/, GET',
   ]
   const exclusions = `
 - { method: GET, path: /api/help, reason: for a test }
@@ -227,6 +235,7 @@ describe('rules and exclusions', () => {
       'rule clerk GET /api/orders/:id/lines 5 GET /api/orders/{id}',
       'rule clerk GET /api/articles 6 -',
       'rule auditor GET /files/* 9 -',
+      'rule auditor GET /api/orders/ 10 GET /api/orders/{id}',
       'exclusion  GET /api/help 2 -',
     ])
   })

@@ -1,3 +1,4 @@
+import { quote } from './quote.ts'
 import type { Reports } from './reports.ts'
 import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
 
@@ -50,9 +51,9 @@ function pathOfServer(server: unknown): PathOrProblem {
   const [, address, rest = ''] =
     /^((?:[a-z][a-z0-9+.{}-]*:|\{[^{}]*\}:)?\/\/[^/?#]*)?([^?#]*)/i.exec(filled) ?? []
   if (rest.includes('{'))
-    return { problem: `server ${shown(url)}: a variable in its path has no default` }
+    return { problem: `server ${quote(url)}: a variable in its path has no default` }
   if (rest !== '' && !rest.startsWith('/')) {
-    const message = `server ${shown(url)} is relative to the address of the document: give the path with --base`
+    const message = `server ${quote(url)} is relative to the address of the document: give the path with --base`
     return { problem: message }
   }
   return { path: address === undefined && rest === '' ? '' : withoutEnd(rest) }
@@ -60,8 +61,4 @@ function pathOfServer(server: unknown): PathOrProblem {
 
 function withoutEnd(path: string): string {
   return path.replace(/\/+$/, '')
-}
-
-function shown(url: string): string {
-  return JSON.stringify(url.length > 80 ? `${url.slice(0, 77)}...` : url)
 }

@@ -65,8 +65,17 @@ export async function readOpenApi(
       break
     }
   }
-  if (problems.length > 0) throw new Invalid(problems)
+  if (problems.length > 0) throw new Invalid(firstOf(problems, file.name))
   return { name: file.name, version, operations: [...operations.values()], notes }
+}
+
+/** More than a person reads. */
+const mostProblems = 100
+
+function firstOf(problems: readonly Problem[], file: string): readonly Problem[] {
+  const more = problems.length - mostProblems
+  if (more <= 0) return problems
+  return [...problems.slice(0, mostProblems), { file, message: `and ${more} more problems` }]
 }
 
 function versionOf(root: Spot): string {

@@ -1,4 +1,5 @@
 import { maxDepth } from './limits.ts'
+import { quote } from './quote.ts'
 
 /** What a scan of JSON finds that JSON.parse does not say. */
 interface Keys {
@@ -30,12 +31,12 @@ export function scanKeys(text: string): Keys {
 
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
-      case quote: {
+      case quotationMark: {
         const end = endOfString(text, at)
         if (frame?.expectsKey) {
           const key = keyText(text.slice(at, end + 1))
           if (frame.keys?.has(key)) {
-            return { offsets, problem: { offset: at, message: `duplicate key ${shown(key)}` } }
+            return { offsets, problem: { offset: at, message: `duplicate key ${quote(key)}` } }
           }
           frame.keys?.add(key)
           frame.expectsKey = false
@@ -81,7 +82,7 @@ export function scanKeys(text: string): Keys {
 /** The message for a file of either format. */
 export const tooDeep = `nested more than ${maxDepth} levels deep`
 
-const quote = 0x22
+const quotationMark = 0x22
 const comma = 0x2c
 const openBracket = 0x5b
 const backslash = 0x5c
@@ -96,10 +97,6 @@ function below(pointer: string | undefined, key: string): string | undefined {
 
 function keyText(literal: string): string {
   return literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1)
-}
-
-function shown(key: string): string {
-  return JSON.stringify(key.length > 80 ? `${key.slice(0, 77)}...` : key)
 }
 
 function endOfString(text: string, start: number): number {

@@ -1,5 +1,6 @@
 import { didYouMean } from '../suggest.ts'
 import { maxPath } from './limits.ts'
+import { quote } from './quote.ts'
 import type { Files } from './references.ts'
 import type { Reports } from './reports.ts'
 import { childOf, isMapping, type Spot, spotProblem } from './spot.ts'
@@ -48,12 +49,12 @@ export async function* readPathItems(paths: Spot, files: Files, reports: Reports
 }
 
 function pathProblem(path: string): string | undefined {
-  if (!path.startsWith('/')) return `path ${quoted(path)} must start with "/"`
+  if (!path.startsWith('/')) return `path ${quote(path)} must start with "/"`
   if (path.length > maxPath)
     return `path has ${path.length} characters; at most ${maxPath} are allowed`
   const open = path.replace(/\{[^{}/]+\}/g, '')
   if (/[{}]/.test(open))
-    return `path ${quoted(path)} has a "{" or "}" that is not part of a parameter such as {id}`
+    return `path ${quote(path)} has a "{" or "}" that is not part of a parameter such as {id}`
   return undefined
 }
 
@@ -72,7 +73,7 @@ async function readPathItem(path: string, item: Spot, reading: Reading): Promise
       else if (methods.includes(name)) operations.push(...(await operationAt(name, at, reading)))
       else if (!otherFields.includes(name) && !name.startsWith('x-')) {
         const hint = didYouMean(name, methods)
-        reading.note(spotProblem(at, `ignored: ${quoted(name)} is not a method of OpenAPI${hint}`))
+        reading.note(spotProblem(at, `ignored: ${quote(name)} is not a method of OpenAPI${hint}`))
       }
     }
   }
@@ -117,8 +118,4 @@ async function operationAt(
   }
   report(spotProblem(operation, 'an operation must be a mapping'))
   return []
-}
-
-function quoted(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text)
 }

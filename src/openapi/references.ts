@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { Invalid, type Problem } from '../errors.ts'
 import { maxBytes, maxFiles, maxReferences, megabytes } from './limits.ts'
 import { parseText } from './parse.ts'
+import { quote } from './quote.ts'
 import { isInside, readText } from './read-file.ts'
 import type { Source } from './source.ts'
 import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
@@ -47,7 +48,9 @@ export async function openDocument(
       return complain(spot, `is too much: at most ${megabytes(maxBytes)} are read together`)
     const shown = join(dirname(name), relative(folder, real))
     try {
-      return add(real, shown, (await readText(real, shown)).text)
+      const read = await readText(real, shown)
+      // A link may have come in between.
+      return read.path === real ? add(real, shown, read.text) : complain(spot, outside)
     } catch (error) {
       if (!(error instanceof Invalid)) throw error
       sources.set(real, undefined)
@@ -60,7 +63,7 @@ export async function openDocument(
 
   function complain(spot: Spot, message: string): undefined {
     const ref = field(spot.value, '$ref')
-    report(spotProblem(childOf(spot, '$ref') ?? spot, `$ref ${quoted(ref)} ${message}`))
+    report(spotProblem(childOf(spot, '$ref') ?? spot, `$ref ${quote(String(ref))} ${message}`))
     return undefined
   }
 
@@ -124,9 +127,4 @@ function decoded(text: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function quoted(ref: unknown): string {
-  const text = String(ref)
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text)
 }

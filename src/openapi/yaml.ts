@@ -4,9 +4,11 @@ import {
   isAlias,
   isMap,
   isNode,
+  isPair,
   isScalar,
   isSeq,
   Lexer,
+  type Pair,
   Parser,
   type Scalar,
   type YAMLMap,
@@ -15,6 +17,7 @@ import { Invalid } from '../errors.ts'
 import { tooDeep } from './json-keys.ts'
 import { maxAliases, maxDepth, maxYamlTokens } from './limits.ts'
 import { createLines } from './lines.ts'
+import { quote } from './quote.ts'
 import type { Parsed } from './source.ts'
 
 /** Parses YAML within the limits. Throws `Invalid` with the first problem and its place. */
@@ -27,9 +30,10 @@ export function parseYaml(name: string, text: string): Parsed {
   const [error] = document.errors
   if (error !== undefined) return fail(error.pos[0], firstLine(error.message))
   checkKeys(document.contents, fail)
+  const offsetOf = createOffsets(document)
   return {
     value: toPlain(document, () => fail(0, tooManyAliases)),
-    placeOf: (pointer) => lines.placeOf(offsetOf(document, pointer)),
+    placeOf: (pointer) => lines.placeOf(offsetOf(pointer)),
   }
 }
 
@@ -94,29 +98,39 @@ function* valuesOf({ items }: YAMLMap, fail: Fail): Generator<unknown> {
     const offset = isNode(key) ? (key.range?.[0] ?? 0) : 0
     if (!isScalar(key)) fail(offset, 'a key must be text')
     const text = String((key as Scalar).value)
-    if (keys.has(text)) fail(offset, `duplicate key ${JSON.stringify(text.slice(0, 80))}`)
+    if (keys.has(text)) fail(offset, `duplicate key ${quote(text)}`)
     keys.add(text)
     yield value
   }
 }
 
-/** The offset of the key at the end of the pointer, or of the last one that exists. */
-function offsetOf(document: Document.Parsed, pointer: readonly string[]): number {
-  let offset = 0
-  let node: unknown = document.contents
-  for (const step of pointer) {
-    if (isAlias(node)) node = node.resolve(document)
-    if (isSeq(node)) {
-      node = node.items[Number(step)]
-      if (isNode(node)) offset = node.range?.[0] ?? offset
-      continue
+/** Finds the offset of the key at the end of a pointer, or of the last one that exists. */
+function createOffsets(document: Document.Parsed): (pointer: readonly string[]) => number {
+  const pairsOf = createPairs()
+  return (pointer) => {
+    let offset = 0
+    let node: unknown = document.contents
+    for (const step of pointer) {
+      if (isAlias(node)) node = node.resolve(document)
+      const next = isSeq(node) ? node.items[Number(step)] : pairsOf(node).get(step)
+      if (next === undefined) return offset
+      const place = isPair(next) ? next.key : next
+      if (isNode(place)) offset = place.range?.[0] ?? offset
+      node = isPair(next) ? next.value : next
     }
-    const pair = isMap(node)
-      ? node.items.find(({ key }) => isScalar(key) && String(key.value) === step)
-      : undefined
-    if (pair === undefined) return offset
-    if (isNode(pair.key)) offset = pair.key.range?.[0] ?? offset
-    node = pair.value
+    return offset
   }
-  return offset
+}
+
+/** The pairs of mappings by key. Every operation asks for its path: a search would be quadratic. */
+function createPairs(): (node: unknown) => ReadonlyMap<string, Pair> {
+  const known = new Map<YAMLMap, ReadonlyMap<string, Pair>>()
+  return (node) => {
+    if (!isMap(node)) return new Map()
+    const pairs =
+      known.get(node) ??
+      new Map(node.items.map((pair) => [isScalar(pair.key) ? String(pair.key.value) : '', pair]))
+    known.set(node, pairs)
+    return pairs
+  }
 }

@@ -198,6 +198,14 @@ describe('a document that is wrong', () => {
     )
   })
 
+  test('has at most a hundred problems', async () => {
+    const paths = Array.from({ length: 250 }, (_, at) => `  p${at}: {}\n`).join('')
+    const lines = (await problemsOf(`${head}paths:\n${paths}`)).split('\n')
+
+    expect(lines).toHaveLength(101)
+    expect(lines.at(-1)).toBe('api.yaml: and 150 more problems')
+  })
+
   test('in another encoding is one line', async () => {
     expect(await problemsOf({ 'api.yaml': Buffer.from([0xff, 0xfe, 0x61, 0]) })).toBe(
       'api.yaml: is not UTF-8 text',

@@ -7,6 +7,7 @@ import { detailOf, failsStrict, kindWords } from './finding-words.ts'
 
 /** More than a person reads. */
 const maxRows = 100
+const maxIgnored = 20
 
 /** Everything that was found, for a person. */
 export function formatCovered(covered: Covered): string {
@@ -106,7 +107,10 @@ export function summaryLines({
 /** What the answer does not consider. */
 export function notesOf({ ignored, coverage, findings }: Covered): readonly string[] {
   return [
-    ...ignored.map(formatProblem),
+    ...ignored.slice(0, maxIgnored).map(formatProblem),
+    ...(ignored.length > maxIgnored
+      ? [`${ignored.length - maxIgnored} more fields are ignored`]
+      : []),
     ...(isAllUnserved(coverage)
       ? ['no operation has a route: if the paths lack their base path, give it with --base']
       : []),

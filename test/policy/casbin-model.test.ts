@@ -36,6 +36,11 @@ describe('a model for casbin is refused', () => {
     ['two texts compared', withMatcher(matcherWith({ role: '"a" == "a"' }))],
     ['a text with an operator', withMatcher(matcherWith({ role: 'r.sub == "a&b"' }))],
     ['a text with a dollar', withMatcher(matcherWith({ role: 'r.sub == "$&"' }))],
+    [
+      'a text in which Casbin sees a field',
+      withMatcher(`${matcherWith({})} || r.sub == "team-r.x"`),
+    ],
+    ['such a path', withMatcher(matcherWith({ path: 'r.obj == "/p2.json"' }))],
     ['an empty text', withMatcher(matcherWith({ role: 'r.sub == ""' }))],
     ['an unknown column', withMatcher(matcherWith({ role: 'r.sub == p.dom' }))],
     ['an unknown field', withMatcher(matcherWith({ role: 'r.dom == p.sub' }))],

@@ -1,7 +1,14 @@
 import { methodProblem, quote } from '../rule/rule.ts'
 import { patternColumnProblem } from './casbin-values.ts'
 import type { CasbinModel, Column, ColumnUse, Relation } from './columns.ts'
-import { type Call, type Comparison, type Expression, isPlainText, leavesOf } from './expression.ts'
+import {
+  type Call,
+  type Comparison,
+  type Expression,
+  isPlainText,
+  isRewritten,
+  leavesOf,
+} from './expression.ts'
 
 /** What the parts of a matcher may refer to. */
 interface Definitions {
@@ -34,7 +41,10 @@ export function columnsOf(
     if (columns.has(operand) || fields.includes(operand)) return true
     if (isText(operand)) {
       if (isPlainText(operand)) return true
-      complain(`invalid string ${operand} in the matcher: use letters, digits and _-./:*{}@`)
+      const hint = isRewritten(operand)
+        ? 'Casbin replaces the dot of "r." and "p." after "-", "/" or "*"'
+        : 'use letters, digits and _-./:*{}@'
+      complain(`invalid string ${operand} in the matcher: ${hint}`)
     } else complain(`${quote(operand)} is neither a request field nor a policy column`)
     return false
   }

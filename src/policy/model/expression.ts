@@ -138,7 +138,12 @@ export function leavesOf(expression: Expression): readonly (Comparison | Call)[]
 
 /** Whether an operand is a text that neither Casbin's rewriting nor its evaluator interprets. */
 export function isPlainText(operand: string): boolean {
-  return /^"[\p{L}\p{N}_\-./:*{}@]+"$/u.test(operand)
+  return /^"[\p{L}\p{N}_\-./:*{}@]+"$/u.test(operand) && !isRewritten(operand)
+}
+
+/** Casbin takes "r." after such a character for a field, even in a text: "team-r.x" is "team-r_x". */
+export function isRewritten(operand: string): boolean {
+  return /[-/*][rp]\d*\./.test(operand)
 }
 
 function tokensOf(text: string): readonly string[] {

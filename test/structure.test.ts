@@ -45,7 +45,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'policy/import': ['policy/steps.ts', 'policy/model', 'policy/set'],
   'policy/review': ['policy/rule', 'policy/model', 'policy/set'],
   'policy/diff': ['policy/steps.ts', 'policy/rule', 'policy/set', 'policy/review'],
-  'policy/checks': ['policy/steps.ts', 'policy/rule', 'policy/set', 'policy/review', 'suggest.ts'],
+  'policy/checks': [
+    'policy/steps.ts',
+    'policy/rule',
+    'policy/model',
+    'policy/set',
+    'policy/review',
+    'suggest.ts',
+  ],
   'policy/expectations': [
     'policy/steps.ts',
     'policy/rule',

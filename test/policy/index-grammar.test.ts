@@ -5,7 +5,7 @@ import { explain } from '../../src/policy/explain.ts'
 import { formatPolicyFiles } from '../../src/policy/set/format.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { indexedModels, matcherWith, modelText } from './casbin-models.ts'
-import { policies, policyFiles, policySet } from './policy-text.ts'
+import { policies, policyFiles, policySet, problemsOf } from './policy-text.ts'
 
 type Name = keyof typeof indexedModels
 
@@ -145,6 +145,15 @@ describe('a matcher beside the rules', () => {
       name: 'casbin',
       reason: expect.stringContaining(reason),
     })
+  })
+
+  test('does not blame lists of methods for an invalid model', () => {
+    const files = policyFiles({
+      modelText: modelText({ matcher: 'regexMatch(r.act, p.act) && ipMatch(r.sub, p.sub)' }),
+      lines: ['p, editor, /a, (GET)|(POST)', 'p, editor, /a, *'],
+    })
+
+    expect(problemsOf(files).map(({ file }) => file)).not.toContain('policy.csv')
   })
 
   test('is left to casbin if only the superuser clause inherits', () => {

@@ -31,6 +31,10 @@ export const findingRules: Readonly<Record<Finding['code'], ReportRule>> = {
     summary: 'The deny rule denies nothing.',
     help: 'No rule allows anything to this role. A mistyped role key here leaves the access open that you wanted to deny.',
   },
+  'open-matcher': {
+    summary: 'A clause of the matcher lets roles pass that it does not name.',
+    help: 'Every role that the clause does not exclude passes, also roles that are created later. Name the roles with ==.',
+  },
   'superuser-denied': {
     summary: 'A deny rule denies every call to a superuser.',
     help: 'The matcher makes every rule match the superuser, also the deny rules. Remove the superuser clause or the deny rules.',

@@ -11,7 +11,7 @@ import { checkRoles, type MentionedRole } from './roles.ts'
 import { checkRules } from './rules.ts'
 import { checkServedPaths, type ServedRoutes } from './served-paths.ts'
 import { checkSimilarRoles } from './similar-roles.ts'
-import { checkSuperusers } from './superusers.ts'
+import { checkOpenClauses, checkSuperusers } from './superusers.ts'
 
 export type { Finding } from '../review/finding.ts'
 
@@ -53,6 +53,7 @@ export function checkPolicySet(
     ...(before === undefined ? [] : checkNewRoles(roles, before, locate)),
     ...(assignable === undefined ? [] : checkUnassignedRoles(set, roles, assignable, locate)),
     ...checkSuperusers(set, files, locate),
+    ...checkOpenClauses(set, files),
     ...checkExclusions(set, locate),
     ...(isRead && routes !== undefined ? checkServedPaths(set, routes, locate) : []),
   ]

@@ -1,3 +1,4 @@
+import { openClauses } from '../model/open-clauses.ts'
 import type { Finding, Locate } from '../review/finding.ts'
 import { createGrants } from '../review/grants.ts'
 import { quote } from '../rule/rule.ts'
@@ -24,6 +25,15 @@ export function checkSuperusers(
     if (roleKey !== 'admin' || inherited) return []
     const message = `no effect: admin skips the permission check without ${text} in the matcher`
     return [{ ...matcherIn(files), code: 'never-applies', message }]
+  })
+}
+
+/** Finds clauses of a matcher, for models that Casbin evaluates, that let roles pass without naming them. */
+export function checkOpenClauses({ model }: PolicySet, files: readonly PolicyFile[]): Finding[] {
+  if (model.casbin === undefined) return []
+  return openClauses(model.casbin).map((clause) => {
+    const message = `${clause} in the matcher makes every rule match without comparing the role with a name: every role that it does not exclude may make these calls; name the roles with ==`
+    return { ...matcherIn(files), code: 'open-matcher', message }
   })
 }
 

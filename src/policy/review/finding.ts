@@ -13,6 +13,7 @@ export const findingCodes = [
   'inline-comment',
   'never-applies',
   'not-read',
+  'open-matcher',
   'role-new',
   'role-similar',
   'role-spelling',

@@ -100,6 +100,7 @@ const widestModel: Model = {
   anyMethod: true,
   effectColumn: true,
   denyOverrides: true,
+  methodLists: true,
 }
 
 /** The files of a policy by kind; reports those that have none. */

@@ -18,8 +18,11 @@ type VisitCase = (path: string, rules: readonly Rule[]) => void
 /** Visits the cases of a pattern. Returns whether these are all. */
 type PathCases = (pattern: string, visit: VisitCase) => boolean
 
-/** The most segments that one pattern takes: seconds for all patterns, however they are made. */
+/** The most steps for one pattern, and for all patterns of one answer: seconds. */
 const stepsPerPattern = 20_000
+const stepsInAll = 500_000
+/** For a pattern when the others have used up all. */
+const stepsAtLeast = 100
 
 /**
  * Splits the paths of a pattern into cases: paths that no rule, exclusion, route or endpoint tells
@@ -29,11 +32,14 @@ const stepsPerPattern = 20_000
  */
 export function createPathCases(set: PolicySet, admission: Admission): PathCases {
   const root = distinguish(set, admission)
+  let stepsLeft = stepsInAll
 
   return (pattern, visit) => {
     const shape = shapeOf(pattern)
-    let steps = stepsPerPattern
+    const most = Math.max(stepsAtLeast, Math.min(stepsPerPattern, stepsLeft))
+    let steps = most
     let areAll = true
+    let isVisited = false
 
     function walk(nodes: Nodes, above: readonly Rule[], at: number, path: string): void {
       const matched = withRules(
@@ -41,8 +47,15 @@ export function createPathCases(set: PolicySet, admission: Admission): PathCases
         nodes.map(({ below }) => below),
       )
       for (const kind of kindsAt(shape, at, nodes)) {
+        // At least one case of every pattern is visited.
+        if (steps <= 0 && isVisited) {
+          areAll = false
+          return
+        }
+        // A step looks at every node.
+        steps -= Math.max(1, nodes.length)
         const name = kind.isText ? kind.text : freshSegment(kind.text, nodes)
-        if (name === undefined || steps-- <= 0) {
+        if (name === undefined) {
           areAll = false
           continue
         }
@@ -52,6 +65,7 @@ export function createPathCases(set: PolicySet, admission: Admission): PathCases
         const isEnd = shape.tail === 'end' && at === shape.segments.length - 1
         const isFree = at >= shape.segments.length
         if (isEnd || isFree) {
+          isVisited = true
           visit(
             nextPath,
             withRules(
@@ -68,6 +82,7 @@ export function createPathCases(set: PolicySet, admission: Admission): PathCases
     }
 
     walk([root], [], 0, '')
+    stepsLeft -= most - Math.max(0, steps)
     return areAll
   }
 }

@@ -52,3 +52,23 @@ test('a matrix of 200 roles and 2,000 operations takes a bounded number of decis
   // 400,000 cells, and a decision takes about a microsecond.
   expect(decisions).toBeLessThan(1_500_000)
 })
+
+test('patterns with more kinds of path than can be examined are marked, and none is left out', () => {
+  // Every literal may be a parameter: the kinds of path double with each segment.
+  const lines = Array.from({ length: 1024 }, (_, number) => {
+    const segments = Array.from({ length: 10 }, (__, at) => ((number >> at) & 1 ? ':x' : `s${at}`))
+    return `p, role-${number % 9}, /${segments.join('/')}, GET, allow`
+  })
+  const admission = createAdmission({
+    routes: undefined,
+    endpoints: { logout: 'gateway', profile: 'gateway', captchaAlias: false },
+  })
+
+  const { operations: found } = matrix({
+    policies: policies({ model: widestModel, lines }),
+    admission,
+  })
+
+  expect(found).toHaveLength(1024 + 4)
+  expect(found.filter(({ isExact }) => !isExact).length).toBeGreaterThan(500)
+})

@@ -1,3 +1,4 @@
+import type { Operation } from '../../../answers/call-cases.ts'
 import { type Matrix, matrix, matrixSize } from '../../../answers/matrix.ts'
 import type { Run } from '../../command.ts'
 import { decline } from '../../declined.ts'
@@ -47,13 +48,22 @@ function requireEvaluable({ policies }: AskedPolicy): void {
 }
 
 function notesOn({ operations, unserved, unasked }: Matrix, asked: AskedPolicy): readonly string[] {
-  const leftOut = (some: readonly { method: string; path: string }[], why: string) =>
-    `left out ${count(some.length, 'operation')} ${why}, for example ${some[0]?.method} ${some[0]?.path}`
+  const isCasbin = asked.policies.set.model.casbin !== undefined
+  const sampled = operations.filter(({ isExact }) => !isExact)
   return [
     ...asked.notes,
-    ...(operations.every(({ isExact }) => isExact) ? [] : inexact(asked)),
-    ...(unserved.length === 0 ? [] : [leftOut(unserved, 'that no route serves')]),
-    ...(unasked.length === 0 ? [] : [leftOut(unasked, 'whose path is an expression')]),
+    ...(isCasbin ? inexact(asked) : about(sampled, 'examined on some of its paths only')),
+    ...about(unserved, 'left out, because no route serves it'),
+    ...about(unasked, 'left out, because its path is an expression'),
+  ]
+}
+
+/** A note that names the first of some operations. */
+function about(some: readonly Operation[], what: string): readonly string[] {
+  const [first] = some
+  if (first === undefined) return []
+  return [
+    `${what}: ${first.method} ${first.path}${some.length === 1 ? '' : ` and ${count(some.length - 1, 'other operation')}`}`,
   ]
 }
 

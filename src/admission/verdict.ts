@@ -17,6 +17,8 @@ interface AccessSettings<Route extends AccessRoute> {
   /** `undefined`: without a configuration, every path may have a route. */
   readonly routes: readonly Route[] | undefined
   readonly endpoints: OwnEndpointOptions
+  /** Whether another proxy asks Postern and forwards by routes of its own (forward-auth). */
+  readonly forwardAuth?: boolean
   /** Unset: unlimited. */
   readonly maxTargetBytes?: number
 }
@@ -26,6 +28,8 @@ export interface Admission<Route extends AccessRoute = AccessRoute>
   extends Surface<Route>,
     TargetParts {
   readonly areRoutesKnown: boolean
+  /** Whether the gateway alone serves, so that a path without a route gets 404. */
+  readonly needsRoute: boolean
   readonly routes: readonly Route[]
   readonly endpoints: readonly PlacedEndpoint[]
 }
@@ -78,6 +82,7 @@ export function createAdmission<Route extends AccessRoute>(
     readPath: createPathReader(routes, findRoute),
     maxTargetBytes,
     areRoutesKnown: settings.routes !== undefined,
+    needsRoute: settings.routes !== undefined && settings.forwardAuth !== true,
     routes,
     endpoints: listOwnEndpoints(endpoints),
   }
@@ -141,7 +146,7 @@ function locate(method: string, target: string, admission: Admission): Located |
   return {
     path,
     need,
-    isUnserved: admission.areRoutesKnown && endpoint === undefined && route === undefined,
+    isUnserved: admission.needsRoute && endpoint === undefined && route === undefined,
     ...(route !== undefined && endpoint === undefined && { route }),
     ...(endpoint !== undefined && { endpoint }),
   }

@@ -50,7 +50,7 @@ function createPlacing(admission: Admission): (change: AccessChange) => PlacedCh
     const { isRefused, endpoint, route, need } = classify(method, path, admission)
     if (isRefused || endpoint?.name === 'wrong-method') return 'refused'
     if (endpoint !== undefined) return need === 'nothing' ? 'own-endpoint' : undefined
-    if (route === undefined) return admission.areRoutesKnown ? 'no-route' : undefined
+    if (route === undefined) return admission.needsRoute ? 'no-route' : undefined
     return route.access === 'permitted' ? undefined : route.access
   }
 
@@ -64,7 +64,7 @@ function createPlacing(admission: Admission): (change: AccessChange) => PlacedCh
     }
     const { routes, isUnserved } = servingRoutes(path)
     const accesses = routes.map(({ access }) => access)
-    if (!admission.areRoutesKnown || accesses.includes('permitted')) return []
+    if (accesses.includes('permitted') || (isUnserved && !admission.needsRoute)) return []
     const open = accesses.filter((access) => access !== 'permitted')
     return isUnserved ? [...open, 'no-route'] : open
   }

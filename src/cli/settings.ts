@@ -54,7 +54,8 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
         const { routes, captcha, limits } = config
         const endpoints = { ...config.endpoints, captchaAlias: captcha.alias }
         const { targetBytes: maxTargetBytes } = limits
-        const admission = createAdmission({ routes, endpoints, maxTargetBytes })
+        const { enabled: forwardAuth } = config.forwardAuth
+        const admission = createAdmission({ routes, endpoints, forwardAuth, maxTargetBytes })
         return { admission, note: undefined }
       }
       if (!isDefault) throw new Invalid(problems)

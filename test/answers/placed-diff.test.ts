@@ -66,6 +66,25 @@ describe('a diff with the routes of a configuration', () => {
     expect(unknown).toMatchObject({ areRoutesKnown: false, widenedHere: true })
     expect(unknown.changes[0]).toMatchObject({ hasEffect: true, routes: [] })
   })
+
+  // The proxy forwards by routes of its own, so the policy decides about every other path.
+  test.each([
+    ['p, c, /stock, PUT', true],
+    ['p, c, /stock/:id, PUT', true],
+    ['p, c, /me*, PUT', true],
+    ['p, c, /me, PUT', false],
+    ['p, c, /orders/help/*, *', false],
+    ['p, c, /api/v1/login, PUT', false],
+  ])('with forward-auth: %s', (line, hasEffect) => {
+    const { changes, ...diff } = placed(line)
+
+    const { widenedHere } = placeDiff(
+      { ...diff, changes },
+      createAdmission({ routes, endpoints, forwardAuth: true }),
+    )
+
+    expect(widenedHere).toBe(hasEffect)
+  })
 })
 
 const segment = fc.constantFrom('a', 'b', 'ab', 'x')

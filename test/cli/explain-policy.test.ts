@@ -148,7 +148,11 @@ describe('postern policy explain', () => {
     const own = await explain('clerk POST /api/v1/login')
     const spelled = await explain('clerk GET /%6Frders')
     const plain = await explain('clerk GET /orders')
+    const unrouted = await explain('clerk GET /nowhere')
 
+    expect(unrouted.out).toContain(
+      'route   none: for forward-auth only, the public port answers 404',
+    )
     expect(own.err).toBe(
       'note: forward-auth answers 404 to this request: the proxy must route this path to Postern\n',
     )

@@ -131,6 +131,21 @@ access widens: 2 gains (2 of wildcards), 0 losses; without effect: 2 gains (1 of
     })
   })
 
+  test('counts a gain without a route where another proxy asks the gateway', async () => {
+    const cwd = await twoPolicies('p, c, /x, GET', 'p, c, /x, GET\np, c, /y, GET')
+    await writeFile(
+      join(cwd, 'x.yaml'),
+      'application: { mode: dev, trustedProxies: ["127.0.0.1"] }\nforwardAuth: { enabled: true }\nroutes: [{ path: /x }]\n',
+    )
+
+    const { code, out } = await policy(['diff', 'a', 'b', '--config', 'x.yaml', '--this-gateway'], {
+      cwd,
+    })
+
+    expect(code).toBe(1)
+    expect(out).not.toContain('without effect')
+  })
+
   test('shows every change before the question of a push', async () => {
     const rules = Array.from({ length: 500 }, (_, at) => `p, c, /r${at}, GET`)
     const cwd = await twoPolicies('p, c, /x, GET', rules.join('\n'))

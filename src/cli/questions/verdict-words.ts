@@ -55,8 +55,9 @@ export function routeOf({ allowed, route, endpoint, isUnserved }: Verdict): stri
     const by = endpoint.upstream === undefined ? 'the gateway' : `upstream ${endpoint.upstream}`
     return `endpoint ${endpoint.name}, answered by ${by}`
   }
-  const to = route?.upstream ?? 'none: for forward-auth only, the public port answers 404'
-  return `${route?.path} (access ${route?.access}, upstream ${to})`
+  const elsewhere = 'none: for forward-auth only, the public port answers 404'
+  if (route === undefined) return elsewhere
+  return `${route.path} (access ${route.access}, upstream ${route.upstream ?? elsewhere})`
 }
 
 const steps = {

@@ -7,7 +7,7 @@ import { type AccountCounts, countAccounts, countWords } from './account-counts.
 import { type AskedPolicy, askedPolicy, policyName } from './asked-policy.ts'
 import { lineOf } from './rule-line.ts'
 import type { whoSpec } from './specs.ts'
-import { refusalOf } from './verdict-words.ts'
+import { refusalOf, routeOf } from './verdict-words.ts'
 
 /** Shows which roles may make a call, and through which line. */
 export const policyWho: Run<typeof whoSpec> = async ({ options, arguments: given }, io) => {
@@ -82,11 +82,7 @@ function aboutCall({ kind, verdict }: WhoAnswer, { admission }: AskedPolicy): st
     const by = endpoint.upstream === undefined ? 'the gateway' : `upstream ${endpoint.upstream}`
     rows.push(['endpoint', `${endpoint.name}, answered by ${by}`])
   } else if (admission.areRoutesKnown) {
-    const to = route?.upstream === undefined ? '' : `, upstream ${route.upstream}`
-    rows.push([
-      'route',
-      isUnserved ? 'none: the answer is 404' : `${route?.path} (access ${route?.access}${to})`,
-    ])
+    rows.push(['route', isUnserved ? 'none: the answer is 404' : routeOf(verdict)])
   }
   if (route?.reason !== undefined && kind === 'open') rows.push(['reason', route.reason])
   if (decision?.exclusion === undefined) return rows

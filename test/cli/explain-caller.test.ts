@@ -10,6 +10,7 @@ import { prefix, testRedis } from '../support/published-policies.ts'
 import { type Ran, runCommand } from '../support/run-command.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { forge, nowSeconds, testSecret, tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
 import { folder } from './policy-runner.ts'
 
 type Settings = Readonly<Record<string, unknown>>
@@ -108,8 +109,10 @@ describe('postern policy explain --user', () => {
       config: { ...config, application: { mode: 'dev', dataDirectory: inject('sharedData') } },
     })
     const guess = { username: ann, password: 'wrong', uuid: '-', code: '-' }
-    await postLogin(gateway, guess)
-    await postLogin(gateway, guess)
+    await until(async () => {
+      const { code } = (await postLogin(gateway, guess)).json() as { readonly code: number }
+      return code === 429
+    })
 
     const locked = await explain(`--user ${ann} GET /orders/7`)
     const other = await explain(`--user ${bob} GET /orders/7`)

@@ -4,7 +4,7 @@ import { findGain } from '../../src/policy/diff/gain.ts'
 import { treeOf } from '../../src/policy/review/grants.ts'
 import { createCsvParser } from '../../src/policy/set/csv.ts'
 import { parsePolicyPair } from '../../src/policy/set/policy-pair.ts'
-import { policyFiles, widestModel } from './policy-text.ts'
+import { policyFiles, widestModel } from '../policy/policy-text.ts'
 
 vi.mock(import('../../src/policy/diff/gain.ts'), { spy: true })
 vi.mock(import('../../src/policy/review/grants.ts'), { spy: true })

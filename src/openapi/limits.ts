@@ -10,8 +10,8 @@ export const maxYamlTokens = 3_000_000
 /** The deepest real document has 23 levels; parsers are recursive. */
 export const maxDepth = 200
 
-/** Uses of one anchor, those inside other anchors multiplied: a bomb has billions. */
-export const maxAliases = 10_000
+/** Values with every alias expanded. A bomb has billions; the tokens above make 1.5 million. */
+export const maxYamlNodes = 2_000_000
 
 /** Files that one document may consist of. */
 export const maxFiles = 5000

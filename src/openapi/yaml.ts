@@ -1,7 +1,6 @@
 import {
   Composer,
   type Document,
-  isAlias,
   isMap,
   isNode,
   isPair,
@@ -15,10 +14,11 @@ import {
 } from 'yaml'
 import { Invalid } from '../errors.ts'
 import { tooDeep } from './json-keys.ts'
-import { maxAliases, maxDepth, maxYamlTokens } from './limits.ts'
+import { maxDepth, maxYamlTokens } from './limits.ts'
 import { createLines } from './lines.ts'
 import { quote } from './quote.ts'
 import type { Parsed } from './source.ts'
+import { type Fail, replaceAliases } from './yaml-aliases.ts'
 
 /** Parses YAML within the limits. Throws `Invalid` with the first problem and its place. */
 export function parseYaml(name: string, text: string): Parsed {
@@ -30,16 +30,13 @@ export function parseYaml(name: string, text: string): Parsed {
   const [error] = document.errors
   if (error !== undefined) return fail(error.pos[0], firstLine(error.message))
   checkKeys(document.contents, fail)
-  const offsetOf = createOffsets(document)
+  replaceAliases(document.contents, fail)
+  const offsetOf = createOffsets(document.contents)
   return {
-    value: toPlain(document, () => fail(0, tooManyAliases)),
+    value: document.toJS(),
     placeOf: (pointer) => lines.placeOf(offsetOf(pointer)),
   }
 }
-
-type Fail = (offset: number, message: string) => never
-
-const tooManyAliases = 'aliases expand to too much: write the repeated parts out'
 
 /**
  * Feeds the parser token by token, to stop in time: its memory grows with tokens and its stack with
@@ -72,16 +69,6 @@ function firstLine(message: string): string {
   return message.split('\n', 1)[0] ?? ''
 }
 
-function toPlain(document: Document.Parsed, refuse: () => never): unknown {
-  try {
-    return document.toJS({ maxAliasCount: maxAliases })
-  } catch (error) {
-    // ReferenceError is what the library throws for its own limit.
-    if (error instanceof ReferenceError) return refuse()
-    throw error
-  }
-}
-
 /** Refuses doubled keys and keys that are not scalars. */
 function checkKeys(root: unknown, fail: Fail): void {
   const waiting: unknown[] = [root]
@@ -105,13 +92,12 @@ function* valuesOf({ items }: YAMLMap, fail: Fail): Generator<unknown> {
 }
 
 /** Finds the offset of the key at the end of a pointer, or of the last one that exists. */
-function createOffsets(document: Document.Parsed): (pointer: readonly string[]) => number {
+function createOffsets(root: unknown): (pointer: readonly string[]) => number {
   const pairsOf = createPairs()
   return (pointer) => {
     let offset = 0
-    let node: unknown = document.contents
+    let node = root
     for (const step of pointer) {
-      if (isAlias(node)) node = node.resolve(document)
       const next = isSeq(node) ? node.items[Number(step)] : pairsOf(node).get(step)
       if (next === undefined) return offset
       const place = isPair(next) ? next.key : next

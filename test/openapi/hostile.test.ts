@@ -101,8 +101,35 @@ describe('a document that costs too much', () => {
     const text = `${head}paths: {}\n${levels.join('\n')}\n`
 
     expect(await problemsOf(text)).toBe(
-      'api.yaml:1:1: aliases expand to too much: write the repeated parts out',
+      'api.yaml:10:9: aliases expand to too much: write the repeated parts out',
     )
+  })
+
+  test('with a chain of aliases is refused at the same depth as without', async () => {
+    const levels = Array.from({ length: 300 }, (_, at) => `a${at}: &a${at} [*a${at - 1}]`)
+    const text = `${head}paths: {}\n${levels.join('\n').replace('*a-1', 'x')}\n`
+
+    expect(await problemsOf(text)).toMatch(/^api\.yaml:\d+:\d+: nested more than 200 levels deep$/)
+  })
+
+  test('with many aliases takes no quadratic time', async () => {
+    const anchors = Array.from({ length: 30_000 }, (_, at) => `  a${at}: &a${at} {}\n`).join('')
+    const aliases = Array.from({ length: 30_000 }, (_, at) => `  b${at}: *a${at}\n`).join('')
+
+    expect((await read(`${head}paths: {}\nx-a:\n${anchors}${aliases}`)).operations).toEqual([])
+  })
+
+  test.each([
+    ['in what it repeats', 'x-a: &a [[*a]]', 'an alias must not be in what it repeats'],
+    [
+      'in a mapping that it merges',
+      'x-a: &a { <<: *a }',
+      'an alias must not be in what it repeats',
+    ],
+    ['before its anchor', 'x-a: [*a, &a x]', 'an alias needs an anchor before it'],
+    ['of a text that is merged', 'x-a: &a x\nx-b: { <<: *a }', '"<<" must name mappings'],
+  ])('with an alias %s is refused', async (_, lines, message) => {
+    expect(await problemsOf(`${head}paths: {}\n${lines}\n`)).toContain(`: ${message}`)
   })
 
   test.each([
@@ -116,9 +143,9 @@ describe('a document that costs too much', () => {
   })
 
   test('with many keys takes no quadratic time', async () => {
-    const keys = Array.from({ length: 20_000 }, (_, at) => `  /p${at}: {}\n`).join('')
+    const keys = Array.from({ length: 40_000 }, (_, at) => `  /p${at}: { get: }\n`).join('')
 
-    expect((await read(`${head}paths:\n${keys}`)).operations).toEqual([])
+    expect((await read(`${head}paths:\n${keys}`)).operations).toHaveLength(40_000)
   })
 
   test('of 100 MB is refused without being read', async () => {

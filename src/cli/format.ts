@@ -25,6 +25,34 @@ export function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
+/**
+ * The same document in pieces, a piece for each element of its long lists: as one string, a diff with
+ * thousands of heirs for each of thousands of rules would be longer than strings can be.
+ */
+export function* jsonPieces(value: unknown): Generator<string> {
+  yield* piecesOf(value, '', 3)
+  yield '\n'
+}
+
+function* piecesOf(value: unknown, indent: string, depth: number): Generator<string> {
+  const isList = Array.isArray(value)
+  const members: readonly (readonly [string, unknown])[] = isList
+    ? value.map((each) => ['', each ?? null] as const)
+    : typeof value === 'object' && value !== null
+      ? Object.entries(value).filter(([, each]) => each !== undefined)
+      : []
+  if (depth === 0 || members.length === 0) {
+    yield (JSON.stringify(value, undefined, 2) ?? 'null').replaceAll('\n', `\n${indent}`)
+    return
+  }
+  yield isList ? '[' : '{'
+  for (const [at, [name, each]] of members.entries()) {
+    yield `${at === 0 ? '' : ','}\n${indent}  ${isList ? '' : `${JSON.stringify(name)}: `}`
+    yield* piecesOf(each, `${indent}  `, depth - 1)
+  }
+  yield `\n${indent}${isList ? ']' : '}'}`
+}
+
 /** `1 rule`, `2 rules`, `12,000 rules`. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
   return `${number.toLocaleString('en-US')} ${number === 1 ? noun : plural}`

@@ -146,6 +146,23 @@ access widens: 2 gains (2 of wildcards), 0 losses; without effect: 2 gains (1 of
     expect(out).not.toContain('without effect')
   })
 
+  test('prints a long list of roles once in JSON', async () => {
+    const heirs = Array.from({ length: 150 }, (_, at) => `g, h${at}, base`)
+    const rules = ['p, base, /x, GET', ...heirs]
+    const cwd = await folder({
+      'a/model.conf': inheritingModel,
+      'a/policy.csv': rules.join('\n'),
+      'b/model.conf': inheritingModel,
+      'b/policy.csv': [...rules, 'p, base, /y, PUT', 'p, base, /z, PUT'].join('\n'),
+    })
+
+    const { out } = await policy(['diff', 'a', 'b', '--output', 'json'], { cwd })
+
+    const [first, second] = JSON.parse(out).changes
+    expect(first.shares[0].roles).toHaveLength(151)
+    expect(second.shares).toMatchObject([{ roleCount: 151, rolesAt: 'changes[0].shares[0]' }])
+  })
+
   test('shows every change before the question of a push', async () => {
     const rules = Array.from({ length: 500 }, (_, at) => `p, c, /r${at}, GET`)
     const cwd = await twoPolicies('p, c, /x, GET', rules.join('\n'))

@@ -1,9 +1,10 @@
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json, printable } from '../format.ts'
+import { jsonPieces, printable } from '../format.ts'
 import { renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
 import { compareAccess, formatAccess } from './access.ts'
+import { diffAsJson } from './diff-json.ts'
 import { diffReport } from './diff-report.ts'
 import { reportEngine, slowNote, slownessOf } from './engine-cost.ts'
 import type { diffSpec } from './specs.ts'
@@ -26,8 +27,11 @@ export const policyDiff: Run<typeof diffSpec> = async (call, io) => {
   const slowness = slowNote(engine)
 
   const { output, 'this-gateway': onlyHere } = options
-  if (output === 'json') io.out(json({ ...diff, engine, notes: note === undefined ? [] : [note] }))
-  else if (output === 'text') io.out(slowness + formatAccess(diff))
+  if (output === 'json') {
+    const { changes, ...about } = diffAsJson(diff)
+    const document = { ...about, engine, notes: note === undefined ? [] : [note], changes }
+    for (const piece of jsonPieces(document)) io.out(piece)
+  } else if (output === 'text') io.out(slowness + formatAccess(diff))
   else {
     if (output !== 'github') io.err(slowness + formatAccess(diff))
     const files = isPublished(after.name) ? [] : after.files.map(({ name }) => name)

@@ -14,9 +14,10 @@ import {
 } from '../../stores/policies/policy-store.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json } from '../format.ts'
+import { jsonPieces } from '../format.ts'
 import type { Io } from '../io.ts'
 import { compareAccess, formatAccess } from '../policy/access.ts'
+import { diffAsJson } from '../policy/diff-json.ts'
 import type { EngineReport } from '../policy/engine-cost.ts'
 import { formatFindings } from '../policy/review.ts'
 import {
@@ -172,8 +173,10 @@ export function reportPublication(
   io: Io,
 ): number {
   const { convergence, head } = report
-  if (output === 'json') io.out(json(report))
-  else if (convergence === undefined) io.out(`${head.revision} is live; replicas not checked\n`)
+  if (output === 'json') {
+    const diff = report.diff && diffAsJson(report.diff)
+    for (const piece of jsonPieces({ ...report, diff })) io.out(piece)
+  } else if (convergence === undefined) io.out(`${head.revision} is live; replicas not checked\n`)
   else if (convergence.problem !== undefined) {
     io.err(`published, but cannot list the replicas: ${convergence.problem}\n`)
   } else {

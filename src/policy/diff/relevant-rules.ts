@@ -1,13 +1,13 @@
-import { type GrantTree, treeOf } from '../review/grants.ts'
+import { type GrantTree, type MethodBits, methodBits, treeOf } from '../review/grants.ts'
 import { createNode, place, shapeOf, visitOverlapping } from '../review/pattern-tree.ts'
 import type { Rule } from '../rule/rule.ts'
 import type { Version } from './changed-lines.ts'
 
 /** The rules that can matter for some patterns. */
 export interface RelevantRules {
-  /** The rules of a role that match a path of one of the patterns, as a tree. */
+  /** The rules of a role that match a call of one of the patterns, as a tree. */
   readonly treesOf: (version: Version, lineage: readonly string[]) => readonly GrantTree[]
-  /** The patterns that share a path with a rule of this role, in either policy. */
+  /** The patterns that share a call with a rule of this role, in either policy. */
   readonly touchedBy: (roleKey: string) => ReadonlySet<string>
 }
 
@@ -19,19 +19,25 @@ export function relevantRules(
   rules: Iterable<Rule>,
   { from, to }: { readonly from: Version; readonly to: Version },
 ): RelevantRules {
-  const patterns = createNode<Set<string>>()
-  for (const { path } of rules) {
-    place(patterns, shapeOf(path), (known = new Set()) => known.add(path))
+  const patterns = createNode<Map<string, MethodBits>>()
+  for (const { path, method } of rules) {
+    place(patterns, shapeOf(path), (known = new Map()) => {
+      return known.set(path, (known.get(path) ?? 0) | methodBits(method))
+    })
   }
   const selections = { from: new Map<string, Selection>(), to: new Map<string, Selection>() }
 
   function select(roleRules: readonly Rule[]): Selection {
     const touched = new Set<string>()
-    const relevant = roleRules.filter(({ path }) => {
+    const relevant = roleRules.filter(({ path, method }) => {
+      const bits = methodBits(method)
       let isRelevant = false
       visitOverlapping(patterns, shapeOf(path), (paths) => {
-        isRelevant = true
-        for (const each of paths) touched.add(each)
+        for (const [each, wanted] of paths) {
+          if ((bits & wanted) === 0) continue
+          isRelevant = true
+          touched.add(each)
+        }
       })
       return isRelevant
     })

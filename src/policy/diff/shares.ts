@@ -21,20 +21,22 @@ export function sharesOfRule(
 
 /** Who gains what by all rules of a batch together. */
 export function sharesOfBatch(gains: readonly RuleGain[], { roles }: Batch): readonly Share[] {
-  const unusual = new Set(gains.flatMap(({ others }) => [...others.keys()]))
-  const shares = new Map<string, { readonly roles: string[]; readonly grants: readonly Grant[] }>()
-  const usual = grantsFor(undefined, gains)
-  const usualRoles = roles.filter((each) => !unusual.has(each))
-  for (const roleKey of unusual) takeInto(shares, roleKey, grantsFor(roleKey, gains))
-  const unlike = [...shares.values()].filter(({ grants }) => grants.length > 0)
-  if (usual.length === 0 || usualRoles.length === 0) return unlike
-  return [{ roles: usualRoles, grants: usual }, ...unlike]
-}
-
-function grantsFor(roleKey: string | undefined, gains: readonly RuleGain[]): readonly Grant[] {
-  return gains.flatMap(({ rule, usual, others }) => {
-    const gain = roleKey !== undefined && others.has(roleKey) ? others.get(roleKey) : usual
-    return gain === undefined ? [] : [grantOf(rule, gain)]
+  const usual = gains.map(({ rule, usual: gain }) => gain && grantOf(rule, gain))
+  // Most roles differ in a few of many rules, if at all.
+  const unlike = new Map<string, Map<number, Grant | undefined>>()
+  for (const [at, { rule, others }] of gains.entries()) {
+    for (const [roleKey, gain] of others) {
+      const known = unlike.get(roleKey) ?? new Map<number, Grant | undefined>()
+      unlike.set(roleKey, known.set(at, gain && grantOf(rule, gain)))
+    }
+  }
+  const alike = Map.groupBy(roles, (roleKey) => JSON.stringify([...(unlike.get(roleKey) ?? [])]))
+  return [...alike.values()].flatMap((members): Share[] => {
+    const differing = unlike.get(members[0] ?? '')
+    const grants = usual
+      .map((grant, at) => (differing?.has(at) ? differing.get(at) : grant))
+      .filter((grant) => grant !== undefined)
+    return grants.length === 0 ? [] : [{ roles: members, grants }]
   })
 }
 

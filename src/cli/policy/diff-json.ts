@@ -1,0 +1,24 @@
+import type { PlacedDiff } from '../../answers/placed-diff.ts'
+
+/** Longer lists of roles are printed once. */
+const longList = 100
+
+/**
+ * A diff as `--output json` prints it. Thousands of roles can inherit each of thousands of changed
+ * rules: a long list that an earlier share has is replaced by the place of that share.
+ */
+export function diffAsJson({ changes, ...about }: PlacedDiff) {
+  const places = new Map<readonly string[], string>()
+  return {
+    ...about,
+    changes: changes.map(({ shares, ...change }, at) => ({
+      ...change,
+      shares: shares.map(({ roles, grants }, index) => {
+        const place = places.get(roles)
+        if (place !== undefined) return { roleCount: roles.length, rolesAt: place, grants }
+        if (roles.length > longList) places.set(roles, `changes[${at}].shares[${index}]`)
+        return { roleCount: roles.length, roles, grants }
+      }),
+    })),
+  }
+}

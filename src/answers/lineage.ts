@@ -10,8 +10,10 @@ export interface Lineages {
 }
 
 export function createLineages({ inheritances }: PolicySet): Lineages {
-  const upward = Map.groupBy(inheritances, ({ roleKey }) => roleKey)
-  const downward = Map.groupBy(inheritances, ({ parentKey }) => parentKey)
+  // Other relations, such as g2, are between resources.
+  const links = inheritances.filter(({ relation }) => relation === undefined)
+  const upward = Map.groupBy(links, ({ roleKey }) => roleKey)
+  const downward = Map.groupBy(links, ({ parentKey }) => parentKey)
   const heirsOf = new Map<string, readonly string[]>()
   const waysOf = new Map<string, ReadonlyMap<string, readonly string[]>>()
 

@@ -17,7 +17,7 @@ export interface WhoAnswer {
   readonly method: string
   /** Canonical; as it was given when the gateway refuses it. */
   readonly path: string
-  /** `refused`: nobody may. `open`: everyone may, and the rules do not count. `policy`: `roles` may. */
+  /** `refused`: to every caller. `open`: everyone may, and the rules do not count. `policy`: `roles` may. */
   readonly kind: 'refused' | 'open' | 'policy'
   /** The verdict on a role without any rule: route, endpoint, exclusion or refusal. */
   readonly verdict: Verdict
@@ -43,9 +43,9 @@ export function who(
   const { kind, verdict } = standingOf(asked, call)
   const { method } = call
   const path = verdict.path ?? call.path
-  const isAdminAllowed = kind === 'open' || kind === 'policy'
+  const isAdminAllowed = kind !== 'refused'
   const answer = { method, path, kind, verdict, isAdminAllowed }
-  if (kind !== 'policy') return { ...answer, ...nobody }
+  if (kind !== 'policy') return { ...answer, ...noRoles }
 
   const lineages = createLineages(policies.set)
   const isIndexed = policies.set.model.casbin === undefined
@@ -71,7 +71,7 @@ export function who(
   return { ...answer, superusers, roles, deniedRoles, otherMethods }
 }
 
-const nobody = { superusers: [], roles: [], deniedRoles: [], otherMethods: [] }
+const noRoles = { superusers: [], roles: [], deniedRoles: [], otherMethods: [] }
 
 /** Those of the rules that apply to a role. */
 function heldBy(roleKey: string, rules: readonly Rule[], lineages: Lineages): readonly HeldRule[] {

@@ -3,6 +3,7 @@ import type { AccessRoute } from '../../src/admission/routes.ts'
 import { createAdmission } from '../../src/admission/verdict.ts'
 import { coverOperations } from '../../src/answers/coverage/coverage.ts'
 import { findingOf } from '../../src/answers/coverage/findings.ts'
+import { formatModel } from '../../src/policy/set/format.ts'
 import { type PolicyText, policies, widestModel } from '../policy/policy-text.ts'
 
 interface Case extends PolicyText {
@@ -32,6 +33,11 @@ function findings(calls: readonly string[], about: Case): readonly (string | und
       ' ',
     )
   })
+}
+
+function withSuperusers(...roleKeys: readonly string[]): string {
+  const clauses = roleKeys.map((roleKey) => ` || r.sub == "${roleKey}"`)
+  return formatModel(widestModel).replace(/^m = .*$/m, `$&${clauses.join('')}`)
 }
 
 describe('operations', () => {
@@ -156,10 +162,7 @@ describe('operations', () => {
 
   test('are for admin only when superusers alone may call them', () => {
     const about = {
-      model: {
-        ...widestModel,
-        superusers: [{ roleKey: 'root', inherited: false, text: 'r.sub == "root"' }],
-      },
+      modelText: withSuperusers('root'),
       lines: [
         'p, clerk, /a, GET, allow',
         'p, root, /b, GET, allow',
@@ -169,6 +172,16 @@ describe('operations', () => {
     }
 
     expect(findings(['GET /a', 'GET /b', 'GET /d'], about)).toEqual([undefined, undefined, 'admin'])
+  })
+
+  test('are for the heirs of superusers that inherit from others, but not for admin as an heir', () => {
+    const modelText = withSuperusers('root', 'boss')
+    const lines = ['p, root, /a, GET, allow', 'g, boss, root', 'g, clerk, boss']
+    const about = { modelText, lines }
+    const onlyAdmin = { ...about, lines: ['p, root, /a, GET, allow', 'g, admin, root'] }
+
+    expect(findings(['GET /a'], about)).toEqual([undefined])
+    expect(findings(['GET /a'], onlyAdmin)).toEqual(['admin'])
   })
 
   test('are sampled when a policy distinguishes thousands of values', () => {

@@ -197,6 +197,17 @@ describe('postern policy explain --token', () => {
     for (const { out, err } of [text, inJson]) expect(out + err).not.toContain(signatureOf(token))
   })
 
+  test('is what a token in place of the role needs, which is not printed', async () => {
+    const { explain } = await workspace()
+    const token = tokenOf('editor')
+
+    const { code, out, err } = await explain(`${token} GET /orders/7`)
+
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain('ROLE is a token: give it on stdin, with --token - in place of ROLE')
+    expect(err).not.toContain(signatureOf(token))
+  })
+
   test.each([
     ['has expired', tokenOf('editor', { exp: nowSeconds() - 1 })],
     ['is not valid: wrong signature', forge({ secret: 'another secret, as long as it must be' })],

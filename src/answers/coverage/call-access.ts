@@ -111,9 +111,15 @@ function createRuleSearch({ set }: CompiledSet, isAllowed: IsAllowed) {
 function createCallersBy(set: PolicySet): (rule: Rule) => readonly string[] {
   const { superuser } = createGrants(set)
   const heirs = Map.groupBy(set.inheritances, ({ parentKey }) => parentKey)
+  const needsRules = (roleKey: string) => roleKey !== adminKey && superuser(roleKey) === undefined
+
   return ({ roleKey }) => {
-    if (roleKey !== adminKey && superuser(roleKey) === undefined) return [roleKey]
-    return (heirs.get(roleKey) ?? []).map((heir) => heir.roleKey)
+    const found = new Set([roleKey])
+    for (const each of found) {
+      if (needsRules(each)) continue
+      for (const heir of heirs.get(each) ?? []) found.add(heir.roleKey)
+    }
+    return [...found].filter(needsRules)
   }
 }
 

@@ -27,7 +27,16 @@ export async function findCaller(options: CallerOptions, io: Io): Promise<AskedC
   const { role, user, token } = options
   if (user !== undefined) return callerOfAccount(user, options.config, io)
   if (token !== undefined) return callerOfToken(token, options.config, io)
-  if (role !== undefined) return { name: role, roleKey: role, rows: [], facts: {}, notes: [] }
+  if (role !== undefined) {
+    // Printed as a role, it would be in the log of a pipeline.
+    if (looksLikeToken.test(role)) {
+      throw new UsageError('ROLE is a token: give it on stdin, with --token - in place of ROLE')
+    }
+    return { name: role, roleKey: role, rows: [], facts: {}, notes: [] }
+  }
   const name = 'a caller without a token'
   return { name, problem: 'token-missing', rows: [], facts: {}, notes: [] }
 }
+
+/** The header of a JWT is a JSON object, so its base64url begins with `eyJ`. */
+const looksLikeToken = /^(?:Bearer )?eyJ[\w-]+\.[\w-]+\.[\w-]*$/i

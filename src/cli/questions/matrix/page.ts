@@ -29,7 +29,7 @@ tr:hover > * { border-bottom-color: currentColor }
 .p { background: #da02; color: #850 }
 .d { background: #d002; color: #b00 }
 @media (prefers-color-scheme: dark) { .o { color: #6d8 } .i { color: #7bf } .s { color: #c9f } .p { color: #fc6 } .d { color: #f88 } }
-@media (max-width: 40rem) { header { padding: .4rem .6rem } tbody th { max-width: 48vw; white-space: normal; overflow-wrap: anywhere } tbody td:nth-child(2), thead th:nth-child(2) { display: none } }
+@media (max-width: 40rem) { header { padding: .4rem .6rem } tbody th { min-width: 44vw; max-width: 48vw; white-space: normal; overflow-wrap: anywhere } tbody td:nth-child(2), thead th:nth-child(2) { display: none } }
 @media print { html, body { height: auto } [role=region] { overflow: visible } thead th, tbody th { position: static } #filters, summary { display: none } details::details-content { content-visibility: visible; block-size: auto } }
 `
 

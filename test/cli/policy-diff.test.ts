@@ -18,6 +18,12 @@ describe('postern policy diff', () => {
       ...{ 'b/model.conf': model, 'b/policy.csv': after, 'b/exclusions.yaml': exclusions },
     })
 
+  const inheriting = async (before: readonly string[], after: readonly string[]) =>
+    folder({
+      ...{ 'a/model.conf': inheritingModel, 'a/policy.csv': before.join('\n') },
+      ...{ 'b/model.conf': inheritingModel, 'b/policy.csv': after.join('\n') },
+    })
+
   test('shows gains and losses as access, and exits with 1 when it widens', async () => {
     const cwd = await twoPolicies(
       'p, clerk, /orders/*, GET\np, clerk, /stock, PUT\n',
@@ -161,6 +167,28 @@ access widens: 2 gains (2 of wildcards), 0 losses; without effect: 2 gains (1 of
     const [first, second] = JSON.parse(out).changes
     expect(first.shares[0].roles).toHaveLength(151)
     expect(second.shares).toMatchObject([{ roleCount: 151, rolesAt: 'changes[0].shares[0]' }])
+  })
+
+  test('names what only roles gain that inherit a line', async () => {
+    const own = ['p, base, /x, GET', 'p, heir, /x, *', 'g, heir, base', 'p, low, /x, PUT']
+    const denied = [...own, 'g, low, base', 'p, base, /x, *, deny']
+    const cwd = await inheriting(denied, [...own, 'g, low, base'])
+
+    const { out } = await policy(['diff', 'a', 'b'], { cwd })
+
+    expect(out).toContain(
+      '+  base  GET  /x  a/policy.csv:6  no longer denied, and 2 roles that inherit it (2 of them differently: also *)',
+    )
+  })
+
+  test('shows a rule for everything in a list that is cut', async () => {
+    const parent = Array.from({ length: 12 }, (_, at) => `p, boss, /r${at}, GET`)
+    const lines = [...parent, 'p, boss, /all/*, *', 'p, c, /x, GET']
+    const cwd = await inheriting(lines, [...lines, 'g, c, boss'])
+
+    const { out } = await policy(['diff', 'a', 'b'], { cwd })
+
+    expect(out).toContain('13 rules: * /all (1), GET /r0 (1)')
   })
 
   test('shows every change before the question of a push', async () => {

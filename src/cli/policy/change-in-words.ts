@@ -1,5 +1,5 @@
 import type { PlacedChange, WithoutEffect } from '../../answers/placed-diff.ts'
-import type { AccessChange, Grant } from '../../policy/diff/access-change.ts'
+import type { AccessChange, Grant, Share } from '../../policy/diff/access-change.ts'
 import { ANY_METHOD, METHODS } from '../../policy/rule/rule.ts'
 import { count } from '../format.ts'
 
@@ -74,8 +74,35 @@ function heirsOf({ shares, roleKey, cause }: AccessChange): readonly string[] {
   const unlike = others.reduce((sum, { roles }) => sum + roles.length, 0)
   const what = cause === 'inheritance' ? roleKey : 'it'
   const words = count(heirs, `role that inherits ${what}`, `roles that inherit ${what}`)
-  const part = unlike === 0 ? '' : ` (${unlike} of them differently)`
+  const more = alsoGranted(first.grants, others)
+  const also =
+    cause === 'inheritance' ? grantsInWords(more, roleKey) : methodsInWords(more[0]?.methods ?? [])
+  const part =
+    unlike === 0 ? '' : ` (${unlike} of them differently${more.length > 0 ? `: also ${also}` : ''})`
   return [`${isIncluded ? 'and' : 'only'} ${words}${part}`]
+}
+
+/**
+ * What the other roles have beyond the first ones: a deny rule or a `g` line can keep more from a role
+ * that inherits than from the one that it names.
+ */
+function alsoGranted(first: readonly Grant[], others: readonly Share[]): readonly Grant[] {
+  const known = new Map<string, Set<string>>()
+  for (const { path, methods } of first) {
+    known.set(path, new Set([...(known.get(path) ?? []), ...methods]))
+  }
+  const more = new Map<string, Grant>()
+  for (const grant of others.flatMap(({ grants }) => grants)) {
+    const { path } = grant
+    const had = known.get(path)
+    const methods = grant.methods.filter((each) => !had?.has(each) && !had?.has(ANY_METHOD))
+    if (methods.length === 0) continue
+    more.set(path, {
+      ...grant,
+      methods: [...new Set([...(more.get(path)?.methods ?? []), ...methods])],
+    })
+  }
+  return [...more.values()]
 }
 
 /** `12 rules: GET|PUT /api/v1/orders (8), GET /api/v1/articles (4)`. */
@@ -84,7 +111,7 @@ function grantsInWords(grants: readonly Grant[], parentKey = ''): string {
   if (grants.length <= maxRules) {
     return `${rules}: ${grants.map(({ methods, path }) => `${methodsInWords(methods)} ${path}`).join(', ')}`
   }
-  const groups = [...Map.groupBy(grants, ({ path }) => resourceOf(path))]
+  const groups = [...Map.groupBy(widestFirst(grants), ({ path }) => resourceOf(path))]
   const words = groups.slice(0, maxGroups).map(([resource, group]) => {
     const methods = [...new Set(group.flatMap((grant) => grant.methods))]
     return `${methodsInWords(methods)} ${resource} (${group.length})`
@@ -92,6 +119,12 @@ function grantsInWords(grants: readonly Grant[], parentKey = ''): string {
   const more = groups.length - words.length
   const hint = `and ${more} more paths ("postern policy can ${parentKey}" lists them)`
   return `${rules}: ${[...words, ...(more > 0 ? [hint] : [])].join(', ')}`
+}
+
+/** A list that is cut must not end before a rule for everything. */
+function widestFirst(grants: readonly Grant[]): readonly Grant[] {
+  const isWide = ({ methods, path }: Grant) => methods.includes(ANY_METHOD) || path.endsWith('*')
+  return grants.toSorted((a, b) => Number(isWide(b)) - Number(isWide(a)))
 }
 
 /** `GET|PUT`, or `all but GET` for nearly every method. */

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
-import { type FileHandle, open, realpath } from 'node:fs/promises'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { type FileHandle, lstat, open, realpath } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { Invalid } from '../errors.ts'
 import { maxBytes, megabytes } from './limits.ts'
 
@@ -48,4 +48,21 @@ function decode(bytes: Uint8Array, fail: (message: string) => never): string {
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, resolve(path))
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/**
+ * The path without symbolic links, also of a file that does not exist: else the answer tells which
+ * files exist where a link leads. `undefined` for a link that leads nowhere.
+ */
+export async function realOf(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path)
+  } catch {
+    const isThere = await lstat(path).then(
+      () => true,
+      () => false,
+    )
+    const folder = isThere ? undefined : await realOf(dirname(path))
+    return folder && join(folder, basename(path))
+  }
 }

@@ -1,10 +1,9 @@
-import { realpath } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { Invalid, type Problem } from '../errors.ts'
 import { maxBytes, maxFiles, maxReferences, megabytes } from './limits.ts'
 import { parseText } from './parse.ts'
 import { quote } from './quote.ts'
-import { isInside, readText } from './read-file.ts'
+import { isInside, readText, realOf } from './read-file.ts'
 import type { Source } from './source.ts'
 import { childOf, field, isMapping, type Spot, spotProblem } from './spot.ts'
 
@@ -39,8 +38,8 @@ export async function openDocument(
     const outside = 'leads outside the folder of the document: copy the file into it'
     // Before the file system is asked, so that the answer does not tell which files exist.
     if (!isInside(wanted, folder)) return complain(spot, outside)
-    const real = await realpath(wanted).catch(() => wanted)
-    if (!isInside(real, folder)) return complain(spot, outside)
+    const real = await realOf(wanted)
+    if (real === undefined || !isInside(real, folder)) return complain(spot, outside)
     if (sources.has(real)) return sources.get(real)
     if (sources.size >= maxFiles)
       return complain(spot, `is one file too many: at most ${maxFiles} are read`)

@@ -51,6 +51,18 @@ describe('a reference', () => {
     )
   })
 
+  test.each([
+    ['out/hostname', '/etc'],
+    ['out/missing/file', '/etc'],
+    ['out', '/etc/missing'],
+  ])('to %s does not tell what exists where a link leads', async (ref, target) => {
+    const folder = await documentFolder({ 'api.yaml': referring(ref) })
+    await symlink(target, join(folder, 'out'))
+    const reading = readOpenApi({ path: join(folder, 'api.yaml'), name: 'api.yaml' })
+
+    await expect(reading).rejects.toThrow(/leads outside the folder of the document/)
+  })
+
   test('to a directory or a named pipe is refused', async () => {
     const folder = await documentFolder({ 'api.yaml': referring('pipe'), 'b/c.yaml': '' })
     execFileSync('mkfifo', [join(folder, 'pipe')])

@@ -104,6 +104,9 @@ policy: policies, r-${out.split('policies, r-')[1]?.slice(0, 32)}
     const wrong = await policy(['coverage', 'openapi.yaml', '--base', 'api'], { cwd })
     expect(wrong).toMatchObject({ code: 2, out: '' })
     expect(wrong.err).toMatch(/^postern: --base: "api" must start with "\/"\n/)
+    const query = await policy(['coverage', 'openapi.yaml', '--base', '/api?x'], { cwd })
+    expect(query).toMatchObject({ code: 2, out: '' })
+    expect(query.err).toContain('--base: "/api?x" must be a path, without "?" and "#"')
   })
 
   test('prints all of it as JSON', async () => {

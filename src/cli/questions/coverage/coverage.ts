@@ -72,6 +72,8 @@ function baseOf(base: string | undefined): string | undefined {
   if (base === undefined) return undefined
   if (!base.startsWith('/'))
     throw new UsageError(`--base: ${JSON.stringify(base)} must start with "/"`)
+  if (/[?#]/.test(base))
+    throw new UsageError(`--base: ${JSON.stringify(base)} must be a path, without "?" and "#"`)
   return base.replace(/\/+$/, '')
 }
 

@@ -10,6 +10,9 @@ const files = {
   'policies/policy.csv': 'p, clerk, /orders, GET\n',
 }
 
+const isRoot = process.getuid?.() === 0
+if (isRoot) console.log('left out: a policy file without permission: root may read every file')
+
 describe('a policy directory that cannot be read', () => {
   test.each<[string, string, (cwd: string) => Promise<unknown>]>([
     ['a pipe', 'x.csv: is not a regular file', async (cwd) => pipe(cwd, 'policies/x.csv')],
@@ -121,7 +124,7 @@ describe('a policy directory that cannot be read', () => {
     expect(err).not.toMatch(/hunter2|root:/)
   })
 
-  test.runIf(process.getuid?.() !== 0)('for a file without permission is refused', async () => {
+  test.skipIf(isRoot)('for a file without permission is refused', async () => {
     const cwd = await folder({ ...files, 'policies/x.csv': '' })
     await chmod(join(cwd, 'policies/x.csv'), 0)
 

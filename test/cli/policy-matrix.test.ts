@@ -138,6 +138,7 @@ describe('postern policy matrix', () => {
   })
 
   const program = findChromium()
+  if (program === undefined) console.log('left out: the matrix in a browser: no Chromium in PATH')
   test.runIf(program !== undefined)('has a page that filters in a browser', async () => {
     const { out } = await matrix('html', odd)
     const server = createServer((_, reply) => {

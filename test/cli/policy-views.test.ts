@@ -254,11 +254,11 @@ describe('a question about a policy', () => {
 
 test.each(
   [
-    ...readFileSync('docs/policies.md', 'utf8').matchAll(
+    ...readFileSync('docs/policy-questions.md', 'utf8').matchAll(
       /^```\n\$ postern policy ((?:who|can|open|matrix)[^\n]*)\n([\s\S]*?)^```$/gm,
     ),
   ].map(([, args = '', shown = '']) => [args, shown]),
-)('docs/policies.md shows what "postern policy %s" prints', async (args, shown) => {
+)('docs/policy-questions.md shows what "postern policy %s" prints', async (args, shown) => {
   const { out, err } = await policy(args.split(' '))
 
   expect(out + err).toBe(shown)

@@ -28,7 +28,7 @@ export function standingOf(
 ): Standing {
   const verdict = evaluate({ ...call, roleKey: unnamedRole }, admission, policies)
   const { step, endpoint } = verdict
-  // Those who pass the permission check get 405, so in effect nobody may.
+  // A caller who passes the permission check gets 405, so no caller may.
   if (step === 'refused' || endpoint?.name === 'wrong-method') return { kind: 'refused', verdict }
   const isOpen = step === 'route' || step === 'endpoint' || step === 'exclusion'
   return { kind: isOpen ? 'open' : 'policy', verdict }

@@ -25,7 +25,7 @@ export interface RoleDifferences {
   readonly unasked: number
 }
 
-/** What `roleKey` may do and `otherKey` may not: a rule that the other one has in another form is no difference. */
+/** What `roleKey` may do and `otherKey` may not. Compares access: the same rule in another form does not count. */
 export function differencesOf(asked: Asked, roleKey: string, otherKey: string): RoleDifferences {
   const { policies } = asked
   if (unrestricted(asked, roleKey) !== undefined) {

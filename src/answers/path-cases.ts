@@ -7,7 +7,7 @@ import {
   shapeOf,
   visitPrefixes,
 } from '../policy/review/pattern-tree.ts'
-import { freshSegment, kindsAt, type SegmentClass } from '../policy/review/segment-classes.ts'
+import { freshSegment, kindsAt, nodesAfter } from '../policy/review/segment-classes.ts'
 import type { Rule } from '../policy/rule/rule.ts'
 import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
 import type { PolicySet } from '../policy/set/policy-set.ts'
@@ -59,7 +59,7 @@ export function createPathCases(set: PolicySet, admission: Admission): PathCases
           areAll = false
           continue
         }
-        const next = nextNodes(nodes, kind)
+        const next = nodesAfter(nodes, kind)
         const rules = withRules(matched, prefixRules(nodes, kind.text))
         const nextPath = `${path}/${name}`
         const isEnd = shape.tail === 'end' && at === shape.segments.length - 1
@@ -120,12 +120,4 @@ function prefixRules(nodes: Nodes, segment: string): readonly (readonly Rule[])[
   const found: Rule[][] = []
   for (const node of nodes) visitPrefixes(node, segment, (rules) => found.push(rules))
   return found
-}
-
-function nextNodes(nodes: Nodes, { text, isText }: SegmentClass): Nodes {
-  return nodes.flatMap(({ literals, param }) => {
-    const literal = isText ? literals.get(text) : undefined
-    const other = isText && text === '' ? undefined : param
-    return [literal, other].filter((node) => node !== undefined)
-  })
 }

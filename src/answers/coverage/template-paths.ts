@@ -1,5 +1,5 @@
 import type { PatternNode } from '../../policy/review/pattern-tree.ts'
-import { freshSegment, segmentClasses } from '../../policy/review/segment-classes.ts'
+import { freshSegment, nodesAfter, segmentClasses } from '../../policy/review/segment-classes.ts'
 import { anyText, fits, type TemplateSegment } from './path-template.ts'
 
 type Nodes = readonly PatternNode<unknown>[]
@@ -35,7 +35,7 @@ export function pathsOf(
         isComplete = false
         return
       }
-      walk(nextNodes(nodes, text), at + 1, `${path}/${text}`)
+      walk(nodesAfter(nodes, { text, isText: true }), at + 1, `${path}/${text}`)
     }
   }
 
@@ -56,14 +56,4 @@ function* textsFor(segment: TemplateSegment, nodes: Nodes): Generator<string> {
     const named = nodes.flatMap(({ literals }) => [...literals.keys()])
     yield* new Set([...samples, ...named.filter((text) => fits(text, segment))])
   }
-}
-
-function nextNodes(nodes: Nodes, segment: string): Nodes {
-  return nodes.flatMap(({ literals, param }) => {
-    const literal = literals.get(segment)
-    return [
-      ...(literal === undefined ? [] : [literal]),
-      ...(param === undefined || segment === '' ? [] : [param]),
-    ]
-  })
 }

@@ -1,5 +1,6 @@
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Run } from '../command.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import { renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
@@ -29,7 +30,7 @@ export const policyCheck: Run<typeof checkSpec> = async ({ options, arguments: [
   if (output === 'json') io.out(json({ ok, ...asJson(review, engine) }))
   else if (output === 'text') io.out(summary.map((line) => `${line}\n`).join(''))
   else io.out(renderReport(checkReport(review, { strict, summary }), output, io))
-  return ok ? 0 : 3
+  return ok ? exitCodes.done : exitCodes.invalid
 }
 
 /** What the policy holds, and which engine evaluates it. */

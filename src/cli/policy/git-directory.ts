@@ -80,7 +80,7 @@ async function filesOf(
     const { name, kind, size } = entry
     if (kind === 'directory')
       throw invalid(fileName(entry), 'is a directory: a file is expected here')
-    // It could lead out of the directory, and there is no work tree to follow it in.
+    // A link could lead out of the directory, and a commit has no files on disk to follow it to.
     if (kind === 'link') {
       throw invalid(fileName(entry), 'is a symbolic link: commit the file in its place')
     }

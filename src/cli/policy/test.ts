@@ -59,7 +59,7 @@ export const policyTest: Run<typeof testSpec> = async ({ options, arguments: [na
     io.out(renderReport(testReport(review, report, { min, summary }), output, io))
   }
   if (!covered) io.err(`coverage is ${report.coverage.percent} %, below the required ${min} %\n`)
-  return ok && covered ? 0 : 4
+  return ok && covered ? exitCodes.done : exitCodes.testsFailed
 }
 
 /** Runs all tests; `undefined` when the policy or a test file is not valid. */

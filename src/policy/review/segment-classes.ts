@@ -52,6 +52,19 @@ export function kindsAt(
   return segmentClasses(nodes, { prefix, mayBeEmpty: false })
 }
 
+/** The nodes that a segment of this kind leads to. */
+export function nodesAfter<Value>(
+  nodes: readonly PatternNode<Value>[],
+  { text, isText }: SegmentClass,
+): readonly PatternNode<Value>[] {
+  return nodes.flatMap(({ literals, param }) => {
+    const literal = isText ? literals.get(text) : undefined
+    // `:name` matches no empty segment, which a path has behind its last slash.
+    const other = isText && text === '' ? undefined : param
+    return [literal, other].filter((node) => node !== undefined)
+  })
+}
+
 /**
  * A segment that begins with `text` and that no longer text or prefix of these nodes matches, as an
  * example of all such segments. `undefined` if there is no short one.

@@ -24,7 +24,7 @@ export async function readContained(path: string, containment: Containment): Pro
   try {
     const real = await realpath(path)
     if (!isWithin(real, root)) throw refused(shown, leaves)
-    // A pipe blocks whoever opens it, and a link may replace the file that was just resolved.
+    // Opening a pipe blocks, and a link may replace the file that was just resolved.
     const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
     const handle = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     try {

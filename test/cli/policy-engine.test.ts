@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { matcherWith, modelText } from '../policy/casbin-models.ts'
+import { emptiedRedis } from '../support/emptied-redis.ts'
 import { prefix } from '../support/published-policies.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { folder, policy } from './policy-runner.ts'
 
 const slowModel = modelText({ matcher: matcherWith({ path: 'keyMatch3(r.obj, p.obj)' }) })
@@ -65,14 +65,7 @@ describe('a model that leaves the fast engine', () => {
 })
 
 describe('publishing a model that leaves the fast engine', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
-  beforeEach(async () => {
-    await redis.client.flushall()
-  })
+  const redis = emptiedRedis()
   const run = (args: readonly string[], cwd: string) =>
     policy(args, {
       cwd,

@@ -1,22 +1,15 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createReplicas } from '../../src/stores/policies/replicas/replicas.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
+import { emptiedRedis } from '../support/emptied-redis.ts'
 import { prefix, testStore } from '../support/published-policies.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { folder, policy } from './policy-runner.ts'
 
 const model = readFileSync('policies/model.conf', 'utf8')
 const env = () => ({ POSTERN_REDIS__URL: redis.url, POSTERN_REDIS__PREFIX: prefix })
 
-let redis: RedisServer
-beforeAll(async () => {
-  redis = await startRedis()
-})
-afterAll(() => redis.stop())
-beforeEach(async () => {
-  await redis.client.flushall()
-})
+const redis = emptiedRedis()
 
 const run = async (args: readonly string[], cwd?: string) =>
   policy(args, { cwd: cwd ?? (await folder()), env: env() })

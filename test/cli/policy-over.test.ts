@@ -1,23 +1,16 @@
 import { cpSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { readBase, writeBase } from '../../src/cli/publish/base.ts'
+import { emptiedRedis } from '../support/emptied-redis.ts'
 import { prefix, testStore } from '../support/published-policies.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import type { RunOptions } from '../support/run-command.ts'
 import { folder, policy } from './policy-runner.ts'
 
 const model = readFileSync('policies/model.conf', 'utf8')
 
-let redis: RedisServer
-beforeAll(async () => {
-  redis = await startRedis()
-})
-afterAll(() => redis.stop())
-beforeEach(async () => {
-  await redis.client.flushall()
-})
+const redis = emptiedRedis()
 
 const live = async () => (await (await testStore(redis)).head())?.revision ?? ''
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { emptiedRedis } from '../support/emptied-redis.ts'
 import { prefix, testStore } from '../support/published-policies.ts'
-import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import type { RunOptions } from '../support/run-command.ts'
 import { folder, policy } from './policy-runner.ts'
 
@@ -11,14 +11,7 @@ const files = {
   'policies/policy.csv': 'p, clerk, /orders, GET\n',
 }
 
-let redis: RedisServer
-beforeAll(async () => {
-  redis = await startRedis()
-})
-afterAll(() => redis.stop())
-beforeEach(async () => {
-  await redis.client.flushall()
-})
+const redis = emptiedRedis()
 
 async function run(args: readonly string[], { env, ...options }: RunOptions = {}) {
   const where = { POSTERN_REDIS__URL: redis.url, POSTERN_REDIS__PREFIX: prefix, ...env }

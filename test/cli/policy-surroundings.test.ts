@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
+import { emptiedRedis } from '../support/emptied-redis.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { prefix, testStore } from '../support/published-policies.ts'
-import { freePort, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { freePort } from '../support/redis-server.ts'
 import { folder, policy } from './policy-runner.ts'
 
 const model = readFileSync('policies/model.conf', 'utf8')
@@ -180,14 +181,7 @@ describe('policy check --accounts', () => {
 })
 
 describe('new roles', () => {
-  let redis: RedisServer
-  beforeAll(async () => {
-    redis = await startRedis()
-  })
-  afterAll(() => redis.stop())
-  beforeEach(async () => {
-    await redis.client.flushall()
-  })
+  const redis = emptiedRedis()
   const env = () => ({ POSTERN_REDIS__URL: redis.url, POSTERN_REDIS__PREFIX: prefix })
 
   test('are warned of by check --against live, a revision or a directory', async () => {

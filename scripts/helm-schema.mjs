@@ -157,6 +157,7 @@ const schema = {
         waitSeconds: number(0, 3600),
         allowEmpty: flag(),
         noTests: flag(),
+        allowSlow: flag(),
       }),
       job: section({
         backoffLimit: number(0, 100),

@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { matcherWith, modelText } from '../policy/casbin-models.ts'
 import { type Manifest, only, render, type Values } from '../support/chart.ts'
 import { type PodSpec, runInPod } from '../support/mounted-pod.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
@@ -167,6 +171,22 @@ describe('the Job that publishes, run against a Redis', () => {
     const allowed = runJob(redis, ['policy.push.noTests=true'], files)
 
     expect(refused).toMatchObject({ status: 4, stderr: expect.stringContaining('has no tests') })
+    expect(allowed.status).toBe(0)
+  })
+
+  test('publishes a model that Casbin has to evaluate only when the values say so', async () => {
+    const redis = await startedRedis()
+    const directory = mkdtempSync(join(tmpdir(), 'postern-model-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const model = join(directory, 'model.conf')
+    writeFileSync(model, modelText({ matcher: matcherWith({ path: 'keyMatch3(r.obj, p.obj)' }) }))
+    const slow = { 'policy.files.model\\.conf': model }
+    const rule = 'policy.files.policy\\.csv=p\\, clerk\\, /orders\\, GET\n'
+
+    const refused = runJob(redis, [rule, 'policy.push.allowSlow=false'], slow)
+    const allowed = runJob(redis, [rule, 'policy.push.allowSlow=true'], slow)
+
+    expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('--allow-slow') })
     expect(allowed.status).toBe(0)
   })
 

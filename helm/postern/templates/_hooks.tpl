@@ -53,6 +53,9 @@ app.kubernetes.io/component: policy-hook
 {{- if $push.noTests }}
 - '--no-tests'
 {{- end }}
+{{- if $push.allowSlow }}
+- '--allow-slow'
+{{- end }}
 {{- else }}
 - policy
 - {{ ternary "test" "check" $hasTests }}

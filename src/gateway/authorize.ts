@@ -1,13 +1,23 @@
 import { Refusal } from '../errors.ts'
-import { decide } from '../policy/decide.ts'
+import { type Decision, decide } from '../policy/decide.ts'
 import type { CompiledPolicies } from '../policy/engine/compile.ts'
 import type { Authorized, Identified } from './stages.ts'
+
+/**
+ * Sees each decision of the policy, to count it or to compare it with that of another policy. Must
+ * not throw, and runs on every request.
+ */
+export type Observe = (identified: Identified, decision: Decision) => void
 
 /**
  * Asks the policy whether this caller may make this call. The reason of a refusal goes to the log,
  * not to the client.
  */
-export function authorize(identified: Identified, policies: () => CompiledPolicies): Authorized {
+export function authorize(
+  identified: Identified,
+  policies: () => CompiledPolicies,
+  observe?: Observe,
+): Authorized {
   const { received, token, carrier } = identified
   const { need, call, arrival } = received
 
@@ -23,6 +33,7 @@ export function authorize(identified: Identified, policies: () => CompiledPolici
   const decision = decide(question, compiled)
   arrival.notes.decidingMs = performance.now() - askedAt
   arrival.notes.decision = decision
+  observe?.(identified, decision)
   if (!decision.allowed) throw new Refusal('not-permitted', { reason: decision.step })
   return { received, token, carrier, grounds: decision } as Authorized
 }

@@ -1,7 +1,7 @@
 import type { CompiledPolicies } from '../policy/engine/compile.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import type { Arrival } from './arrival/arrival.ts'
-import { authorize } from './authorize.ts'
+import { authorize, type Observe } from './authorize.ts'
 import type { Cors } from './cors.ts'
 import { after, type Eventually } from './eventually.ts'
 import { type ForwardParts, forward } from './forward.ts'
@@ -20,6 +20,7 @@ export interface OwnResponses {
 export interface AdmitParts extends IdentifyParts {
   readonly limits: RouteLimits
   readonly policies: () => CompiledPolicies
+  readonly observe?: Observe | undefined
   /** Revokes the token here at once; `everywhere`: the other gateways will learn of it too. */
   readonly revokeToken: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
 }
@@ -67,7 +68,7 @@ export function admit(received: Received, parts: AdmitParts): Eventually<Authori
   parts.limits.byAddress(received)
   return after(identify(received, parts), (identified) => {
     parts.limits.byCaller(identified)
-    const authorized = authorize(identified, parts.policies)
+    const authorized = authorize(identified, parts.policies, parts.observe)
     const { token } = identified
     if (received.endpoint?.name !== 'logout' || token === undefined) return authorized
     return after(parts.revokeToken(token), (where) => {

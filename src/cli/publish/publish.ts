@@ -1,6 +1,5 @@
 import type { Admission } from '../../admission/verdict.ts'
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
-import { Fault } from '../../errors.ts'
 import { checkAgainst } from '../../policy/checks/check.ts'
 import { knownRoles } from '../../policy/checks/known-roles.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
@@ -10,13 +9,11 @@ import {
   type Head,
   type Move,
   type PolicyStore,
-  policyOf,
 } from '../../stores/policies/policy-store.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces } from '../format.ts'
 import type { Io } from '../io.ts'
-import { compareAccess, formatAccess } from '../policy/access.ts'
 import { diffAsJson } from '../policy/diff-json.ts'
 import type { EngineReport } from '../policy/engine-cost.ts'
 import { formatFindings } from '../policy/review.ts'
@@ -27,6 +24,7 @@ import {
   formatConvergence,
   isConverged,
 } from './convergence.ts'
+import { compareWithLive, readLive } from './live.ts'
 import { describeHead, type Over, whyNotOver } from './over.ts'
 
 /** What to publish, by whom and why. */
@@ -113,36 +111,6 @@ function noteRisk(unconfirmed: string | undefined, io: Io): void {
 function warnOfNewRoles({ set, files }: Publication, live: PolicySet, io: Io): void {
   const before = knownRoles(`the live policy ${live.revision}`, live)
   io.err(formatFindings('warning', checkAgainst(before, set, files)))
-}
-
-function compareWithLive(
-  { set, admission }: Publication,
-  live: PolicySet | string,
-  io: Io,
-): PlacedDiff | undefined {
-  if (typeof live === 'string') {
-    io.err(
-      `${live}: all ${set.rules.length} rules and ${set.exclusions.length} exclusions are new\n`,
-    )
-    return undefined
-  }
-  const diff = compareAccess({ from: live, to: set }, admission, io)
-  io.err(formatAccess(diff))
-  return diff
-}
-
-/** The live policy, or why it cannot be compared with; a push then repairs it. */
-async function readLive(seen: Head | undefined, store: PolicyStore): Promise<PolicySet | string> {
-  if (seen === undefined) return 'nothing is published yet'
-  try {
-    const document = await store.read(seen.revision)
-    if (document === undefined) return `${seen.revision} is live, but its document is lost`
-    return policyOf(document)
-  } catch (error) {
-    // With a cause, Redis itself fails, and not the document in it.
-    if (error instanceof Fault && error.cause === undefined) return error.message
-    throw error
-  }
 }
 
 async function confirm({ revision }: PolicySet, io: Io): Promise<boolean> {

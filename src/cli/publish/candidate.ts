@@ -1,0 +1,81 @@
+import type { Admission } from '../../admission/verdict.ts'
+import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
+import { UsageError } from '../command.ts'
+import { decline } from '../declined.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { json, printable } from '../format.ts'
+import type { Io } from '../io.ts'
+import { type EngineReport, reportEngine, slowNote, slownessOf } from '../policy/engine-cost.ts'
+import { isCommit } from '../policy/git-directory.ts'
+import { formatFindings, reviewDirectory } from '../policy/review.ts'
+import { readSurroundings } from '../policy/surroundings.ts'
+import { formatNotes, formatReport, reportAsJson, runTests } from '../policy/test.ts'
+import type { PolicySettings } from '../settings.ts'
+
+/** A policy directory that is valid and tested, and may be published. */
+interface Candidate {
+  readonly files: readonly PolicyFile[]
+  readonly set: PolicySet
+  readonly engine: EngineReport
+  /** The configuration by which a diff names routes. */
+  readonly admission: Admission
+}
+
+/** What the user accepts about a candidate. */
+interface CandidateOptions {
+  readonly config: string | undefined
+  readonly output: 'text' | 'json'
+  readonly accounts: boolean
+  readonly 'allow-slow': boolean
+  readonly 'allow-empty': boolean
+  readonly 'no-tests': boolean
+}
+
+/**
+ * Reads, checks and tests a directory, and prints what was found. Returns the exit code when the files
+ * are not valid or a test fails, and declines what the user has to accept with an option.
+ */
+export async function readCandidate(
+  name: string,
+  options: CandidateOptions,
+  { settings, io }: { readonly settings: PolicySettings; readonly io: Io },
+): Promise<Candidate | number> {
+  const { output } = options
+  if (isCommit(name)) {
+    throw new UsageError(`DIR: push publishes a directory: check out ${name.slice(4)} first`)
+  }
+  const review = await reviewDirectory(name, io, () => readSurroundings(settings, options, io))
+  io.err(formatFindings('error', review.errors) + formatFindings('warning', review.warnings))
+  const { admission, note } = settings.admission()
+  const tests = runTests(review, admission, io)
+  if (tests === undefined || review.set === undefined) {
+    if (output === 'json') io.out(json({ ok: false, directory: name, errors: review.errors }))
+    return exitCodes.invalid
+  }
+  const { set } = review
+  // A policy without rules has nothing to test; --allow-empty guards it.
+  const isUntested = tests.outcomes.length === 0 && set.rules.length > 0 && !options['no-tests']
+  io.err(formatNotes(tests, note) + (isUntested ? untested(name) : formatReport(name, tests)))
+  if (tests.failures.length > 0 || isUntested) {
+    if (output === 'json') io.out(json({ ok: false, ...reportAsJson(review, tests) }))
+    return exitCodes.testsFailed
+  }
+  if (set.rules.length === 0 && !options['allow-empty']) {
+    return decline(
+      'refused: the policy has no rules, so only admin would keep access; if you want that, add --allow-empty',
+    )
+  }
+  const engine = reportEngine(set, io)
+  const slowness = slownessOf(engine)
+  if (slowness !== undefined && !options['allow-slow']) {
+    return decline(`refused: ${slowness}; change the model, or add --allow-slow`)
+  }
+  io.err(slowNote(engine))
+  return { files: review.directory.files, set, engine, admission }
+}
+
+function untested(name: string): string {
+  return printable(
+    `postern: refused: ${name} has no tests: add them to ${name}/tests/*_test.yaml, or publish without tests with --no-tests`,
+  ).concat('\n')
+}

@@ -96,7 +96,7 @@ const store = await openPolicyStore({
 })
 try {
   let current = revisionWith(0, undefined)
-  await store.publish(current, undefined, 'push')
+  await store.publish(current, undefined, { kind: 'push' })
   const { port } = upstream.address() as AddressInfo
   for (let index = 0; index < replicas; index++) {
     const config = {
@@ -119,7 +119,7 @@ try {
     const waiting = gateways.map((gateway) => decidesBy(gateway, { revision, path }))
     await pause(200)
     const start = performance.now()
-    const { moved } = await store.publish(next, current.revision, 'push')
+    const { moved } = await store.publish(next, current.revision, { kind: 'push' })
     if (!moved) throw new Error('somebody else published')
     await Promise.all(waiting)
     if (round > warmUps) times.push(performance.now() - start)

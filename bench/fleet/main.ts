@@ -57,7 +57,7 @@ async function revisionOf(round: number) {
   return {
     document,
     revision: document.revision,
-    publish: () => store.publish(document, parent, 'push'),
+    publish: () => store.publish(document, parent, { kind: 'push' }),
   }
 }
 
@@ -167,7 +167,7 @@ async function restart(isEmpty: boolean) {
   // A policy that is lost with Redis is pushed again by people.
   if (next !== undefined) {
     while ((await store.replicas().catch(() => [])).length === 0) await pause(50)
-    await store.publish(next.document, undefined, 'push')
+    await store.publish(next.document, undefined, { kind: 'push' })
   }
   const peaks = await watchRestart(all)
   const result = { ...delays(back, await all), ...peaks }

@@ -80,7 +80,7 @@ async function startFollower(name: string) {
   async function publish(next: PolicyDocument): Promise<void> {
     // One that is there already would be compared with it, rule by rule, on the cores of the gateway.
     await redis.client.del(`${prefix}policy:rev:${next.revision}`)
-    const { moved } = await store.publish(next, current?.revision, 'push')
+    const { moved } = await store.publish(next, current?.revision, { kind: 'push' })
     if (!moved) throw new Error('somebody else published')
     current = next
   }

@@ -27,7 +27,7 @@ describe('two gateways on one Redis', () => {
   }, async () => {
     const redis = await testRedis()
     const store = await testStore(redis)
-    await store.publish(a, undefined, 'push')
+    await store.publish(a, undefined, { kind: 'push' })
     const gateways = await startGateways(redis.url, 2)
 
     const end = Date.now() + seconds * 1000
@@ -106,7 +106,7 @@ async function publishInTurns(
   let publications = 0
   for (; Date.now() < end; publications++) {
     const [from, to] = publications % 2 === 0 ? [a, b] : [b, a]
-    expect((await store.publish(to, from.revision, 'push')).moved).toBe(true)
+    expect((await store.publish(to, from.revision, { kind: 'push' })).moved).toBe(true)
     await pause(everyMs)
   }
   return publications

@@ -194,7 +194,7 @@ describe('postern policy push', () => {
       },
     )
     const publishFirst = async () => {
-      await store.publish(faster, (await store.head())?.revision, 'push')
+      await store.publish(faster, (await store.head())?.revision, { kind: 'push' })
       return 'yes'
     }
 
@@ -332,7 +332,7 @@ describe('postern policy pull', () => {
       ],
       { author: 'eve', message: 'x', parent: undefined, now: new Date() },
     )
-    await store.publish(sound, undefined, 'push')
+    await store.publish(sound, undefined, { kind: 'push' })
     const cwd = await folder()
     const escaping = sound.files.map(({ name, text }) => ({ name: `../${name}`, text }))
     await redis.client.set(

@@ -186,7 +186,7 @@ describe('new roles', () => {
 
   test('are warned of by check --against live, a revision or a directory', async () => {
     const document = documentOf(['clerk, /orders, GET'])
-    await (await testStore(redis)).publish(document, undefined, 'push')
+    await (await testStore(redis)).publish(document, undefined, { kind: 'push' })
     const cwd = await folder(filesOf('clerk, /orders, GET', 'clrek, /orders, POST'))
     await mkdir(join(cwd, 'old'))
     await writeFile(join(cwd, 'old/model.conf'), model)
@@ -220,7 +220,7 @@ describe('new roles', () => {
 
   test('are warned of by push, compared with the live policy', async () => {
     const first = documentOf(['clerk, /orders, GET'])
-    await (await testStore(redis)).publish(first, undefined, 'push')
+    await (await testStore(redis)).publish(first, undefined, { kind: 'push' })
     const cwd = await folder(filesOf('clerk, /orders, GET', 'auditor, /orders, POST'))
     const args = ['push', '--no-tests', '-m', 'x', '--yes', '--no-wait', '--over', 'live']
 

@@ -189,7 +189,7 @@ describe('a large policy', () => {
   beforeEach(async () => void (await redis.client.flushall()))
 
   async function publish(document: PolicyDocument): Promise<void> {
-    await store.publish(document, (await store.head())?.revision, 'push')
+    await store.publish(document, (await store.head())?.revision, { kind: 'push' })
   }
 
   async function newDirectory(): Promise<string> {

@@ -107,7 +107,7 @@ async function publishAndHear(url: string, redis: RedisServer): Promise<void> {
   }
   await heard(async () => {})
 
-  await heard(() => store.publish(document, undefined, 'push'))
+  await heard(() => store.publish(document, undefined, { kind: 'push' }))
   expect(await store.read(document.revision)).toEqual(document)
   expect(await store.history(5)).toHaveLength(1)
   expect(await store.replicas()).toEqual([])
@@ -116,12 +116,12 @@ async function publishAndHear(url: string, redis: RedisServer): Promise<void> {
   await expect(store.head()).rejects.toMatchObject({ name: 'Fault', part: 'redis' })
   await redis.start()
   await until(() =>
-    store.publish(document, undefined, 'push').then(
+    store.publish(document, undefined, { kind: 'push' }).then(
       ({ moved }) => moved,
       () => false,
     ),
   )
   // Listening may begin again before or after that: publications go on until one is heard.
   await heard(async () => {})
-  await heard(() => store.publish(document, document.revision, 'push'))
+  await heard(() => store.publish(document, document.revision, { kind: 'push' }))
 }

@@ -21,7 +21,7 @@ describe('a policy published through Sentinel', () => {
     const { url } = await startSteeredSentinel({ replicas: 2 })
     const store = await openStore(url)
 
-    const published = await store.publish(first, undefined, 'push')
+    const published = await store.publish(first, undefined, { kind: 'push' })
 
     expect(published).toEqual({ moved: true, head: await store.head() })
     expect(await store.unconfirmed(published.head ?? fail())).toBeUndefined()
@@ -30,12 +30,12 @@ describe('a policy published through Sentinel', () => {
   test('is not confirmed when another replica than the one that has it was promoted', async () => {
     const { url, primary, replicas } = await startSteeredSentinel({ replicas: 2 })
     const store = await openStore(url)
-    await store.publish(first, undefined, 'push')
+    await store.publish(first, undefined, { kind: 'push' })
     // A failover begins so; the other replica follows the old primary for a little longer.
     await replicas[0]?.client.replicaof('NO', 'ONE')
     await until(async () => (await followersOf(primary)) === 1)
 
-    const published = await store.publish(second, first.revision, 'push')
+    const published = await store.publish(second, first.revision, { kind: 'push' })
 
     const why = '1 of 2 replicas of Redis have confirmed it'
     expect(published).toMatchObject({ moved: true, unconfirmed: why })
@@ -51,7 +51,7 @@ describe('a policy published through Sentinel', () => {
     await until(() => gate.open() === 1)
     gate.hold()
 
-    const publishing = store.publish(first, undefined, 'push')
+    const publishing = store.publish(first, undefined, { kind: 'push' })
     await until(() => gate.held() === 1)
     expect(await primary.client.llen(`${testPrefix}policy:history`)).toBe(1)
     // It comes back without its data, sooner than Sentinel notices; its replica follows it in that.
@@ -70,7 +70,7 @@ describe('a policy published through Sentinel', () => {
 describe('a policy whose confirmation fails', () => {
   test('is not published again over a rollback', async () => {
     const { redis, other } = await startAlone()
-    await other.publish(first, undefined, 'push')
+    await other.publish(first, undefined, { kind: 'push' })
     let isFirst = true
     const store = createPolicyStore(
       {
@@ -78,7 +78,7 @@ describe('a policy whose confirmation fails', () => {
         async readReplicated(list) {
           if (isFirst) {
             isFirst = false
-            await other.publish(first, second.revision, 'rollback')
+            await other.publish(first, second.revision, { kind: 'rollback' })
             throw unreachable()
           }
           return { values: await redis.run((commands) => commands.lrange(list, 0, -1)) }
@@ -87,7 +87,7 @@ describe('a policy whose confirmation fails', () => {
       30_000,
     )
 
-    const published = await store.publish(second, first.revision, 'push')
+    const published = await store.publish(second, first.revision, { kind: 'push' })
 
     expect(published).toMatchObject({ moved: true, head: { revision: second.revision } })
     expect(await store.head()).toMatchObject({ revision: first.revision })
@@ -117,7 +117,7 @@ describe('a policy whose confirmation fails', () => {
       1000,
     )
 
-    await expect(store.publish(first, undefined, 'push')).rejects.toThrow('unreachable')
+    await expect(store.publish(first, undefined, { kind: 'push' })).rejects.toThrow('unreachable')
 
     expect(reads).toBeLessThan(25)
   })

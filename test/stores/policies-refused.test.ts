@@ -44,7 +44,9 @@ describe('a publication of which Redis refuses a part', () => {
     async (command) => {
       const store = await storeWithout(command)
 
-      await expect(store.publish(first, undefined, 'push')).rejects.toMatchObject({ part: 'redis' })
+      await expect(store.publish(first, undefined, { kind: 'push' })).rejects.toMatchObject({
+        part: 'redis',
+      })
 
       expect(await redis.client.exists(`${prefix}policy:head`, `${prefix}policy:history`)).toBe(0)
     },
@@ -53,7 +55,7 @@ describe('a publication of which Redis refuses a part', () => {
   test.each(['ltrim', 'publish'])('has happened without %s', async (command) => {
     const store = await storeWithout(command)
 
-    const { moved, head } = await store.publish(first, undefined, 'push')
+    const { moved, head } = await store.publish(first, undefined, { kind: 'push' })
 
     expect(moved).toBe(true)
     expect(await store.head()).toEqual(head)
@@ -69,7 +71,7 @@ describe('the highest sequence of the replicas', () => {
     const store = await openPolicyStore({ ...timeouts, url: redis.url })
     onTestFinished(store.close)
 
-    const published = await store.publish(first, undefined, 'push')
+    const published = await store.publish(first, undefined, { kind: 'push' })
 
     expect(published.moved).toBe(true)
     expect(await store.head()).toEqual(published.head)
@@ -93,11 +95,11 @@ describe('a document that stands under the revision of another policy', () => {
   test('is not put in force in its place', async () => {
     const store = await openPolicyStore({ ...timeouts, url: redis.url })
     onTestFinished(store.close)
-    await store.publish(first, undefined, 'push')
+    await store.publish(first, undefined, { kind: 'push' })
     const planted = under(harmless.revision, wide)
     await redis.client.set(`${prefix}policy:rev:${harmless.revision}`, planted)
 
-    const { moved } = await store.publish(harmless, first.revision, 'push')
+    const { moved } = await store.publish(harmless, first.revision, { kind: 'push' })
 
     expect(moved).toBe(true)
     expect(await store.read(harmless.revision)).toEqual(harmless)
@@ -109,7 +111,7 @@ describe('a document that stands under the revision of another policy', () => {
     await redis.client.set(`${prefix}policy:rev:${first.revision}`, unusable(first))
     expect(await store.read(first.revision)).toMatchObject({ revision: first.revision })
 
-    await store.publish(first, undefined, 'push')
+    await store.publish(first, undefined, { kind: 'push' })
 
     expect(await store.read(first.revision)).toEqual(first)
   })

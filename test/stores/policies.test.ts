@@ -38,7 +38,7 @@ describe('the policy store', () => {
   })
 
   test('publishes a document, moves the head and remembers the move', async () => {
-    const published = await store.publish(first, undefined, 'push')
+    const published = await store.publish(first, undefined, { kind: 'push' })
 
     const head = await store.head()
     expect(published).toEqual({ moved: true, head })
@@ -57,9 +57,10 @@ describe('the policy store', () => {
       listener.on('message', (_, text) => resolve(JSON.parse(text)))
     })
 
-    const { head } = await store.publish(first, undefined, 'push')
+    const { head } = await store.publish(first, undefined, { kind: 'push' })
 
-    expect(await heard).toEqual(head)
+    const { revision, sequence } = head ?? {}
+    expect(await heard).toEqual({ revision, sequence })
   })
 
   test.each([
@@ -68,10 +69,10 @@ describe('the policy store', () => {
     ['an older revision', second.revision, first.revision],
   ])('refuses a publication that expected %s', async (_, actual, expected) => {
     const published = actual === second.revision ? second : first
-    if (actual !== undefined) await store.publish(published, undefined, 'push')
+    if (actual !== undefined) await store.publish(published, undefined, { kind: 'push' })
     const before = await store.head()
 
-    const refused = await store.publish(third, expected, 'push')
+    const refused = await store.publish(third, expected, { kind: 'push' })
 
     expect(refused).toEqual({ moved: false, head: before })
     expect(await store.head()).toEqual(before)
@@ -87,8 +88,8 @@ describe('the policy store', () => {
       const seen = (await store.head())?.revision
       const [mine, theirs] = [`clerk, /mine/${round}, GET`, `clerk, /theirs/${round}, GET`]
       const outcomes = await Promise.all([
-        store.publish(documentOf([mine]), seen, 'push'),
-        other.publish(documentOf([theirs]), seen, 'push'),
+        store.publish(documentOf([mine]), seen, { kind: 'push' }),
+        other.publish(documentOf([theirs]), seen, { kind: 'push' }),
       ])
 
       const winner = outcomes.find(({ moved }) => moved)
@@ -99,11 +100,11 @@ describe('the policy store', () => {
   })
 
   test('keeps the first document of a revision as it was', async () => {
-    await store.publish(first, undefined, 'push')
-    await store.publish(second, first.revision, 'push')
+    await store.publish(first, undefined, { kind: 'push' })
+    await store.publish(second, first.revision, { kind: 'push' })
     const again = { ...first, author: 'eve', message: 'back' }
 
-    await store.publish(again, second.revision, 'rollback')
+    await store.publish(again, second.revision, { kind: 'rollback' })
 
     expect(await store.read(first.revision)).toEqual(first)
     expect(await store.history(1)).toMatchObject([
@@ -115,7 +116,7 @@ describe('the policy store', () => {
     const sequences: number[] = []
     let seen: string | undefined
     for (const document of [first, second, first, third, second]) {
-      const { head } = await store.publish(document, seen, 'push')
+      const { head } = await store.publish(document, seen, { kind: 'push' })
       seen = head?.revision
       sequences.push(head?.sequence ?? 0)
     }
@@ -133,7 +134,7 @@ describe('the policy store', () => {
     const own = { id: 'a', revision: first.revision, sequence, stale: true, version: '1' }
     await createReplicas(client).report(own)
 
-    const { head } = await store.publish(second, undefined, 'push')
+    const { head } = await store.publish(second, undefined, { kind: 'push' })
 
     expect(head?.sequence).toBe(sequence + 1)
   })
@@ -154,7 +155,7 @@ describe('the policy store', () => {
     }
     await redis.client.rpush(`${prefix}policy:history`, ...many.slice(0, 499), many[504] ?? '')
 
-    await store.publish(first, undefined, 'push')
+    await store.publish(first, undefined, { kind: 'push' })
 
     expect(await redis.client.llen(`${prefix}policy:history`)).toBe(500)
     expect(await store.read(second.revision)).toBe(undefined)
@@ -200,12 +201,12 @@ describe('a document', () => {
     ['of another form', () => '{"revision":"r-000000000000"}'],
     ['of another revision', () => formatDocument(second)],
   ])('%s is a fault, and the next push of it mends that', async (_, spoil) => {
-    await store.publish(first, undefined, 'push')
+    await store.publish(first, undefined, { kind: 'push' })
     const key = `${prefix}policy:rev:${first.revision}`
     await redis.client.set(key, spoil(formatDocument(first)))
 
     await expect(store.read(first.revision)).rejects.toMatchObject({ name: 'Fault', part: 'redis' })
-    await store.publish(first, first.revision, 'push')
+    await store.publish(first, first.revision, { kind: 'push' })
 
     expect(await store.read(first.revision)).toEqual(first)
   })
@@ -215,7 +216,7 @@ describe('a document', () => {
     await redis.client.lpush(key, 'x')
 
     await expect(store.read(first.revision)).rejects.toThrow(key)
-    await store.publish(first, undefined, 'push')
+    await store.publish(first, undefined, { kind: 'push' })
 
     expect(await store.read(first.revision)).toEqual(first)
   })
@@ -250,7 +251,9 @@ describe('a head', () => {
     await redis.client.set(`${prefix}policy:head`, text)
 
     await expect(store.head()).rejects.toThrow(`${prefix}policy:head`)
-    await expect(store.publish(first, undefined, 'push')).rejects.toMatchObject({ part: 'redis' })
+    await expect(store.publish(first, undefined, { kind: 'push' })).rejects.toMatchObject({
+      part: 'redis',
+    })
   })
 
   test('of the wrong type is a fault that names the key', async () => {
@@ -262,7 +265,9 @@ describe('a head', () => {
   test('stays when the history has the wrong type: a publication is whole or not at all', async () => {
     await redis.client.set(`${prefix}policy:history`, 'x')
 
-    await expect(store.publish(first, undefined, 'push')).rejects.toMatchObject({ part: 'redis' })
+    await expect(store.publish(first, undefined, { kind: 'push' })).rejects.toMatchObject({
+      part: 'redis',
+    })
     expect(await store.head()).toBe(undefined)
   })
 })
@@ -299,7 +304,9 @@ describe('a Redis that does not answer', () => {
       part: 'redis',
       message: expect.stringContaining(word),
     })
-    await expect(sick.publish(first, undefined, 'push')).rejects.toMatchObject({ part: 'redis' })
+    await expect(sick.publish(first, undefined, { kind: 'push' })).rejects.toMatchObject({
+      part: 'redis',
+    })
   })
 
   test('because the connection broke after a publication does not hide that it was made', async () => {
@@ -318,7 +325,7 @@ describe('a Redis that does not answer', () => {
       proxy.inject({})
     })
 
-    const published = await far.publish(first, undefined, 'push')
+    const published = await far.publish(first, undefined, { kind: 'push' })
 
     expect(published).toEqual({ moved: true, head: await store.head() })
   })

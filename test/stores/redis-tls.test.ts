@@ -68,14 +68,14 @@ describe('Redis over TLS', () => {
     const url = `rediss://eve:hunter2@localhost:${port}`
     const store = await open(url)
     onTestFinished(store.close)
-    await store.publish(first, undefined, 'push')
+    await store.publish(first, undefined, { kind: 'push' })
     const policy = { source: 'redis', pollSeconds: 1 }
     const postern = await startPostern({ config: { redis: { url, prefix }, policy } })
     expect(await ask(postern, '/first')).toBe('allowed')
     const listeners = () => redis.client.pubsub('NUMSUB', `${prefix}policy`)
     await until(async () => (await listeners())[1] === 1)
 
-    await store.publish(second, first.revision, 'push')
+    await store.publish(second, first.revision, { kind: 'push' })
 
     await until(async () => (await ask(postern, '/second')) === 'allowed')
     expect(await store.replicas()).toHaveLength(1)
@@ -133,7 +133,7 @@ describe('Redis over TLS', () => {
       )
       onTestFinished(subscriber.close)
       await until(() => hints === 1)
-      await store.publish(first, undefined, 'push')
+      await store.publish(first, undefined, { kind: 'push' })
       await until(() => hints === 2)
     }
 

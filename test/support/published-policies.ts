@@ -60,7 +60,9 @@ export async function publish(url: string, rules: readonly string[]): Promise<st
   const store = await openPolicyStore({ url, prefix, ...timeouts })
   try {
     const document = documentOf(rules)
-    const { moved } = await store.publish(document, (await store.head())?.revision, 'push')
+    const { moved } = await store.publish(document, (await store.head())?.revision, {
+      kind: 'push',
+    })
     if (!moved) throw new Error('somebody else published')
     return document.revision
   } finally {

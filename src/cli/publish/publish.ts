@@ -93,7 +93,7 @@ export async function publishPolicy(
     parent: seen?.revision,
     now: new Date(),
   })
-  const published = await store.publish(document, seen?.revision, kind)
+  const published = await store.publish(document, seen?.revision, { kind })
   if (!published.moved) return decline(await supersededBy(seen, published.head, store))
 
   io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)

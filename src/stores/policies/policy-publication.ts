@@ -1,11 +1,21 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
 import { retryDuringFailover } from '../redis/failover-timeout.ts'
 import type { RedisClient } from '../redis/redis.ts'
 import { formatDocument, type PolicyDocument, policyOf } from './document/policy-document.ts'
-import { type Head, type Move, parseHead, parseMove, policyKeys } from './document/policy-keys.ts'
+import {
+  type Evidence,
+  type Head,
+  type Move,
+  type MoveKind,
+  parseHead,
+  parseMove,
+  policyKeys,
+} from './document/policy-keys.ts'
 import { publishScript } from './document/publish-script.ts'
+import type { Signed } from './document/signed.ts'
 
 /** How many moves the history keeps. Documents that none of them names are deleted. */
 export const HISTORY = 500
@@ -19,6 +29,14 @@ export type Published =
       readonly unconfirmed?: string
     }
   | { readonly moved: false; readonly head: Head | undefined }
+
+/** What goes with a document into the head and the history. */
+export interface PublicationOptions {
+  readonly kind: MoveKind
+  /** Goes into the head too, where gateways verify it. */
+  readonly signed?: Signed
+  readonly evidence?: Evidence
+}
 
 interface PublicationParts {
   readonly redis: RedisClient
@@ -35,18 +53,24 @@ export class Publication {
   readonly #parts: PublicationParts
   readonly #document: PolicyDocument
   readonly #expected: string | undefined
-  readonly #move: Omit<Move, 'sequence'>
+  /** Redis adds the sequence and the time. */
+  readonly #move: Omit<Move, 'sequence' | 'at'> & { readonly id: string }
 
   constructor(
     parts: PublicationParts,
     document: PolicyDocument,
-    { expected, kind }: { readonly expected: string | undefined; readonly kind: Move['kind'] },
+    expected: string | undefined,
+    { kind, signed, evidence }: PublicationOptions,
   ) {
     const { revision, author, message } = document
     this.#parts = parts
     this.#document = document
     this.#expected = expected
-    this.#move = { revision, author, message, at: new Date().toISOString(), kind }
+    this.#move = {
+      ...{ id: randomUUID(), revision, author, message, kind },
+      ...(signed !== undefined && { signed }),
+      ...(evidence !== undefined && { evidence }),
+    }
   }
 
   async run(): Promise<Published> {
@@ -54,8 +78,7 @@ export class Publication {
     const retry = <T>(work: () => Promise<T>) => retryDuringFailover(work, failoverTimeoutMs)
     const isReplacing = await retry(() => this.#isStoredDocumentBroken())
     const moves = await retry(() => history(HISTORY))
-    const isOurs = (move: Move) =>
-      move.revision === this.#move.revision && move.at === this.#move.at
+    const isOurs = (move: Move) => move.id === this.#move.id
     let made: Published | undefined
     let hasMoved = false
     try {
@@ -98,6 +121,7 @@ export class Publication {
     const expected = this.#expected
     const keys = policyKeys(redis.prefix)
     const deleted = revisionsToDelete(moves, [revision, expected]).map(keys.document)
+    const { author, signed } = this.#move
     const touched = [keys.head, keys.document(revision), keys.history, keys.highest, ...deleted]
     const values = [
       expected ?? '',
@@ -107,6 +131,7 @@ export class Publication {
       JSON.stringify(this.#move),
       keys.channel,
       HISTORY,
+      JSON.stringify({ author, signed }),
     ]
     try {
       const [moved, text] = (await redis.runBulk((commands) =>
@@ -127,10 +152,12 @@ export class Publication {
 
   /** The result of this publication, if its move is the last one. */
   async #madeMove(): Promise<Published | undefined> {
-    const { revision, at, author } = this.#move
     const last = await this.#lastMove()
-    if (last?.revision !== revision || last.at !== at || last.author !== author) return undefined
-    return { moved: true, head: { revision, sequence: last.sequence } }
+    if (last?.id !== this.#move.id) return undefined
+    const { revision, author, signed } = this.#move
+    const { sequence } = last
+    const head = { revision, sequence, author, ...(signed !== undefined && { signed }) }
+    return { moved: true, head }
   }
 
   /**

@@ -2,7 +2,13 @@ import { retryDuringFailover } from '../redis/failover-timeout.ts'
 import { createRedis, type RedisClient, type RedisSettings } from '../redis/redis.ts'
 import { type PolicyDocument, parseDocument } from './document/policy-document.ts'
 import { type Head, type Move, parseHead, parseMove, policyKeys } from './document/policy-keys.ts'
-import { confirmMove, HISTORY, Publication, type Published } from './policy-publication.ts'
+import {
+  confirmMove,
+  HISTORY,
+  Publication,
+  type PublicationOptions,
+  type Published,
+} from './policy-publication.ts'
 import { createReplicas, type ReplicaReport } from './replicas/replicas.ts'
 
 export { createDocument, type PolicyDocument, policyOf } from './document/policy-document.ts'
@@ -22,7 +28,7 @@ export interface PolicyStore {
   publish(
     document: PolicyDocument,
     expected: string | undefined,
-    kind: Move['kind'],
+    options: PublicationOptions,
   ): Promise<Published>
   /** Why a failover of Redis could lose what is published; `undefined` when it cannot. */
   unconfirmed(head: Head): Promise<string | undefined>
@@ -83,8 +89,8 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): Po
     head: () => retry(head),
     read: (revision) => retry(() => read(revision)),
     history: (most) => retry(() => history(most)),
-    publish: (document, expected, kind) =>
-      new Publication(parts, document, { expected, kind }).run(),
+    publish: (document, expected, options) =>
+      new Publication(parts, document, expected, options).run(),
     async unconfirmed({ sequence }) {
       if (failoverTimeoutMs === 0) return undefined
       const isHead = (move: Move) => move.sequence === sequence

@@ -1,21 +1,33 @@
 import { Fault } from '../../../errors.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
 import { isRevision } from './policy-document.ts'
+import { readSigned, type Signed } from './signed.ts'
 
 /** The active revision, and the sequence of the move that made it active. */
 export interface Head {
   readonly revision: string
   /** Grows with every move, also across a flushed Redis: it is never below the time in ms. */
   readonly sequence: number
+  /** Who moved the head here, as they say; version 0.1.0 does not record it. */
+  readonly author?: string
+  readonly signed?: Signed
 }
 
 /** One entry of the history: who moved the head, to what, and why. */
 export interface Move extends Head {
+  /** Random, so that a publisher recognizes its own move; version 0.1.0 has none. */
+  readonly id?: string
   readonly author: string
   readonly message: string
+  /** By the clock of Redis; by that of the publisher in entries of version 0.1.0. */
   readonly at: string
-  readonly kind: 'push' | 'rollback' | 'import'
+  readonly kind: MoveKind
+  /** What spoke for this move, such as the result of a shadow. */
+  readonly evidence?: Evidence
 }
+
+export type MoveKind = 'push' | 'rollback' | 'import' | 'promote'
+export type Evidence = Readonly<Record<string, unknown>>
 
 /** The prefix has a hash tag, so one script can use all of these keys on a Redis Cluster. */
 export function policyKeys(prefix: string) {
@@ -36,6 +48,9 @@ export function policyKeys(prefix: string) {
   } as const
 }
 
+/** A log line has the author. */
+const maxAuthor = 256
+
 /** Parses the value of `policy:head`. Throws a Fault that says how to fix an invalid one. */
 export function parseHead(text: string, key: string): Head {
   const value = readJson(text)
@@ -43,13 +58,27 @@ export function parseHead(text: string, key: string): Head {
     const reason = `${key} is not a valid policy head: delete that key and push the policy again`
     throw new Fault('redis', { reason })
   }
-  return { revision: value.revision, sequence: value.sequence }
+  const { revision, sequence } = value
+  const author = typeof value.author === 'string' ? value.author.slice(0, maxAuthor) : undefined
+  return { revision, sequence, ...(author !== undefined && { author }), ...signedIn(value) }
 }
 
 /** Parses an entry of the history; `undefined` when it is invalid. */
 export function parseMove(text: string): Move | undefined {
   const value = readJson(text)
-  return isHead(value) && isSigned(value) ? value : undefined
+  if (!isHead(value) || !isMove(value)) return undefined
+  const { revision, sequence, author, message, at, kind, id, evidence } = value
+  return {
+    ...{ revision, sequence, author, message, at, kind },
+    ...(typeof id === 'string' && { id }),
+    ...signedIn(value),
+    ...(isObject(evidence) && { evidence }),
+  }
+}
+
+function signedIn({ signed }: Head): { readonly signed?: Signed } {
+  const read = readSigned(signed)
+  return read === undefined ? {} : { signed: read }
 }
 
 function isHead(value: unknown): value is Head {
@@ -58,6 +87,10 @@ function isHead(value: unknown): value is Head {
   return isRevision(revision) && Number.isSafeInteger(sequence) && Number(sequence) > 0
 }
 
-function isSigned(value: Head): value is Move {
+function isMove(value: Head): value is Move {
   return hasStrings(value, ['author', 'message', 'at', 'kind'])
+}
+
+function isObject(value: unknown): value is Evidence {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

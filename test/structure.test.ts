@@ -36,6 +36,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   token: ['lru.ts'],
 
+  // Pure: keys, signatures and what is signed. Knows nothing of policies but their names.
+  signing: [],
+
   'policy/steps.ts': [],
   'policy/rule': [],
   'policy/model': ['policy/rule'],
@@ -116,7 +119,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'stores/git': [],
   'stores/embedded': ['stores/files'],
   'stores/database': ['stores/embedded', 'database-url.ts'],
-  'stores/policies/document': ['stores', 'policy/set'],
+  'stores/policies/document': ['stores', 'policy/set', 'signing'],
   'stores/policies/replicas': ['stores', 'stores/redis', 'stores/policies/document'],
   'stores/policies': [
     'stores',
@@ -127,6 +130,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/policies/document',
     'stores/policies/replicas',
     'policy/',
+    'signing',
     'thread-priority.ts',
   ],
   'stores/revocations': [
@@ -140,7 +144,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'stores/accounts': ['stores', 'stores/database', 'login'],
   'stores/login-log': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'login'],
   'stores/limits': ['stores/redis', 'login', 'lru.ts'],
-  'stores/keys': ['stores/feed', 'stores/files', 'token'],
+  'stores/keys': ['stores/feed', 'stores/files', 'signing', 'token'],
 
   'http/connections': ['gateway/reply.ts', 'gateway/arrival', 'login', 'metrics', 'log'],
   'http/port': ['http/connections', 'log'],
@@ -154,7 +158,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'admission',
     'config',
     'config/schema',
+    'signing',
     'stores/database',
+    'stores/keys',
     'stores/policies',
     'stores/redis',
     'suggest.ts',

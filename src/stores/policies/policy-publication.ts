@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
+import type { Signed } from '../../signing/statement.ts'
 import { retryDuringFailover } from '../redis/failover-timeout.ts'
 import type { RedisClient } from '../redis/redis.ts'
 import { formatDocument, type PolicyDocument, policyOf } from './document/policy-document.ts'
@@ -15,7 +16,6 @@ import {
   policyKeys,
 } from './document/policy-keys.ts'
 import { publishScript } from './document/publish-script.ts'
-import type { Signed } from './document/signed.ts'
 
 /** How many moves the history keeps. Documents that none of them names are deleted. */
 export const HISTORY = 500

@@ -1,7 +1,7 @@
 import { Fault } from '../../../errors.ts'
+import { readSigned, type Signed } from '../../../signing/statement.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
 import { isRevision } from './policy-document.ts'
-import { readSigned, type Signed } from './signed.ts'
 
 /** The active revision, and the sequence of the move that made it active. */
 export interface Head {

@@ -1,0 +1,160 @@
+import { fingerprintOf, type SshPublicKey } from './ssh-public-key.ts'
+import { isGoodSignature, parseSignature } from './ssh-signature.ts'
+import {
+  namespaceOf,
+  type Predecessor,
+  type Purpose,
+  parseStatement,
+  type Signed,
+  type Statement,
+} from './statement.ts'
+
+/** A key of `policy.trust.keys`. */
+export interface TrustedKey extends SshPublicKey {
+  readonly name: string
+}
+
+/** Whose signatures count, and how many a policy needs. */
+export interface Trust {
+  readonly keys: readonly TrustedKey[]
+  readonly signatures: number
+}
+
+/** Every reason for which a gateway with `policy.trust` refuses what it finds. */
+const rejections = [
+  'unsigned',
+  'under-signed',
+  'bad-signature',
+  'malformed',
+  'wrong-purpose',
+  'wrong-document',
+  'replayed',
+] as const
+type RejectionReason = (typeof rejections)[number]
+
+interface Rejection {
+  readonly rejection: RejectionReason
+  readonly message: string
+}
+
+/** A statement that enough trusted keys signed. */
+interface Verified {
+  readonly signed: Signed
+  readonly statement: Statement
+  /** The names of the trusted keys that signed it, in the order of `policy.trust.keys`. */
+  readonly signers: readonly string[]
+}
+
+/** Who signed a statement; each key counts once, however often it signed. */
+interface Signers {
+  readonly trusted: readonly TrustedKey[]
+  /** Fingerprints of keys that signed and are not trusted. */
+  readonly unknown: readonly string[]
+  /** Signatures that are damaged, or made over another text. */
+  readonly bad: number
+  /** Signatures that were made for another purpose. */
+  readonly otherPurpose: number
+}
+
+/** Sorts the signatures of a statement by what they are worth. */
+export function signersOf(
+  { statement, signatures }: Signed,
+  purpose: Purpose,
+  trust: Trust,
+): Signers {
+  const found = new Set<string>()
+  const unknown = new Set<string>()
+  const known = new Set(trust.keys.map(({ id }) => id))
+  let bad = 0
+  let otherPurpose = 0
+  for (const text of signatures) {
+    const signature = parseSignature(text)
+    if (signature === undefined) bad++
+    else if (signature.namespace !== namespaceOf(purpose)) otherPurpose++
+    else if (!found.has(signature.publicKey.id)) {
+      const { publicKey } = signature
+      // Unknown keys are free to create: verifying for them would only take time.
+      if (!known.has(publicKey.id)) unknown.add(fingerprintOf(publicKey))
+      else if (isGoodSignature(signature, statement)) found.add(publicKey.id)
+      else bad++
+    }
+  }
+  const trusted = trust.keys.filter(({ id }) => found.has(id))
+  return { trusted, unknown: [...unknown], bad, otherPurpose }
+}
+
+/** The statement, if it has this purpose and enough trusted keys signed it; else the reason. */
+export function verifySigned(
+  signed: Signed | undefined,
+  purpose: Purpose,
+  trust: Trust,
+): Verified | Rejection {
+  if (signed === undefined) return reject('unsigned', `not signed: ${needs(trust)}`)
+  const statement = parseStatement(signed.statement)
+  if (statement === undefined) return reject('malformed', 'its signed statement is malformed')
+  if (statement.purpose !== purpose) {
+    return reject('wrong-purpose', `signed for ${statement.purpose}, not for ${purpose}`)
+  }
+  const { trusted, ...others } = signersOf(signed, purpose, trust)
+  if (trusted.length >= trust.signatures) {
+    return { signed, statement, signers: trusted.map(({ name }) => name) }
+  }
+  const by = trusted.length === 0 ? '' : ` (${trusted.map(({ name }) => name).join(', ')})`
+  const counted = `${trusted.length} of ${trust.signatures} signatures${by}`
+  if (others.bad > 0) return reject('bad-signature', `${counted}; ${others.bad} not valid`)
+  if (others.otherPurpose > 0) {
+    return reject('wrong-purpose', `${counted}; ${others.otherPurpose} made for another purpose`)
+  }
+  const strangers = others.unknown.slice(0, 3).join(', ')
+  const rest = strangers === '' ? '' : `; policy.trust.keys does not list ${strangers}`
+  return reject(signed.signatures.length === 0 ? 'unsigned' : 'under-signed', counted + rest)
+}
+
+/** Why a statement is not about this document, if so. */
+export function documentMismatch(
+  { revision, document }: Statement,
+  found: { readonly revision: string; readonly checksum: string },
+): Rejection | undefined {
+  if (revision !== found.revision) {
+    return reject('wrong-document', `signed for ${revision}, but the head names ${found.revision}`)
+  }
+  if (document === found.checksum) return undefined
+  return reject('wrong-document', `signed for another document of ${revision}`)
+}
+
+/**
+ * Why a statement must not replace the known one, if so. It has to be newer, and its signers must
+ * have seen the known one or a later one: else a proposal that lost to another could still be used.
+ */
+export function staleness(
+  { revision, serial, after }: Statement,
+  known: Predecessor,
+): Rejection | undefined {
+  if (serial <= known.serial) {
+    return reject('replayed', `${revision} was signed before ${known.revision}, the active one`)
+  }
+  const isSeen =
+    after !== null &&
+    (after.serial > known.serial ||
+      (after.serial === known.serial && after.revision === known.revision))
+  if (isSeen) return undefined
+  const over = after?.revision ?? 'nothing'
+  return reject(
+    'replayed',
+    `${revision} was signed over ${over}, this gateway uses ${known.revision}`,
+  )
+}
+
+export function isRejection(value: object): value is Rejection {
+  return 'rejection' in value
+}
+
+function needs({ keys, signatures }: Trust): string {
+  return signatures === 1 && keys.length === 1
+    ? `policy.trust requires a signature of ${keys[0]?.name}`
+    : `policy.trust requires ${signatures} of ${keys.length} keys`
+}
+
+function reject(rejection: RejectionReason, message: string): Rejection {
+  return { rejection, message }
+}

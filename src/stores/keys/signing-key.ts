@@ -1,0 +1,72 @@
+import { readFile, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { Fault, Invalid } from '../../errors.ts'
+import { parsePrivateKey } from '../../signing/ssh-private-key.ts'
+import { parseKeyLine, type SshPublicKey } from '../../signing/ssh-public-key.ts'
+import { createSignature, isGoodSignature, parseSignature } from '../../signing/ssh-signature.ts'
+import { namespaceOf, parseStatement } from '../../signing/statement.ts'
+import { signWithSshKeygen } from './run-ssh-keygen.ts'
+
+/** A key that a person signs policies with. */
+interface PolicySigner {
+  readonly publicKey: SshPublicKey
+  /** Whether users other than the owner can read the private key. */
+  readonly isExposed: boolean
+  /** The armored signature of a statement, for the purpose that the statement names. */
+  sign(statement: string): Promise<string>
+}
+
+/** Larger than any key file. */
+const maxBytes = 16_384
+
+/**
+ * Opens a key: PEM of `postern keys generate --for policy`, an OpenSSH private key, or the `.pub` file
+ * of a key that an agent holds. Throws `Invalid` when the file is none of these.
+ */
+export async function openPolicySigner(
+  file: string,
+  {
+    cwd,
+    env,
+  }: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+): Promise<PolicySigner> {
+  const path = resolve(cwd, file)
+  const { text, mode } = await readKey(path, file)
+  const found = isPublic.test(text) ? publicPart(text) : parsePrivateKey(text)
+  if (typeof found === 'string') throw new Invalid([{ file, message: found }])
+  const { publicKey } = found
+
+  async function sign(statement: string): Promise<string> {
+    const purpose = parseStatement(statement)?.purpose
+    if (purpose === undefined) throw new Fault('keys', { reason: 'not a policy statement' })
+    const namespace = namespaceOf(purpose)
+    if (typeof found !== 'string' && found.kind === 'private') {
+      return createSignature(statement, namespace, found.key)
+    }
+    const signature = await signWithSshKeygen(statement, { file: path, namespace, env })
+    const parsed = parseSignature(signature)
+    const isGood = parsed?.publicKey.id === publicKey.id && isGoodSignature(parsed, statement)
+    if (isGood && parsed.namespace === namespace) return signature
+    throw new Fault('keys', { reason: `ssh-keygen made a signature that ${file} does not verify` })
+  }
+
+  return { publicKey, isExposed: found.kind !== 'public' && (mode & 0o077) !== 0, sign }
+}
+
+const isPublic = /^\s*(?:ssh|ecdsa|sk)-\S+\s/
+
+function publicPart(text: string) {
+  const line = parseKeyLine(text.trim())
+  return typeof line === 'string' ? line : ({ kind: 'public', publicKey: line } as const)
+}
+
+async function readKey(path: string, shown: string) {
+  try {
+    const { mode, size } = await stat(path)
+    if (size <= maxBytes) return { text: await readFile(path, 'utf8'), mode }
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable'
+    throw new Invalid([{ file: shown, message: `cannot be read (${reason})` }])
+  }
+  throw new Invalid([{ file: shown, message: 'is too large for a key' }])
+}

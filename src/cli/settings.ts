@@ -5,6 +5,8 @@ import { type Admission, createAdmission } from '../admission/verdict.ts'
 import { type ConfigReading, type ConfigSource, configFile, readConfig } from '../config/load.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { Fault, formatProblem, Invalid, type Problem } from '../errors.ts'
+import type { Trust } from '../signing/trust.ts'
+import { readTrust } from '../stores/keys/trusted-keys.ts'
 import { openPolicyStore, type PolicyStore } from '../stores/policies/policy-store.ts'
 import { failoverTimeout } from '../stores/redis/failover-timeout.ts'
 import type { RedisSettings } from '../stores/redis/redis.ts'
@@ -18,6 +20,8 @@ export interface PolicySettings {
   readonly directory: string
   /** Throws `Invalid` when no setting names a Redis. */
   redis(): RedisSettings
+  /** Whose signatures gateways require; `undefined` when they require none. Throws `Invalid`. */
+  trust(): Trust | undefined
   /**
    * Routes and own endpoints, and a note for the user when no configuration provides them. Throws
    * `Invalid` like `directory`.
@@ -63,6 +67,11 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
         admission: createAdmission({ routes: undefined, endpoints: defaultEndpoints }),
         note: `routes are ignored: ${firstOf(problems)}; give a configuration with --config`,
       }
+    },
+    trust() {
+      if (config === undefined && !isDefault) throw new Invalid(problems)
+      const settings = config?.policy.trust
+      return settings === undefined ? undefined : readTrust(settings, io.cwd)
     },
     redis() {
       if (config?.redis.url !== undefined)

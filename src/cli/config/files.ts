@@ -7,6 +7,7 @@ import { Invalid, type Problem } from '../../errors.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { checkPair, readClientContext, readPemFile } from '../../stores/keys/pem-files.ts'
+import { readTrust } from '../../stores/keys/trusted-keys.ts'
 import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
 import { assertionSigner } from '../../token/assertions.ts'
 import { type KeySetOptions, parseKeySet } from '../../token/key-set.ts'
@@ -56,6 +57,12 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
     const directory = at(policy.directory)
     const run = async () => preparePolicies(await readPolicyFiles(directory))
     checks.push({ setting: 'policy.directory', run })
+  }
+  const { keys = [], signatures = 1 } = policy?.trust ?? {}
+  if (keys.length > 0 && !hasProblem('policy.trust')) {
+    const known = keys.filter((key) => key !== undefined)
+    const run = async () => readTrust({ keys: known, signatures }, cwd)
+    checks.push({ setting: 'policy.trust', run })
   }
   const { enabled, file } = logger?.decisions ?? {}
   if (enabled && file !== undefined) {

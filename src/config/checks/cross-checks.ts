@@ -120,6 +120,12 @@ function checkPolicySource({ policy, redis }: Draft, report: Report): void {
     const message = 'policy.snapshot is only used with policy.source "redis"; remove it'
     report.problem('policy.snapshot', message)
   }
+  // Ignored, it would look as if the files had to be signed.
+  if (policy?.source === 'files' && policy.trust !== undefined) {
+    const message =
+      'policy.trust is only used with policy.source "redis": files on disk have no signatures; remove it'
+    report.problem('policy.trust', message)
+  }
   // Without a hash tag the keys of one script are on several nodes, and every publication fails.
   const prefix = redis?.prefix
   if (url?.includes('+cluster:') && prefix !== undefined && !/^[^{]*\{[^}]+\}/.test(prefix)) {

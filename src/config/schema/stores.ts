@@ -69,4 +69,34 @@ export const policySettings = section('Policy: what each role may do.', {
         'Stop using a policy that its source has not confirmed for this many seconds. Unset: never.',
     }),
   ),
+  trust: Type.Optional(
+    Type.Object(
+      {
+        keys: Type.Array(
+          Type.String({
+            minLength: 1,
+            maxLength: 1024,
+            description:
+              'Public key as in a .pub file, "ssh-ed25519 AAAA… NAME", or the path of a file with such lines.',
+          }),
+          {
+            minItems: 1,
+            maxItems: 100,
+            description: 'Keys whose signatures count. Each key, and each name, appears once.',
+          },
+        ),
+        signatures: integer(
+          1,
+          1,
+          32,
+          'How many of the keys must have signed a policy before a gateway uses it.',
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'Whose signatures a policy from Redis needs. Unset: a gateway uses what Redis contains, signed or not.',
+      },
+    ),
+  ),
 })

@@ -13,7 +13,8 @@ test('postern policy push says which policy a failover of Redis could lose, and 
     'policies/policy.csv': 'p, clerk, /orders, GET\n',
   })
   const env = { POSTERN_REDIS__URL: url, POSTERN_REDIS__PREFIX: prefix }
-  const push = () => policy(['push', '--no-tests', '-m', 'why', '--yes', '--no-wait'], { cwd, env })
+  const push = (...more: readonly string[]) =>
+    policy(['push', '--no-tests', '-m', 'why', '--yes', '--no-wait', ...more], { cwd, env })
   const note =
     'note: a Redis failover could lose this revision: no replica of Redis has confirmed it'
 
@@ -25,6 +26,10 @@ test('postern policy push says which policy a failover of Redis could lose, and 
   const still = await push()
   expect(still).toMatchObject({ code: 0, err: expect.stringContaining('is already live') })
   expect(still.err).toContain(note)
+  const json = await push('--output', 'json')
+  expect(JSON.parse(json.out)).toMatchObject({
+    unconfirmed: expect.stringContaining('no replica of Redis has confirmed it'),
+  })
 
   await replica?.client.replicaof('127.0.0.1', primary.port)
   await until(async () => (await followersOf(primary)) === 1)

@@ -205,7 +205,7 @@ describe('a large policy', () => {
       warn: (_: object, text: string) => void lines.push(text),
     }
     const source = await openPolicySource({
-      policy: { source: 'redis', directory: '', pollSeconds: 60, ...policy },
+      policy: { source: 'redis', directory: '', replicaMemory: 86_400, pollSeconds: 60, ...policy },
       redis: { ...timeouts, url: redis.url },
       live: createLivePolicies(),
       log,

@@ -61,6 +61,20 @@ describe('the list of replicas', () => {
     expect(await redis.client.hkeys(`${prefix}replicas:reports`)).toEqual(['alive'])
   })
 
+  test('forgets one that was silent for longer than policy.replicaMemory', async () => {
+    const hour = createReplicas(client, 3_600_000)
+    await hour.report({ ...own, id: 'gone' })
+    await silentFor('gone', 3_500_000)
+    await hour.report({ ...own, id: 'alive' })
+    expect(await ids()).toEqual(['alive', 'gone'])
+
+    await silentFor('gone', 200_000)
+    await hour.report({ ...own, id: 'alive' })
+
+    expect(await ids()).toEqual(['alive'])
+    expect(await redis.client.pttl(known)).toBeLessThanOrEqual(3_600_000)
+  })
+
   test('takes a lost one back with its next report', async () => {
     await replicas.report({ ...own, id: 'gone' })
     await silentFor('gone', 60_000)

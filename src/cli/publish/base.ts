@@ -1,7 +1,8 @@
 import { hash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, realpath, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Invalid } from '../../errors.ts'
+import { codeOf, readContained } from '../../stores/files/contained-file.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { RedisSettings } from '../../stores/redis/redis.ts'
 
@@ -53,11 +54,7 @@ export function baseNotWritten(directory: string): string {
 /** One line for each Redis: files that come from production may be pushed to staging first. */
 async function readBases({ directory, cwd }: BasePlace): Promise<ReadonlyMap<string, string>> {
   const file = baseFile(directory)
-  const text = await readFile(resolve(cwd, file), 'utf8').catch((error: unknown) => {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return ''
-    throw new Invalid([{ file, message: `cannot be read (${code})` }])
-  })
+  const text = await readRecord(resolve(cwd, directory), file)
   const bases = new Map<string, string>()
   for (const line of text.split('\n').filter((each) => each !== '')) {
     const [target = '', revision] = line.split(' ')
@@ -68,6 +65,24 @@ async function readBases({ directory, cwd }: BasePlace): Promise<ReadonlyMap<str
     bases.set(target, revision)
   }
   return bases
+}
+
+/** A line of 48 characters for each Redis: enough for more of them than anyone pushes to. */
+const maxBytes = 64 * 1024
+
+/** The record of a directory that others may have prepared: neither a pipe nor a link to elsewhere. */
+async function readRecord(directory: string, shown: string): Promise<string> {
+  const path = join(directory, ownDirectory, 'base')
+  let root: string
+  try {
+    await realpath(path)
+    root = await realpath(directory)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return ''
+    throw new Invalid([{ file: shown, message: `cannot be read (${code})` }])
+  }
+  return (await readContained(path, { shown, root, maxBytes, limit: '64 KiB' })).toString()
 }
 
 /** Identifies a Redis and prefix. A hash, so that the file holds neither an address nor a password. */

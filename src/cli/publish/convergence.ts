@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../errors.ts'
 import type { Head, PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
 import { OVERDUE_MS } from '../../stores/policies/replicas/replica-report.ts'
-import { printable } from '../format.ts'
+import { count, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { createProgress } from '../progress.ts'
 
@@ -14,17 +14,23 @@ export interface Convergence {
   readonly behind: readonly ReplicaReport[]
   /** Those that stopped reporting without an orderly shutdown. */
   readonly lost: readonly ReplicaReport[]
+  /** How many replicas must use it, if the user says so: the list itself may be incomplete. */
+  readonly expected?: number
   /** Why the replicas could not be listed; the rest may then be outdated. */
   readonly problem?: string
 }
 
 /** Compares the reports of the replicas with the live revision. */
-export function convergenceOf(head: Head, replicas: readonly ReplicaReport[]): Convergence {
+export function convergenceOf(
+  head: Head,
+  replicas: readonly ReplicaReport[],
+  expected?: number,
+): Convergence {
   const lost = replicas.filter((each) => each.lost)
   const behind = replicas.filter(
     (each) => !each.lost && (each.stale || each.revision !== head.revision),
   )
-  return { head, replicas, behind, lost }
+  return { head, replicas, behind, lost, ...(expected !== undefined && { expected }) }
 }
 
 /**
@@ -32,10 +38,11 @@ export function convergenceOf(head: Head, replicas: readonly ReplicaReport[]): C
  * failure unless the user accepts that and lost replicas.
  */
 export function isConverged(
-  { replicas, behind, lost, problem }: Convergence,
+  { replicas, behind, lost, expected, problem }: Convergence,
   { allowLost = false } = {},
 ): boolean {
   if (behind.length > 0 || problem !== undefined) return false
+  if (expected !== undefined && replicas.length - lost.length !== expected) return false
   return allowLost || (lost.length === 0 && replicas.length > 0)
 }
 
@@ -46,13 +53,31 @@ export function formatConvergence({ head, replicas, behind, lost }: Convergence)
 }
 
 /** One line for each replica that is behind or lost, and what to do about the lost ones. */
-export function formatBehind({ replicas, behind, lost }: Convergence): string {
-  if (replicas.length === 0) return noReplicas
-  const lines = behind.map(({ id, revision, stale, ageSeconds }) => {
+export function formatBehind(convergence: Convergence): string {
+  const { replicas, behind, lost } = convergence
+  if (replicas.length === 0) return noReplicas + formatUnexpected(convergence)
+  const lines = behind.map(({ id, revision, stale, ageSeconds, lastError }) => {
     const what = `${id} uses ${revision ?? 'no policy'}${stale ? ', cannot confirm it' : ''}`
-    return `  ${printable(what)} (reported ${ageSeconds} s ago)\n`
+    const why = lastError === undefined ? '' : `: ${lastError}`
+    return `  ${printable(what)} (reported ${ageSeconds} s ago)${printable(why)}\n`
   })
-  return lines.join('') + formatLost(lost)
+  return lines.join('') + formatLost(lost) + formatUnexpected(convergence)
+}
+
+/** What a wrong number of replicas means; empty when it is the expected one, or any will do. */
+export function formatUnexpected({
+  replicas,
+  lost,
+  expected,
+}: Pick<Convergence, 'replicas' | 'lost'> & { readonly expected?: number | undefined }): string {
+  const found = replicas.length - lost.length
+  if (expected === undefined || found === expected) return ''
+  const advice =
+    found < expected
+      ? 'check redis.url and redis.prefix of the missing gateways'
+      : '"postern policy status" shows all of them'
+  const reporting = found === 1 ? '1 reports' : `${found} report`
+  return `expected ${count(expected, 'replica')}, but ${reporting}: ${advice}\n`
 }
 
 /** One line for each lost replica, and what to do about them; empty without any. */
@@ -75,19 +100,19 @@ export const noReplicas =
 const everyMs = 100
 
 /**
- * Waits until every reporting replica uses this revision or a later one, or until the timeout. Does
- * not wait for lost replicas. An empty list counts only after a report is due. Retries a Redis that
- * does not answer.
+ * Waits until every reporting replica uses this revision or a later one and as many as expected
+ * report, or until the timeout. Does not wait for lost replicas. An empty list counts only after a
+ * report is due. Retries a Redis that does not answer.
  */
 export async function awaitConvergence(
   head: Head,
-  seconds: number,
+  { seconds, replicas }: { readonly seconds: number; readonly replicas: number | undefined },
   { store, io }: { readonly store: PolicyStore; readonly io: Io },
 ): Promise<Convergence> {
   const progress = createProgress(io)
   const began = performance.now()
   const until = began + seconds * 1000
-  let last = convergenceOf(head, [])
+  let last = convergenceOf(head, [], replicas)
   for (;;) {
     last = await nextOf(last, store)
     const now = performance.now()
@@ -99,8 +124,10 @@ export async function awaitConvergence(
   return last
 }
 
-function isSettled({ head, replicas, behind, problem }: Convergence, waitedMs: number): boolean {
+function isSettled(convergence: Convergence, waitedMs: number): boolean {
+  const { head, replicas, behind, lost, expected, problem } = convergence
   if (problem !== undefined) return false
+  if (expected !== undefined && replicas.length - lost.length !== expected) return false
   // After Redis lost its data, the next report of each replica puts it back on the list.
   if (replicas.length === 0) return waitedMs >= OVERDUE_MS
   return behind.every((each) => isPast(each, head))
@@ -113,7 +140,7 @@ function isPast({ sequence, stale }: ReplicaReport, head: Head): boolean {
 
 async function nextOf(last: Convergence, store: PolicyStore): Promise<Convergence> {
   try {
-    return convergenceOf(last.head, await store.replicas())
+    return convergenceOf(last.head, await store.replicas(), last.expected)
   } catch (error) {
     if (error instanceof Fault) return { ...last, problem: error.message }
     throw error

@@ -28,7 +28,7 @@ import { compareWithLive, readLive } from './live.ts'
 import { describeHead, type Over, whyNotOver } from './over.ts'
 
 /** What to publish, by whom and why. */
-interface Publication {
+export interface Publication {
   readonly files: readonly PolicyFile[]
   readonly set: PolicySet
   readonly engine: EngineReport
@@ -43,6 +43,8 @@ interface Publication {
   readonly over: Over
   /** `undefined`: publish without checking the replicas. */
   readonly waitSeconds: number | undefined
+  /** How many replicas must use it; `undefined`: those that report. */
+  readonly replicas: number | undefined
 }
 
 /** The result of a publication. */
@@ -54,8 +56,43 @@ interface PublicationReport {
   readonly diff: PlacedDiff | undefined
   /** The engine of the published policy. */
   readonly engine: EngineReport
+  /** Why a failover of Redis could lose it, if so. */
+  readonly unconfirmed: string | undefined
   /** `undefined` when the replicas were not checked. */
   readonly convergence: Convergence | undefined
+}
+
+interface PublishParts {
+  readonly store: PolicyStore
+  readonly io: Io
+}
+
+/** What is live, and how the publication differs from it. */
+interface ReviewedChange {
+  readonly seen: Head | undefined
+  /** The same policy is live. */
+  readonly isLive: boolean
+  readonly diff: PlacedDiff | undefined
+}
+
+/** Shows what changes compared with the live policy. Declines what must not replace it. */
+export async function reviewChange(
+  publication: Publication,
+  { store, io }: PublishParts,
+): Promise<ReviewedChange> {
+  const { set, yes, kind, over } = publication
+  const seen = await store.head()
+  const live = await readLive(seen, store)
+  // Publishing again repairs a document that is lost or broken.
+  if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set)) {
+    io.err(`${set.revision} is already live: nothing to publish\n`)
+    return { seen, isLive: true, diff: undefined }
+  }
+  if (kind === 'push' && typeof live !== 'string') warnOfNewRoles(publication, live, io)
+  const diff = compareWithLive(publication, live, io)
+  const isAsked = !yes && io.isTerminal === true
+  const reason = await whyNotOver(seen, { revision: set.revision, over, isAsked }, store)
+  return reason === undefined ? { seen, isLive: false, diff } : decline(reason)
 }
 
 /**
@@ -65,26 +102,21 @@ interface PublicationReport {
  */
 export async function publishPolicy(
   publication: Publication,
-  { store, io }: { readonly store: PolicyStore; readonly io: Io },
+  parts: PublishParts,
 ): Promise<PublicationReport | undefined> {
-  const { set, engine, yes, kind, over, waitSeconds } = publication
+  const { store, io } = parts
+  const { set, engine, yes, kind, waitSeconds, replicas } = publication
   const convergenceWith = async (head: Head) =>
-    waitSeconds === undefined ? undefined : awaitConvergence(head, waitSeconds, { store, io })
-  const seen = await store.head()
-  const live = await readLive(seen, store)
-  // Publishing again repairs a document that is lost or broken.
-  if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set)) {
-    io.err(`${set.revision} is already live: nothing to publish\n`)
-    noteRisk(await store.unconfirmed(seen), io)
+    waitSeconds === undefined
+      ? undefined
+      : awaitConvergence(head, { seconds: waitSeconds, replicas }, { store, io })
+  const { seen, isLive, diff } = await reviewChange(publication, parts)
+  if (isLive && seen !== undefined) {
+    const unconfirmed = await store.unconfirmed(seen)
+    noteRisk(unconfirmed, io)
     const convergence = await convergenceWith(seen)
-    return { head: seen, parent: seen.revision, diff: undefined, engine, convergence }
+    return { head: seen, parent: seen.revision, diff, engine, unconfirmed, convergence }
   }
-
-  if (kind === 'push' && typeof live !== 'string') warnOfNewRoles(publication, live, io)
-  const diff = compareWithLive(publication, live, io)
-  const isAsked = !yes && io.isTerminal === true
-  const reason = await whyNotOver(seen, { revision: set.revision, over, isAsked }, store)
-  if (reason !== undefined) return decline(reason)
   if (!yes && !(await confirm(set, io))) return undefined
 
   const document = createDocument(publication.files, {
@@ -97,9 +129,10 @@ export async function publishPolicy(
   if (!published.moved) return decline(await supersededBy(seen, published.head, store))
 
   io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)
-  noteRisk(published.unconfirmed, io)
-  const convergence = await convergenceWith(published.head)
-  return { head: published.head, parent: seen?.revision, diff, engine, convergence }
+  const { head, unconfirmed } = published
+  noteRisk(unconfirmed, io)
+  const convergence = await convergenceWith(head)
+  return { head, parent: seen?.revision, diff, engine, unconfirmed, convergence }
 }
 
 function noteRisk(unconfirmed: string | undefined, io: Io): void {

@@ -4,6 +4,7 @@ import type { Io } from '../io.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
 import { baseNotWritten, readBase, writeBase } from './base.ts'
 import { readCandidate } from './candidate.ts'
+import { rehearse } from './dry-run.ts'
 import { checkOver } from './over.ts'
 import { publishPolicy, reportPublication } from './publish.ts'
 import { pushSpec } from './specs.ts'
@@ -17,7 +18,7 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
     throw new UsageError(`-m is required: ${pushSpec.options.message.required}`)
   }
   checkOver(options.over)
-  const { waitSeconds, allowLost } = waitingOf(options)
+  const { waitSeconds, allowLost, replicas } = waitingOf(options)
   const author = authorOf(options.author, io)
   const settings = policySettings(options.config, io)
   const name = named ?? settings.directory
@@ -27,10 +28,11 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   const place = { directory: name, cwd: io.cwd, redis: settings.redis() }
   const over = { option: options.over, directory: { name, base: await readBase(place) } }
   const publication = {
-    ...{ ...candidate, author, message, yes, over, waitSeconds },
+    ...{ ...candidate, author, message, yes, over, waitSeconds, replicas },
     kind: 'push',
   } as const
   return withPolicyStore(settings, async (store) => {
+    if (options['dry-run']) return rehearse(publication, { output, allowLost }, { store, io })
     const report = await publishPolicy(publication, { store, io })
     if (report === undefined) return decline('not published')
     const isNoted = await writeBase(place, candidate.set.revision)

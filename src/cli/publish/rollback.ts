@@ -22,7 +22,7 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
       `REVISION: ${JSON.stringify(revision)} is not a revision such as r-3f2a9c81d604`,
     )
   checkOver(options.over)
-  const { waitSeconds, allowLost } = waitingOf(options)
+  const { waitSeconds, allowLost, replicas } = waitingOf(options)
   const author = authorOf(options.author, io)
   const over = { option: options.over }
   const settings = policySettings(options.config, io)
@@ -35,7 +35,7 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
     const message = options.message ?? `back to ${set.revision}`
     const report = await publishPolicy(
       {
-        ...{ files, set, engine, author, message, yes, over, waitSeconds, admission },
+        ...{ files, set, engine, author, message, yes, over, waitSeconds, replicas, admission },
         kind: 'rollback',
       },
       { store, io },

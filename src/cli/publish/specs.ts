@@ -14,6 +14,11 @@ const publishOptions = {
     number: { min: 0, max: 3600 },
     description: 'how long to wait for the replicas; 0 checks once (default: 15)',
   },
+  replicas: {
+    value: 'N',
+    number: { min: 1, max: 10_000, integer: true },
+    description: 'fail unless exactly N replicas use it; each gateway process is a replica',
+  },
   'no-wait': {
     description:
       'publish without checking the replicas, for a first policy before any gateway runs',
@@ -49,6 +54,9 @@ its author. Files without that record need --over together with --yes.`,
     'allow-empty': { description: 'publish a policy without rules: only admin keeps access' },
     accounts: { description: 'warn about roles that have no row in the accounts database' },
     'no-tests': { description: 'publish a directory without tests; tests that exist still run' },
+    'dry-run': {
+      description: 'do everything except publish, and exit as push would if you said yes',
+    },
     ...publishOptions,
   },
   exitCodes: {
@@ -60,7 +68,8 @@ its author. Files without that record need --over together with --yes.`,
   },
   examples: [
     "postern policy push -m 'clerks may cancel orders'",
-    "postern policy push -m 'release 7' ../policies --yes --author ci --over r-3f2a9c81d604",
+    "postern policy push -m 'release 7' ../policies --yes --author ci --over r-3f2a9c81d604 --replicas 12",
+    "postern policy push -m 'release 7' ../policies --dry-run  # for a pull request",
     "postern policy push -m 'incident 12: admin only' ../empty --allow-empty",
     "POSTERN_REDIS__URL=redis://redis:6379 postern policy push -m 'first policy' --no-wait",
   ],
@@ -97,8 +106,9 @@ revision in DIR/.postern/base, so that "push" refuses to undo a later revision.`
 export const statusSpec = {
   name: 'policy status',
   summary: 'show which revision each replica uses',
-  details: `A replica that stops reporting without an orderly shutdown stays listed as lost for a day: if it
-still runs, it uses its last policy. Forget a replica that no longer runs.`,
+  details: `A replica that stops reporting without an orderly shutdown stays listed as lost for
+policy.replicaMemory (24 hours by default): if it still runs, it uses its last policy. Forget a
+replica that no longer runs. Shows why a replica cannot load or confirm the newest policy.`,
   arguments: [],
   options: {
     forget: { value: 'ID|lost', description: 'forget this lost replica, or all lost replicas' },

@@ -2,7 +2,7 @@ import type { PolicyStore, ReplicaReport } from '../../stores/policies/policy-st
 import type { Run } from '../command.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { count, formatTable, json } from '../format.ts'
+import { count, formatTable, json, printable } from '../format.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
 import {
   convergenceOf,
@@ -39,6 +39,9 @@ export const policyStatus: Run<typeof statusSpec> = ({ options }, io) =>
     })
     const titles = ['REPLICA', 'REVISION', 'STATE', 'REPORTED', 'VERSION']
     if (rows.length > 0) io.out(formatTable([titles, ...rows]))
+    for (const { id, lastError } of replicas) {
+      if (lastError !== undefined) io.out(printable(`${id} last error: ${lastError}`).concat('\n'))
+    }
     io.err(replicas.length === 0 && head !== undefined ? noReplicas : '')
     io.err(formatLost(replicas.filter(({ lost }) => lost)))
     return converged ? exitCodes.done : exitCodes.no

@@ -99,4 +99,10 @@ export const policySettings = section('Policy: what each role may do.', {
       },
     ),
   ),
+  replicaMemory: integer(
+    86_400,
+    60,
+    TEN_YEARS_SECONDS,
+    'Forget a replica that has not reported for this long, in seconds. Until then it is listed as lost, and "postern policy push" fails. Use the same value on all gateways.',
+  ),
 })

@@ -15,6 +15,7 @@ interface PolicySourceSettings {
   readonly pollSeconds: number
   readonly snapshot?: string
   readonly maxAge?: number
+  readonly replicaMemory: number
 }
 
 export interface OpenPolicySource extends Pick<PolicyFeed, 'current' | 'problem' | 'close'> {
@@ -69,7 +70,7 @@ async function openRedis(parts: PolicySourceParts) {
   // Whether it succeeds shows in the first attempt to read.
   await redis.connect().catch(() => {})
   await feed.start()
-  const replicas = createReplicas(redis)
+  const replicas = createReplicas(redis, policy.replicaMemory * 1000)
   reporting = createReporting({ replicas, version, state: feed.state, log })
   const { id } = reporting
   reporting.changed()

@@ -34,7 +34,7 @@ export interface PolicyStore {
   unconfirmed(head: Head): Promise<string | undefined>
   /** The last moves, newest first. */
   history(most?: number): Promise<readonly Move[]>
-  /** Those that reported in the last day. */
+  /** Those that reported within `policy.replicaMemory`. */
   replicas(): Promise<readonly ReplicaReport[]>
   /** Removes a replica that no longer runs from that list. */
   forgetReplica(id: string): Promise<void>

@@ -29,10 +29,10 @@ export function createReporting({ replicas, version, state, log }: ReportingPart
   let complaint: string | undefined
 
   async function report(): Promise<void> {
-    const { revision, sequence, stale } = state()
+    const { revision, sequence, stale, lastError } = state()
     reported = fingerprint(state())
     try {
-      await replicas.report({ id, revision, sequence, stale, version, process: own })
+      await replicas.report({ id, revision, sequence, stale, lastError, version, process: own })
       if (!hasTidied) await replicas.forgetEnded(own)
       hasTidied = true
       complaint = undefined
@@ -51,12 +51,12 @@ export function createReporting({ replicas, version, state, log }: ReportingPart
     },
     async close() {
       await polling.close()
-      // If Redis is unreachable, the replica is listed as lost until a person forgets it, or for a day.
+      // If Redis is unreachable, the replica is listed as lost until it is forgotten.
       await replicas.forget(id).catch(() => {})
     },
   }
 }
 
-function fingerprint({ revision, sequence, stale }: PolicyState): string {
-  return JSON.stringify([revision, sequence, stale])
+function fingerprint({ revision, sequence, stale, lastError }: PolicyState): string {
+  return JSON.stringify([revision, sequence, stale, lastError])
 }

@@ -38,7 +38,7 @@ export function policyKeys(prefix: string) {
     highest: `${prefix}policy:highest`,
     channel: `${prefix}policy`,
     document: (revision: string) => `${prefix}policy:rev:${revision}`,
-    /** Which replicas have reported in the last day, by the time of their last report. */
+    /** Which replicas have reported within `policy.replicaMemory`, by the time of their last report. */
     knownReplicas: `${prefix}replicas:known`,
     /** What each of them said last, by id. */
     replicaReports: `${prefix}replicas:reports`,

@@ -11,7 +11,20 @@ export interface ReplicaReport {
   readonly stale: boolean
   /** It stopped reporting without a shutdown: it may still run, and decide by its last policy. */
   readonly lost: boolean
+  /** Why it could not load or confirm the newest policy, when it last tried. */
+  readonly lastError?: string
   readonly version: string
+}
+
+/** A report is written every two seconds by each replica, and people read the error in a list. */
+const maxErrorLength = 500
+const maxNameLength = 80
+
+/** The error as it is stored and shown. */
+export function boundedError(error: unknown): { readonly lastError?: string } {
+  if (typeof error !== 'string' || error === '') return {}
+  const isCut = error.length > maxErrorLength
+  return { lastError: isCut ? `${error.slice(0, maxErrorLength)}…`.toWellFormed() : error }
 }
 
 /** How often a replica reports, when that is overdue, and when it counts as lost. */
@@ -30,16 +43,17 @@ export function readReport(
 ): ReplicaReport | undefined {
   const value = readJson(text)
   if (!hasStrings(value, ['version']) || !(Math.abs(at) <= latestTime)) return undefined
-  const { revision, sequence, stale, version } = value
+  const { revision, sequence, stale, lastError, version } = value
   const ageMs = Math.max(0, now - at)
   return {
     id,
-    revision: typeof revision === 'string' ? revision : undefined,
+    revision: typeof revision === 'string' ? revision.slice(0, maxNameLength) : undefined,
     sequence: typeof sequence === 'number' ? sequence : undefined,
     at: new Date(at).toISOString(),
     ageSeconds: Math.round(ageMs / 100) / 10,
     stale: stale === true || ageMs > OVERDUE_MS,
     lost: ageMs > GONE_MS,
-    version: String(version),
+    ...boundedError(lastError),
+    version: String(version).slice(0, maxNameLength),
   }
 }

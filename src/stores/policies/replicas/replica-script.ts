@@ -3,7 +3,7 @@ import { sequenceFunction } from '../document/publish-script.ts'
 /**
  * Takes one report. By the clock of Redis: those of the replicas may differ.
  *
- * A replica stays known until it shuts down or its last report is older than a day: one that lost
+ * A replica stays known until it shuts down or its last report is older than `policy.replicaMemory`: one that lost
  * Redis still decides by the policy it has, and must not vanish from the list. At most `most` are
  * kept, and those that have been silent for longest go first.
  *

@@ -1,7 +1,7 @@
 import type { RedisClient } from '../../redis/redis.ts'
 import { policyKeys } from '../document/policy-keys.ts'
 import { isGone, mayBeGone, type OwnProcess, processIn } from './replica-identity.ts'
-import { GONE_MS, type ReplicaReport, readReport } from './replica-report.ts'
+import { boundedError, GONE_MS, type ReplicaReport, readReport } from './replica-report.ts'
 import { reportScript } from './replica-script.ts'
 
 export { REPORT_EVERY_MS, type ReplicaReport } from './replica-report.ts'
@@ -12,13 +12,14 @@ interface OwnReport {
   readonly revision: string | undefined
   readonly sequence: number | undefined
   readonly stale: boolean
+  readonly lastError?: string | undefined
   readonly version: string
   readonly process?: OwnProcess
 }
 
 /** A day: longer than an outage goes unnoticed, and short enough for a list that people read. */
-const KNOWN_MS = 24 * 60 * 60 * 1000
-/** Ten times the largest fleet that we speak of; each takes some 300 bytes of Redis. */
+const defaultMemoryMs = 24 * 60 * 60 * 1000
+/** Ten times the largest fleet that we speak of; each takes 300 to 800 bytes of Redis. */
 const MAX_KNOWN = 10_000
 
 /** The replicas that report to one Redis. */
@@ -28,11 +29,12 @@ export interface Replicas {
   forget(id: string): Promise<void>
   /** Forgets those that ran on this host and are certain to have ended. To be called at the start. */
   forgetEnded(own: OwnProcess): Promise<void>
-  /** Those that reported in the last day, by id. */
+  /** Those that reported within the time for which replicas are known, by id. */
   list(): Promise<readonly ReplicaReport[]>
 }
 
-export function createReplicas(redis: RedisClient): Replicas {
+/** With `memoryMs`, reports forget the replicas that have been silent for longer. */
+export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): Replicas {
   const keys = policyKeys(redis.prefix)
 
   async function forget(id: string): Promise<void> {
@@ -57,7 +59,7 @@ export function createReplicas(redis: RedisClient): Replicas {
 
   return {
     forget,
-    async report({ id, ...own }) {
+    async report({ id, lastError, ...own }) {
       const touched = [
         keys.knownReplicas,
         keys.replicaReports,
@@ -65,7 +67,8 @@ export function createReplicas(redis: RedisClient): Replicas {
         keys.replica(id),
         keys.replicas,
       ]
-      const values = [id, JSON.stringify(own), own.sequence ?? 0, KNOWN_MS, MAX_KNOWN, GONE_MS]
+      const report = JSON.stringify({ ...own, ...boundedError(lastError) })
+      const values = [id, report, own.sequence ?? 0, memoryMs, MAX_KNOWN, GONE_MS]
       await redis.runScript(reportScript, touched, values)
     },
     async forgetEnded(own) {

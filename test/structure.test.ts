@@ -45,6 +45,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'policy/set': ['policy/steps.ts', 'policy/rule', 'policy/model'],
   'policy/engine': ['policy/steps.ts', 'policy/rule', 'policy/model', 'policy/set'],
   policy: ['policy/engine'],
+  // What gateways count of a policy, and by which key.
+  'policy/usage': ['policy/rule', 'policy/engine'],
   'policy/import': ['policy/steps.ts', 'policy/model', 'policy/set'],
   'policy/review': ['policy/rule', 'policy/model', 'policy/set'],
   'policy/diff': ['policy/steps.ts', 'policy/rule', 'policy/set', 'policy/review'],
@@ -106,6 +108,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'policy',
     'policy/rule',
     'policy/engine',
+    'policy/usage',
     'token',
     'tracing',
     'wire',
@@ -143,6 +146,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'stores/accounts': ['stores', 'stores/database', 'login'],
   'stores/login-log': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'login'],
+  'stores/usage': [
+    'stores',
+    'stores/redis',
+    'stores/database',
+    'stores/feed',
+    'policy/engine',
+    'policy/usage',
+  ],
   'stores/limits': ['stores/redis', 'login', 'lru.ts'],
   'stores/keys': ['stores/feed', 'stores/files', 'signing', 'token'],
 

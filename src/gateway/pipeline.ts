@@ -9,7 +9,7 @@ import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { Reply } from './reply.ts'
 import type { RouteLimits } from './route-limits.ts'
-import type { Authorized, Received } from './stages.ts'
+import type { Authorized, Identified, Received } from './stages.ts'
 
 /** Serves Postern's own endpoints: login and captcha to anyone, the rest to an authorized caller. */
 export interface OwnResponses {
@@ -21,9 +21,13 @@ export interface AdmitParts extends IdentifyParts {
   readonly limits: RouteLimits
   readonly policies: () => CompiledPolicies
   readonly observe?: Observe | undefined
+  readonly onIdentified?: OnIdentified | undefined
   /** Revokes the token here at once; `everywhere`: the other gateways will learn of it too. */
   readonly revokeToken: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
 }
+
+/** Sees each caller whom a gateway identified, whatever the route needs. Must not throw. */
+export type OnIdentified = (identified: Identified) => void
 
 /** `admit` below, or a wrapper of it, such as the one that records decisions. */
 export type Admit = (received: Received, parts: AdmitParts) => Eventually<Authorized>
@@ -67,6 +71,7 @@ export function createPipeline(parts: PipelineParts) {
 export function admit(received: Received, parts: AdmitParts): Eventually<Authorized> {
   parts.limits.byAddress(received)
   return after(identify(received, parts), (identified) => {
+    parts.onIdentified?.(identified)
     parts.limits.byCaller(identified)
     const authorized = authorize(identified, parts.policies, parts.observe)
     const { token } = identified

@@ -21,7 +21,7 @@ import { createRelayHeaders } from '../gateway/headers/relayed-headers.ts'
 import { createRelayTrailers } from '../gateway/headers/relayed-trailers.ts'
 import { createUpstreamHeaders } from '../gateway/headers/upstream-headers.ts'
 import { createOriginalReader } from '../gateway/original-request.ts'
-import { admit, createPipeline, type OwnResponses } from '../gateway/pipeline.ts'
+import { type AdmitParts, admit, createPipeline, type OwnResponses } from '../gateway/pipeline.ts'
 import { createRouteLimits } from '../gateway/route-limits.ts'
 import type { UpstreamSettings } from '../gateway/upstream/upstream.ts'
 import { createUpstreams } from '../gateway/upstream/upstreams.ts'
@@ -58,6 +58,7 @@ export async function buildGateway(
     crossSite,
     tracing,
     record,
+    usage,
     log,
   }: {
     tokens: Tokens
@@ -73,6 +74,7 @@ export async function buildGateway(
     crossSite: FindCrossSite
     tracing: Tracing | undefined
     record: WriteDecision | undefined
+    usage: Pick<AdmitParts, 'observe' | 'onIdentified'> | undefined
     log: Log
   },
   closing: Closing,
@@ -133,6 +135,8 @@ export async function buildGateway(
     verifyToken: tokens.verify,
     crossSite,
     policies,
+    observe: usage?.observe,
+    onIdentified: usage?.onIdentified,
     revokeToken: (token: VerifiedToken) => revocations.revoke(revocationOf(token)),
     admit:
       record === undefined

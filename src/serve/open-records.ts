@@ -1,13 +1,21 @@
 import type { Closing } from '../closing.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { createTrust } from '../gateway/arrival/trusted-peers.ts'
+import type { AdmitParts } from '../gateway/pipeline.ts'
+import { createUsageCounter } from '../gateway/usage-counter.ts'
 import { openLineFile } from '../log/line-file.ts'
 import { createDecisionLines, type WriteDecision } from '../log/log.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
+import { addUsageMetrics } from '../metrics/usage-metrics.ts'
+import type { Database } from '../stores/database/database.ts'
+import type { RedisClient } from '../stores/redis/redis.ts'
+import { createDatabaseUsage } from '../stores/usage/database-usage.ts'
+import { createRedisUsage } from '../stores/usage/redis-usage.ts'
+import { createUsageRecorder } from '../stores/usage/usage-recorder.ts'
 import { findSpans } from '../tracing/spans.ts'
 import { createTracing, type Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
-import type { ServeOptions } from './options.ts'
+import { clock, type ServeOptions } from './options.ts'
 
 /** Trace propagation, with spans where an OpenTelemetry SDK is loaded. */
 export function openTracing(
@@ -45,4 +53,33 @@ export async function openDecisions(
     () => [{ value: lines.dropped() }],
   )
   return createDecisionLines(lines)
+}
+
+/** What policy usage is counted by; `undefined` unless `policy.usage`. */
+export function openUsage(
+  { config, log, now = clock }: ServeOptions,
+  parts: {
+    readonly redis: RedisClient | undefined
+    readonly database: Database
+    readonly revision: () => string | undefined
+    readonly registry: MetricRegistry
+  },
+  closing: Closing,
+): Required<Pick<AdmitParts, 'observe' | 'onIdentified'>> | undefined {
+  if (!config.policy.usage) return undefined
+  const { redis, database, revision, registry } = parts
+  const counter = createUsageCounter({
+    showPaths: config.logger.decisions.path === 'plain',
+    onFull: () => recorder.flush(),
+  })
+  const recorder = createUsageRecorder({
+    store: redis === undefined ? createDatabaseUsage(database) : createRedisUsage(redis),
+    take: counter.take,
+    revision,
+    now: () => Math.round(now() * 1000),
+    log,
+  })
+  closing.add(recorder.close)
+  addUsageMetrics(registry, recorder.state)
+  return counter
 }

@@ -17,7 +17,7 @@ import { buildTokens } from './build-tokens.ts'
 import { warnOfDescriptors } from './descriptors.ts'
 import { logMode } from './log-mode.ts'
 import { openOps } from './open-ops.ts'
-import { openDecisions, openTracing } from './open-records.ts'
+import { openDecisions, openTracing, openUsage } from './open-records.ts'
 import { openRevocationFeed } from './open-revocation-feed.ts'
 import { clock, type RunningPostern, type ServeOptions } from './options.ts'
 
@@ -72,6 +72,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const tunnels = createTunnels(config.upgrades.idleTimeoutMs)
   const tls = await openTls(options, registry, closing)
   const record = await openDecisions(options, registry, closing)
+  const { revision } = policies
+  const usage = openUsage(options, { redis, database, revision, registry }, closing)
   const gateway = await buildGateway(
     config,
     {
@@ -80,6 +82,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       now,
       tracing,
       record,
+      usage,
       tunnels,
       revocations: feed,
       policies: policies.current,

@@ -7,7 +7,8 @@ export const gatewayRights = [
   '-@all',
   ...'+ping +info +time +wait +eval +subscribe +unsubscribe +publish'.split(' '),
   ...'+get +set +del +exists +getrange +mget +incrby +pexpire +pexpireat +pttl'.split(' '),
-  ...'+hget +hgetall +hmget +hset +hsetnx +hdel +lrange +llen +lpush +ltrim'.split(' '),
+  ...'+hget +hgetall +hmget +hset +hsetnx +hdel +hlen +hscan'.split(' '),
+  ...'+lrange +llen +lpush +ltrim'.split(' '),
   ...'+zadd +zrem +zcard +zscore +zrange +zrevrange +zrangebyscore +zremrangebyscore'.split(' '),
   ...'+xadd +xtrim +xlen +xack +xdel +xreadgroup +xautoclaim +xgroup +xinfo'.split(' '),
 ]

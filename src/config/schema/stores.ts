@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { PRINTABLE, REDIS_URL } from './patterns.ts'
-import { DAY_MS, integer, section, TEN_YEARS_SECONDS, text } from './setting-builders.ts'
+import { DAY_MS, flag, integer, section, TEN_YEARS_SECONDS, text } from './setting-builders.ts'
 
 export const redisSettings = section(
   'Redis, for published policies and for the state that replicas share.',
@@ -60,6 +60,10 @@ export const policySettings = section('Policy: what each role may do.', {
       description:
         'File that keeps the last good policy, to start with while Redis is unreachable. Unset: no snapshot.',
     }),
+  ),
+  usage: flag(
+    true,
+    'Count which rules decide and what is refused, for "postern policy unused" and "postern policy denials". Stored in Redis, or in the database without Redis, for 90 days.',
   ),
   maxAge: Type.Optional(
     Type.Integer({

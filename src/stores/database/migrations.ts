@@ -51,6 +51,10 @@ const tables = {
       until_ms bigint not null, sequence bigserial not null);
     create unique index postern_revocation_sequence on postern_revocation (sequence);
     create index postern_revocation_until on postern_revocation (until_ms);`,
+  postern_policy_usage: `
+    create table postern_policy_usage (
+      day date not null, kind varchar(16) not null, name varchar(2048) not null,
+      count bigint not null, last_ms bigint not null, primary key (day, kind, name));`,
 } as const
 
 const step = Object.entries(tables)

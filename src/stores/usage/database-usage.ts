@@ -1,0 +1,125 @@
+import { sql } from 'kysely'
+import { Fault } from '../../errors.ts'
+import { KEPT_DAYS } from '../../policy/usage/usage.ts'
+import type { Database } from '../database/database.ts'
+import { withFaults } from '../database/database-fault.ts'
+import { toStorable } from '../database/storable-text.ts'
+import { createUsageCollector } from './usage-collector.ts'
+import {
+  type EntryKind,
+  longestName,
+  mostNames,
+  otherName,
+  type UsageBatch,
+  type UsageEntry,
+} from './usage-entry.ts'
+import type { UsageStore } from './usage-store.ts'
+
+/**
+ * Counts in the table `postern_policy_usage`, for deployments without Redis. A batch whose confirmation
+ * was lost may count twice: a table of batches would cost more than the exactness is worth.
+ */
+export function createDatabaseUsage({ db, shapes }: Database): UsageStore {
+  /** How many names the day has, by kind. */
+  async function namesOn(day: string): Promise<ReadonlyMap<string, number>> {
+    const { rows } = await sql<{ kind: string; names: string }>`
+      select kind, count(*)::text as names from postern_policy_usage
+      where day = ${day}::date group by kind`.execute(db)
+    return new Map(rows.map(({ kind, names }) => [kind, Number(names)]))
+  }
+
+  async function known(day: string, entries: readonly UsageEntry[]): Promise<ReadonlySet<string>> {
+    const names = JSON.stringify(entries.map(({ name }) => name))
+    const { rows } = await sql<{ kind: string; name: string }>`
+      select kind, name from postern_policy_usage
+      where day = ${day}::date
+        and name in (select json_array_elements_text(${names}::json))`.execute(db)
+    return new Set(rows.map(({ kind, name }) => `${kind} ${name}`))
+  }
+
+  /** Gives new names of a kind that is full another one. */
+  async function bounded({ day, entries }: UsageBatch): Promise<readonly UsageEntry[]> {
+    const names = await namesOn(day)
+    const isFull = ({ kind }: UsageEntry, most: number) =>
+      (names.get(kind) ?? 0) + entries.length > most
+    if (!entries.some((entry) => isFull(entry, mostNames[entry.kind]))) return entries
+    const present = await known(day, entries)
+    return entries.map((entry) => {
+      const { kind, name, fallback = otherName } = entry
+      if (present.has(`${kind} ${name}`) || !isFull(entry, mostNames[kind])) return entry
+      return { ...entry, name: isFull(entry, 2 * mostNames[kind]) ? otherName : fallback }
+    })
+  }
+
+  async function addAll({ day, at }: UsageBatch, entries: readonly UsageEntry[]): Promise<void> {
+    const rows = JSON.stringify(
+      entries.map(({ kind, name, count }) => ({
+        kind,
+        name: toStorable(name, longestName),
+        count,
+      })),
+    )
+    // In the order of the key, so that two gateways cannot block each other.
+    await sql`
+      insert into postern_policy_usage as stored (day, kind, name, count, last_ms)
+      select ${day}::date, kind, name, sum(count), ${at}::bigint
+      from json_to_recordset(${rows}::json) as entry (kind text, name text, count bigint)
+      group by kind, name order by kind, name
+      on conflict (day, kind, name) do update
+      set count = stored.count + excluded.count,
+          last_ms = greatest(stored.last_ms, excluded.last_ms)`.execute(db)
+  }
+
+  let prunedOn = ''
+  async function prune(day: string): Promise<void> {
+    if (prunedOn === day) return
+    await sql`
+      delete from postern_policy_usage
+      where day < ${day}::date - ${KEPT_DAYS}::int`.execute(db)
+    prunedOn = day
+  }
+
+  return {
+    add: (batch) =>
+      withTable(async () => {
+        await shapes()
+        await addAll(batch, await bounded(batch))
+        await prune(batch.day)
+      }),
+
+    read: (days, kinds) =>
+      withTable(async () => {
+        const collector = createUsageCollector()
+        const { rows } = await sql<{
+          day: string
+          kind: EntryKind
+          name: string
+          count: string
+          last: string
+        }>`
+          select to_char(day, 'YYYY-MM-DD') as day, kind, name, count::text as count,
+                 last_ms::text as last
+          from postern_policy_usage
+          where day in (select json_array_elements_text(${JSON.stringify(days)}::json)::date)
+            and kind in (select json_array_elements_text(${JSON.stringify(kinds)}::json))
+          order by day, kind, name`.execute(db)
+        for (const { day, kind, name, count, last } of rows) {
+          collector.add({ day, kind, name, count: Number(count), last: Number(last) })
+        }
+        return collector.usage()
+      }),
+  }
+}
+
+/** Where Postern may not create tables, a gateway works without this one, and counts nothing. */
+async function withTable<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await withFaults(work)
+  } catch (error) {
+    if (!(error instanceof Fault) || !/"postern_policy_usage" does not exist/.test(error.message)) {
+      throw error
+    }
+    const reason = 'table postern_policy_usage is missing: run "postern db migrate" to create it'
+    throw new Fault('database', { cause: error.cause, reason })
+  }
+}

@@ -1,0 +1,98 @@
+import { KEPT_DAYS } from '../../policy/usage/usage.ts'
+import type { RedisClient } from '../redis/redis.ts'
+import { createUsageCollector, type StoredCount } from './usage-collector.ts'
+import { type EntryKind, entryKinds, mostNames, otherName, type UsageBatch } from './usage-entry.ts'
+import type { UsageStore } from './usage-store.ts'
+
+/**
+ * Adds each number to its field, and keeps the latest time. A hash that is full takes the fallback name
+ * until it is twice as full, then `*` alone. A key that is not a hash fails before anything is added.
+ *
+ * KEYS: the mark of the batch, and a hash for each kind. ARGV: the lifetimes of mark and hashes in ms, the
+ * time, the most fields of each hash; then for each number the place of its key, the name, the fallback
+ * and the number.
+ */
+const addScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+for index = 2, #KEYS do redis.call('HLEN', KEYS[index]) end
+local at = tonumber(ARGV[3])
+for index = 3 + #KEYS, #ARGV, 4 do
+  local place = tonumber(ARGV[index])
+  local key, field, most = KEYS[place], ARGV[index + 1], tonumber(ARGV[2 + place])
+  local known = redis.call('HGET', key, field)
+  if not known and redis.call('HLEN', key) >= most then
+    field = ARGV[index + 2]
+    known = redis.call('HGET', key, field)
+    if not known and redis.call('HLEN', key) >= 2 * most then
+      field = '${otherName}'
+      known = redis.call('HGET', key, field)
+    end
+  end
+  local count, last = string.match(known or '', '^(%d+) (%d+)$')
+  local sum = math.min((tonumber(count) or 0) + tonumber(ARGV[index + 3]), 9007199254740991)
+  last = math.max(tonumber(last) or 0, at)
+  redis.call('HSET', key, field, string.format('%.0f %.0f', sum, last))
+end
+for index = 2, #KEYS do redis.call('PEXPIRE', KEYS[index], ARGV[2]) end
+redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
+return 1
+`
+
+const dayMs = 86_400_000
+/** Longer than a gateway goes on sending one batch while Redis is reachable now and then. */
+const markMs = 3_600_000
+/** Fields of one reply: reading must not block Redis for others. */
+const fieldsPerScan = 1000
+
+/** Counts in Redis: a hash for each day and kind, which expires by itself. */
+export function createRedisUsage({ prefix, run, runScript }: RedisClient): UsageStore {
+  const keyOf = (day: string, kind: EntryKind) => `${prefix}usage:${day}:${kind}`
+
+  async function readHash(
+    day: string,
+    kind: EntryKind,
+    take: (stored: StoredCount) => boolean,
+  ): Promise<void> {
+    const key = keyOf(day, kind)
+    let cursor = '0'
+    // A hash that someone keeps adding to has an end here.
+    let left = 4 * mostNames[kind]
+    do {
+      const [next, pairs] = await run((commands) =>
+        commands.hscan(key, cursor, 'COUNT', fieldsPerScan),
+      )
+      for (let at = 0; at + 1 < pairs.length; at += 2, left--) {
+        const [, count = '', last = ''] = /^(\d{1,16}) (\d{1,16})$/.exec(pairs[at + 1] ?? '') ?? []
+        if (count === '') continue
+        const stored = {
+          kind,
+          day,
+          name: pairs[at] ?? '',
+          count: Number(count),
+          last: Number(last),
+        }
+        if (!take(stored)) return
+      }
+      cursor = next
+    } while (cursor !== '0' && left > 0)
+  }
+
+  return {
+    async add({ id, day, at, entries }: UsageBatch) {
+      const keys = [`${prefix}usage:batch:${id}`, ...entryKinds.map((kind) => keyOf(day, kind))]
+      const values = entries.flatMap(({ kind, name, fallback = otherName, count }) => {
+        return [entryKinds.indexOf(kind) + 2, name, fallback, count]
+      })
+      const most = entryKinds.map((kind) => mostNames[kind])
+      await runScript(addScript, keys, [markMs, (KEPT_DAYS + 1) * dayMs, at, ...most, ...values])
+    },
+
+    async read(days, kinds) {
+      const collector = createUsageCollector()
+      for (const day of days) {
+        await Promise.all(kinds.map((kind) => readHash(day, kind, collector.add)))
+      }
+      return collector.usage()
+    },
+  }
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import { setImmediate as pause } from 'node:timers/promises'
+import type { Decision } from '../../policy/engine/decision.ts'
+import { type CountedKind, dayOf, type RefusedCall } from '../../policy/usage/usage.ts'
+import { usageKey } from '../../policy/usage/usage-key.ts'
+import { failureText } from '../feed/failure-text.ts'
+import type { FeedLog } from '../feed/feed-log.ts'
+import { createPolling } from '../feed/polling.ts'
+import { withTimeout } from '../with-timeout.ts'
+import { nameOf, observedName, otherName, type UsageBatch, type UsageEntry } from './usage-entry.ts'
+import type { UsageStore } from './usage-store.ts'
+
+interface Numbered {
+  readonly count: number
+}
+
+/** What a gateway counted since the last time. */
+interface Tallies {
+  readonly decisions: ReadonlyMap<Decision, Numbered>
+  readonly roles: ReadonlyMap<string, Numbered>
+  readonly refusals: ReadonlyMap<string, RefusedCall & Numbered>
+  readonly others: Readonly<Record<CountedKind, number>>
+}
+
+interface RecorderParts {
+  readonly store: Pick<UsageStore, 'add'>
+  readonly take: () => Tallies
+  /** The revision that decides now; `undefined` before the first. */
+  readonly revision: () => string | undefined
+  /** In milliseconds since the epoch. */
+  readonly now: () => number
+  readonly log: FeedLog
+}
+
+interface UsageRecorder {
+  /** Stores what was counted so far, soon. */
+  readonly flush: () => void
+  readonly state: () => {
+    /** Writes that failed. */
+    readonly failures: number
+    /** What was counted only as a number, because a limit was reached. */
+    readonly uncounted: number
+  }
+  /** Stores what is left, within two seconds. */
+  readonly close: () => Promise<void>
+}
+
+/** Between half of it and all of it passes between two writes. */
+const everyMs = 60_000
+const closeMs = 2000
+/** Entries of one statement: a millisecond or two of Redis, which others wait for. */
+const entriesPerBatch = 500
+/** Keys computed at once: well under a millisecond. */
+const keysPerSlice = 256
+
+/**
+ * Stores what a gateway counts, every minute and at the end, beside requests and never before one. While
+ * the store fails, the batches that were taken stay here, and the gateway goes on counting in its own
+ * bounded memory: an outage loses what exceeds that, and a process that ends during it loses its counts.
+ */
+export function createUsageRecorder(parts: RecorderParts): UsageRecorder {
+  const { store, log, now } = parts
+  const keys = new WeakMap<Decision, string>()
+  let waiting: UsageBatch[] = []
+  let failures = 0
+  let uncounted = 0
+  let complaint: string | undefined
+
+  async function takeBatches(isLast: boolean): Promise<UsageBatch[]> {
+    const taken = parts.take()
+    // A day without requests was observed, too; a process that ends without any need not say so.
+    if (isLast && taken.decisions.size === 0 && taken.roles.size === 0) return []
+    uncounted += taken.others.decision + taken.others.role + taken.others.refusal
+    const at = now()
+    const entries = [
+      ...observedBy(taken, at, parts.revision()),
+      ...(await decided(taken.decisions, keys)),
+      ...[...taken.roles].map(([role, { count }]) => entry('role', nameOf(role), count)),
+      ...[...taken.refusals.values()].map(refusalEntry),
+      ...othersOf(taken.others),
+    ]
+    const id = randomUUID()
+    const batches: UsageBatch[] = []
+    for (let from = 0; from < entries.length; from += entriesPerBatch) {
+      const part = entries.slice(from, from + entriesPerBatch)
+      batches.push({ id: `${id}-${batches.length}`, day: dayOf(at), at, entries: part })
+    }
+    return batches
+  }
+
+  async function send(): Promise<void> {
+    for (let [first] = waiting; first !== undefined; [first] = waiting) {
+      await store.add(first)
+      waiting.shift()
+    }
+  }
+
+  async function attempt(isLast = false): Promise<void> {
+    try {
+      await send()
+      waiting = await takeBatches(isLast)
+      await send()
+      if (complaint !== undefined) log.info({}, 'policy usage stored again')
+      complaint = undefined
+    } catch (error) {
+      failures++
+      const reason = failureText(error)
+      if (complaint !== reason) log.warn({ reason }, 'policy usage not stored')
+      complaint = reason
+    }
+  }
+
+  let hasBegun = false
+  const polling = createPolling(async () => {
+    // The first call only starts the clock: nothing is counted yet.
+    if (hasBegun) await attempt()
+    hasBegun = true
+  }, everyMs)
+  void polling.now()
+  return {
+    flush: () => void polling.now(),
+    state: () => ({ failures, uncounted }),
+    async close() {
+      await withTimeout(
+        closeMs,
+        polling.close().then(() => attempt(true)),
+      ).catch(() => {})
+    },
+  }
+}
+
+function entry(kind: UsageEntry['kind'], name: string, count: number): UsageEntry {
+  return { kind, name, count }
+}
+
+function observedBy(
+  { decisions, others }: Tallies,
+  at: number,
+  revision: string | undefined,
+): readonly UsageEntry[] {
+  if (revision === undefined) return []
+  let total = others.decision
+  for (const { count } of decisions.values()) total += count
+  return [entry('observed', observedName(at, revision), total)]
+}
+
+async function decided(
+  decisions: Tallies['decisions'],
+  keys: WeakMap<Decision, string>,
+): Promise<readonly UsageEntry[]> {
+  const counts = new Map<string, number>()
+  let computed = 0
+  for (const [decision, { count }] of decisions) {
+    let key = keys.get(decision)
+    if (key === undefined) {
+      // Without a rule, a call is counted as a refusal alone.
+      key = usageKey(decision) ?? ''
+      keys.set(decision, key)
+      if (++computed % keysPerSlice === 0) await pause()
+    }
+    // Two revisions have a decision each for the rule that they share.
+    if (key !== '') counts.set(key, (counts.get(key) ?? 0) + count)
+  }
+  return [...counts].map(([key, count]) => entry('decision', key, count))
+}
+
+function refusalEntry({ count, ...call }: RefusedCall & Numbered): UsageEntry {
+  const refused = entry('refusal', nameOf(call), count)
+  if (call.path === undefined) return refused
+  const { path: _, ...coarse } = call
+  return { ...refused, fallback: nameOf(coarse) }
+}
+
+function othersOf(others: Tallies['others']): readonly UsageEntry[] {
+  return (['decision', 'role', 'refusal'] as const)
+    .filter((kind) => others[kind] > 0)
+    .map((kind) => entry(kind, otherName, others[kind]))
+}

@@ -42,7 +42,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'policy/steps.ts': [],
   'policy/rule': [],
   'policy/model': ['policy/rule'],
-  'policy/set': ['policy/steps.ts', 'policy/rule', 'policy/model'],
+  'policy/set': ['policy/steps.ts', 'policy/rule', 'policy/model', 'suggest.ts'],
   'policy/engine': ['policy/steps.ts', 'policy/rule', 'policy/model', 'policy/set'],
   policy: ['policy/engine'],
   // What gateways count of a policy, and by which key.

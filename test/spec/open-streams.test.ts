@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
+import { readPolicyFiles } from '../../src/stores/policies/policy-files.ts'
 import { mountKeys, newKey, signedBy } from '../support/keys.ts'
 import { request } from '../support/raw-client.ts'
 import { ok } from '../support/recording-upstream.ts'
@@ -124,6 +126,38 @@ describe('an open stream', () => {
     await until(() => postern.logText().includes('"outcome":"cut-by-policy"'))
     expect(lost.received.endsWith('0\r\n\r\n')).toBe(false)
     expect([kept, excluded, admins].map(({ closed }) => closed)).toEqual([false, false, false])
+  })
+
+  test('is cut when the line that allows it expires, and may begin again when the clock is set back', async () => {
+    const real = Date.now
+    let ahead = 0
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => real() + ahead)
+    onTestFinished(() => clock.mockRestore())
+    const { postern, upstream } = await startStreaming(() => real() / 1000)
+    const token = tokenOf('editor')
+    const lines = [
+      'p, editor, /api/v1/articles/:id, GET',
+      '# postern: until 2099-01-01',
+      'p, editor, /api/v1/public/events, GET',
+    ]
+    await writeFile(join(postern.policyDirectory, 'policy.csv'), lines.join('\n'))
+    const { revision } = parsePolicySet(await readPolicyFiles(postern.policyDirectory))
+    await until(() => postern.logText().includes(revision))
+    const lost = await open(postern, '/api/v1/public/events', token)
+    const kept = await open(postern, '/api/v1/articles/7', token)
+
+    ahead = Date.UTC(2099, 0, 1) - real()
+
+    await until(() => lost.closed && upstream.cut === 1)
+    await until(() => postern.logText().includes('"outcome":"cut-by-policy"'))
+    expect(kept.closed).toBe(false)
+    const denied = await postern.call('GET /api/v1/public/events', { token })
+    expect(denied.body).toContain('no permission')
+
+    ahead = 0
+
+    const again = await open(postern, '/api/v1/public/events', token)
+    expect(again.closed).toBe(false)
   })
 
   test('goes on while a new policy is bad', async () => {

@@ -9,20 +9,30 @@ interface StillAllowedParts {
   readonly problemOf: (token: VerifiedToken) => Refusal | Fault | undefined
   /** The active policies. Throws a Fault before the first are loaded. */
   readonly policies: () => CompiledPolicies
+  readonly now?: () => number
 }
 
 /**
  * Ends exchanges whose token or permission is gone. Decides about permission again only when the
- * policies have changed since the last sweep. Without policies, or when the engine fails, exchanges go
+ * policies have changed since the last sweep, or one of their lines has expired. Without policies, or when the engine fails, exchanges go
  * on: a fault revokes no permission.
  */
-export function createStillAllowed({ problemOf, policies }: StillAllowedParts): StartSweep {
+export function createStillAllowed({
+  problemOf,
+  policies,
+  now = Date.now,
+}: StillAllowedParts): StartSweep {
   let last: CompiledPolicies | undefined
+  let lastAt = Number.NEGATIVE_INFINITY
 
   return () => {
     const current = unlessFault(policies)
-    const changed = current !== undefined && current !== last
+    const at = now()
+    const changed =
+      current !== undefined &&
+      (current !== last || current.ends.some((end) => lastAt < end && end <= at))
     if (changed) last = current
+    lastAt = at
     return (exchange) =>
       problemOf(exchange.token) ?? (changed ? permissionProblem(exchange, current) : undefined)
   }

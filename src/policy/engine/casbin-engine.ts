@@ -1,24 +1,34 @@
 import { Enforcer, newModel } from 'casbin'
 import type { CasbinModel } from '../model/columns.ts'
 import type { Inheritance, Rule } from '../rule/rule.ts'
+import { type Clock, isExpired } from '../rule/until.ts'
 import { effectTexts } from '../set/format.ts'
 import { ancestorsInSteps, byScope, scopeOf } from '../set/inheritance.ts'
 import type { PolicySet } from '../set/policy-set.ts'
-import { rowsPerStep, type Steps } from '../steps.ts'
+import { finish, rowsPerStep, type Steps } from '../steps.ts'
 import type { Decision, Engine, Question } from './decision.ts'
 
 /**
  * The engine for models outside the index grammar: a Casbin enforcer that is never reloaded. Rules go
  * into its model as rows, not as text. A decision costs time for every rule and throws when Casbin
- * does. Without rules, nothing matches.
+ * does. Without rules, nothing matches. When a line expires, the next decision drops it.
  */
 export function* createCasbinEngine(
   { rules, inheritances, revision }: PolicySet,
-  definition: CasbinModel,
-  reason: string,
+  {
+    definition,
+    reason,
+    ends,
+    now,
+  }: {
+    readonly definition: CasbinModel
+    readonly reason: string
+    readonly ends: readonly number[]
+    readonly now: Clock
+  },
 ): Steps<Engine> {
-  const { enforcer, rows } = createEnforcer(definition)
-  const inherits = yield* createRelations(inheritances)
+  const { enforcer, setRows } = createEnforcer(definition)
+  let inherits = yield* createRelations(inheritances)
   for (const { name } of definition.relations) {
     // Replaces Casbin's own function, which tries every path to a common ancestor: with 10 parents
     // each, ten levels take 10^10 steps. The promise is void because the function is added at once.
@@ -27,7 +37,9 @@ export function* createCasbinEngine(
     )
   }
 
-  const ruleOf = new Map<readonly string[], Rule>()
+  let rows: string[][] = []
+  setRows(rows)
+  const ruleOf = new Map<string[], Rule>()
   for (const [index, rule] of inOrder(rules, definition).entries()) {
     if (index % rowsPerStep === 0) yield
     const row = [...(rule.fields ?? [])]
@@ -38,11 +50,31 @@ export function* createCasbinEngine(
   }
   const decisions = new Map<Rule, Decision>()
 
+  const all = [...ruleOf]
+  let period = { from: Number.NEGATIVE_INFINITY, to: ends[0] ?? Number.POSITIVE_INFINITY }
+
+  /** Drops the lines that have expired, and takes back those that a clock set back revives. */
+  function enter(at: number): void {
+    const next = ends.findIndex((end) => at < end)
+    const passed = next === -1 ? ends.length : next
+    rows = all.flatMap(([row, rule]) => (isExpired(rule, at) ? [] : [row]))
+    setRows(rows)
+    inherits = finish(createRelations(inheritances.filter((each) => !isExpired(each, at))))
+    period = {
+      from: ends[passed - 1] ?? Number.NEGATIVE_INFINITY,
+      to: ends[passed] ?? Number.POSITIVE_INFINITY,
+    }
+  }
+
   return Object.freeze({
     name: 'casbin',
     reason,
 
     decide({ roleKey, method, path }: Question) {
+      if (ends.length > 0) {
+        const at = now()
+        if (at < period.from || at >= period.to) enter(at)
+      }
       if (rows.length === 0) return undefined
       // Casbin's == takes the array ["editor"] for the text "editor".
       if (typeof roleKey !== 'string' || typeof path !== 'string' || typeof method !== 'string') {
@@ -73,11 +105,14 @@ function createEnforcer({ request, columns, effect, matcher }: CasbinModel) {
   model.addDef('m', 'm', matcher)
   const enforcer = new Enforcer()
   enforcer.setModel(model)
-  const rows: string[][] = []
   const assertion = model.model.get('p')?.get('p')
   if (assertion === undefined) throw new Error('Casbin did not accept the policy definition')
-  assertion.policy = rows
-  return { enforcer, rows }
+  return {
+    enforcer,
+    setRows(rows: string[][]) {
+      assertion.policy = rows
+    },
+  }
 }
 
 /** In the order in which Casbin loads rules: by the column `priority`, if the model has it. */

@@ -1,6 +1,7 @@
 import { Fault } from '../../errors.ts'
 import { engineFor } from '../model/model.ts'
 import type { Exclusion, Rule } from '../rule/rule.ts'
+import type { Clock } from '../rule/until.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import { finish, type Steps } from '../steps.ts'
@@ -10,26 +11,31 @@ import { createExclusionList } from './exclusion-list.ts'
 import type { FlatPolicies } from './flat-policies.ts'
 import { ruleAt } from './flat-rules.ts'
 import { createIndexEngine } from './index-engine.ts'
+import { lineEnds } from './line-ends.ts'
 import { indexRules } from './rule-index.ts'
 
 export { engineFor } from '../model/model.ts'
 export type { CompiledPolicies, CompiledSet } from './decision.ts'
 
-/** Makes a policy set ready to decide. The result shares nothing with that of another revision. */
-export function compile(set: PolicySet): CompiledSet {
-  return finish(compileInSteps(set))
+/**
+ * Makes a policy set ready to decide. The result shares nothing with that of another revision. Lines
+ * that expire are ignored from their time on, by the clock, which may also go back.
+ */
+export function compile(set: PolicySet, now: Clock = Date.now): CompiledSet {
+  return finish(compileInSteps(set, now))
 }
 
 /** `compile` in steps. */
-export function* compileInSteps(set: PolicySet): Steps<CompiledSet> {
+export function* compileInSteps(set: PolicySet, now: Clock = Date.now): Steps<CompiledSet> {
   const { rules, exclusions, revision } = set
-  const engine = yield* createEngine(set)
-  const compiled = assemble(engine, { ruleCount: rules.length, exclusions, revision })
+  const ends = yield* lineEnds(set)
+  const engine = yield* createEngine(set, { now, ends })
+  const compiled = assemble(engine, { ruleCount: rules.length, exclusions, revision, ends, now })
   return Object.freeze({ ...compiled, set })
 }
 
 /** `compile` for flat policies. */
-export function compileFlat(flat: FlatPolicies): CompiledPolicies {
+export function compileFlat(flat: FlatPolicies, now: Clock = Date.now): CompiledPolicies {
   const { index, rules, reason, revision } = flat
   const ruleCount = rules.roles.length
   const engine = createIndexEngine(index, {
@@ -37,40 +43,50 @@ export function compileFlat(flat: FlatPolicies): CompiledPolicies {
     ruleCount,
     revision,
     reason,
+    now,
   })
   const exclusions = flat.exclusions.map((exclusion) =>
     Object.freeze({ ...exclusion, origin: Object.freeze(exclusion.origin) }),
   )
-  return Object.freeze(assemble(engine, { ruleCount, exclusions, revision }))
+  return Object.freeze(assemble(engine, { ruleCount, exclusions, revision, ends: flat.ends, now }))
 }
 
 interface Assembled {
   readonly ruleCount: number
   readonly exclusions: readonly Exclusion[]
   readonly revision: string
+  readonly ends: readonly number[]
+  readonly now: Clock
 }
 
-function assemble(engine: Engine, { ruleCount, exclusions, revision }: Assembled) {
+function assemble(engine: Engine, { ruleCount, exclusions, revision, ends, now }: Assembled) {
   return {
     revision,
     ruleCount,
+    ends,
     engine: Object.freeze({ ...engine, decide: withFault(engine.decide) }),
     // The policy's own entries come first, so that explanations show their reason.
-    excluded: withFault(createExclusionList([...exclusions, ...builtInExclusions], revision)),
+    excluded: withFault(createExclusionList([...exclusions, ...builtInExclusions], revision, now)),
     admin: Object.freeze({ allowed: true, step: 'admin', revision }),
     none: Object.freeze({ allowed: false, step: 'none', revision }),
   } as const
 }
 
-function* createEngine(set: PolicySet): Steps<Engine> {
+function* createEngine(
+  set: PolicySet,
+  { now, ends }: { readonly now: Clock; readonly ends: readonly number[] },
+): Steps<Engine> {
   const { rules, revision, model } = set
   const { reason } = engineFor(model)
-  if (model.casbin !== undefined) return yield* createCasbinEngine(set, model.casbin, reason)
+  if (model.casbin !== undefined) {
+    return yield* createCasbinEngine(set, { definition: model.casbin, reason, ends, now })
+  }
   return createIndexEngine(yield* indexRules(set), {
     ruleAt: (position) => rules[position] as Rule,
     ruleCount: rules.length,
     revision,
     reason,
+    now,
   })
 }
 

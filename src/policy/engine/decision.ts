@@ -19,9 +19,9 @@ export interface Decision {
   readonly revision: string
 }
 
-/** An allow rule that would have applied to another method, or to another role. */
+/** An allow rule that would have applied to another method, to another role, or at an earlier time. */
 export interface NearMiss {
-  readonly differs: 'method' | 'role'
+  readonly differs: 'method' | 'role' | 'expired'
   readonly rule: Rule
 }
 
@@ -40,6 +40,8 @@ export interface Engine {
 export interface CompiledPolicies {
   readonly revision: string
   readonly ruleCount: number
+  /** The times at which lines expire and decisions may change, in ascending order. */
+  readonly ends: readonly number[]
   readonly engine: Engine
   /** The decision by which the exclusion list lets this call pass, if it does. */
   readonly excluded: (question: Question) => Decision | undefined

@@ -1,4 +1,5 @@
 import type { Exclusion } from '../rule/rule.ts'
+import { type Clock, isExpired } from '../rule/until.ts'
 import type { Decision, Question } from './decision.ts'
 import { createPathTrieBuilder } from './path-trie.ts'
 
@@ -6,17 +7,26 @@ import { createPathTrieBuilder } from './path-trie.ts'
 export function createExclusionList(
   exclusions: readonly Exclusion[],
   revision: string,
+  now: Clock,
 ): (question: Question) => Decision | undefined {
   const builder = createPathTrieBuilder()
-  const decisions = new Map<number, Map<string, Decision>>()
+  const decisions = new Map<number, Map<string, Excluding>>()
+  /** What decides when an entry that expires has expired. */
+  const next = new Map<Excluding, Excluding>()
   for (const exclusion of exclusions) {
     const node = builder.add(exclusion.path)
-    const byMethod = decisions.get(node) ?? new Map<string, Decision>()
-    if (!byMethod.has(exclusion.method)) {
-      byMethod.set(
-        exclusion.method,
-        Object.freeze({ allowed: true, step: 'exclusion', exclusion, revision }),
-      )
+    const byMethod = decisions.get(node) ?? new Map<string, Excluding>()
+    const decision = Object.freeze({
+      allowed: true,
+      step: 'exclusion',
+      exclusion,
+      revision,
+    } as const)
+    let last = byMethod.get(exclusion.method)
+    if (last === undefined) byMethod.set(exclusion.method, decision)
+    else {
+      for (let after = next.get(last); after !== undefined; after = next.get(last)) last = after
+      if (last.exclusion.until !== undefined) next.set(last, decision)
     }
     decisions.set(node, byMethod)
   }
@@ -26,9 +36,14 @@ export function createExclusionList(
   return ({ method, path }) => {
     const count = trie.match(path, found)
     for (let index = 0; index < count; index++) {
-      const decision = decisions.get(found[index] ?? 0)?.get(method)
+      let decision = decisions.get(found[index] ?? 0)?.get(method)
+      while (decision?.exclusion.until !== undefined && isExpired(decision.exclusion, now())) {
+        decision = next.get(decision)
+      }
       if (decision !== undefined) return decision
     }
     return undefined
   }
 }
+
+type Excluding = Decision & { readonly exclusion: Exclusion }

@@ -3,6 +3,7 @@ import type { Exclusion } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import type { Steps } from '../steps.ts'
 import { type FlatRules, flattenRules } from './flat-rules.ts'
+import { lineEnds } from './line-ends.ts'
 import { indexRules, type RuleIndex } from './rule-index.ts'
 
 /**
@@ -15,6 +16,7 @@ export interface FlatPolicies {
   readonly index: RuleIndex
   readonly rules: FlatRules
   readonly exclusions: readonly Exclusion[]
+  readonly ends: readonly number[]
 }
 
 /** Compiles a policy set to flat memory, in steps; `undefined` for a model that Casbin evaluates. */
@@ -30,14 +32,16 @@ export function* flattenPolicies(set: PolicySet): Steps<FlatPolicies | undefined
     rules: flattenRules(rules, {
       kinds: index.table.kinds,
       methodLists: model.methodLists === true,
+      ends: index.expiry?.rules,
     }),
     exclusions,
+    ends: yield* lineEnds(set),
   }
 }
 
 /** The memory to transfer when flat policies move to another thread. */
 export function memoryOf({ index, rules }: FlatPolicies): ArrayBuffer[] {
-  const { trie, table, roles, lineages, superusers } = index
+  const { trie, table, roles, lineages, superusers, expiry } = index
   const arrays = [
     trie.words,
     trie.edges,
@@ -48,6 +52,8 @@ export function memoryOf({ index, rules }: FlatPolicies): ArrayBuffer[] {
     ...textMemory(rules.roleTexts),
     ...textMemory(rules.pathTexts),
     ...textMemory(rules.methodTexts),
+    // `superusers` is the same memory as `expiry.superusers.clauses`.
+    ...(expiry === undefined ? [] : [expiry.rules, expiry.ancestors, expiry.superusers.ends]),
   ]
   return arrays.map(({ buffer }) => buffer as ArrayBuffer)
 }

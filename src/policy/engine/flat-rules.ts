@@ -1,5 +1,5 @@
 import type { Effect, Origin, Rule } from '../rule/rule.ts'
-import { createNumbers } from './rule-index.ts'
+import { createNumbers } from './numbers.ts'
 import { readKind } from './rule-table.ts'
 import { type TextTable, tableOf, textAt } from './text-table.ts'
 
@@ -19,12 +19,22 @@ export interface FlatRules {
   readonly files: readonly string[]
   readonly fileNumbers: Int32Array
   readonly lines: Int32Array
+  /** When each rule ends, as in `IndexExpiry`; absent if no line expires. */
+  readonly ends?: Float64Array
 }
 
 /** Puts rules into columns. `kinds` are those of their table. */
 export function flattenRules(
   rules: readonly Rule[],
-  { kinds, methodLists }: { readonly kinds: Int32Array; readonly methodLists: boolean },
+  {
+    kinds,
+    methodLists,
+    ends,
+  }: {
+    readonly kinds: Int32Array
+    readonly methodLists: boolean
+    readonly ends?: Float64Array | undefined
+  },
 ): FlatRules {
   const texts = { role: createNumbers(), path: createNumbers(), file: createNumbers() }
   const methodTexts = createNumbers()
@@ -53,6 +63,7 @@ export function flattenRules(
     files: texts.file.texts,
     fileNumbers,
     lines,
+    ...(ends !== undefined && { ends }),
   }
 }
 
@@ -69,7 +80,9 @@ export function ruleAt(flat: FlatRules, position: number): Rule {
   const { effect } = kind
   const roleKey = textAt(flat.roleTexts, number(flat.roles))
   const path = textAt(flat.pathTexts, number(flat.paths))
-  const rule = { roleKey, path, method, effect, origin }
+  const end = flat.ends?.[position] ?? Number.POSITIVE_INFINITY
+  const until = end === Number.POSITIVE_INFINITY ? {} : { until: end }
+  const rule = { roleKey, path, method, effect, origin, ...until }
   if (flat.fieldCount === 0) return Object.freeze(rule)
   const fields = Object.freeze([roleKey, path, method, effect].slice(0, flat.fieldCount))
   return Object.freeze({ ...rule, fields })

@@ -1,8 +1,10 @@
 import { type SuperuserClause, superuserClauseOf } from '../model/superuser.ts'
-import type { Inheritance, Rule } from '../rule/rule.ts'
-import { ancestorsInSteps } from '../set/inheritance.ts'
+import type { Rule } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import { rowsPerStep, type Steps } from '../steps.ts'
+import { type IndexExpiry, indexExpiry } from './index-expiry.ts'
+import { type Lineages, lineagesOf } from './lineages.ts'
+import { createNumbers, type Numbers } from './numbers.ts'
 import { createPathTrieBuilder } from './path-trie.ts'
 import { createRuleTableBuilder, type RuleEntries } from './rule-table.ts'
 import { type TextTable, tableOf } from './text-table.ts'
@@ -21,13 +23,8 @@ export interface RuleIndex {
   readonly superusers: Uint16Array
   /** The texts of these clauses. */
   readonly clauses: readonly string[]
-}
-
-/** For each role by number those it inherits from, nearest first, one list after the other. */
-interface Lineages {
-  /** Where the list of each role begins, and where the last one ends. */
-  readonly starts: Int32Array
-  readonly ancestors: Int32Array
+  /** Only of a policy with lines that expire. */
+  readonly expiry?: IndexExpiry
 }
 
 /** Indexes a policy set, in steps. A rule is identified by its place in the set. */
@@ -52,6 +49,7 @@ export function* indexRules({ rules, inheritances, model }: PolicySet): Steps<Ru
   const { superusers = [] } = model
   for (const { roleKey } of superusers) roles.of(roleKey)
   const lineages = yield* lineagesOf(inheritances, roles)
+  const expiry = yield* indexExpiry({ rules, inheritances, superusers }, { roles, lineages })
   return {
     trie: trieBuilder.nodes(),
     table: tableBuilder.entries,
@@ -59,8 +57,10 @@ export function* indexRules({ rules, inheritances, model }: PolicySet): Steps<Ru
     lineages,
     anyDeny,
     superusers:
-      superusers.length === 0 ? new Uint16Array(0) : numbersOf(superusers, roles, lineages),
+      expiry?.superusers.clauses ??
+      (superusers.length === 0 ? new Uint16Array(0) : numbersOf(superusers, roles, lineages)),
     clauses: superusers.map(({ text }) => text),
+    ...(expiry !== undefined && { expiry }),
   }
 }
 
@@ -77,41 +77,4 @@ function numbersOf(
     )
     return superuserClauseOf(roleKey, above, clauses) + 1
   })
-}
-
-function* lineagesOf(inheritances: readonly Inheritance[], roles: Numbers): Steps<Lineages> {
-  const lists = new Map<number, readonly number[]>()
-  let total = 0
-  for (const [roleKey, ancestors] of yield* ancestorsInSteps(inheritances)) {
-    lists.set(roles.of(roleKey), ancestors.map(roles.of))
-    total += ancestors.length
-  }
-  const starts = new Int32Array(roles.texts.length + 1)
-  const ancestors = new Int32Array(total)
-  let end = 0
-  for (let role = 0; role < roles.texts.length; role++) {
-    for (const ancestor of lists.get(role) ?? []) ancestors[end++] = ancestor
-    starts[role + 1] = end
-  }
-  return { starts, ancestors }
-}
-
-/** Texts numbered in the order in which they first come. */
-interface Numbers {
-  readonly texts: readonly string[]
-  readonly of: (text: string) => number
-}
-
-export function createNumbers(): Numbers {
-  const known = new Map<string, number>()
-  const texts: string[] = []
-  return {
-    texts,
-    of(text) {
-      const number = known.get(text)
-      if (number !== undefined) return number
-      known.set(text, texts.length)
-      return texts.push(text) - 1
-    },
-  }
 }

@@ -5,6 +5,8 @@ import { ANY_METHOD, type Effect, METHODS, type Rule } from '../rule/rule.ts'
 interface RuleTable {
   /** The position in the list of a rule of one of these kinds; -1 without any. */
   readonly find: (role: number, pattern: number, kinds: number) => number
+  /** The same among the rules that have not ended by this time. */
+  readonly findActive: (role: number, pattern: number, kinds: number, at: number) => number
   /** The positions of all rules for one of these patterns, in the order of the list. */
   readonly positionsFor: (patterns: ReadonlySet<number>) => readonly number[]
 }
@@ -88,8 +90,11 @@ function entryOf(entries: Int32Array, role: number, pattern: number): number {
   }
 }
 
-/** Looks rules up in these entries. */
-export function createRuleTable({ entries, kinds, next }: RuleEntries): RuleTable {
+/** Looks rules up in these entries. `ends`: when each of them ends, if any does. */
+export function createRuleTable(
+  { entries, kinds, next }: RuleEntries,
+  ends: Float64Array = new Float64Array(0),
+): RuleTable {
   return {
     find(role, pattern, wanted) {
       const entry = entryOf(entries, role, pattern)
@@ -99,6 +104,19 @@ export function createRuleTable({ entries, kinds, next }: RuleEntries): RuleTabl
       // Every rule of the chain matches: saves a visit to memory that is mostly cold.
       if ((present & ~wanted) === 0) return position
       while (((kinds[position] as number) & wanted) === 0) {
+        position = (next[position] as number) - 1
+      }
+      return position
+    },
+
+    findActive(role, pattern, wanted, at) {
+      const entry = entryOf(entries, role, pattern)
+      if (((entries[entry + kindsAt] as number) & wanted) === 0) return -1
+      let position = (entries[entry + firstAt] as number) - 1
+      while (
+        position !== -1 &&
+        (((kinds[position] as number) & wanted) === 0 || (ends[position] as number) <= at)
+      ) {
         position = (next[position] as number) - 1
       }
       return position

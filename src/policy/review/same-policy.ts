@@ -1,5 +1,11 @@
 import { formatModel } from '../set/format.ts'
-import { exclusionKey, inheritanceKey, type PolicyContent, ruleKey } from '../set/revision.ts'
+import {
+  datedKey,
+  exclusionKey,
+  inheritanceKey,
+  type PolicyContent,
+  ruleKey,
+} from '../set/revision.ts'
 
 /**
  * Whether two policies are the same, by content and not by revision: a revision is a short hash, and
@@ -10,11 +16,11 @@ export function isSamePolicy(one: PolicyContent, other: PolicyContent): boolean 
 }
 
 function wholeOf({ model, rules, inheritances, exclusions }: PolicyContent): string {
-  const ruleKeys = rules.map(ruleKey)
+  const ruleKeys = rules.map((each) => datedKey(ruleKey(each), each))
   return JSON.stringify([
     formatModel(model),
     model.casbin?.effect === 'priority' ? ruleKeys : ruleKeys.sort(),
-    inheritances.map(inheritanceKey).sort(),
-    exclusions.map(exclusionKey).sort(),
+    inheritances.map((each) => datedKey(inheritanceKey(each), each)).sort(),
+    exclusions.map((each) => datedKey(exclusionKey(each), each)).sort(),
   ])
 }

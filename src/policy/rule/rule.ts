@@ -20,6 +20,8 @@ export interface Rule {
    * fields, or empty.
    */
   readonly fields?: readonly string[]
+  /** The first millisecond at which gateways ignore the line, only ever of one that allows. */
+  readonly until?: number
 }
 
 /** One `g` line: `roleKey` may do what `parentKey` may do. */
@@ -31,6 +33,8 @@ export interface Inheritance {
   readonly relation?: string
   /** Only under a model that Casbin evaluates: the domain, if the model has domains. */
   readonly domain?: string
+  /** The first millisecond at which gateways ignore the line. */
+  readonly until?: number
 }
 
 /** One entry of the permission exclusion list: any caller with a valid token may make this call. */
@@ -39,6 +43,8 @@ export interface Exclusion {
   readonly path: string
   readonly reason: string
   readonly origin: Origin
+  /** The first millisecond at which gateways ignore the entry. */
+  readonly until?: number
 }
 
 /** The methods that a rule or an exclusion may name: RFC 9110 section 9, and PATCH (RFC 5789). */

@@ -6,6 +6,7 @@ import { createCasbinLineReader } from './casbin-lines.ts'
 import { columnOf, inlineComment, splitLine } from './csv-line.ts'
 import { createIndexLineReader } from './index-lines.ts'
 import { type BadLine, badLine } from './line-reader.ts'
+import { createUntilComments, looksLikeUntil, onlyAboveLines } from './until-comments.ts'
 
 /** What one policy file holds. */
 export interface PolicyLines {
@@ -13,6 +14,8 @@ export interface PolicyLines {
   readonly inheritances: readonly Inheritance[]
   /** The line of `# postern: empty`, which declares that a policy without rules is intended. */
   readonly declaredEmpty: number | undefined
+  /** Whether any of these lines expires. */
+  readonly hasUntil: boolean
 }
 
 /**
@@ -25,7 +28,9 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
   return function* parse(file: PolicyTable): Steps<PolicyLines> {
     const rules: Rule[] = []
     const inheritances: Inheritance[] = []
+    const comments = createUntilComments(file.name, report)
     let declaredEmpty: number | undefined
+    let hasUntil = false
     let line = 0
     for (const raw of linesOf(file.text)) {
       if (++line % rowsPerStep === 0) yield
@@ -34,7 +39,10 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
       if (first === '#' && otherLineEnds.test(raw.trim())) {
         report({ file: file.name, line, message: hiddenLine })
       }
+      if (first === '#') comments.take(raw.trim(), line)
+      if (first === undefined) comments.drop()
       if (first === undefined || first === '#') continue
+      const limit = comments.claim()
       if (raw.length > longestLine) {
         report({ file: file.name, line, message: tooLong(raw.length) })
         continue
@@ -50,12 +58,31 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
         for (const { field, message } of result.problems) {
           report({ file: file.name, line, column: columnOf(raw, field), message })
         }
-      } else if ('path' in result) rules.push(result)
-      else inheritances.push(result)
+      } else if (
+        first === 'g' &&
+        raw.includes('#') &&
+        looksLikeUntil(raw.slice(raw.indexOf('#')))
+      ) {
+        report({ file: file.name, line, column: raw.indexOf('#') + 1, message: onlyAboveLines })
+      } else if (limit === undefined) {
+        if ('path' in result) rules.push(result)
+        else inheritances.push(result)
+      } else if ('path' in result && result.effect === 'deny') {
+        report({ file: file.name, line: limit.line, message: deniesForever })
+      } else {
+        hasUntil = true
+        const { until } = limit
+        if ('path' in result) rules.push(Object.freeze({ ...result, until }))
+        else inheritances.push(Object.freeze({ ...result, until }))
+      }
     }
-    return { rules, inheritances, declaredEmpty }
+    comments.drop()
+    return { rules, inheritances, declaredEmpty, hasUntil }
   }
 }
+
+const deniesForever =
+  '"# postern: until" is not allowed above a line that denies: access would be granted when it expires; remove the comment'
 
 /** Some editors start a new line here, but the parser does not: a rule after it would be part of the comment. */
 const otherLineEnds = /[\r\v\f\u0085\u2028\u2029]/

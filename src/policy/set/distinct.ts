@@ -1,9 +1,13 @@
+import { type Expiring, endOf } from '../rule/until.ts'
 import { rowsPerStep, type Steps } from '../steps.ts'
 import { sortInSteps } from './sorting.ts'
 
 /** The entries of several lists without repetitions. */
 interface Distinct<T> {
-  /** The first of the entries that say the same, in the order of the lists; frozen. */
+  /**
+   * Of the entries that say the same the one that is valid for longest, else the first, in the order
+   * of the lists; frozen.
+   */
   readonly list: readonly T[]
   /** The key of each, sorted. */
   readonly keys: readonly string[]
@@ -13,7 +17,7 @@ interface Distinct<T> {
  * Drops repetitions: entries with the same key say the same. Finds them by sorting the keys, which the
  * revision needs anyway; a map of all keys would stop for milliseconds whenever it grows.
  */
-export function* distinct<T>(
+export function* distinct<T extends Expiring>(
   lists: readonly (readonly T[])[],
   keyOf: (each: T) => string,
 ): Steps<Distinct<T>> {
@@ -30,10 +34,14 @@ export function* distinct<T>(
     else once.push(key)
   }
 
-  const seen = new Set<string>()
-  const isFirst = (_: T, index: number) => {
-    const key = keys[index] ?? ''
-    return !repeated.has(key) || seen.size < seen.add(key).size
+  const kept = new Map<string, number>()
+  if (repeated.size > 0) {
+    for (const [index, each] of all.entries()) {
+      const key = keys[index] ?? ''
+      const known = repeated.has(key) ? all[kept.get(key) ?? -1] : each
+      if (known === undefined || endOf(known) < endOf(each)) kept.set(key, index)
+    }
   }
-  return { list: Object.freeze(repeated.size === 0 ? all : all.filter(isFirst)), keys: once }
+  const isKept = (_: T, index: number) => (kept.get(keys[index] ?? '') ?? index) === index
+  return { list: Object.freeze(repeated.size === 0 ? all : all.filter(isKept)), keys: once }
 }

@@ -2,6 +2,7 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'y
 import type { Problem } from '../../errors.ts'
 import { patternProblem } from '../rule/pattern.ts'
 import { ANY_METHOD, type Exclusion, methodProblem } from '../rule/rule.ts'
+import { exclusionExpiry } from './exclusion-expiry.ts'
 
 /**
  * Reads the permission exclusion list: a YAML list of `method`, `path` and `reason`, all three in
@@ -35,16 +36,20 @@ export function parseExclusions(
     return []
   }
 
+  const { items } = document.contents
+  const lineOf = (item: unknown) => placeOf(offsetOf(item)).line
+  const expiry = exclusionExpiry(file, items.map(lineOf), report)
   const exclusions: Exclusion[] = []
-  for (const item of document.contents.items) {
+  for (const item of items) {
     const offset = offsetOf(item)
     const entry = readEntry(item, complain)
     if (entry === undefined) continue
     const problems = entryProblems(entry)
     for (const problem of problems) complain(offset, problem)
     if (problems.length > 0) continue
-    const origin = Object.freeze({ file: file.name, line: placeOf(offset).line })
-    exclusions.push(Object.freeze({ ...entry, origin }))
+    const origin = Object.freeze({ file: file.name, line: lineOf(item) })
+    const until = expiry.get(origin.line)
+    exclusions.push(Object.freeze({ ...entry, origin, ...(until !== undefined && { until }) }))
   }
   return exclusions
 }
@@ -64,7 +69,7 @@ function readEntry(
   for (const { key, value } of item.items) {
     const name = isScalar(key) ? String(key.value) : ''
     if (name !== 'method' && name !== 'path' && name !== 'reason') {
-      complain(offsetOf(key), 'unknown key: use method, path and reason')
+      complain(offsetOf(key), name === 'until' ? untilKey : unknownKey)
       sound = false
     } else if (!isScalar(value)) {
       complain(offsetOf(value ?? key), `${name} must be a string`)
@@ -75,6 +80,9 @@ function readEntry(
   }
   return sound ? entry : undefined
 }
+
+const unknownKey = 'unknown key: use method, path and reason'
+const untilKey = 'unknown key: write "# postern: until 2026-12-01" on the line above the entry'
 
 function entryProblems({ method, path, reason }: Entry): readonly string[] {
   return [

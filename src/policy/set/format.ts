@@ -3,6 +3,7 @@ import type { Model } from '../model/model.ts'
 import { formatField } from './csv-line.ts'
 import type { PolicyFile } from './policy-set.ts'
 import type { PolicyContent } from './revision.ts'
+import { untilComment } from './until-comments.ts'
 
 /**
  * Writes a policy as files that `parsePolicySet` reads back to the same revision. Comments, order
@@ -16,17 +17,20 @@ export function formatPolicyFiles({
 }: PolicyContent): readonly PolicyFile[] {
   const lines = [
     ...(rules.length === 0 ? ['# postern: empty'] : []),
-    ...rules.map(({ roleKey, path, method, effect, fields }) =>
+    ...rules.flatMap(({ roleKey, path, method, effect, fields, until }) => [
+      ...commentFor(until),
       formatLine([
         'p',
         ...(fields ?? [roleKey, path, method, ...(model.effectColumn ? [effect] : [])]),
       ]),
-    ),
-    ...inheritances.map(({ relation = 'g', roleKey, parentKey, domain }) =>
+    ]),
+    ...inheritances.flatMap(({ relation = 'g', roleKey, parentKey, domain, until }) => [
+      ...commentFor(until),
       formatLine([relation, roleKey, parentKey, ...(domain === undefined ? [] : [domain])]),
-    ),
+    ]),
   ]
-  const entries = exclusions.flatMap(({ method, path, reason }) => [
+  const entries = exclusions.flatMap(({ method, path, reason, until }) => [
+    ...commentFor(until),
     `- method: ${JSON.stringify(method)}`,
     `  path: ${JSON.stringify(path)}`,
     `  reason: ${JSON.stringify(reason)}`,
@@ -36,6 +40,10 @@ export function formatPolicyFiles({
     { name: 'policy.csv', text: `${lines.join('\n')}\n` },
     { name: 'exclusions.yaml', text: `${entries.join('\n')}\n` },
   ]
+}
+
+function commentFor(until: number | undefined): readonly string[] {
+  return until === undefined ? [] : [untilComment(until)]
 }
 
 function formatLine(fields: readonly string[]): string {

@@ -14,7 +14,7 @@ import {
   parsePolicySet,
   sortOut,
 } from './policy-set.ts'
-import { exclusionKey, inheritanceKey, revisionInSteps, ruleKey } from './revision.ts'
+import { datedKey, exclusionKey, inheritanceKey, revisionInSteps, ruleKey } from './revision.ts'
 
 /**
  * Parses two policies, as `parsePolicySet` would, in little more than the time and memory of one when
@@ -30,7 +30,7 @@ export function parsePolicyPair(
 
 /** Parses what an edit made of a policy; `undefined` where that is not simple, or not valid. */
 function parseEdit(
-  { set: base, ruleKeys }: KeyedSet,
+  { set: base, ruleKeys, hasUntil }: KeyedSet,
   baseFiles: readonly PolicyFile[],
   files: readonly PolicyFile[],
 ): PolicySet | undefined {
@@ -44,6 +44,8 @@ function parseEdit(
   if (!isSound || !isSameModel || model.casbin !== undefined || base.rules.length === 0) {
     return undefined
   }
+  // An equal line may have another meaning below another comment.
+  if (hasUntil || after.tables.some(({ text }) => /#.*postern.*until/i.test(text))) return undefined
   for (const file of [...after.tables, ...after.exclusionLists]) reportByteOrderMarks(file, report)
 
   const parseCsv = createCsvParser(model, report)
@@ -106,7 +108,7 @@ function parseEdit(
       revisionInSteps(model, {
         rules: merged(ruleKeys, goneKeys, [...newKeys].sort()),
         inheritances: links.keys,
-        exclusions: exclusions.keys,
+        exclusions: exclusions.list.map((each) => datedKey(exclusionKey(each), each)).sort(),
       }),
     ),
   })

@@ -2,6 +2,7 @@ import { Invalid, type Problem } from '../../errors.ts'
 import type { Model } from '../model/model.ts'
 import { parseModel } from '../model/parse-model.ts'
 import { quote } from '../rule/rule.ts'
+import type { Expiring } from '../rule/until.ts'
 import { finish, type Steps } from '../steps.ts'
 import { reportByteOrderMarks } from './byte-order-mark.ts'
 import { createCsvParser, type PolicyLines } from './csv.ts'
@@ -9,12 +10,15 @@ import { distinct } from './distinct.ts'
 import { parseExclusions } from './exclusions.ts'
 import { checkInheritances } from './inheritance.ts'
 import {
+  datedKey,
   exclusionKey,
   inheritanceKey,
   type PolicyContent,
   revisionInSteps,
   ruleKey,
 } from './revision.ts'
+import { sortInSteps } from './sorting.ts'
+import { looksLikeUntil, onlyAboveLines } from './until-comments.ts'
 
 /** A parsed and validated policy. Immutable; `revision` names its content. */
 export interface PolicySet extends PolicyContent {
@@ -45,6 +49,8 @@ export function* parseInSteps(files: readonly PolicyFile[]): Steps<PolicySet> {
 export interface KeyedSet {
   readonly set: PolicySet
   readonly ruleKeys: readonly string[]
+  /** Whether a line of a table expires. */
+  readonly hasUntil: boolean
 }
 
 /** `parseInSteps` with the keys of the rules. */
@@ -54,14 +60,17 @@ export function* parseKeyed(files: readonly PolicyFile[]): Steps<KeyedSet> {
 
   const { models, tables, exclusionLists } = sortOut(files, report)
   for (const file of [...models, ...tables, ...exclusionLists]) reportByteOrderMarks(file, report)
+  for (const file of models) reportUntil(file, report)
   const [modelFile] = models
   const model = modelFile === undefined ? undefined : parseModel(modelFile, report)
   const parseCsv = createCsvParser(model ?? widestModel, report)
   const lines: PolicyLines[] = []
   for (const table of tables) lines.push(yield* parseCsv(table))
+  // Where the first match decides, equal lines that expire at different times are not one line.
+  const ordered = model?.casbin?.effect === 'priority'
   const rules = yield* distinct(
     lines.map((each) => each.rules),
-    ruleKey,
+    ordered ? keyed(ruleKey) : ruleKey,
   )
   const inheritances = yield* distinct(
     lines.map((each) => each.inheritances),
@@ -77,11 +86,14 @@ export function* parseKeyed(files: readonly PolicyFile[]): Steps<KeyedSet> {
   if (problems.length === 0) checkEmptiness(tables, lines, report)
   if (problems.length > 0 || model === undefined) throw new Invalid(inOrder(problems))
 
-  const ordered = model.casbin?.effect === 'priority'
+  const hasUntil = lines.some((each) => each.hasUntil)
+  const ruleKeys = ordered || hasUntil ? rules.list.map(keyed(ruleKey)) : rules.keys
   const revision = yield* revisionInSteps(model, {
-    rules: ordered ? rules.list.map(ruleKey) : rules.keys,
-    inheritances: inheritances.keys,
-    exclusions: exclusions.keys,
+    rules: ordered ? ruleKeys : hasUntil ? yield* sortInSteps(ruleKeys) : ruleKeys,
+    inheritances: hasUntil
+      ? inheritances.list.map(keyed(inheritanceKey)).sort()
+      : inheritances.keys,
+    exclusions: exclusions.list.map(keyed(exclusionKey)).sort(),
   })
   const set = Object.freeze({
     model,
@@ -90,7 +102,22 @@ export function* parseKeyed(files: readonly PolicyFile[]): Steps<KeyedSet> {
     exclusions: exclusions.list,
     revision,
   })
-  return { set, ruleKeys: rules.keys }
+  return { set, ruleKeys: rules.keys, hasUntil }
+}
+
+/** The key of a line with the moment from which it is ignored. */
+function keyed<Line extends Expiring>(keyOf: (line: Line) => string) {
+  return (line: Line) => datedKey(keyOf(line), line)
+}
+
+/** Nothing in a model can expire. */
+function reportUntil({ name, text }: PolicyFile, report: (problem: Problem) => void): void {
+  if (!/postern/i.test(text)) return
+  for (const [index, line] of text.split('\n').entries()) {
+    const at = line.search(/[#;]/)
+    if (at === -1 || !looksLikeUntil(line.slice(at))) continue
+    report({ file: name, line: index + 1, message: onlyAboveLines })
+  }
 }
 
 /** Replaces an invalid model, so that the lines are still checked. */

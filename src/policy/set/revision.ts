@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Model } from '../model/model.ts'
 import type { Exclusion, Inheritance, Rule } from '../rule/rule.ts'
+import { type Expiring, formatUntil } from '../rule/until.ts'
 import { rowsPerStep, type Steps } from '../steps.ts'
 
 /** What a revision hashes: the meaning of a policy, not its files. */
@@ -42,20 +43,28 @@ export function* revisionInSteps(model: Model, keys: ContentKeys): Steps<string>
   return `r-${hash.digest('hex').slice(0, 32)}`
 }
 
-/** Equal for equal rules. Fields contain no control characters, so NUL separates them. */
+/**
+ * The key of a line together with the moment from which it is ignored. Fields are not empty, so the
+ * key of another line cannot contain what this appends.
+ */
+export function datedKey(key: string, { until }: Expiring): string {
+  return until === undefined ? key : `${key}\0\0${formatUntil(until)}`
+}
+
+/** Equal for equal rules, whenever they expire. Fields contain no control characters, so NUL separates them. */
 export function ruleKey(rule: Omit<Rule, 'origin'>): string {
   const { roleKey, path, method, effect, fields } = rule
   if (fields !== undefined) return fields.join('\0')
   return `${roleKey}\0${path}\0${method}\0${effect}`
 }
 
-/** Equal for equal inheritances. */
+/** Equal for equal inheritances, whenever they expire. */
 export function inheritanceKey({ roleKey, parentKey, relation, domain }: Inheritance): string {
   if (relation === undefined && domain === undefined) return `${roleKey}\0${parentKey}`
   return [relation ?? 'g', roleKey, parentKey, ...(domain === undefined ? [] : [domain])].join('\0')
 }
 
-/** Equal for equal exclusions, including their reason. */
+/** Equal for equal exclusions, including their reason, whenever they expire. */
 export function exclusionKey({ method, path, reason }: Exclusion): string {
   return `${method}\0${path}\0${JSON.stringify(reason)}`
 }

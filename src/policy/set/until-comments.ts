@@ -1,0 +1,76 @@
+import type { Problem } from '../../errors.ts'
+import { nearest } from '../../suggest.ts'
+import { formatUntil, parseUntil } from '../rule/until.ts'
+
+/** The comment that `formatPolicyFiles` writes above a line that expires. */
+export function untilComment(until: number): string {
+  return `# postern: until ${formatUntil(until)}`
+}
+
+/** Collects the comments above a line, and gives the line the moment that one of them names. */
+interface UntilComments {
+  /** Takes a comment, from its `#` on. */
+  readonly take: (comment: string, line: number) => void
+  /** The moment for the line below the comments, and where it was named. */
+  readonly claim: () => { readonly until: number; readonly line: number } | undefined
+  /** Reports a comment that has no line below it. */
+  readonly drop: () => void
+}
+
+/**
+ * Reads `# postern: until TIME`. Whatever looks like an attempt to write one is an error: read as an
+ * ordinary comment, it would leave a permanent grant that its author believes to be temporary.
+ */
+export function createUntilComments(
+  file: string,
+  report: (problem: Problem) => void,
+): UntilComments {
+  let pending: { readonly until: number; readonly line: number } | undefined
+
+  return {
+    take(comment, line) {
+      if (!looksLikeUntil(comment)) return
+      const [, text] = exactForm.exec(comment) ?? []
+      const until = text === undefined ? wrongForm : parseUntil(text)
+      if (typeof until === 'string') report({ file, line, message: until })
+      else if (pending !== undefined) report({ file, line, message: twice(pending.line) })
+      else pending = { until, line }
+    },
+    claim() {
+      const claimed = pending
+      pending = undefined
+      return claimed
+    },
+    drop() {
+      if (pending !== undefined) report({ file, line: pending.line, message: nothingBelow })
+      pending = undefined
+    },
+  }
+}
+
+const exactForm = /^#\s*postern:\s*until\s+(\S+)$/
+
+/** Whether the author of a comment probably meant that a line expires. */
+export function looksLikeUntil(comment: string): boolean {
+  const [, colon = '', text = ''] = directive.exec(comment) ?? []
+  const [word = ''] = text.toLowerCase().split(/[\s:=]/)
+  if (word === 'until') return true
+  if (colon === '' || word === 'ignore' || word === 'empty') return false
+  return nearest(word, ['until']) !== undefined || otherWords.test(text)
+}
+
+const directive = /^[#;\s]*postern\s*([:=]?)\s*(.*)$/i
+const otherWords = /^(?:till?\b|expir|\d{4}-)|\buntil\b/i
+
+const wrongForm =
+  'invalid comment: write exactly "# postern: until 2026-12-01", or a time such as 2026-12-01T18:00:00Z, and nothing else on the line'
+const nothingBelow =
+  '"# postern: until" has no line below it that could expire: write it directly above a p line, a g line or an exclusion, without a blank line between'
+
+function twice(line: number): string {
+  return `line ${line} already says until when the line below is valid: keep one of the two comments`
+}
+
+/** Reports an attempt at the end of a line, or in a file without lines that can expire. */
+export const onlyAboveLines =
+  '"# postern: until" needs a line of its own, directly above a p line, a g line or an exclusion'

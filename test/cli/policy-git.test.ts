@@ -116,7 +116,7 @@ describe('a policy in a commit', () => {
     const { code, err } = await run(['push', 'git:main', '-m', 'x', '--yes'])
 
     expect(code).toBe(2)
-    expect(err).toContain('push publishes a directory')
+    expect(err).toContain('is not a directory: check out')
     expect(existsSync(join(cwd, 'git:main'))).toBe(false)
   })
 })

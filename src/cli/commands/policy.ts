@@ -1,3 +1,4 @@
+import { approveSpec, proposalsSpec, proposeSpec } from '../approval/specs.ts'
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
@@ -17,7 +18,10 @@ export const policyCommands: readonly Command[] = [
     async () => (await import('../questions/coverage/coverage.ts')).policyCoverage,
   ),
   command(diffSpec, async () => (await import('../policy/diff.ts')).policyDiff),
-  command(pushSpec, async () => (await import('../publish/push.ts')).policyPush),
+  command(proposeSpec, async () => (await import('../approval/propose.ts')).policyPropose),
+  command(proposalsSpec, async () => (await import('../approval/proposals.ts')).policyProposals),
+  command(approveSpec, async () => (await import('../approval/approve.ts')).policyApprove),
+  command(pushSpec, async () => (await import('../approval/push.ts')).pushAny),
   command(pullSpec, async () => (await import('../publish/pull.ts')).policyPull),
   command(statusSpec, async () => (await import('../publish/status.ts')).policyStatus),
   command(historySpec, async () => (await import('../publish/history.ts')).policyHistory),

@@ -49,7 +49,10 @@ async function readVersionFiles(
   io: Io,
 ): Promise<VersionFiles> {
   if (isPublished(name)) {
-    return withPolicyStore(settings, (store) => readPublishedFiles(name, store))
+    return withPolicyStore(settings, async (store) => {
+      const proposed = name === 'live' ? undefined : await readProposedFiles(name, store)
+      return proposed ?? readPublishedFiles(name, store)
+    })
   }
   const { files } = isCommit(name)
     ? await readCommit(name, () => settings.directory, io)
@@ -81,6 +84,19 @@ async function readPublishedFiles(name: string, store: PolicyStore): Promise<Ver
       `revision ${revision} does not exist: "postern policy history" shows all revisions`,
     )
   return { name, files: document.files }
+}
+
+/**
+ * The files of a proposal with exactly this revision: reviewers compare it and ask it like a published
+ * policy. Only what was published can be rolled back to.
+ */
+async function readProposedFiles(
+  name: string,
+  store: PolicyStore,
+): Promise<VersionFiles | undefined> {
+  if ((await store.read(name)) !== undefined) return undefined
+  const document = await store.proposals.document(name)
+  return document && { name, files: document.files }
 }
 
 /** The one revision of the history that starts with this; else the name itself. */

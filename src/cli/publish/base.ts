@@ -15,15 +15,32 @@ function baseFile(directory: string): string {
 }
 
 /** A copy of the files, and the Redis that it is published to or pulled from. */
-interface BasePlace {
+export interface BasePlace {
   readonly directory: string
   readonly cwd: string
   readonly redis: RedisSettings
 }
 
+/** What the files come from, and what was proposed with them since. */
+interface Base {
+  readonly revision: string
+  readonly proposed?: string
+}
+
 /** The revision of that Redis that the files come from, if the directory records it. */
 export async function readBase(place: BasePlace): Promise<string | undefined> {
-  return (await readBases(place)).get(targetOf(place.redis))
+  return (await readBases(place)).get(targetOf(place.redis))?.revision
+}
+
+/** The revision that was proposed to that Redis from these files last, if the directory records it. */
+export async function readProposed(place: BasePlace): Promise<string | undefined> {
+  return (await readBases(place)).get(targetOf(place.redis))?.proposed
+}
+
+/** Records what was proposed in a directory with a base: once it is live, the files come from it. */
+export async function writeProposed(place: BasePlace, proposed: string): Promise<void> {
+  const revision = await readBase(place)
+  if (revision !== undefined) await write(place, { revision, proposed })
 }
 
 /**
@@ -31,14 +48,21 @@ export async function readBase(place: BasePlace): Promise<string | undefined> {
  * ignores it. Returns whether it was written: a mounted directory is often read-only.
  */
 export async function writeBase(place: BasePlace, revision: string): Promise<boolean> {
+  return write(place, { revision })
+}
+
+async function write(place: BasePlace, base: Base): Promise<boolean> {
   const { directory, cwd, redis } = place
   const own = resolve(cwd, directory, ownDirectory)
   const unfinished = join(own, `.base.${randomUUID()}`)
   try {
-    const bases = new Map(await readBases(place)).set(targetOf(redis), revision)
+    const bases = new Map(await readBases(place)).set(targetOf(redis), base)
+    const lines = [...bases].map(([target, { revision, proposed }]) => {
+      return `${[target, revision, ...(proposed === undefined ? [] : [proposed])].join(' ')}\n`
+    })
     await mkdir(own, { recursive: true })
     await writeFile(join(own, '.gitignore'), '*\n')
-    await writeFile(unfinished, [...bases].map((each) => `${each.join(' ')}\n`).join(''))
+    await writeFile(unfinished, lines.join(''))
     await rename(unfinished, resolve(cwd, baseFile(directory)))
     return true
   } catch {
@@ -52,17 +76,17 @@ export function baseNotWritten(directory: string): string {
 }
 
 /** One line for each Redis: files that come from production may be pushed to staging first. */
-async function readBases({ directory, cwd }: BasePlace): Promise<ReadonlyMap<string, string>> {
+async function readBases({ directory, cwd }: BasePlace): Promise<ReadonlyMap<string, Base>> {
   const file = baseFile(directory)
   const text = await readRecord(resolve(cwd, directory), file)
-  const bases = new Map<string, string>()
+  const bases = new Map<string, Base>()
   for (const line of text.split('\n').filter((each) => each !== '')) {
-    const [target = '', revision] = line.split(' ')
+    const [target = '', revision, proposed] = line.split(' ')
     if (!isRevision(revision)) {
       const message = 'does not contain a revision: delete the file and push with --over REVISION'
       throw new Invalid([{ file, message }])
     }
-    bases.set(target, revision)
+    bases.set(target, { revision, ...(isRevision(proposed) && { proposed }) })
   }
   return bases
 }

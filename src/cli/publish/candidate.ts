@@ -1,4 +1,5 @@
 import type { Admission } from '../../admission/verdict.ts'
+import type { Finding } from '../../policy/checks/check.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
@@ -10,6 +11,7 @@ import { isCommit } from '../policy/git-directory.ts'
 import { formatFindings, reviewDirectory } from '../policy/review.ts'
 import { readSurroundings } from '../policy/surroundings.ts'
 import { formatNotes, formatReport, reportAsJson, runTests } from '../policy/test.ts'
+import type { TestReport } from '../policy/test-report.ts'
 import type { PolicySettings } from '../settings.ts'
 
 /** A policy directory that is valid and tested, and may be published. */
@@ -19,6 +21,8 @@ interface Candidate {
   readonly engine: EngineReport
   /** The configuration by which a diff names routes. */
   readonly admission: Admission
+  readonly tests: TestReport
+  readonly warnings: readonly Finding[]
 }
 
 /** What the user accepts about a candidate. */
@@ -42,7 +46,7 @@ export async function readCandidate(
 ): Promise<Candidate | number> {
   const { output } = options
   if (isCommit(name)) {
-    throw new UsageError(`DIR: push publishes a directory: check out ${name.slice(4)} first`)
+    throw new UsageError(`DIR: ${name} is not a directory: check out ${name.slice(4)} first`)
   }
   const review = await reviewDirectory(name, io, () => readSurroundings(settings, options, io))
   io.err(formatFindings('error', review.errors) + formatFindings('warning', review.warnings))
@@ -71,7 +75,8 @@ export async function readCandidate(
     return decline(`refused: ${slowness}; change the model, or add --allow-slow`)
   }
   io.err(slowNote(engine))
-  return { files: review.directory.files, set, engine, admission }
+  const { directory, warnings } = review
+  return { files: directory.files, set, engine, admission, tests, warnings }
 }
 
 function untested(name: string): string {

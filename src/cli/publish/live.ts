@@ -2,19 +2,19 @@ import type { Admission } from '../../admission/verdict.ts'
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
 import { Fault } from '../../errors.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
-import { type Head, type PolicyStore, policyOf } from '../../stores/policies/policy-store.ts'
+import { type PolicyStore, policyOf } from '../../stores/policies/policy-store.ts'
 import type { Io } from '../io.ts'
 import { compareAccess, formatAccess } from '../policy/access.ts'
 
 /** The live policy, or why it cannot be compared with; a push then repairs it. */
 export async function readLive(
-  seen: Head | undefined,
+  revision: string | undefined,
   store: PolicyStore,
 ): Promise<PolicySet | string> {
-  if (seen === undefined) return 'nothing is published yet'
+  if (revision === undefined) return 'nothing is published yet'
   try {
-    const document = await store.read(seen.revision)
-    if (document === undefined) return `${seen.revision} is live, but its document is lost`
+    const document = await store.read(revision)
+    if (document === undefined) return `${revision} is live, but its document is lost`
     return policyOf(document)
   } catch (error) {
     // With a cause, Redis itself fails, and not the document in it.

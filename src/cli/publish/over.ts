@@ -8,7 +8,12 @@ export interface Over {
   /** The value of `--over`: a revision, or `live` for any. */
   readonly option: string | undefined
   /** The directory of the files, and the revision that they come from, if recorded. */
-  readonly directory?: { readonly name: string; readonly base: string | undefined }
+  readonly directory?: {
+    readonly name: string
+    readonly base: string | undefined
+    /** The revision that was proposed with these files. */
+    readonly proposed?: string | undefined
+  }
 }
 
 /** Throws `UsageError` when the value of `--over` cannot be a revision. */
@@ -46,8 +51,9 @@ export async function whyNotOver(
     if (live.revision.startsWith(option)) return undefined
     return `refused: --over is ${option}, but ${await describeHead(live, store)}; nothing was published. ${advice(option, live)}`
   }
-  if (directory === undefined || directory.base === live.revision) return undefined
-  const { name, base } = directory
+  if (directory === undefined) return undefined
+  const { name, base, proposed } = directory
+  if (base === live.revision || proposed === live.revision) return undefined
   if (base !== undefined) {
     return `refused: ${name} comes from ${base}, but ${await describeHead(live, store)}; publishing would undo that. ${advice(base, live)}`
   }

@@ -4,12 +4,8 @@ import { checkAgainst } from '../../policy/checks/check.ts'
 import { knownRoles } from '../../policy/checks/known-roles.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
-import {
-  createDocument,
-  type Head,
-  type Move,
-  type PolicyStore,
-} from '../../stores/policies/policy-store.ts'
+import type { Head, Move, PolicyStore } from '../../stores/policies/policy-store.ts'
+import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces } from '../format.ts'
@@ -26,6 +22,14 @@ import {
 } from './convergence.ts'
 import { compareWithLive, readLive } from './live.ts'
 import { describeHead, type Over, whyNotOver } from './over.ts'
+import {
+  type Approved,
+  createSigned,
+  needsSignature,
+  type Signing,
+  signatureNote,
+  signedBy,
+} from './signing.ts'
 
 /** What to publish, by whom and why. */
 export interface Publication {
@@ -45,6 +49,10 @@ export interface Publication {
   readonly waitSeconds: number | undefined
   /** How many replicas must use it; `undefined`: those that report. */
   readonly replicas: number | undefined
+  /** Whose signatures count, and the key to sign with. */
+  readonly signing: Signing
+  /** What others have signed: then exactly that is published. */
+  readonly approved?: Approved
 }
 
 /** The result of a publication. */
@@ -70,6 +78,7 @@ interface PublishParts {
 /** What is live, and how the publication differs from it. */
 interface ReviewedChange {
   readonly seen: Head | undefined
+  readonly state: LiveState
   /** The same policy is live. */
   readonly isLive: boolean
   readonly diff: PlacedDiff | undefined
@@ -80,19 +89,24 @@ export async function reviewChange(
   publication: Publication,
   { store, io }: PublishParts,
 ): Promise<ReviewedChange> {
-  const { set, yes, kind, over } = publication
-  const seen = await store.head()
-  const live = await readLive(seen, store)
-  // Publishing again repairs a document that is lost or broken.
-  if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set)) {
+  const { set, yes, kind, over, signing, approved } = publication
+  const state = await readLiveState(store, signing.trust, Date.now())
+  const { head: seen } = state
+  io.err(signatureNote(state, publication))
+  const stale = approved?.whyStale(state)
+  if (stale !== undefined) return decline(stale)
+  const live = await readLive(state.revision, store)
+  // Publishing again repairs a document that is lost or broken, and signs one that is not signed.
+  const isKept = !needsSignature(state, publication)
+  if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set) && isKept) {
     io.err(`${set.revision} is already live: nothing to publish\n`)
-    return { seen, isLive: true, diff: undefined }
+    return { seen, state, isLive: true, diff: undefined }
   }
   if (kind === 'push' && typeof live !== 'string') warnOfNewRoles(publication, live, io)
   const diff = compareWithLive(publication, live, io)
   const isAsked = !yes && io.isTerminal === true
   const reason = await whyNotOver(seen, { revision: set.revision, over, isAsked }, store)
-  return reason === undefined ? { seen, isLive: false, diff } : decline(reason)
+  return reason === undefined ? { seen, state, isLive: false, diff } : decline(reason)
 }
 
 /**
@@ -105,12 +119,12 @@ export async function publishPolicy(
   parts: PublishParts,
 ): Promise<PublicationReport | undefined> {
   const { store, io } = parts
-  const { set, engine, yes, kind, waitSeconds, replicas } = publication
+  const { set, engine, yes, kind, waitSeconds, replicas, approved } = publication
   const convergenceWith = async (head: Head) =>
     waitSeconds === undefined
       ? undefined
       : awaitConvergence(head, { seconds: waitSeconds, replicas }, { store, io })
-  const { seen, isLive, diff } = await reviewChange(publication, parts)
+  const { seen, state, isLive, diff } = await reviewChange(publication, parts)
   if (isLive && seen !== undefined) {
     const unconfirmed = await store.unconfirmed(seen)
     noteRisk(unconfirmed, io)
@@ -119,16 +133,12 @@ export async function publishPolicy(
   }
   if (!yes && !(await confirm(set, io))) return undefined
 
-  const document = createDocument(publication.files, {
-    author: publication.author,
-    message: publication.message,
-    parent: seen?.revision,
-    now: new Date(),
-  })
-  const published = await store.publish(document, seen?.revision, { kind })
+  const { document, signed } = approved ?? (await createSigned(publication, state))
+  const options = { kind, ...(signed !== undefined && { signed }) }
+  const published = await store.publish(document, seen?.revision, options)
   if (!published.moved) return decline(await supersededBy(seen, published.head, store))
 
-  io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}\n`)
+  io.err(`published ${set.revision} over ${seen?.revision ?? 'nothing'}${signedBy(publication)}\n`)
   const { head, unconfirmed } = published
   noteRisk(unconfirmed, io)
   const convergence = await convergenceWith(head)

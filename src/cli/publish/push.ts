@@ -2,33 +2,36 @@ import { type Run, UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
 import type { Io } from '../io.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
-import { baseNotWritten, readBase, writeBase } from './base.ts'
+import { baseNotWritten, readBase, readProposed, writeBase } from './base.ts'
 import { readCandidate } from './candidate.ts'
 import { rehearse } from './dry-run.ts'
 import { checkOver } from './over.ts'
 import { publishPolicy, reportPublication } from './publish.ts'
-import { pushSpec } from './specs.ts'
+import { ownSigning } from './signing.ts'
+import { messageOption, type pushSpec } from './specs.ts'
 import { waitingOf } from './waiting.ts'
 
 /** Publishes a policy directory that is valid, tested and confirmed. */
 export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [named] }, io) => {
   const { output, yes } = options
-  const message = options.message.trim()
+  const message = (options.message ?? '').trim()
   if (message === '') {
-    throw new UsageError(`-m is required: ${pushSpec.options.message.required}`)
+    throw new UsageError(`-m is required: ${messageOption.message.required}`)
   }
   checkOver(options.over)
   const { waitSeconds, allowLost, replicas } = waitingOf(options)
   const author = authorOf(options.author, io)
   const settings = policySettings(options.config, io)
   const name = named ?? settings.directory
+  const signing = await ownSigning(options.key, settings.trust(), { proposed: name, io })
 
   const candidate = await readCandidate(name, options, { settings, io })
   if (typeof candidate === 'number') return candidate
   const place = { directory: name, cwd: io.cwd, redis: settings.redis() }
-  const over = { option: options.over, directory: { name, base: await readBase(place) } }
+  const bases = { base: await readBase(place), proposed: await readProposed(place) }
+  const over = { option: options.over, directory: { name, ...bases } }
   const publication = {
-    ...{ ...candidate, author, message, yes, over, waitSeconds, replicas },
+    ...{ ...candidate, author, message, yes, over, waitSeconds, replicas, signing },
     kind: 'push',
   } as const
   return withPolicyStore(settings, async (store) => {

@@ -7,6 +7,7 @@ import { policySettings, withPolicyStore } from '../settings.ts'
 import { checkOver } from './over.ts'
 import { publishPolicy, reportPublication } from './publish.ts'
 import { authorOf } from './push.ts'
+import { ownSigning } from './signing.ts'
 import type { rollbackSpec } from './specs.ts'
 import { waitingOf } from './waiting.ts'
 
@@ -27,6 +28,7 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
   const over = { option: options.over }
   const settings = policySettings(options.config, io)
   const { admission } = settings.admission()
+  const signing = await ownSigning(options.key, settings.trust(), { proposed: revision, io })
   return withPolicyStore(settings, async (store) => {
     const { files, set } = await readPublished(revision, store)
     // Not refused: the revision was live before, and an incident does not wait for another option.
@@ -36,6 +38,7 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
     const report = await publishPolicy(
       {
         ...{ files, set, engine, author, message, yes, over, waitSeconds, replicas, admission },
+        signing,
         kind: 'rollback',
       },
       { store, io },

@@ -1,6 +1,34 @@
 import { type CommandSpec, configOption, outputOption } from '../command.ts'
 import { directoryArgument } from '../policy/specs.ts'
 
+/** Why, which `push` and `propose` require. */
+export const messageOption = {
+  message: {
+    short: 'm',
+    value: 'MESSAGE',
+    required: 'give the reason for this change',
+    description: 'reason for this change',
+  },
+} as const
+
+/** What the user accepts about a policy directory. */
+export const candidateOptions = {
+  'allow-slow': {
+    description: 'accept a model that the index cannot answer: every rule adds to each decision',
+  },
+  'allow-empty': { description: 'accept a policy without rules: only admin keeps access' },
+  accounts: { description: 'warn about roles that have no row in the accounts database' },
+  'no-tests': { description: 'accept a directory without tests; tests that exist still run' },
+} as const
+
+/** The key of the person who publishes or approves. */
+export const keyOption = {
+  key: {
+    value: 'FILE',
+    description: 'sign with this private key, for gateways with policy.trust',
+  },
+} as const
+
 /** The options of the commands that publish. */
 const publishOptions = {
   yes: { short: 'y', description: 'publish without asking' },
@@ -8,6 +36,7 @@ const publishOptions = {
     value: 'REVISION|live',
     description: 'publish only if this revision is live; "live" replaces any revision',
   },
+  ...keyOption,
   author: { value: 'NAME', description: 'author in the history (default: your user name)' },
   wait: {
     value: 'SECONDS',
@@ -33,27 +62,30 @@ const publishOptions = {
 
 export const pushSpec = {
   name: 'policy push',
-  summary: 'check, test and publish a policy directory',
+  summary: 'check, test and publish a policy directory, or publish an approved proposal',
   details: `Shows what changes compared with the live policy, asks for confirmation, publishes to Redis and
 waits until every known replica uses the new revision.
 
 Never replaces a revision that you have not seen: "pull" and "push" record in DIR/.postern/base which
 revision of this Redis the files come from. When another revision is live, "push" refuses and names
-its author. Files without that record need --over together with --yes.`,
-  arguments: [directoryArgument],
+its author. Files without that record need --over together with --yes.
+
+With the REVISION of a proposal, publishes exactly what was proposed, once enough trusted keys have
+signed it. When policy.trust requires one signature, push DIR --key signs and publishes at once.`,
+  arguments: [
+    {
+      name: 'DIR|REVISION',
+      optional: true,
+      description: 'policy directory (default: policy.directory), or the revision of a proposal',
+    },
+  ],
   options: {
     message: {
       short: 'm',
       value: 'MESSAGE',
-      required: 'give the reason for this change',
-      description: 'reason for this change',
+      description: 'reason for this change; required for a directory',
     },
-    'allow-slow': {
-      description: 'publish a model that the index cannot answer: every rule adds to each decision',
-    },
-    'allow-empty': { description: 'publish a policy without rules: only admin keeps access' },
-    accounts: { description: 'warn about roles that have no row in the accounts database' },
-    'no-tests': { description: 'publish a directory without tests; tests that exist still run' },
+    ...candidateOptions,
     'dry-run': {
       description: 'do everything except publish, and exit as push would if you said yes',
     },
@@ -61,13 +93,15 @@ its author. Files without that record need --over together with --yes.`,
   },
   exitCodes: {
     0: 'published and active on every replica (with --no-wait: published)',
-    1: 'not published, or replicas are behind, lost or unknown',
+    1: 'not published, not signed by enough keys, or replicas are behind, lost or unknown',
     3: 'the policy or the configuration is not valid',
     4: 'a test failed, or the directory has no tests',
-    5: 'Redis is unreachable, or does not confirm what was published',
+    5: 'Redis is unreachable, does not confirm what was published, or the proposal does not exist',
   },
   examples: [
     "postern policy push -m 'clerks may cancel orders'",
+    "postern policy push -m 'clerks may cancel orders' --key ann.pem",
+    'postern policy push r-3f2a9c81d604',
     "postern policy push -m 'release 7' ../policies --yes --author ci --over r-3f2a9c81d604 --replicas 12",
     "postern policy push -m 'release 7' ../policies --dry-run  # for a pull request",
     "postern policy push -m 'incident 12: admin only' ../empty --allow-empty",
@@ -169,12 +203,13 @@ as a new entry of the history and waits until every known replica uses it.`,
   },
   exitCodes: {
     0: 'published and active on every replica (with --no-wait: published)',
-    1: 'not published, or replicas are behind, lost or unknown',
+    1: 'not published, not signed by enough keys, or replicas are behind, lost or unknown',
     3: 'the configuration is not valid',
     5: 'Redis is unreachable or does not confirm, or the revision does not exist',
   },
   examples: [
     'postern policy rollback r-3f2a9c81d604',
     "postern policy rollback r-3f2a9c81d604 -m 'incident 12' --yes --author oncall",
+    'postern policy rollback r-3f2a9c81d604 --key ann.pem',
   ],
 } as const satisfies CommandSpec

@@ -76,7 +76,7 @@ export class Publication {
   async run(): Promise<Published> {
     const { redis, history, failoverTimeoutMs } = this.#parts
     const retry = <T>(work: () => Promise<T>) => retryDuringFailover(work, failoverTimeoutMs)
-    const isReplacing = await retry(() => this.#isStoredDocumentBroken())
+    const isReplacing = await retry(() => this.#mustReplaceDocument())
     const moves = await retry(() => history(HISTORY))
     const isOurs = (move: Move) => move.id === this.#move.id
     let made: Published | undefined
@@ -100,12 +100,17 @@ export class Publication {
     }
   }
 
-  /** A broken document has to be replaced: the script keeps one that exists. */
-  async #isStoredDocumentBroken(): Promise<boolean> {
+  /**
+   * The script keeps a document that exists, unless it is broken. Signatures are about one document:
+   * another one of the same policy, with another author or time, would not be theirs.
+   */
+  async #mustReplaceDocument(): Promise<boolean> {
+    const { revision, checksum } = this.#document
     try {
-      const present = await this.#parts.read(this.#document.revision)
-      if (present !== undefined) rejectDifferentPolicy(present, this.#document)
-      return false
+      const present = await this.#parts.read(revision)
+      if (present === undefined) return false
+      rejectDifferentPolicy(present, this.#document)
+      return this.#move.signed !== undefined && present.checksum !== checksum
     } catch (error) {
       if (error instanceof Fault && error.part === 'policies') throw error
       // A Fault without a cause is about the content, and so is WRONGTYPE.

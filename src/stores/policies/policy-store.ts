@@ -9,6 +9,7 @@ import {
   type PublicationOptions,
   type Published,
 } from './policy-publication.ts'
+import { createProposals, type Proposals } from './proposals/proposals.ts'
 import { createReplicas, type ReplicaReport } from './replicas/replicas.ts'
 
 export { createDocument, type PolicyDocument, policyOf } from './document/policy-document.ts'
@@ -38,6 +39,8 @@ export interface PolicyStore {
   replicas(): Promise<readonly ReplicaReport[]>
   /** Removes a replica that no longer runs from that list. */
   forgetReplica(id: string): Promise<void>
+  /** Policies that people review before they are published. */
+  readonly proposals: Proposals
   close(): Promise<void>
 }
 
@@ -66,7 +69,12 @@ export async function openPolicyStore(
 export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): PolicyStore {
   const keys = policyKeys(redis.prefix)
   const retry = <T>(work: () => Promise<T>) => retryDuringFailover(work, failoverTimeoutMs)
-  const replicas = createReplicas({ ...redis, run: (command) => retry(() => redis.run(command)) })
+  const retrying: RedisClient = {
+    ...redis,
+    run: (command) => retry(() => redis.run(command)),
+    runBulk: (command) => retry(() => redis.runBulk(command)),
+  }
+  const replicas = createReplicas(retrying)
 
   async function head(): Promise<Head | undefined> {
     const text = await redis.run((commands) => commands.get(keys.head))
@@ -99,6 +107,7 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): Po
     },
     replicas: replicas.list,
     forgetReplica: replicas.forget,
+    proposals: createProposals(retrying),
     close: redis.close,
   }
 }

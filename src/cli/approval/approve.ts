@@ -1,0 +1,70 @@
+import type { Run } from '../command.ts'
+import { decline } from '../declined.ts'
+import { json, printable } from '../format.ts'
+import type { Io } from '../io.ts'
+import { compareWithLive, readLive } from '../publish/live.ts'
+import { openSigner } from '../publish/signing.ts'
+import { policySettings, withPolicyStore } from '../settings.ts'
+import { checkRevision, openProposal } from './open-proposal.ts'
+import { formatProposal, nextStep, proposalAsJson, staleReason } from './proposal-in-words.ts'
+import type { approveSpec } from './specs.ts'
+
+/** Shows a proposal to a person and signs it. */
+export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
+  const {
+    options: { key, yes, output, config },
+    arguments: [name],
+  } = call
+  checkRevision(name)
+  const settings = policySettings(config, io)
+  const { admission } = settings.admission()
+  const trust = settings.trust()
+  const signer = await openSigner(key, trust, io)
+  return withPolicyStore(settings, async (store) => {
+    const open = await openProposal(name, { store, trust })
+    const { proposal } = open
+    const { revision } = proposal
+    io.err(formatProposal(open))
+    if (open.state === 'stale') return decline(`refused: ${staleReason(open)}`)
+    const hasSigned =
+      trust === undefined
+        ? proposal.signatures.has(signer.fingerprint)
+        : open.signers.includes(signer.name)
+    if (hasSigned) {
+      return decline(
+        `refused: ${signer.name} has signed ${revision} already: another key must sign`,
+      )
+    }
+    compareWithLive({ set: open.set, admission }, await readLive(open.live.revision, store), io)
+    if (!yes && !(await confirm(revision, signer.name, io))) return decline('not signed')
+
+    const signature = await signer.sign(proposal.statement)
+    const { fingerprint } = signer
+    const result = await store.proposals.sign(proposal, { fingerprint, signature })
+    if (result !== 'done') return decline(refusals[result](revision))
+    const signed = await openProposal(revision, { store, trust })
+    if (output === 'json') io.out(json({ signedBy: signer.name, ...proposalAsJson(signed) }))
+    else {
+      io.out(printable(`${signer.name} signed ${revision}`).concat('\n'))
+      io.err(`${nextStep(signed)}\n`)
+    }
+    return 0
+  })
+}
+
+const refusals = {
+  missing: (revision: string) =>
+    `refused: the proposal of ${revision} was published or dropped while you read it`,
+  changed: (revision: string) =>
+    `refused: ${revision} was proposed again while you read it: review the new proposal`,
+} as const
+
+async function confirm(revision: string, name: string, io: Io): Promise<boolean> {
+  if (io.isTerminal !== true || io.ask === undefined) {
+    return decline(
+      'stdin or stderr is not a terminal: review the proposal above, then run again with --yes',
+    )
+  }
+  const answer = await io.ask(printable(`Sign ${revision} as ${name}? Type yes: `))
+  return /^y(?:es)?$/i.test(answer.trim())
+}

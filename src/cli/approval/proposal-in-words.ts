@@ -1,0 +1,69 @@
+import type { ProposalEvidence } from '../../stores/policies/proposals/proposals.ts'
+import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
+import { count, printable } from '../format.ts'
+
+/** Who proposes what and why, what speaks for it, and who has signed, a line each. */
+export function formatProposal(reviewed: ReviewedProposal): string {
+  const { proposal, statement } = reviewed
+  const { kind, over, evidence } = proposal.about
+  const lines = [
+    `${proposal.revision} over ${over ?? 'nothing'}`,
+    `  proposed    by ${statement.author} (not verified) at ${statement.at}`,
+    `  why         ${statement.message}`,
+    ...(kind === 'rollback' ? ['  kind        rollback to a revision that was live before'] : []),
+    ...evidenceLines(evidence).map((line) => `  reported    ${line}`),
+    `  signatures  ${signaturesOf(reviewed)}`,
+  ]
+  return lines.map((line) => `${printable(line)}\n`).join('')
+}
+
+/** What the proposer's checks said. No signature covers it: an approver may repeat them. */
+function evidenceLines({ tests, warnings, replay }: ProposalEvidence): readonly string[] {
+  return [
+    ...(tests === undefined
+      ? []
+      : [
+          `${count(tests.passed, 'test')} passed, coverage ${tests.coverage} %, ${count(warnings, 'warning')}`,
+        ]),
+    ...(replay === undefined ? [] : replay.split('\n').filter((line) => line !== '')),
+  ]
+}
+
+/** `1/2 (ann)`. */
+export function signaturesOf({ signers, needed, otherSignatures }: ReviewedProposal): string {
+  const by = signers.length === 0 ? '' : ` (${signers.join(', ')})`
+  if (needed > 0) {
+    const others = otherSignatures === 0 ? '' : `, and ${otherSignatures} that do not count`
+    return `${signers.length}/${needed}${by}${others}`
+  }
+  return otherSignatures === 0 ? '-' : `${otherSignatures} (not verified: policy.trust is not set)`
+}
+
+/** What can be done next, or why nothing can. */
+export function nextStep(reviewed: ReviewedProposal): string {
+  const { state, proposal, signers, needed } = reviewed
+  const { revision } = proposal
+  switch (state) {
+    case 'stale':
+      return staleReason(reviewed)
+    case 'approved':
+      return `publish it with: postern policy push ${revision}`
+    case 'open':
+      return `needs ${count(needed - signers.length, 'more signature')}: postern policy approve ${revision} --key FILE`
+  }
+}
+
+/** Why a proposal cannot be signed or published any more. */
+export function staleReason({ proposal, statement }: ReviewedProposal): string {
+  const { revision, about } = proposal
+  const over = statement.after?.revision ?? about.over ?? 'nothing'
+  return `${revision} was proposed over ${over}, which is not live any more: compare with the live policy and propose it again`
+}
+
+/** A proposal as `--output json` prints it. */
+export function proposalAsJson({ proposal, statement, ...reviewed }: ReviewedProposal) {
+  const { revision, about } = proposal
+  const { author, message, at } = statement
+  const { state, signers, needed, otherSignatures } = reviewed
+  return { revision, state, author, message, at, ...about, signers, needed, otherSignatures }
+}

@@ -1,0 +1,161 @@
+import type { Admission } from '../../admission/verdict.ts'
+import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
+import type { Trust } from '../../signing/trust.ts'
+import { isRevision } from '../../stores/policies/document/policy-document.ts'
+import { createDocument, type PolicyStore } from '../../stores/policies/policy-store.ts'
+import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
+import type { ProposalAbout, ProposalEvidence } from '../../stores/policies/proposals/proposals.ts'
+import { reviewProposal } from '../../stores/policies/proposals/review-proposal.ts'
+import { type Call, type Run, UsageError } from '../command.ts'
+import { decline } from '../declined.ts'
+import { jsonPieces, printable } from '../format.ts'
+import type { Io } from '../io.ts'
+import { diffAsJson } from '../policy/diff-json.ts'
+import { reportEngine, slowNote } from '../policy/engine-cost.ts'
+import { readPublished } from '../policy/versions.ts'
+import { type BasePlace, readBase, readProposed, writeProposed } from '../publish/base.ts'
+import { readCandidate } from '../publish/candidate.ts'
+import { compareWithLive, readLive } from '../publish/live.ts'
+import { checkOver, type Over, whyNotOver } from '../publish/over.ts'
+import { authorOf } from '../publish/push.ts'
+import { liveStatement, openSigner, type Signer, signatureNote } from '../publish/signing.ts'
+import { type PolicySettings, policySettings, withPolicyStore } from '../settings.ts'
+import { openProposal } from './open-proposal.ts'
+import { nextStep, proposalAsJson } from './proposal-in-words.ts'
+import { proposeSpec } from './specs.ts'
+
+/** Stores a policy for others to review and sign, with what the checks say about it. */
+export const policyPropose: Run<typeof proposeSpec> = async (call, io) => {
+  const { options } = call
+  const message = options.message.trim()
+  if (message === '') {
+    throw new UsageError(`-m is required: ${proposeSpec.options.message.required}`)
+  }
+  checkOver(options.over)
+  const author = authorOf(options.author, io)
+  const settings = policySettings(options.config, io)
+  const trust = settings.trust()
+  const signer = options.key === undefined ? undefined : await openSigner(options.key, trust, io)
+  const proposed = await readPolicy(call, settings, io)
+  if (typeof proposed === 'number') return proposed
+  return withPolicyStore(settings, (store) =>
+    propose({ ...proposed, author, message, signer, trust, output: options.output }, { store, io }),
+  )
+}
+
+/** What is proposed, before the live policy is known. */
+interface Proposed {
+  readonly files: readonly PolicyFile[]
+  readonly set: PolicySet
+  readonly admission: Admission
+  readonly kind: ProposalAbout['kind']
+  readonly evidence: ProposalEvidence
+  readonly over: Over
+  /** The directory, which records what was proposed. */
+  readonly place?: BasePlace
+}
+
+async function readPolicy(
+  { options, arguments: [named] }: Call<typeof proposeSpec>,
+  settings: PolicySettings,
+  io: Io,
+): Promise<Proposed | number> {
+  const name = named ?? settings.directory
+  if (isRevision(name)) {
+    const { files, set } = await withPolicyStore(settings, (store) => readPublished(name, store))
+    io.err(slowNote(reportEngine(set, io)))
+    const { admission } = settings.admission()
+    const over = { option: options.over }
+    return { files, set, admission, kind: 'rollback', evidence: { warnings: 0 }, over }
+  }
+  const candidate = await readCandidate(name, options, { settings, io })
+  if (typeof candidate === 'number') return candidate
+  const { files, set, admission, tests, warnings } = candidate
+  const place = { directory: name, cwd: io.cwd, redis: settings.redis() }
+  const evidence = {
+    warnings: warnings.length,
+    tests: { passed: tests.outcomes.length, coverage: tests.coverage.percent },
+  }
+  const bases = { base: await readBase(place), proposed: await readProposed(place) }
+  const over = { option: options.over, directory: { name, ...bases } }
+  return { files, set, admission, kind: 'push', evidence, over, place }
+}
+
+interface Proposing extends Proposed {
+  readonly author: string
+  readonly message: string
+  readonly signer: Signer | undefined
+  readonly trust: Trust | undefined
+  readonly output: 'text' | 'json'
+}
+
+async function propose(
+  proposing: Proposing,
+  { store, io }: { readonly store: PolicyStore; readonly io: Io },
+): Promise<number> {
+  const { files, set, kind, evidence, author, message, signer, trust } = proposing
+  const { revision } = set
+  const live = await readLiveState(store, trust, Date.now())
+  if (live.head?.revision === revision && trust === undefined) {
+    return decline(`${revision} is already live: nothing to propose`)
+  }
+  io.err(signatureNote(live, { signing: { trust, signer } }))
+  const diff = compareWithLive(proposing, await readLive(live.revision, store), io)
+  const candidate = { revision, over: proposing.over, isAsked: true }
+  const reason = await whyNotOver(live.head, candidate, store)
+  if (reason !== undefined) return decline(reason)
+
+  const parent = live.revision
+  const document = createDocument(files, { author, message, parent, now: new Date() })
+  const statement = liveStatement(document, live.after)
+  const { fingerprint } = signer ?? {}
+  const signatures =
+    fingerprint === undefined || signer === undefined
+      ? []
+      : [{ fingerprint, signature: await signer.sign(statement) }]
+  const about = { kind, over: live.head?.revision ?? null, evidence }
+  const replaces = await replaceable(revision, { store, live, trust })
+  const result = await store.proposals.propose({
+    ...{ document, statement, about, signatures, replaces },
+  })
+  if (result === 'changed') return decline(`refused: someone else proposed ${revision} meanwhile`)
+  if (result === 'full') {
+    return decline(
+      'refused: 100 proposals are open: drop those that are not needed with "postern policy proposals --drop REVISION"',
+    )
+  }
+
+  if (proposing.place !== undefined) await writeProposed(proposing.place, revision)
+  const stored = await openProposal(revision, { store, trust })
+  if (proposing.output === 'json') {
+    const proposal = { ...proposalAsJson(stored), diff: diff && diffAsJson(diff) }
+    for (const piece of jsonPieces(proposal)) io.out(piece)
+    return 0
+  }
+  const by = signer === undefined ? '' : `, signed by ${signer.name}`
+  io.out(printable(`proposed ${revision} over ${about.over ?? 'nothing'}${by}`).concat('\n'))
+  io.err(`${nextStep(stored)}\n`)
+  return 0
+}
+
+/** The statement of an earlier proposal that this one may replace. Declines one that people work on. */
+async function replaceable(
+  revision: string,
+  {
+    store,
+    live,
+    trust,
+  }: {
+    readonly store: PolicyStore
+    readonly live: LiveState
+    readonly trust: Trust | undefined
+  },
+): Promise<string | undefined> {
+  const present = await store.proposals.read(revision)
+  const reviewed = present && reviewProposal(present, live, trust)
+  if (reviewed === undefined || reviewed.state === 'stale') return present?.statement
+  const { author, at } = reviewed.statement
+  return decline(
+    `refused: ${author} proposed ${revision} already at ${at}: approve that, or drop it with "postern policy proposals --drop ${revision}"`,
+  )
+}

@@ -1,0 +1,99 @@
+import type { RedisClient } from '../../redis/redis.ts'
+import {
+  formatDocument,
+  isRevision,
+  type PolicyDocument,
+  parseDocument,
+} from '../document/policy-document.ts'
+import { type Proposal, type ProposalAbout, readProposal, signatureField } from './proposal.ts'
+import { proposeScript, signScript } from './proposal-scripts.ts'
+
+export type { Proposal, ProposalAbout, ProposalEvidence } from './proposal.ts'
+
+/** Long enough for holidays; what has been open for longer compares with a policy of the past. */
+const OPEN_MS = 30 * 24 * 60 * 60 * 1000
+/** More than people review, and few enough to list. */
+const MAX_OPEN = 100
+
+/** A signature, and the fingerprint of its key. */
+interface KeyedSignature {
+  readonly fingerprint: string
+  readonly signature: string
+}
+
+/** What to propose. */
+interface NewProposal {
+  readonly document: PolicyDocument
+  readonly statement: string
+  readonly about: ProposalAbout
+  readonly signatures: readonly KeyedSignature[]
+  /** The statement of the proposal that it replaces, if one exists. */
+  readonly replaces: string | undefined
+}
+
+/** The proposals in one Redis. Whoever can write there can alter them: verify what you read. */
+export interface Proposals {
+  /** `changed`: another proposal of this revision exists. `full`: too many proposals are open. */
+  propose(proposal: NewProposal): Promise<'done' | 'changed' | 'full'>
+  /** `undefined` when it is missing or invalid. */
+  read(revision: string): Promise<Proposal | undefined>
+  /** The document of a proposal, verified by its checksum. A broken one is a Fault. */
+  document(revision: string): Promise<PolicyDocument | undefined>
+  /** Adds a signature over this very statement, or replaces that of its key. */
+  sign(proposal: Proposal, signature: KeyedSignature): Promise<'done' | 'missing' | 'changed'>
+  /** The open proposals that can be read, newest first. */
+  list(): Promise<readonly Proposal[]>
+  /** Returns whether it existed. */
+  drop(revision: string): Promise<boolean>
+}
+
+export function createProposals(redis: RedisClient): Proposals {
+  const base = `${redis.prefix}policy:proposal`
+  const index = `${base}s`
+  const keyOf = (revision: string) => `${base}:${revision}`
+  const documentKey = (revision: string) => `${base}:${revision}:document`
+
+  async function read(revision: string): Promise<Proposal | undefined> {
+    const fields = await redis.run((commands) => commands.hgetall(keyOf(revision)))
+    return readProposal(revision, fields)
+  }
+
+  return {
+    read,
+    async propose({ document, statement, about, signatures, replaces = '' }) {
+      const { revision } = document
+      const keys = [keyOf(revision), documentKey(revision), index]
+      const fields = signatures.flatMap(({ fingerprint, signature }) => {
+        return [signatureField(fingerprint), signature]
+      })
+      const values = [
+        ...[replaces, revision, statement, JSON.stringify(about), formatDocument(document)],
+        ...[OPEN_MS, MAX_OPEN, ...fields],
+      ]
+      return (await redis.runBulk((commands) =>
+        commands.eval(proposeScript, keys.length, ...keys, ...values),
+      )) as 'done' | 'changed' | 'full'
+    },
+    async document(revision) {
+      const text = await redis.runBulk((commands) => commands.get(documentKey(revision)))
+      return text === null ? undefined : parseDocument(text, revision)
+    },
+    async sign({ revision, statement }, { fingerprint, signature }) {
+      const values = [statement, signatureField(fingerprint), signature]
+      const answer = await redis.run((commands) =>
+        commands.eval(signScript, 1, keyOf(revision), ...values),
+      )
+      return answer as 'done' | 'missing' | 'changed'
+    },
+    async list() {
+      const revisions = await redis.run((commands) => commands.zrevrange(index, 0, MAX_OPEN - 1))
+      const found = await Promise.all(revisions.filter(isRevision).map(read))
+      return found.filter((each) => each !== undefined)
+    },
+    async drop(revision) {
+      const keys = [keyOf(revision), documentKey(revision)]
+      await redis.run((commands) => commands.zrem(index, revision))
+      return (await redis.run((commands) => commands.del(...keys))) > 0
+    },
+  }
+}

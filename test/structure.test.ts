@@ -47,6 +47,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   policy: ['policy/engine'],
   // What gateways count of a policy, and by which key.
   'policy/usage': ['policy/rule', 'policy/engine'],
+  'policy/shadow': [],
   'policy/import': ['policy/steps.ts', 'policy/model', 'policy/set'],
   'policy/review': ['policy/rule', 'policy/model', 'policy/set'],
   'policy/diff': ['policy/steps.ts', 'policy/rule', 'policy/set', 'policy/review'],
@@ -102,6 +103,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'token',
     'wire',
   ],
+  'gateway/shadow': ['gateway/stages.ts', 'policy', 'policy/engine', 'policy/shadow'],
   gateway: [
     'gateway/',
     'admission',
@@ -131,6 +133,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/policies/replicas',
     'signing',
   ],
+  'stores/policies/shadow': [
+    'stores',
+    'stores/redis',
+    'stores/feed',
+    'stores/policies/document',
+    'policy/engine',
+    'policy/shadow',
+    'signing',
+  ],
   'stores/policies': [
     'stores',
     'stores/redis',
@@ -140,6 +151,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/policies/document',
     'stores/policies/replicas',
     'stores/policies/proposals',
+    'stores/policies/shadow',
     'policy/',
     'signing',
     'thread-priority.ts',

@@ -9,6 +9,18 @@ import type { Authorized, Identified } from './stages.ts'
  */
 export type Observe = (identified: Identified, decision: Decision) => void
 
+/** One observer that calls both. */
+export function combineObservers(
+  first: Observe | undefined,
+  second: Observe | undefined,
+): Observe | undefined {
+  if (first === undefined || second === undefined) return first ?? second
+  return (identified, decision) => {
+    first(identified, decision)
+    second(identified, decision)
+  }
+}
+
 /**
  * Asks the policy whether this caller may make this call. The reason of a refusal goes to the log,
  * not to the client.

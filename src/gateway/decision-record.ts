@@ -1,13 +1,11 @@
-import { createHmac, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { Refusal, type RefusalKind } from '../errors.ts'
 import type { Decision } from '../policy/decide.ts'
 import type { Origin } from '../policy/rule/rule.ts'
 import type { Admit } from './pipeline.ts'
+import { createShowing, type Showing } from './showing.ts'
 import type { Grounds, Received } from './stages.ts'
-
-/** How a record contains a value: as it is, as a keyed hash, or not at all. */
-type Showing = 'plain' | 'hash' | 'omit'
 
 interface DecisionRecordParts {
   readonly userId: Showing
@@ -63,6 +61,7 @@ function createRecorder({ userId, path, digestKey, labels, now, write }: Decisio
       method: call.method,
       path: showPath(call.path),
       ...verdict,
+      shadow: notes.shadow && inShadow(notes.shadow),
       duration_us: decidingMs === undefined ? undefined : Math.round(decidingMs * 10_000) / 10,
       labels,
     })
@@ -84,16 +83,24 @@ const policyReasons = {
   none: 'no-rule',
 } as const satisfies Record<Decision['step'], string>
 
-function byPolicy({ allowed, step, rule, exclusion }: Decision): Verdict {
+function byPolicy(decision: Decision): Verdict {
+  const { allowed, step } = decision
   const reason = step === 'rule' && !allowed ? 'rule-denies' : policyReasons[step]
+  return { result: resultOf(decision), reason, step, ...ruleOf(decision) }
+}
+
+function inShadow(decision: Decision) {
+  return { revision: decision.revision, result: resultOf(decision), ...ruleOf(decision) }
+}
+
+function resultOf({ allowed }: Decision): Verdict['result'] {
+  return allowed ? 'allow' : 'deny'
+}
+
+function ruleOf({ rule, exclusion }: Decision): Pick<Verdict, 'rule'> {
   const origin = (rule ?? exclusion)?.origin
-  return {
-    result: allowed ? 'allow' : 'deny',
-    reason,
-    step,
-    // Only the name: published files have no directory, and every source should record the same text.
-    ...(origin && { rule: { file: basename(origin.file), line: origin.line } }),
-  }
+  // Only the name: published files have no directory, and every source should record the same text.
+  return origin === undefined ? {} : { rule: { file: basename(origin.file), line: origin.line } }
 }
 
 const unidentified: ReadonlySet<RefusalKind> = new Set([
@@ -111,15 +118,4 @@ function withoutPolicy(came: Grounds | unknown): Verdict | undefined {
   }
   if (!(came instanceof Refusal) || !unidentified.has(came.kind)) return undefined
   return { result: 'deny', reason: came.kind, step: 'identity' }
-}
-
-/** Keyed: user IDs are small numbers, so a plain hash could be reversed by trying them all. */
-function createShowing(showing: Showing, kind: string, digestKey: () => string | undefined) {
-  if (showing === 'plain') return (text: string) => text
-  if (showing === 'omit') return () => undefined
-  return (text: string): string | undefined => {
-    const key = digestKey()
-    if (key === undefined) return undefined
-    return createHmac('sha256', key).update(`${kind}:${text}`).digest('base64url').slice(0, 22)
-  }
 }

@@ -5,6 +5,7 @@ import type { Config } from '../config/schema/schema.ts'
 import { createHeaderReader } from '../gateway/arrival/arriving-headers.ts'
 import { createOriginFinder } from '../gateway/arrival/client-origin.ts'
 import { createTrust } from '../gateway/arrival/trusted-peers.ts'
+import { combineObservers } from '../gateway/authorize.ts'
 import { createCheck } from '../gateway/check.ts'
 import { createCors } from '../gateway/cors.ts'
 import type { FindCrossSite } from '../gateway/cross-site.ts'
@@ -59,6 +60,7 @@ export async function buildGateway(
     tracing,
     record,
     usage,
+    shadow,
     log,
   }: {
     tokens: Tokens
@@ -75,6 +77,7 @@ export async function buildGateway(
     tracing: Tracing | undefined
     record: WriteDecision | undefined
     usage: Pick<AdmitParts, 'observe' | 'onIdentified'> | undefined
+    shadow: AdmitParts['observe']
     log: Log
   },
   closing: Closing,
@@ -135,7 +138,7 @@ export async function buildGateway(
     verifyToken: tokens.verify,
     crossSite,
     policies,
-    observe: usage?.observe,
+    observe: combineObservers(usage?.observe, shadow),
     onIdentified: usage?.onIdentified,
     revokeToken: (token: VerifiedToken) => revocations.revoke(revocationOf(token)),
     admit:

@@ -1,4 +1,5 @@
 import type { ModeFacts } from '../config/mode.ts'
+import type { ShadowComparison } from '../gateway/shadow/shadow-comparison.ts'
 import { createReadiness } from '../http/readiness.ts'
 import type { LoginLog } from '../login/login-log.ts'
 import { addLogMetrics, addModeInfo, addOverloadMetrics } from '../metrics/gateway-metrics.ts'
@@ -7,6 +8,7 @@ import { addLoginLogMetrics } from '../metrics/login-log-metrics.ts'
 import { addPolicyMetrics } from '../metrics/policy-metrics.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { addRevocationMetrics } from '../metrics/revocation-metrics.ts'
+import { addShadowMetrics } from '../metrics/shadow-metrics.ts'
 import type { OpenKeys } from '../stores/keys/key-feed.ts'
 import type { OpenPolicySource } from '../stores/policies/open-policy-source.ts'
 import type { RevocationFeed } from '../stores/revocations/revocation-feed.ts'
@@ -19,6 +21,7 @@ import type { ServeOptions } from './options.ts'
 interface ObservedParts {
   readonly registry: MetricRegistry
   readonly policies: OpenPolicySource
+  readonly shadow: ShadowComparison | undefined
   readonly keys: OpenKeys
   readonly assertionProblem: () => string | undefined
   readonly revocations: RevocationFeed
@@ -36,6 +39,14 @@ export function buildOps(
 ): GatewayOps {
   const { registry, policies, keys, revocations, loginLog, tls } = parts
   addPolicyMetrics(registry, policies.state)
+  const { shadow } = parts
+  if (shadow !== undefined) {
+    addShadowMetrics(
+      registry,
+      () => policies.state().shadow,
+      () => shadow.totals(),
+    )
+  }
   addModeInfo(registry, { mode: mode.name, version })
   addLogMetrics(registry, log.dropped)
   addOverloadMetrics(registry, parts.shedRatio)

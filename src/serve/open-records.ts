@@ -2,6 +2,8 @@ import type { Closing } from '../closing.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { createTrust } from '../gateway/arrival/trusted-peers.ts'
 import type { AdmitParts } from '../gateway/pipeline.ts'
+import { ShadowComparison } from '../gateway/shadow/shadow-comparison.ts'
+import { createShowing } from '../gateway/showing.ts'
 import { createUsageCounter } from '../gateway/usage-counter.ts'
 import { openLineFile } from '../log/line-file.ts'
 import { createDecisionLines, type WriteDecision } from '../log/log.ts'
@@ -82,4 +84,22 @@ export function openUsage(
   closing.add(recorder.close)
   addUsageMetrics(registry, recorder.state)
   return counter
+}
+
+/**
+ * What evaluates a shadow policy; `undefined` without policies from Redis, where shadows are pushed.
+ * The policies are loaded before the keys are, so the key of hashes comes later.
+ */
+export function openShadow(
+  { policy, logger }: Config,
+  digestKey: () => string | undefined,
+): ShadowComparison | undefined {
+  if (policy.source !== 'redis') return undefined
+  const { path, userId } = logger.decisions
+  return new ShadowComparison({
+    showing: {
+      path: createShowing(path, 'path', digestKey),
+      userId: createShowing(userId, 'user', digestKey),
+    },
+  })
 }

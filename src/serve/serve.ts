@@ -8,6 +8,7 @@ import { createMetricRegistry } from '../metrics/registry.ts'
 import { createLivePolicies } from '../policy/live.ts'
 import { openPolicySource } from '../stores/policies/open-policy-source.ts'
 import { openRedis } from '../stores/redis/redis.ts'
+import { findLastingKey } from '../token/derived-keys.ts'
 import { version } from '../version.ts'
 import { buildGateway } from './build-gateway.ts'
 import { buildLogin } from './build-login.ts'
@@ -17,7 +18,7 @@ import { buildTokens } from './build-tokens.ts'
 import { warnOfDescriptors } from './descriptors.ts'
 import { logMode } from './log-mode.ts'
 import { openOps } from './open-ops.ts'
-import { openDecisions, openTracing, openUsage } from './open-records.ts'
+import { openDecisions, openShadow, openTracing, openUsage } from './open-records.ts'
 import { openRevocationFeed } from './open-revocation-feed.ts'
 import { clock, type RunningPostern, type ServeOptions } from './options.ts'
 
@@ -45,17 +46,21 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const tracing = openTracing(config, closing)
   const redis = await openRedis(config.redis)
   if (redis !== undefined) closing.add(redis.close)
+  let digestKey: () => string | undefined = () => undefined
+  const shadow = openShadow(config, () => digestKey())
   const policies = await openPolicySource({
     ...config,
     live: createLivePolicies(),
     log,
     version,
     onPropagated: addPropagationMetric(registry),
+    ...(shadow !== undefined && { shadow }),
   })
   closing.add(policies.close)
 
   // Identity: tokens, login, revocation.
   const { keys, tokens, revocations, assertionProblem } = await buildTokens(options, mode, closing)
+  digestKey = findLastingKey(keys.current, 'decisions')
   const cookie = createTokenCookie({
     ...config.cookie,
     secure: mode.secureCookie,
@@ -83,6 +88,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       tracing,
       record,
       usage,
+      shadow: shadow?.observe,
       tunnels,
       revocations: feed,
       policies: policies.current,
@@ -97,6 +103,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     ...ports,
     registry,
     policies,
+    shadow,
     keys,
     assertionProblem,
     revocations: feed,

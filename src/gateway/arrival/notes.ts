@@ -21,6 +21,8 @@ export interface Notes {
   caller?: Caller
   carrier?: Carrier
   decision?: Decision
+  /** What the shadow policy says about the same request; it is not enforced. */
+  shadow?: Decision
   /** How long the policy decision took. */
   decidingMs?: number
   upstream?: string

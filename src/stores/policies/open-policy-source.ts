@@ -1,13 +1,23 @@
 import type { LivePolicies } from '../../policy/live.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
-import { createRedis, type RedisSettings } from '../redis/redis.ts'
+import { createRedis, type RedisClient, type RedisSettings } from '../redis/redis.ts'
 import { createPolicyDirectory } from './policy-directory.ts'
 import { createPolicyFeed, type PolicyFeed } from './policy-feed.ts'
 import { createPolicySnapshot } from './policy-snapshot.ts'
 import type { PolicyState } from './policy-source.ts'
+import { createPrepare } from './prepare-offer.ts'
 import { createPublishedPolicies } from './published-policies.ts'
 import { createReporting, type Reporting } from './replica-reporting.ts'
 import { createReplicas } from './replicas/replicas.ts'
+import {
+  createShadowFeed,
+  missingShadow,
+  type ShadowEvaluation,
+  type ShadowFeed,
+  type ShadowState,
+} from './shadow/shadow-feed.ts'
+import { createShadowReports } from './shadow/shadow-reports.ts'
+import { createDocumentOffers } from './stored-document.ts'
 
 interface PolicySourceSettings {
   readonly source: 'files' | 'redis'
@@ -21,7 +31,10 @@ interface PolicySourceSettings {
 export interface OpenPolicySource extends Pick<PolicyFeed, 'current' | 'problem' | 'close'> {
   readonly revision: () => string | undefined
   /** What `/readyz?verbose` shows. */
-  readonly state: () => PolicyState & { readonly replica?: string }
+  readonly state: () => PolicyState & {
+    readonly replica?: string
+    readonly shadow?: ShadowState | undefined
+  }
 }
 
 interface PolicySourceParts {
@@ -31,6 +44,8 @@ interface PolicySourceParts {
   readonly log: FeedLog
   readonly version: string
   readonly onPropagated?: (seconds: number) => void
+  /** Without it, this process evaluates no shadow. */
+  readonly shadow?: ShadowEvaluation
 }
 
 /**
@@ -56,15 +71,22 @@ async function openRedis(parts: PolicySourceParts) {
   const { snapshot } = policy
   const reachable = { ...settings, url: settings.url ?? '' }
   const redis = createRedis(reachable)
+  const shadow = parts.shadow && openShadow(redis, parts.shadow, parts)
   let reporting: Reporting | undefined
 
   const feed = createPolicyFeed({
-    source: createPublishedPolicies(redis, reachable, { snapshot: snapshot !== undefined }),
+    source: createPublishedPolicies(redis, reachable, {
+      snapshot: snapshot !== undefined,
+      ...(shadow !== undefined && { onShadow: shadow.found }),
+    }),
     live,
     log,
     ...times(policy),
     snapshot: snapshot === undefined ? undefined : createPolicySnapshot(snapshot, log),
-    onChange: () => reporting?.changed(),
+    onChange() {
+      reporting?.changed()
+      shadow?.settle()
+    },
     onPropagated,
   })
   // Whether it succeeds shows in the first attempt to read.
@@ -74,17 +96,38 @@ async function openRedis(parts: PolicySourceParts) {
   reporting = createReporting({ replicas, version, state: feed.state, log })
   const { id } = reporting
   reporting.changed()
+  shadow?.report(id)
 
   return {
     ...feed,
     revision: live.revision,
-    state: () => ({ ...feed.state(), replica: id }),
+    state: () => ({ ...feed.state(), replica: id, shadow: shadow?.state() }),
     async close() {
       await feed.close()
+      await shadow?.close()
       await reporting.close()
       await redis.close()
     },
   }
+}
+
+/** The shadow is loaded as the live policy is: what is large, in a thread. */
+function openShadow(
+  redis: RedisClient,
+  evaluation: ShadowEvaluation,
+  { live, log }: PolicySourceParts,
+): ShadowFeed {
+  const readOffer = createDocumentOffers(redis, { snapshot: false })
+  return createShadowFeed({
+    async load(head, signal) {
+      const offer = await readOffer(head, { isFirst: false, signal })
+      if (offer === undefined) throw missingShadow(head.revision)
+      return createPrepare(signal)(offer)
+    },
+    reports: createShadowReports(redis),
+    live: live.revision,
+    ...{ evaluation, log },
+  })
 }
 
 function times({ pollSeconds, maxAge }: PolicySourceSettings) {

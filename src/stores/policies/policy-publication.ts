@@ -101,23 +101,13 @@ export class Publication {
   }
 
   /**
-   * The script keeps a document that exists, unless it is broken. Signatures are about one document:
-   * another one of the same policy, with another author or time, would not be theirs.
+   * Signatures are about one document: another one of the same policy, with another author or time,
+   * would not be theirs.
    */
   async #mustReplaceDocument(): Promise<boolean> {
-    const { revision, checksum } = this.#document
-    try {
-      const present = await this.#parts.read(revision)
-      if (present === undefined) return false
-      rejectDifferentPolicy(present, this.#document)
-      return this.#move.signed !== undefined && present.checksum !== checksum
-    } catch (error) {
-      if (error instanceof Fault && error.part === 'policies') throw error
-      // A Fault without a cause is about the content, and so is WRONGTYPE.
-      const cause = error instanceof Fault ? error.cause : error
-      if (cause === undefined || String(cause).includes('WRONGTYPE')) return true
-      throw error
-    }
+    const present = await readIntact(this.#document, this.#parts.read)
+    if (present === undefined || present === 'broken') return present === 'broken'
+    return this.#move.signed !== undefined && present.checksum !== this.#document.checksum
   }
 
   async #attempt(isReplacing: boolean, moves: readonly Move[]): Promise<Published> {
@@ -127,7 +117,11 @@ export class Publication {
     const keys = policyKeys(redis.prefix)
     const deleted = revisionsToDelete(moves, [revision, expected]).map(keys.document)
     const { author, signed } = this.#move
-    const touched = [keys.head, keys.document(revision), keys.history, keys.highest, ...deleted]
+    const touched = [
+      ...[keys.head, keys.document(revision), keys.history, keys.highest],
+      ...[keys.shadow, keys.shadowReplicas, keys.shadowReports],
+      ...deleted,
+    ]
     const values = [
       expected ?? '',
       revision,
@@ -206,6 +200,27 @@ function unconfirmedFault(error: unknown): unknown {
   if (!(error instanceof Fault)) return error
   const reason = `${error.message}; the policy was published but is not confirmed: run "postern policy history" to see whether Redis kept it`
   return new Fault(error.part, { cause: error.cause, reason })
+}
+
+/**
+ * The stored document of the same revision, which scripts keep unless it is broken. Throws a Fault
+ * when it is a different policy.
+ */
+export async function readIntact(
+  document: PolicyDocument,
+  read: (revision: string) => Promise<PolicyDocument | undefined>,
+): Promise<PolicyDocument | 'broken' | undefined> {
+  try {
+    const present = await read(document.revision)
+    if (present !== undefined) rejectDifferentPolicy(present, document)
+    return present
+  } catch (error) {
+    if (error instanceof Fault && error.part === 'policies') throw error
+    // A Fault without a cause is about the content, and so is WRONGTYPE.
+    const cause = error instanceof Fault ? error.cause : error
+    if (cause === undefined || String(cause).includes('WRONGTYPE')) return 'broken'
+    throw error
+  }
 }
 
 function rejectDifferentPolicy(present: PolicyDocument, document: PolicyDocument): void {

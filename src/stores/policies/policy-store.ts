@@ -8,9 +8,11 @@ import {
   Publication,
   type PublicationOptions,
   type Published,
+  readIntact,
 } from './policy-publication.ts'
 import { createProposals, type Proposals } from './proposals/proposals.ts'
 import { createReplicas, type ReplicaReport } from './replicas/replicas.ts'
+import { createShadowStore, type ShadowPush, type ShadowStore } from './shadow/shadow-store.ts'
 
 export { createDocument, type PolicyDocument, policyOf } from './document/policy-document.ts'
 export type { Head, Move } from './document/policy-keys.ts'
@@ -41,7 +43,16 @@ export interface PolicyStore {
   forgetReplica(id: string): Promise<void>
   /** Policies that people review before they are published. */
   readonly proposals: Proposals
+  readonly shadow: PublishedShadow
   close(): Promise<void>
+}
+
+/** The shadow. Rejects a document whose revision identifies a different policy. */
+interface PublishedShadow extends Omit<ShadowStore, 'push'> {
+  push(
+    document: PolicyDocument,
+    push: Omit<ShadowPush, 'isReplacing'>,
+  ): ReturnType<ShadowStore['push']>
 }
 
 /**
@@ -93,6 +104,7 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): Po
   }
 
   const parts = { redis, head, read, history, failoverTimeoutMs }
+  const shadow = createShadowStore(redis, retry)
   return {
     head: () => retry(head),
     read: (revision) => retry(() => read(revision)),
@@ -108,6 +120,13 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): Po
     replicas: replicas.list,
     forgetReplica: replicas.forget,
     proposals: createProposals(retrying),
+    shadow: {
+      ...shadow,
+      async push(document, push) {
+        const isReplacing = (await retry(() => readIntact(document, read))) === 'broken'
+        return shadow.push(document, { ...push, isReplacing })
+      },
+    },
     close: redis.close,
   }
 }

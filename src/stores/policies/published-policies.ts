@@ -1,12 +1,9 @@
 import { Fault } from '../../errors.ts'
 import type { RedisClient, RedisSettings } from '../redis/redis.ts'
 import { createSubscriber, type RedisSubscriber } from '../redis/redis-subscriber.ts'
-import { parseDocument } from './document/policy-document.ts'
-import { type Head, policyKeys } from './document/policy-keys.ts'
-import type { Known, LargeOffer, Offer, PolicySource } from './policy-source.ts'
-import { createPolicyStore } from './policy-store.ts'
-import { createPolicyThreads, largeBytes } from './policy-threads.ts'
-import { readPieces } from './stored-document.ts'
+import { parseHead, policyKeys } from './document/policy-keys.ts'
+import type { Known, PolicySource } from './policy-source.ts'
+import { createDocumentOffers } from './stored-document.ts'
 
 /**
  * The policies in Redis as a source. Only what the head names is loaded, complete and verified; a
@@ -19,33 +16,19 @@ import { readPieces } from './stored-document.ts'
 export function createPublishedPolicies(
   redis: RedisClient,
   settings: RedisSettings,
-  { snapshot }: PublishedOptions = { snapshot: false },
+  { snapshot, onShadow = () => {} }: PublishedOptions = { snapshot: false },
 ): PolicySource {
-  const store = createPolicyStore(redis)
   const keys = policyKeys(redis.prefix)
-  const threads = createPolicyThreads()
+  const readOffer = createDocumentOffers(redis, { snapshot })
   let subscriber: RedisSubscriber | undefined
-
-  async function offerOf(
-    pieces: readonly Uint8Array[],
-    { revision, sequence }: Head,
-    { isFirst, signal }: { readonly isFirst: boolean; readonly signal: AbortSignal | undefined },
-  ): Promise<Offer | LargeOffer> {
-    // At the start there are no requests to delay.
-    if (sizeOf(pieces) < largeBytes || isFirst || !threads.usable()) {
-      const { files, checksum } = parseDocument(Buffer.concat(pieces).toString(), revision)
-      return { files, checksum, revision, sequence }
-    }
-    const order = { kind: 'document', pieces, revision, sequence, snapshot } as const
-    const loading = threads.start(order, signal)
-    return { loading, checksum: await loading.verified, revision, sequence }
-  }
 
   return {
     name: 'redis',
     async read(known, signal) {
-      const head = await store.head()
-      if (head === undefined) throw unusable(`${keys.head} is missing`)
+      const [text, shadow] = await redis.run((commands) => commands.mget(keys.head, keys.shadow))
+      onShadow(shadow ?? undefined)
+      if (typeof text !== 'string') throw unusable(`${keys.head} is missing`)
+      const head = parseHead(text, keys.head)
       if (known?.sequence !== undefined) {
         // A failover can lose a move and leave the same policy under an earlier one: that confirms it.
         const isNew = head.sequence > known.sequence
@@ -53,9 +36,9 @@ export function createPublishedPolicies(
         if (!isNew) throw unusable(older(head.revision, known))
       }
 
-      const pieces = await readPieces(redis, keys.document(head.revision))
-      if (pieces === undefined) throw unusable(`${keys.document(head.revision)} is missing`)
-      return offerOf(pieces, head, { isFirst: known === undefined, signal })
+      const offer = await readOffer(head, { isFirst: known === undefined, signal })
+      if (offer === undefined) throw unusable(`${keys.document(head.revision)} is missing`)
+      return offer
     },
     watch(onHint) {
       redis.onReady(onHint)
@@ -71,10 +54,8 @@ export function createPublishedPolicies(
 interface PublishedOptions {
   /** Whether to create snapshots. */
   readonly snapshot: boolean
-}
-
-function sizeOf(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((size, { length }) => size + length, 0)
+  /** Called at each read with the shadow that Redis has, if any, before the policy is loaded. */
+  readonly onShadow?: (stored: string | undefined) => void
 }
 
 function older(revision: string, known: Known): string {

@@ -1,5 +1,8 @@
 import type { RedisClient } from '../redis/redis.ts'
-import { largeBytes } from './policy-threads.ts'
+import { parseDocument } from './document/policy-document.ts'
+import { type Head, policyKeys } from './document/policy-keys.ts'
+import type { LargeOffer, Offer } from './policy-source.ts'
+import { createPolicyThreads, largeBytes } from './policy-threads.ts'
 
 /** Little enough that taking it off the connection does not hold up requests. */
 const pieceBytes = 128 * 1024
@@ -26,4 +29,38 @@ export async function readPieces(
     const found = await redis.run((commands) => commands.exists(key))
     return found === 0 ? undefined : pieces
   }
+}
+
+interface OfferOptions {
+  /** At the start there are no requests to delay. */
+  readonly isFirst: boolean
+  readonly signal: AbortSignal | undefined
+}
+
+/**
+ * Reads stored documents as offers, verified; `undefined` when one does not exist. A thread loads
+ * what is large. `snapshot`: whether that thread creates a snapshot as well.
+ */
+export function createDocumentOffers(redis: RedisClient, { snapshot }: { snapshot: boolean }) {
+  const keys = policyKeys(redis.prefix)
+  const threads = createPolicyThreads()
+
+  return async function readOffer(
+    { revision, sequence }: Pick<Head, 'revision' | 'sequence'>,
+    { isFirst, signal }: OfferOptions,
+  ): Promise<Offer | LargeOffer | undefined> {
+    const pieces = await readPieces(redis, keys.document(revision))
+    if (pieces === undefined) return undefined
+    if (sizeOf(pieces) < largeBytes || isFirst || !threads.usable()) {
+      const { files, checksum } = parseDocument(Buffer.concat(pieces).toString(), revision)
+      return { files, checksum, revision, sequence }
+    }
+    const order = { kind: 'document', pieces, revision, sequence, snapshot } as const
+    const loading = threads.start(order, signal)
+    return { loading, checksum: await loading.verified, revision, sequence }
+  }
+}
+
+function sizeOf(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((size, { length }) => size + length, 0)
 }

@@ -38,6 +38,11 @@ export function policyKeys(prefix: string) {
     highest: `${prefix}policy:highest`,
     channel: `${prefix}policy`,
     document: (revision: string) => `${prefix}policy:rev:${revision}`,
+    /** The policy that gateways evaluate beside the live one, if any. */
+    shadow: `${prefix}policy:shadow`,
+    /** When each replica last reported about it, and what, by id. */
+    shadowReplicas: `${prefix}policy:shadow:replicas`,
+    shadowReports: `${prefix}policy:shadow:reports`,
     /** Which replicas have reported within `policy.replicaMemory`, by the time of their last report. */
     knownReplicas: `${prefix}replicas:known`,
     /** What each of them said last, by id. */

@@ -30,6 +30,25 @@ end
 `
 
 /**
+ * In Lua: the revision of a stored shadow, or '' when it is none; and whether the head or the history
+ * names a revision. Both search for text: what is stored may be anything.
+ */
+export const shadowFunctions = `
+local function revisionIn(stored)
+  return type(stored) == 'string' and string.match(stored, '^{"revision":"(r%-%x+)"') or ''
+end
+local function isNamed(revision, head, history)
+  local text = '"revision":"' .. revision .. '"'
+  local stored = redis.pcall('GET', head)
+  if type(stored) == 'string' and string.find(stored, text, 1, true) then return true end
+  for _, move in ipairs(redis.call('LRANGE', history, 0, -1)) do
+    if string.find(move, text, 1, true) then return true end
+  end
+  return false
+end
+`
+
+/**
  * One publication, atomically. Moves the head only from the revision that the publisher saw; an
  * existing document stays as it is, unless the publisher found it broken.
  *
@@ -38,13 +57,17 @@ end
  * its data or was restored from an older copy. What no sequence can be does not count. The time of
  * the move is that of Redis: the clocks of those who publish may differ.
  *
- * KEYS: head, document, history, highest; then documents that fall out of the history.
+ * A shadow whose revision becomes live ends. The document of any other shadow stays.
+ *
+ * KEYS: head, document, history, highest, shadow, its replicas, its reports; then documents that fall
+ * out of the history.
  * ARGV: expected revision or '', revision, document, '1' to replace a broken one, move without
  * sequence and time, channel, how many moves the history keeps, head without revision and sequence.
  */
 export const publishScript = `
 ${sequenceFunction}
 ${timeFunction}
+${shadowFunctions}
 local text = redis.call('GET', KEYS[1])
 local head = text and cjson.decode(text) or { revision = '', sequence = 0 }
 if head.revision ~= ARGV[1] then return { 0, text or '' } end
@@ -68,8 +91,15 @@ local brief = '{"revision":' .. cjson.encode(ARGV[2]) .. ',"sequence":' .. seque
 text = brief .. ',' .. string.sub(ARGV[8], 2)
 redis.call('SET', KEYS[1], text)
 redis.call('LTRIM', KEYS[3], 0, ARGV[7] - 1)
-for index = 5, #KEYS do
-  redis.call('DEL', KEYS[index])
+local shadow = revisionIn(redis.pcall('GET', KEYS[5]))
+if shadow == ARGV[2] then
+  redis.call('DEL', KEYS[5], KEYS[6], KEYS[7])
+end
+local documents = string.sub(KEYS[2], 1, -1 - #ARGV[2])
+for index = 8, #KEYS do
+  if KEYS[index] ~= documents .. shadow then
+    redis.call('DEL', KEYS[index])
+  end
 end
 -- The head has moved, whether or not this user may use the channel; polling finds it.
 redis.pcall('PUBLISH', ARGV[6], brief .. '}')

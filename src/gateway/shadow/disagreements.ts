@@ -1,0 +1,123 @@
+import { basename } from 'node:path'
+import type { Decision } from '../../policy/decide.ts'
+import { bounds, type Disagreement, type Ground, type Would } from '../../policy/shadow/evidence.ts'
+import type { Identified } from '../stages.ts'
+
+/** How the path and the user ID of a sample appear; `undefined`: not at all. */
+export interface SampleShowing {
+  readonly path: (path: string) => string | undefined
+  readonly userId: (userId: string) => string | undefined
+}
+
+interface Group {
+  readonly would: Would
+  readonly role: string
+  readonly method: string
+  readonly live: Ground
+  readonly shadow: Ground
+  count: number
+  readonly first: number
+  last: number
+  sample: Sample
+}
+
+interface Sample {
+  readonly requestId: string
+  readonly path: string
+  readonly userId: string
+}
+
+/**
+ * Requests that the two policies decide differently, by role, method and rules. Keeps the last request
+ * of each group, so that a hash is computed once per report and not once per request.
+ */
+export class Disagreements {
+  readonly #showing: SampleShowing
+  readonly #now: () => number
+  readonly #groups = new Map<string, Group>()
+  readonly #grounds = new WeakMap<Decision, Ground>()
+
+  constructor(showing: SampleShowing, now: () => number) {
+    this.#showing = showing
+    this.#now = now
+  }
+
+  add(identified: Identified, live: Decision, shadow: Decision): void {
+    const role = identified.token?.caller.roleKey ?? ''
+    const { method } = identified.received.call
+    const [liveGround, shadowGround] = [this.#groundOf(live), this.#groundOf(shadow)]
+    // By text: a new live revision has the same rules as other objects, and on other lines.
+    const key = [shadow.allowed, role, method, keyOf(liveGround), keyOf(shadowGround)].join('\n')
+    const known = this.#groups.get(key)
+    if (known !== undefined) {
+      known.count++
+      known.last = this.#now()
+      known.sample = sampleOf(identified)
+      return
+    }
+    if (this.#groups.size >= bounds.disagreements) return
+    const now = this.#now()
+    this.#groups.set(key, {
+      ...{ role, method, live: liveGround, shadow: shadowGround, first: now, last: now },
+      would: shadow.allowed ? 'allow' : 'deny',
+      count: 1,
+      sample: sampleOf(identified),
+    })
+  }
+
+  /** The most frequent first. */
+  list(): readonly Disagreement[] {
+    return [...this.#groups.values()]
+      .toSorted((a, b) => b.count - a.count)
+      .map(({ sample, first, last, role, method, ...group }) => {
+        const path = this.#showing.path(sample.path)
+        const userId = this.#showing.userId(sample.userId)
+        return {
+          ...group,
+          role: cut(role, bounds.name),
+          method: cut(method, bounds.name),
+          first: new Date(first).toISOString(),
+          last: new Date(last).toISOString(),
+          requestId: cut(sample.requestId, bounds.name),
+          ...(path !== undefined && { path: cut(path, bounds.text) }),
+          ...(userId !== undefined && { userId: cut(userId, bounds.name) }),
+        }
+      })
+  }
+
+  #groundOf(decision: Decision): Ground {
+    const known = this.#grounds.get(decision)
+    if (known !== undefined) return known
+    const ground = groundOf(decision)
+    this.#grounds.set(decision, ground)
+    return ground
+  }
+}
+
+/** Not the request itself: it would keep its headers and its connection in memory. */
+function sampleOf({ received, token }: Identified): Sample {
+  const { requestId, call } = received
+  return { requestId, path: call.path, userId: token?.caller.userId ?? '' }
+}
+
+function keyOf({ step, rule }: Ground): string {
+  return `${step} ${rule?.text ?? ''}`
+}
+
+function groundOf({ step, rule, exclusion }: Decision): Ground {
+  const line = rule ?? exclusion
+  if (line === undefined) return { step }
+  const file = cut(basename(line.origin.file), bounds.name)
+  return { step, rule: { file, line: line.origin.line, text: cut(textOf(line), bounds.text) } }
+}
+
+function textOf(line: NonNullable<Decision['rule'] | Decision['exclusion']>): string {
+  if (!('roleKey' in line)) return `${line.method} ${line.path}`
+  const { roleKey, path, method, effect, fields } = line
+  const columns = fields ?? [roleKey, path, method, ...(effect === 'deny' ? ['deny'] : [])]
+  return `p, ${columns.join(', ')}`
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
+}

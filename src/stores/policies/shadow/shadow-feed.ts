@@ -1,0 +1,179 @@
+import { Fault } from '../../../errors.ts'
+import type { CompiledPolicies } from '../../../policy/engine/decision.ts'
+import type { Evidence, ShadowCounts } from '../../../policy/shadow/evidence.ts'
+import { failureText } from '../../feed/failure-text.ts'
+import type { FeedLog } from '../../feed/feed-log.ts'
+import { createPolling } from '../../feed/polling.ts'
+import { parseShadowHead, type ShadowHead } from './shadow-head.ts'
+import type { ShadowReports } from './shadow-reports.ts'
+
+/** The part of a gateway that evaluates the shadow beside the live policy. */
+export interface ShadowEvaluation {
+  /** From now on; a sequence that it knows continues the counts. */
+  start(policies: CompiledPolicies, sequence: number): void
+  stop(): void
+  counts(): ShadowCounts
+  evidence(): Evidence
+}
+
+/** What operators see of the shadow. */
+export interface ShadowState extends ShadowCounts {
+  readonly revision: string
+  /** Since when this process evaluates it; `undefined` while it does not. */
+  readonly since: string | undefined
+  /** Why it does not. */
+  readonly lastError: string | undefined
+}
+
+interface ShadowFeedParts {
+  /** Loads and verifies what a head names, aside from the live policy. */
+  readonly load: (head: ShadowHead, signal: AbortSignal) => Promise<CompiledPolicies>
+  readonly evaluation: ShadowEvaluation
+  readonly reports: ShadowReports
+  /** The live revision. */
+  readonly live: () => string | undefined
+  readonly log: FeedLog
+}
+
+/**
+ * Follows the shadow in Redis. Its states:
+ *
+ * - none: Redis has no shadow, or its revision is live.
+ * - loading: it was found and is being loaded; a newer one aborts that.
+ * - evaluating: every decision is compared with it.
+ * - failed: it could not be loaded. Tried again after half a minute.
+ *
+ * An unreachable Redis changes nothing, and nothing here affects requests.
+ */
+export interface ShadowFeed {
+  /** What the last poll found. Only remembers it: the live policy goes first. */
+  readonly found: (stored: string | undefined) => void
+  /** Acts on what was found. To be called after each poll. */
+  readonly settle: () => void
+  readonly state: () => ShadowState | undefined
+  /** Reports under this id from now on. */
+  readonly report: (id: string) => void
+  readonly close: () => Promise<void>
+}
+
+const retryMs = 30_000
+const reportEveryMs = 3000
+
+interface Current {
+  readonly head: ShadowHead
+  readonly loading: AbortController
+  /** By the monotonic clock, and by that of the system. */
+  evaluating?: { readonly since: number; readonly at: string }
+  failed?: { readonly reason: string; readonly at: number }
+}
+
+export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
+  const { load, evaluation, reports, live, log } = parts
+  let stored: string | undefined
+  let seen: string | undefined
+  let head: ShadowHead | undefined
+  let current: Current | undefined
+  let id: string | undefined
+  let complaint: string | undefined
+  const polling = createPolling(report, reportEveryMs)
+
+  function settle(): void {
+    if (stored !== seen) {
+      seen = stored
+      head = stored === undefined ? undefined : parseShadowHead(stored)
+      if (stored !== undefined && head === undefined) {
+        log.warn({}, 'stored shadow is invalid; end it with "postern policy shadow end"')
+      }
+    }
+    // An older publisher leaves the shadow in Redis when it makes it live.
+    const wanted = head?.revision === live() ? undefined : head
+    const failedAt = current?.failed?.at ?? Number.POSITIVE_INFINITY
+    if (wanted?.sequence !== current?.head.sequence || now() - failedAt >= retryMs) replace(wanted)
+  }
+
+  function replace(wanted: ShadowHead | undefined): void {
+    current?.loading.abort()
+    evaluation.stop()
+    if (current !== undefined && wanted?.sequence !== current.head.sequence) {
+      log.info({ revision: current.head.revision, ...evaluation.counts() }, 'shadow policy ended')
+    }
+    current = wanted && { head: wanted, loading: new AbortController() }
+    if (current !== undefined) void take(current)
+  }
+
+  async function take(taken: Current): Promise<void> {
+    const { loading } = taken
+    const { revision, sequence, author } = taken.head
+    try {
+      const policies = await load(taken.head, loading.signal)
+      if (loading.signal.aborted) return
+      evaluation.start(policies, sequence)
+      taken.evaluating = { since: now(), at: new Date().toISOString() }
+      const { ruleCount: rules, engine } = policies
+      log.info({ revision, sequence, rules, engine: engine.name, author }, 'shadow policy loaded')
+    } catch (error) {
+      if (loading.signal.aborted) return
+      const reason = failureText(error)
+      taken.failed = { reason, at: now() }
+      log.warn({ revision, reason }, 'shadow policy rejected')
+    }
+    if (id !== undefined) void polling.now()
+  }
+
+  async function report(): Promise<void> {
+    if (current === undefined || id === undefined) return
+    const { evaluating, failed } = current
+    if (evaluating === undefined && failed === undefined) return
+    const own = {
+      id,
+      evaluatingMs: evaluating === undefined ? 0 : Math.round(now() - evaluating.since),
+      ...(failed !== undefined && { problem: failed.reason }),
+      evidence: evaluation.evidence(),
+    }
+    try {
+      await reports.report(own, current.head.sequence)
+      complaint = undefined
+    } catch (error) {
+      const reason = failureText(error)
+      if (complaint !== reason) log.warn({ reason }, 'shadow report failed')
+      complaint = reason
+    }
+  }
+
+  return {
+    found(text) {
+      stored = text
+    },
+    settle,
+    state() {
+      if (current === undefined) return undefined
+      const { evaluating, failed } = current
+      return {
+        revision: current.head.revision,
+        since: evaluating?.at,
+        lastError: failed?.reason,
+        ...evaluation.counts(),
+      }
+    },
+    report(own) {
+      id = own
+      void polling.now()
+    },
+    async close() {
+      // The last requests count too.
+      if (id !== undefined) await polling.now()
+      await polling.close()
+      current?.loading.abort()
+    },
+  }
+}
+
+function now(): number {
+  return performance.now()
+}
+
+/** A Fault for a shadow whose document is gone. */
+export function missingShadow(revision: string): Fault {
+  const reason = `the document of ${revision} is missing: push the shadow again`
+  return new Fault('policies', { reason })
+}

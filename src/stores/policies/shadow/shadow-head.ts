@@ -1,0 +1,39 @@
+import { readSigned, type Signed } from '../../../signing/statement.ts'
+import { hasStrings, readJson } from '../../json-text.ts'
+import { isRevision } from '../document/policy-document.ts'
+
+/** The policy that gateways evaluate beside the live one. */
+export interface ShadowHead {
+  readonly revision: string
+  /** When it was pushed, by the clock of Redis, in ms; a later shadow has a higher one. */
+  readonly sequence: number
+  readonly author: string
+  readonly message: string
+  readonly signed?: Signed
+}
+
+const maxLength = 256 * 1024
+const maxAuthor = 256
+const maxMessage = 4096
+
+/** ECMA-262, Time Values: later times are not valid dates. */
+const latestTime = 8.64e15
+
+/** Parses the value of `policy:shadow`; `undefined` when it is invalid. */
+export function parseShadowHead(text: string): ShadowHead | undefined {
+  if (text.length > maxLength) return undefined
+  const value = readJson(text)
+  if (!hasStrings(value, ['revision', 'author', 'message'])) return undefined
+  const { revision, sequence, author, message } = value
+  if (!isRevision(revision) || !Number.isSafeInteger(sequence)) return undefined
+  const number = Number(sequence)
+  if (number <= 0 || number > latestTime) return undefined
+  const signed = readSigned(value['signed'])
+  return {
+    revision,
+    sequence: number,
+    author: String(author).slice(0, maxAuthor),
+    message: String(message).slice(0, maxMessage),
+    ...(signed !== undefined && { signed }),
+  }
+}

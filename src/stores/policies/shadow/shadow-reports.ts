@@ -1,0 +1,91 @@
+import type { Evidence } from '../../../policy/shadow/evidence.ts'
+import { readEvidence } from '../../../policy/shadow/read-evidence.ts'
+import { readJson } from '../../json-text.ts'
+import type { RedisClient } from '../../redis/redis.ts'
+import { policyKeys } from '../document/policy-keys.ts'
+import { reportShadowScript } from './shadow-scripts.ts'
+
+/** What one replica says about the shadow. */
+export interface ShadowReport {
+  readonly id: string
+  /** When it said so, by the clock of Redis. */
+  readonly at: string
+  /** For how long it has evaluated the shadow without a break; 0 while it does not. */
+  readonly evaluatingMs: number
+  /** Why it does not. */
+  readonly problem?: string
+  readonly evidence: Evidence
+}
+
+type OwnShadowReport = Omit<ShadowReport, 'at'>
+
+/** Replicas that have ended count too; so many restarts within one shadow are an incident. */
+const MAX_REPLICAS = 2000
+/** In bytes: fifty disagreements with texts of full length. */
+const maxReport = 128 * 1024
+const maxProblem = 500
+/** Only for what a shadow leaves that did not end by a command. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000
+const atATime = 50
+
+/** The reports about the shadow in one Redis. */
+export interface ShadowReports {
+  /** Returns whether the report was taken: the shadow may have ended, or too many have reported. */
+  report(own: OwnShadowReport, sequence: number): Promise<boolean>
+  list(): Promise<readonly ShadowReport[]>
+}
+
+export function createShadowReports(redis: RedisClient): ShadowReports {
+  const keys = policyKeys(redis.prefix)
+
+  async function timesOfReplicas(): Promise<readonly (readonly [id: string, at: number])[]> {
+    const found = await redis.run((commands) =>
+      commands.zrange(keys.shadowReplicas, 0, String(MAX_REPLICAS - 1), 'WITHSCORES'),
+    )
+    return found.flatMap((id, at) => (at % 2 === 0 ? [[id, Number(found[at + 1])] as const] : []))
+  }
+
+  return {
+    async report({ id, ...own }, sequence) {
+      const text = JSON.stringify(own)
+      const touched = [keys.shadow, keys.shadowReplicas, keys.shadowReports]
+      const values = [id, text, String(sequence), MAX_REPLICAS, KEPT_MS]
+      return (await redis.runScript(reportShadowScript, touched, values)) === 1
+    },
+    async list() {
+      const times = await timesOfReplicas()
+      const reports: ShadowReport[] = []
+      for (let from = 0; from < times.length; from += atATime) {
+        const some = times.slice(from, from + atATime)
+        const ids = some.map(([id]) => id)
+        const texts = await redis.runBulk((commands) => commands.hmget(keys.shadowReports, ...ids))
+        for (const [index, [id, at]] of some.entries()) {
+          const report = readReport(id, texts[index] ?? '', at)
+          if (report !== undefined) reports.push(report)
+        }
+      }
+      return reports.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    },
+  }
+}
+
+/** ECMA-262, Time Values: later times are not valid dates. */
+const latestTime = 8.64e15
+
+function readReport(id: string, text: string, at: number): ShadowReport | undefined {
+  if (text.length > maxReport || !(Math.abs(at) <= latestTime)) return undefined
+  const value = readJson(text)
+  if (typeof value !== 'object' || value === null) return undefined
+  const { evaluatingMs, problem, evidence } = value as Readonly<Record<string, unknown>>
+  const read = readEvidence(evidence)
+  if (read === undefined || typeof evaluatingMs !== 'number' || !(evaluatingMs >= 0)) {
+    return undefined
+  }
+  return {
+    id,
+    at: new Date(at).toISOString(),
+    evaluatingMs,
+    ...(typeof problem === 'string' && { problem: problem.slice(0, maxProblem) }),
+    evidence: read,
+  }
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import { Fault } from '../../../errors.ts'
+import type { Signed } from '../../../signing/statement.ts'
+import type { RedisClient } from '../../redis/redis.ts'
+import { formatDocument, type PolicyDocument } from '../document/policy-document.ts'
+import { policyKeys } from '../document/policy-keys.ts'
+import { parseShadowHead, type ShadowHead } from './shadow-head.ts'
+import { createShadowReports, type ShadowReport } from './shadow-reports.ts'
+import { endShadowScript, pushShadowScript } from './shadow-scripts.ts'
+
+/** What Redis has as the shadow; its head is `undefined` when that is invalid. */
+interface StoredShadow {
+  readonly text: string
+  readonly head: ShadowHead | undefined
+}
+
+/** What goes with the document of a shadow. */
+export interface ShadowPush {
+  readonly author: string
+  readonly message: string
+  readonly signed?: Signed
+  /** The shadow that its author saw; `undefined` for none. */
+  readonly over: StoredShadow | undefined
+  /** Whether the stored document of this revision is broken. */
+  readonly isReplacing: boolean
+}
+
+/** The shadow in Redis. Every method throws a Fault when Redis fails. */
+export interface ShadowStore {
+  read(): Promise<StoredShadow | undefined>
+  /** What the replicas say about it, those that have ended included. */
+  reports(): Promise<readonly ShadowReport[]>
+  /** `undefined`: another shadow was pushed or ended meanwhile, and nothing was changed. */
+  push(document: PolicyDocument, push: ShadowPush): Promise<ShadowHead | undefined>
+  /** Returns whether it ended; otherwise it was not there any more. */
+  end(shadow: StoredShadow): Promise<boolean>
+}
+
+/** Repeats work that failed because Redis fails over. */
+type Retry = <T>(work: () => Promise<T>) => Promise<T>
+
+export function createShadowStore(redis: RedisClient, retry: Retry): ShadowStore {
+  const keys = policyKeys(redis.prefix)
+  const reported = [keys.shadowReplicas, keys.shadowReports]
+
+  return {
+    async read() {
+      const text = await retry(() => redis.run((commands) => commands.get(keys.shadow)))
+      return text === null ? undefined : { text, head: parseShadowHead(text) }
+    },
+    reports: () => retry(createShadowReports(redis).list),
+    async push(document, { author, message, signed, over, isReplacing }) {
+      const { revision } = document
+      const id = randomUUID()
+      const named = [keys.shadow, keys.document(revision), keys.head, keys.history, ...reported]
+      const touched = [...named, ...documentKeys(over)]
+      const values = [
+        over?.text ?? '',
+        revision,
+        formatDocument(document),
+        isReplacing ? '1' : '0',
+        JSON.stringify({ id, author, message, ...(signed !== undefined && { signed }) }),
+        keys.channel,
+      ]
+      const [pushed, text] = (await retry(() =>
+        redis.runBulk((commands) =>
+          commands.eval(pushShadowScript, touched.length, ...touched, ...values),
+        ),
+      )) as [number, string]
+      // A retry finds what the first attempt wrote.
+      if (pushed !== 1 && !text.includes(id)) return undefined
+      const head = parseShadowHead(text)
+      if (head === undefined) throw new Fault('redis', { reason: `${keys.shadow} is invalid` })
+      return head
+    },
+    async end(shadow) {
+      const touched = [keys.shadow, keys.head, keys.history, ...reported, ...documentKeys(shadow)]
+      const values = [shadow.text, keys.channel]
+      return (await retry(() => redis.runScript(endShadowScript, touched, values))) === 1
+    },
+  }
+
+  function documentKeys(shadow: StoredShadow | undefined): readonly string[] {
+    return shadow?.head === undefined ? [] : [keys.document(shadow.head.revision)]
+  }
+}

@@ -56,7 +56,7 @@ export async function readLiveState(
     isSigned: false,
     after: later ?? (await reported(store, now)),
     isAfterKnown: later !== undefined,
-    ...(head !== undefined && { problem: `${head.revision} is ${why}` }),
+    ...(head !== undefined && { problem: `${head.revision}: ${why}` }),
   }
 }
 

@@ -8,13 +8,18 @@ export function formatProposal(reviewed: ReviewedProposal): string {
   const { kind, over, evidence } = proposal.about
   const lines = [
     `${proposal.revision} over ${over ?? 'nothing'}`,
-    `  proposed    by ${statement.author} (not verified) at ${statement.at}`,
+    `  proposed    by ${authorOf(reviewed)} at ${statement.at}`,
     `  why         ${statement.message}`,
     ...(kind === 'rollback' ? ['  kind        rollback to a revision that was live before'] : []),
     ...evidenceLines(evidence).map((line) => `  reported    ${line}`),
     `  signatures  ${signaturesOf(reviewed)}`,
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
+}
+
+/** Anyone can claim a name; one that signed the statement is who the configuration says. */
+function authorOf({ statement: { author }, signers }: ReviewedProposal): string {
+  return signers.includes(author) ? author : `${author} (not verified)`
 }
 
 /** What the proposer's checks said. No signature covers it: an approver may repeat them. */
@@ -47,9 +52,9 @@ export function nextStep(reviewed: ReviewedProposal): string {
     case 'stale':
       return staleReason(reviewed)
     case 'approved':
-      return `publish it with: postern policy push ${revision}`
+      return `publish it with "postern policy push ${revision}"`
     case 'open':
-      return `needs ${count(needed - signers.length, 'more signature')}: postern policy approve ${revision} --key FILE`
+      return `${revision} needs ${count(needed - signers.length, 'more signature')}: others run "postern policy approve ${revision} --key FILE"`
   }
 }
 

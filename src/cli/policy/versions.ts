@@ -1,7 +1,7 @@
 import { parsePolicyPair } from '../../policy/set/policy-pair.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
-import type { PolicyStore } from '../../stores/policies/policy-store.ts'
+import type { PolicyDocument, PolicyStore } from '../../stores/policies/policy-store.ts'
 import type { Io } from '../io.ts'
 import { type PolicySettings, unavailable, withPolicyStore } from '../settings.ts'
 import { readPolicyDirectory } from './directory.ts'
@@ -49,10 +49,7 @@ async function readVersionFiles(
   io: Io,
 ): Promise<VersionFiles> {
   if (isPublished(name)) {
-    return withPolicyStore(settings, async (store) => {
-      const proposed = name === 'live' ? undefined : await readProposedFiles(name, store)
-      return proposed ?? readPublishedFiles(name, store)
-    })
+    return withPolicyStore(settings, (store) => readPublishedFiles(name, store, readProposed))
   }
   const { files } = isCommit(name)
     ? await readCommit(name, () => settings.directory, io)
@@ -74,11 +71,15 @@ export async function readPublished(name: string, store: PolicyStore): Promise<P
   return parsed(await readPublishedFiles(name, store))
 }
 
-async function readPublishedFiles(name: string, store: PolicyStore): Promise<VersionFiles> {
+async function readPublishedFiles(
+  name: string,
+  store: PolicyStore,
+  readOther: ReadOther = async () => undefined,
+): Promise<VersionFiles> {
   const revision =
     name === 'live' ? (await store.head())?.revision : await fullRevision(name, store)
   if (revision === undefined) return unavailable('nothing is published yet')
-  const document = await store.read(revision)
+  const document = (await store.read(revision)) ?? (await readOther(revision, store))
   if (document === undefined)
     return unavailable(
       `revision ${revision} does not exist: "postern policy history" shows all revisions`,
@@ -86,18 +87,11 @@ async function readPublishedFiles(name: string, store: PolicyStore): Promise<Ver
   return { name, files: document.files }
 }
 
-/**
- * The files of a proposal with exactly this revision: reviewers compare it and ask it like a published
- * policy. Only what was published can be rolled back to.
- */
-async function readProposedFiles(
-  name: string,
-  store: PolicyStore,
-): Promise<VersionFiles | undefined> {
-  if ((await store.read(name)) !== undefined) return undefined
-  const document = await store.proposals.document(name)
-  return document && { name, files: document.files }
-}
+/** Reviewers compare a proposal and ask it like a published policy. */
+const readProposed: ReadOther = (revision, store) => store.proposals.document(revision)
+
+/** Where else a revision may be found: only what was published can be pulled or rolled back to. */
+type ReadOther = (revision: string, store: PolicyStore) => Promise<PolicyDocument | undefined>
 
 /** The one revision of the history that starts with this; else the name itself. */
 async function fullRevision(name: string, store: PolicyStore): Promise<string> {

@@ -77,6 +77,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   answers: ['admission', 'policy/'],
   'answers/coverage': ['admission', 'policy/', 'suggest.ts'],
 
+  // Asks a policy again what decision logs record.
+  replay: ['policy', 'policy/engine', 'policy/rule'],
+
   login: ['token', 'log', 'thread-priority.ts'],
 
   'gateway/upstream': ['wire'],
@@ -223,7 +226,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'openapi',
     'policy/review',
   ],
-  'cli/publish': ['cli', 'cli/policy', 'answers', 'admission', 'policy/', 'signing', 'stores/'],
+  'cli/evidence/replay': ['cli', 'cli/policy', 'cli/questions', 'cli/report', 'policy/', 'replay'],
+  'cli/publish': [
+    'cli',
+    'cli/policy',
+    'cli/evidence/replay',
+    'replay',
+    'answers',
+    'admission',
+    'policy/',
+    'signing',
+    'stores/',
+  ],
   // What several people publish together.
   'cli/approval': [
     'cli',

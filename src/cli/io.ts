@@ -6,6 +6,8 @@ export interface Io {
   readonly cwd: string
   /** All of standard input, as text. */
   readStdin(): Promise<string>
+  /** The same piece by piece, as bytes. */
+  streamStdin?(): AsyncIterable<Uint8Array>
   /** Whether a person watches `err` and can answer; absent: no. */
   readonly isTerminal?: boolean
   /** Asks that person for one line. */

@@ -15,6 +15,7 @@ export function createIo(host: NodeJS.Process): Io {
     env,
     cwd: host.cwd(),
     readStdin: () => text(stdin),
+    streamStdin: () => stdin,
     isTerminal: stdin.isTTY === true && stderr.isTTY === true,
     async ask(question) {
       const lines = createInterface({ input: stdin, output: stderr })

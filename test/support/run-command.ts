@@ -3,7 +3,7 @@ import { dispatch } from '../../src/cli/commands/dispatch.ts'
 export interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
-  readonly stdin?: string
+  readonly stdin?: string | Buffer
   /** What a person at a terminal types; without it there is no terminal. */
   readonly types?: string | (() => Promise<string>)
   readonly userName?: string
@@ -32,7 +32,10 @@ export async function runCommand(
     },
     env,
     cwd,
-    readStdin: async () => stdin,
+    readStdin: async () => stdin.toString(),
+    async *streamStdin() {
+      yield Buffer.from(stdin)
+    },
     userName,
     host: process,
     ...(cpuMs !== undefined && { cpuMs }),

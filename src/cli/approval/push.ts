@@ -42,6 +42,7 @@ async function pushProposal(name: string, options: Options, io: Io): Promise<num
       ...{ files: document.files, set, engine, admission, yes: options.yes, waitSeconds, replicas },
       ...{ author: statement.author, message: statement.message, kind: proposal.about.kind },
       over: { option: options.over },
+      replay: options.replay,
       signing: { trust, signer: undefined },
       approved: {
         document,

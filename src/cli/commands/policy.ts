@@ -1,4 +1,5 @@
 import { approveSpec, proposalsSpec, proposeSpec } from '../approval/specs.ts'
+import { replaySpec } from '../evidence/replay/specs.ts'
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
@@ -18,6 +19,7 @@ export const policyCommands: readonly Command[] = [
     async () => (await import('../questions/coverage/coverage.ts')).policyCoverage,
   ),
   command(diffSpec, async () => (await import('../policy/diff.ts')).policyDiff),
+  command(replaySpec, async () => (await import('../evidence/replay/replay.ts')).policyReplay),
   command(proposeSpec, async () => (await import('../approval/propose.ts')).policyPropose),
   command(proposalsSpec, async () => (await import('../approval/proposals.ts')).policyProposals),
   command(approveSpec, async () => (await import('../approval/approve.ts')).policyApprove),

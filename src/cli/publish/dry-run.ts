@@ -22,7 +22,7 @@ export async function rehearse(
 ): Promise<number> {
   const { set, engine, waitSeconds, replicas: expected } = publication
   const { revision } = set
-  const { seen, isLive, diff } = await reviewChange(publication, { store, io })
+  const { seen, isLive, diff, replay } = await reviewChange(publication, { store, io })
   const known = waitSeconds === undefined ? undefined : await store.replicas()
   const lost = known?.filter((each) => each.lost) ?? []
   const reporting = (known?.length ?? 0) - lost.length
@@ -39,7 +39,13 @@ export async function rehearse(
       parent: seen?.revision ?? null,
     }
     const replicas = known?.map(({ id, lost: isLost }) => ({ id, lost: isLost }))
-    for (const piece of jsonPieces({ ...report, diff: diff && diffAsJson(diff), engine, replicas }))
+    for (const piece of jsonPieces({
+      ...report,
+      diff: diff && diffAsJson(diff),
+      replay,
+      engine,
+      replicas,
+    }))
       io.out(piece)
     return ok ? exitCodes.done : exitCodes.no
   }

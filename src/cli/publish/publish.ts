@@ -4,9 +4,11 @@ import { checkAgainst } from '../../policy/checks/check.ts'
 import { knownRoles } from '../../policy/checks/known-roles.ts'
 import { isSamePolicy } from '../../policy/review/same-policy.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
+import type { Replay } from '../../replay/replay.ts'
 import type { Head, Move, PolicyStore } from '../../stores/policies/policy-store.ts'
 import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import { decline } from '../declined.ts'
+import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -43,6 +45,8 @@ export interface Publication {
   readonly yes: boolean
   /** The configuration by which the diff names routes. */
   readonly admission: Admission
+  /** A decision log to ask the policy about. */
+  readonly replay: string | undefined
   /** Which revision it may replace. */
   readonly over: Over
   /** `undefined`: publish without checking the replicas. */
@@ -62,6 +66,8 @@ interface PublicationReport {
   readonly parent: string | undefined
   /** `undefined` when no live policy could be read. */
   readonly diff: PlacedDiff | undefined
+  /** `undefined` when no log was replayed. */
+  readonly replay: Replay | undefined
   /** The engine of the published policy. */
   readonly engine: EngineReport
   /** Why a failover of Redis could lose it, if so. */
@@ -82,6 +88,7 @@ interface ReviewedChange {
   /** The same policy is live. */
   readonly isLive: boolean
   readonly diff: PlacedDiff | undefined
+  readonly replay: Replay | undefined
 }
 
 /** Shows what changes compared with the live policy. Declines what must not replace it. */
@@ -100,13 +107,15 @@ export async function reviewChange(
   const isKept = !needsSignature(state, publication)
   if (typeof live !== 'string' && seen !== undefined && isSamePolicy(live, set) && isKept) {
     io.err(`${set.revision} is already live: nothing to publish\n`)
-    return { seen, state, isLive: true, diff: undefined }
+    return { seen, state, isLive: true, diff: undefined, replay: undefined }
   }
   if (kind === 'push' && typeof live !== 'string') warnOfNewRoles(publication, live, io)
   const diff = compareWithLive(publication, live, io)
+  const { replay: log } = publication
+  const replay = log === undefined ? undefined : await showReplay(log, set, io)
   const isAsked = !yes && io.isTerminal === true
   const reason = await whyNotOver(seen, { revision: set.revision, over, isAsked }, store)
-  return reason === undefined ? { seen, state, isLive: false, diff } : decline(reason)
+  return reason === undefined ? { seen, state, isLive: false, diff, replay } : decline(reason)
 }
 
 /**
@@ -124,12 +133,12 @@ export async function publishPolicy(
     waitSeconds === undefined
       ? undefined
       : awaitConvergence(head, { seconds: waitSeconds, replicas }, { store, io })
-  const { seen, state, isLive, diff } = await reviewChange(publication, parts)
+  const { seen, state, isLive, diff, replay } = await reviewChange(publication, parts)
   if (isLive && seen !== undefined) {
     const unconfirmed = await store.unconfirmed(seen)
     noteRisk(unconfirmed, io)
     const convergence = await convergenceWith(seen)
-    return { head: seen, parent: seen.revision, diff, engine, unconfirmed, convergence }
+    return { head: seen, parent: seen.revision, diff, replay, engine, unconfirmed, convergence }
   }
   if (!yes && !(await confirm(set, io))) return undefined
 
@@ -142,7 +151,7 @@ export async function publishPolicy(
   const { head, unconfirmed } = published
   noteRisk(unconfirmed, io)
   const convergence = await convergenceWith(head)
-  return { head, parent: seen?.revision, diff, engine, unconfirmed, convergence }
+  return { head, parent: seen?.revision, diff, replay, engine, unconfirmed, convergence }
 }
 
 function noteRisk(unconfirmed: string | undefined, io: Io): void {

@@ -32,6 +32,7 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   const over = { option: options.over, directory: { name, ...bases } }
   const publication = {
     ...{ ...candidate, author, message, yes, over, waitSeconds, replicas, signing },
+    replay: options.replay,
     kind: 'push',
   } as const
   return withPolicyStore(settings, async (store) => {

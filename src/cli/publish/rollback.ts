@@ -39,6 +39,7 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
       {
         ...{ files, set, engine, author, message, yes, over, waitSeconds, replicas, admission },
         signing,
+        replay: options.replay,
         kind: 'rollback',
       },
       { store, io },

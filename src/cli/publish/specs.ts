@@ -36,6 +36,11 @@ const publishOptions = {
     value: 'REVISION|live',
     description: 'publish only if this revision is live; "live" replaces any revision',
   },
+  replay: {
+    value: 'FILE',
+    once: true,
+    description: 'before asking, show which decisions of this decision log would change',
+  },
   ...keyOption,
   author: { value: 'NAME', description: 'author in the history (default: your user name)' },
   wait: {

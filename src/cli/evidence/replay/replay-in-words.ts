@@ -1,0 +1,107 @@
+import type { Change } from '../../../replay/changes.ts'
+import type { Replay } from '../../../replay/replay.ts'
+import type { Obstacle } from '../../../replay/tally.ts'
+import { count, printable } from '../../format.ts'
+import { changeInWords, shortRevision } from './change-in-words.ts'
+
+/** More groups than a person reads. */
+const maxShown = 30
+
+/** The changes, then what was asked. The result is last, where a person who is asked to publish sees it. */
+export function formatReplay(replay: Replay, policy: string): string {
+  const { changes, wouldDeny, wouldAllow } = replay
+  const lines = [
+    ...section('would be denied', wouldDeny, changes, 'deny'),
+    ...section('would be allowed', wouldAllow, changes, 'allow'),
+    ...limitsInWords(replay).map((each) => `note: ${each}`),
+    `${policy}: ${summaryOf(replay)}`,
+  ]
+  return lines.map((line) => `${printable(line)}\n`).join('')
+}
+
+function section(
+  title: string,
+  calls: number,
+  changes: readonly Change[],
+  result: Change['result'],
+): readonly string[] {
+  if (calls === 0) return []
+  const some = changes.filter((each) => each.result === result)
+  const shown = some.slice(0, maxShown)
+  const rest = calls - shown.reduce((sum, each) => sum + each.calls, 0)
+  return [
+    `${title}: ${count(calls, 'call')}`,
+    ...shown.flatMap(linesOf),
+    ...(rest === 0 ? [] : [`  … and ${count(rest, 'call')} more: --output json lists more`]),
+  ]
+}
+
+function linesOf(change: Change): readonly string[] {
+  const { calls, call, when, before, now } = changeInWords(change)
+  return [
+    `  ${calls}: ${call}`,
+    `    when    ${when}`,
+    `    before  ${before}`,
+    `    now     ${now}`,
+  ]
+}
+
+/** `12 decisions from A to B under r-…: 9 stay, 2 would be denied, 1 would be allowed`. */
+export function summaryOf(replay: Replay): string {
+  const { asked, unchanged, wouldDeny, wouldAllow, first, last } = replay
+  const when = first === undefined ? '' : ` from ${first} to ${last}`
+  const results = `${unchanged.toLocaleString('en-US')} stay the same, ${wouldDeny.toLocaleString('en-US')} would be denied, ${wouldAllow.toLocaleString('en-US')} would be allowed`
+  return `asked ${asked.toLocaleString('en-US')} of ${count(replay.decisions, 'decision')}${when}: ${results}`
+}
+
+const maxRevisions = 3
+
+/** What the answer rests on and what it does not cover, a line each. */
+export function limitsInWords(replay: Replay): readonly string[] {
+  const { notAsked, couldNotAsk, damaged, unreadable, revisions, otherRevisions } = replay
+  const obstacles = Object.entries(couldNotAsk).filter(([, number]) => number > 0)
+  const lost = obstacles.reduce((sum, [, number]) => sum + number, 0)
+  const why = obstacles.map(
+    ([each, number]) => `${number.toLocaleString('en-US')} ${obstacleWords[each as Obstacle]}`,
+  )
+  const without = notAsked.identity + notAsked.route
+  const isOther =
+    otherRevisions > 0 || revisions.some(({ revision }) => revision !== replay.revision)
+  return [
+    ...(replay.asked > 0 && isOther ? [recordedUnder(replay)] : []),
+    ...(without > 0
+      ? [
+          `no policy made ${count(without, 'decision')}: ${notAsked.identity.toLocaleString('en-US')} about identity, ${notAsked.route.toLocaleString('en-US')} by a route that needs no permission`,
+        ]
+      : []),
+    ...(lost > 0 ? [`could not ask ${count(lost, 'decision')}: ${why.join(', ')}`] : []),
+    ...(damaged.first === undefined
+      ? []
+      : [
+          `${count(damaged.lines, 'damaged line')} not read; the first is ${damaged.first.file}:${damaged.first.line}: ${damaged.first.message}`,
+        ]),
+    ...unreadable.map(
+      ({ file, line, message }) => `${file} could be read up to line ${line} only: ${message}`,
+    ),
+  ]
+}
+
+function recordedUnder({ revisions, otherRevisions, revision: asked }: Replay): string {
+  const shown = revisions.slice(0, maxRevisions)
+  const rest = revisions.slice(maxRevisions).reduce((sum, each) => sum + each.decisions, 0)
+  const words = shown.map(({ revision, decisions }) => {
+    return `${revision === asked ? 'the same revision' : shortRevision(revision)} (${decisions.toLocaleString('en-US')})`
+  })
+  const others = rest + otherRevisions
+  const more = others === 0 ? [] : [`others (${others.toLocaleString('en-US')})`]
+  return `gateways decided by ${[...words, ...more].join(', ')}; a change can come from any revision since`
+}
+
+const obstacleWords: Readonly<Record<Obstacle, string>> = {
+  'hashed-path': 'with a hashed path',
+  'omitted-path': 'without path',
+  'ambiguous-path': 'with a path that is not canonical',
+  'omitted-role': 'without role',
+  'unknown-step': 'with an unknown step',
+  'engine-failed': 'on which the policy engine fails',
+}

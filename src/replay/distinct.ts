@@ -1,0 +1,42 @@
+import { boundedKey, kept } from './kept-text.ts'
+
+/** How many different texts came, and some of them. */
+export interface DistinctCount {
+  readonly count: number
+  /** If not, there were more than `count`. */
+  readonly isExact: boolean
+  readonly some: readonly string[]
+}
+
+export interface Distinct {
+  readonly add: (text: string) => void
+  readonly result: () => DistinctCount
+}
+
+/** What all counters of a replay may keep together. */
+export interface Budget {
+  left: number
+}
+
+const maxSome = 5
+
+/** Counts different texts exactly, as long as its own limit and the common budget allow. */
+export function createDistinct(limit: number, budget: Budget): Distinct {
+  const seen = new Set<string>()
+  const some: string[] = []
+  let isExact = true
+  return {
+    add(text) {
+      const key = boundedKey(text)
+      if (seen.has(key)) return
+      if (seen.size >= limit || budget.left === 0) {
+        isExact = false
+        return
+      }
+      budget.left--
+      seen.add(kept(key))
+      if (some.length < maxSome) some.push(kept(text))
+    },
+    result: () => ({ count: seen.size, isExact, some }),
+  }
+}

@@ -1,0 +1,72 @@
+import type { CompiledPolicies } from '../policy/engine/decision.ts'
+import { createLineReader } from './line-reader.ts'
+import { type LogSource, readLog } from './log-source.ts'
+import { createTally, type Tally } from './tally.ts'
+
+/** What a policy answers to the decisions in logs, and what could not be read of them. */
+export interface Replay extends Tally {
+  /** The policy that was asked. */
+  readonly revision: string
+  readonly lines: number
+  /** Log lines that are not decisions. */
+  readonly otherLines: number
+  readonly damaged: Damaged
+  /** Logs that could be read up to this line only. */
+  readonly unreadable: readonly LogProblem[]
+}
+
+interface Damaged {
+  readonly lines: number
+  readonly first: LogProblem | undefined
+}
+
+interface LogProblem {
+  readonly file: string
+  readonly line: number
+  readonly message: string
+}
+
+/**
+ * Asks a policy again what gateways decided. Reads log after log, in constant memory. A damaged line or
+ * file is counted, not an error: a log may be truncated because its gateway crashed.
+ */
+export async function replay(
+  logs: readonly LogSource[],
+  policies: CompiledPolicies,
+  onRead: (bytes: number) => void = () => {},
+): Promise<Replay> {
+  const tally = createTally(policies)
+  const unreadable: LogProblem[] = []
+  let lines = 0
+  let otherLines = 0
+  let damagedLines = 0
+  let firstDamaged: LogProblem | undefined
+
+  for (const log of logs) {
+    const file = log.name
+    const reader = createLineReader({
+      record: tally.take,
+      noRecord(found, line) {
+        if (found === 'other') {
+          otherLines++
+          return
+        }
+        damagedLines++
+        firstDamaged ??= { file, line, message: found.damage }
+      },
+    })
+    const problem = await readLog(log, reader.push, onRead)
+    // The last line of a truncated log is not complete.
+    if (problem === undefined) reader.end()
+    else unreadable.push({ file, line: reader.lines(), message: problem })
+    lines += reader.lines()
+  }
+  return {
+    revision: policies.revision,
+    lines,
+    otherLines,
+    damaged: { lines: damagedLines, first: firstDamaged },
+    unreadable,
+    ...tally.result(),
+  }
+}

@@ -271,11 +271,12 @@ describe('a cheat', () => {
   test('cannot make the next statement follow a head that nobody trusted signed', async () => {
     const at = await office(2)
     const first = await published(at)
+    await at.run(['pull', 'live', 'policies', '--force'])
     const intruder = await office(undefined)
     await intruder.edit('/*, *')
     await intruder.run(['push', '--no-tests', '-m', 'mine', '--yes', '--no-wait', '--over', 'live'])
     await at.edit('/orders, GET', '/orders, POST')
-    const { code, err } = await propose(at, '--over', 'live', '--key', 'ann.pem')
+    const { code, err } = await propose(at, '--key', 'ann.pem')
 
     expect(code).toBe(0)
     expect(err).toContain('gateways with policy.trust ignore it')

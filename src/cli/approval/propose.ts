@@ -3,7 +3,11 @@ import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import type { Trust } from '../../signing/trust.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { createDocument, type PolicyStore } from '../../stores/policies/policy-store.ts'
-import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
+import {
+  activeHead,
+  type LiveState,
+  readLiveState,
+} from '../../stores/policies/proposals/live-state.ts'
 import type { ProposalAbout, ProposalEvidence } from '../../stores/policies/proposals/proposals.ts'
 import { reviewProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import { type Call, type Run, UsageError } from '../command.ts'
@@ -102,7 +106,7 @@ async function propose(
   io.err(signatureNote(live, { signing: { trust, signer } }))
   const diff = compareWithLive(proposing, await readLive(live.revision, store), io)
   const candidate = { revision, over: proposing.over, isAsked: true }
-  const reason = await whyNotOver(live.head, candidate, store)
+  const reason = await whyNotOver(activeHead(live), candidate, store)
   if (reason !== undefined) return decline(reason)
 
   const parent = live.revision

@@ -1,6 +1,4 @@
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
-import type { LiveState } from '../../stores/policies/proposals/live-state.ts'
-import { reviewProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import { type Call, type Run, UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
 import type { Io } from '../io.ts'
@@ -12,8 +10,7 @@ import { policyPush } from '../publish/push.ts'
 import type { pushSpec } from '../publish/specs.ts'
 import { waitingOf } from '../publish/waiting.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
-import { type OpenProposal, openProposal } from './open-proposal.ts'
-import { formatProposal, nextStep, staleReason } from './proposal-in-words.ts'
+import { openApproved } from './approved.ts'
 
 /** Publishes a directory, or a proposal that enough people have signed. */
 export const pushAny: Run<typeof pushSpec> = async (call, io) => {
@@ -32,9 +29,7 @@ async function pushProposal(name: string, options: Options, io: Io): Promise<num
   const { admission } = settings.admission()
   const trust = settings.trust()
   return withPolicyStore(settings, async (store) => {
-    const open = await openProposal(name, { store, trust })
-    io.err(formatProposal(open))
-    if (open.state !== 'approved') return decline(`refused: ${nextStep(open)}`)
+    const { open, approved } = await openApproved(name, { store, trust, io })
     const { document, set, proposal, statement } = open
     const engine = reportEngine(set, io)
     io.err(slowNote(engine))
@@ -44,15 +39,7 @@ async function pushProposal(name: string, options: Options, io: Io): Promise<num
       over: { option: options.over },
       replay: options.replay,
       signing: { trust, signer: undefined },
-      approved: {
-        document,
-        signed: signedOf(open),
-        signers: open.signers,
-        whyStale: (live: LiveState) => {
-          const again = reviewProposal(proposal, live, trust)
-          return again?.state === 'stale' ? `refused: ${staleReason(again)}` : undefined
-        },
-      },
+      approved,
     }
     const { output } = options
     if (options['dry-run']) return rehearse(publication, { output, allowLost }, { store, io })
@@ -61,11 +48,6 @@ async function pushProposal(name: string, options: Options, io: Io): Promise<num
     await store.proposals.drop(set.revision)
     return reportPublication(report, { output, allowLost }, io)
   })
-}
-
-/** Unsigned proposals exist only without `policy.trust`; gateways that have it would reject them. */
-function signedOf({ proposal, signatures }: OpenProposal) {
-  return signatures.length === 0 ? undefined : { statement: proposal.statement, signatures }
 }
 
 /** The proposal has an author, a reason and signatures: others would not be what was approved. */

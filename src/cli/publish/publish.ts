@@ -6,7 +6,11 @@ import { isSamePolicy } from '../../policy/review/same-policy.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import type { Replay } from '../../replay/replay.ts'
 import type { Head, Move, PolicyStore } from '../../stores/policies/policy-store.ts'
-import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
+import {
+  activeHead,
+  type LiveState,
+  readLiveState,
+} from '../../stores/policies/proposals/live-state.ts'
 import { decline } from '../declined.ts'
 import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -114,7 +118,8 @@ export async function reviewChange(
   const { replay: log } = publication
   const replay = log === undefined ? undefined : await showReplay(log, set, io)
   const isAsked = !yes && io.isTerminal === true
-  const reason = await whyNotOver(seen, { revision: set.revision, over, isAsked }, store)
+  const candidate = { revision: set.revision, over, isAsked }
+  const reason = await whyNotOver(activeHead(state), candidate, store)
   return reason === undefined ? { seen, state, isLive: false, diff, replay } : decline(reason)
 }
 

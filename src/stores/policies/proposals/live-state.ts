@@ -19,6 +19,12 @@ export interface LiveState {
   readonly problem?: string
 }
 
+/** The head that gateways follow: a publication must not undo what its author has not seen. */
+export function activeHead({ head, revision }: LiveState): Head | undefined {
+  if (revision === undefined || revision === head?.revision) return head
+  return { revision, sequence: 0 }
+}
+
 /** The part of the policy store that knows. */
 interface LiveStore {
   head(): Promise<Head | undefined>

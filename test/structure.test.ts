@@ -243,6 +243,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'cli',
     'cli/policy',
     'cli/publish',
+    'cli/evidence/replay',
     'admission',
     'policy/set',
     'signing',

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { verifySigned } from '../../src/signing/trust.ts'
 import { readTrust } from '../../src/stores/keys/trusted-keys.ts'
+import { linesOf, recordOf } from '../replay/records.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { testSigner } from '../support/policy-signers.ts'
 import { prefix, testStore } from '../support/published-policies.ts'
@@ -20,6 +21,7 @@ const rules = (...lines: readonly string[]) => lines.map((line) => `p, clerk, ${
 interface Office {
   /** Runs a command as a person there does. */
   run(args: readonly string[], options?: RunOptions): ReturnType<typeof policy>
+  write(name: string, text: string): Promise<void>
   /** Writes these rules into the policy directory. */
   edit(...lines: readonly string[]): Promise<void>
 }
@@ -41,6 +43,7 @@ async function office(signatures: number | undefined): Promise<Office> {
   })
   return {
     run: (args, options = {}) => policy(args, { cwd, userName: 'ann', ...options }),
+    write: (name, text) => writeFile(join(cwd, name), text),
     edit: (...lines) => writeFile(join(cwd, 'policies/policy.csv'), rules(...lines)),
   }
 }
@@ -117,6 +120,19 @@ describe('four eyes', () => {
     expect(asked.err).toContain(`Sign ${revision} as ben? Type yes: `)
     expect(asked.err).toContain('not signed')
     expect((await push(at, revision)).err).toContain('signatures  0/2')
+  })
+
+  test('see what a replay of recorded decisions would change', async () => {
+    const at = await office(2)
+    await at.write('decisions.jsonl', linesOf(recordOf(), recordOf({ path: '/orders' })))
+    const proposal = await propose(at, '--replay', 'decisions.jsonl', '--key', 'ann.pem')
+    const revision = /r-[0-9a-f]+/.exec(proposal.out)?.[0] ?? ''
+    const second = await approve(at, revision, 'ben.pem')
+
+    expect(proposal.err).toContain('would be denied: 1 call')
+    expect(second.err).toMatch(
+      /reported {4}replay: asked 2 of 2 decisions from .*: 1 stay the same, 1 would be denied, 0/,
+    )
   })
 
   test('roll back with two signatures', async () => {
@@ -435,7 +451,7 @@ describe('a proposal', () => {
     })
     await redis.client.hset(`${prefix}policy:proposal:r-bbbbbbbbbbbb`, {
       statement: '{"a":1}',
-      about: '{"kind":"push","over":null,"evidence":{"replay":"\\u001b[2J"}}',
+      about: '{"kind":"push","over":null,"evidence":{"replay":{"asked":"x"},"tests":[]}}',
     })
     const listed = await at.run(['proposals'])
 

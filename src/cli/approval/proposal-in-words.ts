@@ -1,5 +1,6 @@
 import type { ProposalEvidence } from '../../stores/policies/proposals/proposals.ts'
 import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
+import { summaryOf } from '../evidence/replay/replay-in-words.ts'
 import { count, printable } from '../format.ts'
 
 /** Who proposes what and why, what speaks for it, and who has signed, a line each. */
@@ -30,7 +31,7 @@ function evidenceLines({ tests, warnings, replay }: ProposalEvidence): readonly 
       : [
           `${count(tests.passed, 'test')} passed, coverage ${tests.coverage} %, ${count(warnings, 'warning')}`,
         ]),
-    ...(replay === undefined ? [] : replay.split('\n').filter((line) => line !== '')),
+    ...(replay === undefined ? [] : [`replay: ${summaryOf(replay)}`]),
   ]
 }
 

@@ -1,36 +1,31 @@
-import type { Admission } from '../../admission/verdict.ts'
-import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import type { Trust } from '../../signing/trust.ts'
-import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import { createDocument, type PolicyStore } from '../../stores/policies/policy-store.ts'
 import {
   activeHead,
   type LiveState,
   readLiveState,
 } from '../../stores/policies/proposals/live-state.ts'
-import type { ProposalAbout, ProposalEvidence } from '../../stores/policies/proposals/proposals.ts'
 import { reviewProposal } from '../../stores/policies/proposals/review-proposal.ts'
-import { type Call, type Run, UsageError } from '../command.ts'
+import { type Run, UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
 import { jsonPieces, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { diffAsJson } from '../policy/diff-json.ts'
-import { reportEngine, slowNote } from '../policy/engine-cost.ts'
-import { readPublished } from '../policy/versions.ts'
-import { type BasePlace, readBase, readProposed, writeProposed } from '../publish/base.ts'
-import { readCandidate } from '../publish/candidate.ts'
+import { writeProposed } from '../publish/base.ts'
 import { compareWithLive, readLive } from '../publish/live.ts'
-import { checkOver, type Over, whyNotOver } from '../publish/over.ts'
+import { checkOver, whyNotOver } from '../publish/over.ts'
 import { authorOf } from '../publish/push.ts'
 import { liveStatement, openSigner, type Signer, signatureNote } from '../publish/signing.ts'
-import { type PolicySettings, policySettings, withPolicyStore } from '../settings.ts'
+import { policySettings, withPolicyStore } from '../settings.ts'
 import { openProposal } from './open-proposal.ts'
 import { nextStep, proposalAsJson } from './proposal-in-words.ts'
+import { type Proposed, readProposedPolicy } from './proposed-policy.ts'
 import { proposeSpec } from './specs.ts'
 
 /** Stores a policy for others to review and sign, with what the checks say about it. */
 export const policyPropose: Run<typeof proposeSpec> = async (call, io) => {
   const { options } = call
+  const { output } = options
   const message = options.message.trim()
   if (message === '') {
     throw new UsageError(`-m is required: ${proposeSpec.options.message.required}`)
@@ -40,49 +35,11 @@ export const policyPropose: Run<typeof proposeSpec> = async (call, io) => {
   const settings = policySettings(options.config, io)
   const trust = settings.trust()
   const signer = options.key === undefined ? undefined : await openSigner(options.key, trust, io)
-  const proposed = await readPolicy(call, settings, io)
+  const proposed = await readProposedPolicy(call, settings, io)
   if (typeof proposed === 'number') return proposed
   return withPolicyStore(settings, (store) =>
-    propose({ ...proposed, author, message, signer, trust, output: options.output }, { store, io }),
+    propose({ ...proposed, author, message, signer, trust, output }, { store, io }),
   )
-}
-
-/** What is proposed, before the live policy is known. */
-interface Proposed {
-  readonly files: readonly PolicyFile[]
-  readonly set: PolicySet
-  readonly admission: Admission
-  readonly kind: ProposalAbout['kind']
-  readonly evidence: ProposalEvidence
-  readonly over: Over
-  /** The directory, which records what was proposed. */
-  readonly place?: BasePlace
-}
-
-async function readPolicy(
-  { options, arguments: [named] }: Call<typeof proposeSpec>,
-  settings: PolicySettings,
-  io: Io,
-): Promise<Proposed | number> {
-  const name = named ?? settings.directory
-  if (isRevision(name)) {
-    const { files, set } = await withPolicyStore(settings, (store) => readPublished(name, store))
-    io.err(slowNote(reportEngine(set, io)))
-    const { admission } = settings.admission()
-    const over = { option: options.over }
-    return { files, set, admission, kind: 'rollback', evidence: { warnings: 0 }, over }
-  }
-  const candidate = await readCandidate(name, options, { settings, io })
-  if (typeof candidate === 'number') return candidate
-  const { files, set, admission, tests, warnings } = candidate
-  const place = { directory: name, cwd: io.cwd, redis: settings.redis() }
-  const evidence = {
-    warnings: warnings.length,
-    tests: { passed: tests.outcomes.length, coverage: tests.coverage.percent },
-  }
-  const bases = { base: await readBase(place), proposed: await readProposed(place) }
-  const over = { option: options.over, directory: { name, ...bases } }
-  return { files, set, admission, kind: 'push', evidence, over, place }
 }
 
 interface Proposing extends Proposed {

@@ -1,11 +1,11 @@
 import { type CommandSpec, configOption, outputOption } from '../command.ts'
-import { candidateOptions, keyOption, messageOption } from '../publish/specs.ts'
+import { candidateOptions, keyOption, messageOption, replayOption } from '../publish/specs.ts'
 
 export const proposeSpec = {
   name: 'policy propose',
   summary: 'check and test a policy, and store it for others to approve',
-  details: `Does what "push" does, except publishing: checks, tests and compares with the live policy. Stores the
-result in Redis for 30 days, where others review and sign it. Nothing changes for the gateways until
+  details: `Does what "push" does, except publishing: checks, tests and compares with the live policy. Stores policy
+and results in Redis for 30 days, where others review and sign it. Nothing changes for the gateways until
 "postern policy push REVISION" publishes it. A REVISION that was live before proposes a rollback.`,
   arguments: [
     {
@@ -17,6 +17,10 @@ result in Redis for 30 days, where others review and sign it. Nothing changes fo
   options: {
     ...messageOption,
     ...candidateOptions,
+    replay: {
+      ...replayOption.replay,
+      description: 'show and record how many decisions of this decision log would change',
+    },
     key: { ...keyOption.key, description: 'sign the proposal with this private key at once' },
     over: {
       value: 'REVISION|live',
@@ -35,6 +39,7 @@ result in Redis for 30 days, where others review and sign it. Nothing changes fo
   },
   examples: [
     "postern policy propose -m 'clerks may cancel orders' --key ann.pem",
+    "postern policy propose -m 'clerks may cancel orders' --replay decisions.jsonl.gz --key ~/.ssh/id_ed25519",
     "postern policy propose r-3f2a9c81d604 -m 'incident 12: back to last week' --key ann.pem",
   ],
 } as const satisfies CommandSpec

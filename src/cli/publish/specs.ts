@@ -29,6 +29,15 @@ export const keyOption = {
   },
 } as const
 
+/** The log that `push`, `rollback` and `propose` ask. */
+export const replayOption = {
+  replay: {
+    value: 'FILE',
+    once: true,
+    description: 'before asking, show which decisions of this decision log would change',
+  },
+} as const
+
 /** The options of the commands that publish. */
 const publishOptions = {
   yes: { short: 'y', description: 'publish without asking' },
@@ -36,11 +45,7 @@ const publishOptions = {
     value: 'REVISION|live',
     description: 'publish only if this revision is live; "live" replaces any revision',
   },
-  replay: {
-    value: 'FILE',
-    once: true,
-    description: 'before asking, show which decisions of this decision log would change',
-  },
+  ...replayOption,
   ...keyOption,
   author: { value: 'NAME', description: 'author in the history (default: your user name)' },
   wait: {

@@ -47,7 +47,12 @@ function linesOf(change: Change): readonly string[] {
 }
 
 /** `12 decisions from A to B under r-…: 9 stay, 2 would be denied, 1 would be allowed`. */
-export function summaryOf(replay: Replay): string {
+export function summaryOf(
+  replay: Pick<
+    Replay,
+    'decisions' | 'asked' | 'unchanged' | 'wouldDeny' | 'wouldAllow' | 'first' | 'last'
+  >,
+): string {
   const { asked, unchanged, wouldDeny, wouldAllow, first, last } = replay
   const when = first === undefined ? '' : ` from ${first} to ${last}`
   const results = `${unchanged.toLocaleString('en-US')} stay the same, ${wouldDeny.toLocaleString('en-US')} would be denied, ${wouldAllow.toLocaleString('en-US')} would be allowed`

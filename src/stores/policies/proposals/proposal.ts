@@ -24,8 +24,19 @@ export interface ProposalEvidence {
   readonly warnings: number
   /** Absent for a revision that was published before. */
   readonly tests?: { readonly passed: number; readonly coverage: number }
-  /** What a replay of recorded decisions printed. */
-  readonly replay?: string
+  /** How recorded decisions would change. */
+  readonly replay?: ReplayEvidence
+}
+
+interface ReplayEvidence {
+  readonly decisions: number
+  readonly asked: number
+  readonly unchanged: number
+  readonly wouldDeny: number
+  readonly wouldAllow: number
+  /** The times of the first and last decision. */
+  readonly first: string | undefined
+  readonly last: string | undefined
 }
 
 /** Bounds for what others may have written to Redis. */
@@ -73,12 +84,28 @@ function readEvidence(value: unknown): ProposalEvidence {
   return {
     warnings: isCount(warnings) ? warnings : 0,
     ...(isTests(tests) && { tests: { passed: tests.passed, coverage: tests.coverage } }),
-    ...(typeof replay === 'string' && { replay }),
+    ...(isReplay(replay) && { replay: replayOf(replay) }),
   }
 }
 
 function isTests(value: unknown): value is { passed: number; coverage: number } {
   return hasStrings(value, []) && isCount(value['passed']) && isCount(value['coverage'])
+}
+
+function isReplay(value: unknown): value is ReplayEvidence {
+  if (!hasStrings(value, [])) return false
+  const { first, last } = value
+  return (
+    ['decisions', 'asked', 'unchanged', 'wouldDeny', 'wouldAllow'].every((name) =>
+      isCount(value[name]),
+    ) && [first, last].every((time) => time === undefined || typeof time === 'string')
+  )
+}
+
+/** Without what else the stored value may have. */
+export function replayOf(replay: ReplayEvidence): ReplayEvidence {
+  const { decisions, asked, unchanged, wouldDeny, wouldAllow, first, last } = replay
+  return { decisions, asked, unchanged, wouldDeny, wouldAllow, first, last }
 }
 
 function isCount(value: unknown): value is number {

@@ -14,6 +14,8 @@ export interface Io {
   ask?(question: string): Promise<string>
   /** The name of the operating system's user. */
   readonly userName?: string
+  /** Milliseconds since 1970; absent: the clock of the system. */
+  now?(): number
   /** The CPU time of this thread in milliseconds; absent: the wall clock counts instead. */
   cpuMs?(): number
   /** The process that a gateway runs in: its signals, streams and exit. */

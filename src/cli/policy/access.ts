@@ -1,7 +1,7 @@
 import type { Admission } from '../../admission/verdict.ts'
 import { type PlacedChange, type PlacedDiff, placeDiff } from '../../answers/placed-diff.ts'
 import type { AccessChange, Severity } from '../../policy/diff/access-change.ts'
-import { diffPolicies } from '../../policy/diff/diff.ts'
+import { diffOverTime } from '../../policy/diff/diff-over-time.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { count, formatTable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -16,7 +16,10 @@ export function compareAccess(
 ): PlacedDiff {
   const progress = createProgress(io)
   const words = percentOf('comparing access')
-  const diff = diffPolicies(from, to, (done, total) => progress.show(() => words(done, total)))
+  const diff = diffOverTime(from, to, {
+    now: io.now?.() ?? Date.now(),
+    tick: (done, total) => progress.show(() => words(done, total)),
+  })
   progress.end()
   return placeDiff(diff, admission)
 }

@@ -1,6 +1,7 @@
 import type { PlacedChange, WithoutEffect } from '../../answers/placed-diff.ts'
 import type { AccessChange, Grant, Share } from '../../policy/diff/access-change.ts'
 import { ANY_METHOD, METHODS } from '../../policy/rule/rule.ts'
+import { formatUntil } from '../../policy/rule/until.ts'
 import { count } from '../format.ts'
 
 /** A change in words: who gains (`+`) or loses (`-`) what, and what a reviewer should know about it. */
@@ -17,6 +18,7 @@ export function describeChange(change: PlacedChange) {
       : [methodsInWords(grant?.methods ?? []), grant?.path ?? ''],
     notes: [
       ...meaningOf(change),
+      ...timesOf(change),
       ...(isInheritance ? [grantsInWords(grants, parentKey)] : []),
       ...heirsOf(change),
       ...placeOf(change),
@@ -39,6 +41,14 @@ function meaningOf({ cause, direction, line }: AccessChange): readonly string[] 
   }
   if (cause === 'deny') return [line === 'removed' ? 'no longer denied' : 'now denied']
   return cause === 'inheritance' && line === 'removed' ? ['no longer'] : []
+}
+
+/** From when on, and until when. */
+function timesOf({ startsAt, until, direction }: AccessChange): readonly string[] {
+  return [
+    ...(startsAt === undefined ? [] : [`from ${formatUntil(startsAt)} on`]),
+    ...(until === undefined || direction === 'loss' ? [] : [`until ${formatUntil(until)}`]),
+  ]
 }
 
 /** The routes that serve it, and why the policy does not decide there, if so. */

@@ -1,4 +1,5 @@
 import type { PlacedDiff } from '../../answers/placed-diff.ts'
+import { formatUntil } from '../../policy/rule/until.ts'
 
 /** Longer lists of roles are printed once. */
 const longList = 100
@@ -11,8 +12,10 @@ export function diffAsJson({ changes, ...about }: PlacedDiff) {
   const places = new Map<readonly string[], string>()
   return {
     ...about,
-    changes: changes.map(({ shares, ...change }, at) => ({
+    changes: changes.map(({ shares, until, startsAt, ...change }, at) => ({
       ...change,
+      ...(until !== undefined && { until: formatUntil(until) }),
+      ...(startsAt !== undefined && { startsAt: formatUntil(startsAt) }),
       shares: shares.map(({ roles, grants }, index) => {
         const place = places.get(roles)
         if (place !== undefined) return { roleCount: roles.length, rolesAt: place, grants }

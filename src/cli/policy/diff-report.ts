@@ -86,15 +86,16 @@ interface Compared {
 
 function resultOf(change: PlacedChange, { from, files, onlyHere }: Compared): Result {
   const { sign, who, what, notes } = describeChange(change)
-  const { origin, severity, line } = change
+  const { origin, severity, line, startsAt } = change
   const { id: rule, level: usual } = kinds[severity]
   const level = onlyHere && !change.hasEffect ? 'note' : usual
   const text = [who, ...what].join(' ')
   const place = `${origin.file}:${origin.line}`
-  const about = [
-    line === 'added' ? `added in ${place}` : `removed from ${place}${of(from)}`,
-    ...notes,
-  ]
+  const isAdded = line === 'added'
+  // A line that is in both policies changes access when it expires in one of them.
+  const by = isAdded ? `by ${place}` : `by ${place}${of(from)}`
+  const now = isAdded ? `added in ${place}` : `removed from ${place}${of(from)}`
+  const about = [startsAt === undefined ? now : by, ...notes]
   const message = `${text} (${about.join(', ')})`
   return { rule, level, message, text, sign, ...placeIn(files, change) }
 }

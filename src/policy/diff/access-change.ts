@@ -45,6 +45,10 @@ export interface AccessChange {
   readonly parentKey?: string
   /** When Casbin decides: the line. For superusers: the clause. */
   readonly text?: string
+  /** When the line expires, in milliseconds; absent: never. */
+  readonly until?: number
+  /** From when on roles gain or lose it, in milliseconds; absent: now. */
+  readonly startsAt?: number
   /** Who gains or loses what; never empty. The share of `roleKey` itself is first, if it has one. */
   readonly shares: readonly Share[]
 }

@@ -33,7 +33,8 @@ export function differencesOf(asked: Asked, roleKey: string, otherKey: string): 
     return { differences: [], isEverything, isExact: true, unasked: 0 }
   }
   if (policies.set.model.casbin !== undefined) return differencesByExample(asked, roleKey, otherKey)
-  const ways = createLineages(policies.set).waysUp(roleKey)
+  const lineages = createLineages(policies.set)
+  const ways = lineages.waysUp(roleKey)
   const callCases = createCallCases(asked)
   let isExact = true
 
@@ -56,7 +57,7 @@ export function differencesOf(asked: Asked, roleKey: string, otherKey: string): 
     })
     isExact &&= areAll
     if (example === undefined) return []
-    return [{ rule, via: ways.get(rule.roleKey) ?? [], isWhole, example, isUnserved }]
+    return [{ ...lineages.held(roleKey, rule), isWhole, example, isUnserved }]
   })
   return { differences: widestOf(found), isEverything: false, isExact, unasked: 0 }
 }
@@ -67,9 +68,9 @@ function differencesByExample(asked: Asked, roleKey: string, otherKey: string): 
     return example && !decide({ roleKey: otherKey, ...example }, asked.policies).allowed
   })
   const differences = oncePerRule(alone).flatMap(({ place, rule: found }) => {
-    const { rule, via, example } = found
+    const { effect: _, example, ...held } = found
     if (example === undefined) return []
-    return [{ rule, via, example, isWhole: false, isUnserved: place === 'unserved' }]
+    return [{ ...held, example, isWhole: false, isUnserved: place === 'unserved' }]
   })
   return { differences, isEverything: false, isExact: false, unasked }
 }

@@ -11,7 +11,7 @@ import { type Effects, placeOf } from './rule-effects.ts'
 export function effectsByExample(asked: Asked, roleKey: string): Effects {
   const { policies } = asked
   const { rules } = policies.set
-  const ways = createLineages(policies.set).waysUp(roleKey)
+  const lineages = createLineages(policies.set)
   const callCases = createCallCases(asked)
   const placed: Effects['placed'][number][] = []
   let unasked = 0
@@ -27,8 +27,8 @@ export function effectsByExample(asked: Asked, roleKey: string): Effects {
         const { allowed, rule } = decide({ roleKey, method, path }, policies)
         const place = placeOf(standing.verdict)
         if (!allowed || rule === undefined) return
-        const via = ways.get(rule.roleKey) ?? []
-        placed.push({ place, rule: { rule, via, effect: 'allows', example: { method, path } } })
+        const held = lineages.held(roleKey, rule)
+        placed.push({ place, rule: { ...held, effect: 'allows', example: { method, path } } })
       })
     }
     if (!isAsked) unasked++

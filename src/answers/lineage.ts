@@ -1,5 +1,8 @@
+import { ancestorEnds } from '../policy/engine/ancestor-ends.ts'
 import type { Inheritance, Rule } from '../policy/rule/rule.ts'
+import { endOf } from '../policy/rule/until.ts'
 import type { PolicySet } from '../policy/set/policy-set.ts'
+import { finish } from '../policy/steps.ts'
 
 /** Who inherits from whom in a policy. */
 export interface Lineages {
@@ -7,6 +10,8 @@ export interface Lineages {
   readonly waysUp: (roleKey: string) => ReadonlyMap<string, readonly string[]>
   /** The role and every role that inherits from it. */
   readonly heirs: (roleKey: string) => readonly string[]
+  /** A rule of the role, or of one that it inherits from, with the way to it and its end. */
+  readonly held: (roleKey: string, rule: Rule) => HeldRule
 }
 
 export function createLineages({ inheritances }: PolicySet): Lineages {
@@ -16,12 +21,23 @@ export function createLineages({ inheritances }: PolicySet): Lineages {
   const downward = Map.groupBy(links, ({ parentKey }) => parentKey)
   const heirsOf = new Map<string, readonly string[]>()
   const waysOf = new Map<string, ReadonlyMap<string, readonly string[]>>()
+  const ends = links.some(({ until }) => until !== undefined)
+    ? finish(ancestorEnds(links))
+    : undefined
+
+  function waysUp(roleKey: string): ReadonlyMap<string, readonly string[]> {
+    const known = waysOf.get(roleKey) ?? waysFrom(roleKey, upward)
+    waysOf.set(roleKey, known)
+    return known
+  }
 
   return {
-    waysUp(roleKey) {
-      const known = waysOf.get(roleKey) ?? waysFrom(roleKey, upward)
-      waysOf.set(roleKey, known)
-      return known
+    waysUp,
+    held(roleKey, rule) {
+      const via = rule.roleKey === roleKey ? [] : (waysUp(roleKey).get(rule.roleKey) ?? [])
+      const ofWay = via.length === 0 ? undefined : ends?.get(roleKey)?.get(rule.roleKey)
+      const until = Math.min(endOf(rule), ofWay ?? Number.POSITIVE_INFINITY)
+      return { rule, via, ...(Number.isFinite(until) && { until }) }
     },
     heirs(roleKey) {
       const known = heirsOf.get(roleKey) ?? reached(roleKey, downward)
@@ -56,4 +72,6 @@ export interface HeldRule {
   readonly rule: Rule
   /** The roles between: empty for a rule of its own, else up to the role that the rule names. */
   readonly via: readonly string[]
+  /** When the role loses the rule: the rule expires, or the last way to it does. */
+  readonly until?: number
 }

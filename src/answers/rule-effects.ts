@@ -34,7 +34,8 @@ export interface Effects {
 /** What each rule of a role and of the roles that it inherits from does, at each route. */
 export function effectsOf(asked: Asked, roleKey: string): Effects {
   const { policies } = asked
-  const ways = createLineages(policies.set).waysUp(roleKey)
+  const lineages = createLineages(policies.set)
+  const ways = lineages.waysUp(roleKey)
   const callCases = createCallCases(asked)
   const appliesTo = (rule: Rule) => rule.roleKey === roleKey || ways.has(rule.roleKey)
 
@@ -50,7 +51,7 @@ export function effectsOf(asked: Asked, roleKey: string): Effects {
 
   let isExact = true
   const placed = policies.set.rules.filter(appliesTo).flatMap((rule) => {
-    const held = { rule, via: ways.get(rule.roleKey) ?? [] }
+    const held = lineages.held(roleKey, rule)
     const found: Found = new Map()
     const areAll = callCases(rule, (call) => {
       if (call.standing.kind !== 'policy') return

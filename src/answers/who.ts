@@ -61,9 +61,9 @@ export function who(
     if (allowed && clause !== undefined) superusers.push({ roleKey, clause })
     if (rule === undefined) continue
     const held = heldBy(roleKey, sameMethod, lineages).filter((other) => other.rule !== rule)
-    const via = wayTo(roleKey, rule, lineages)
-    if (allowed) roles.push({ roleKey, rule, via, alsoAllowedBy: held })
-    else if (held.length > 0) deniedRoles.push({ roleKey, rule, via, alsoAllowedBy: held })
+    const found = { roleKey, ...lineages.held(roleKey, rule), alsoAllowedBy: held }
+    if (allowed) roles.push(found)
+    else if (held.length > 0) deniedRoles.push(found)
   }
   const otherMethods = allowing.filter(
     (rule) => rule.roleKey !== adminKey && !hasMethod(rule, method),
@@ -76,12 +76,7 @@ const noRoles = { superusers: [], roles: [], deniedRoles: [], otherMethods: [] }
 /** Those of the rules that apply to a role. */
 function heldBy(roleKey: string, rules: readonly Rule[], lineages: Lineages): readonly HeldRule[] {
   return rules.flatMap((rule) => {
-    if (rule.roleKey === roleKey) return [{ rule, via: [] }]
-    const via = lineages.waysUp(roleKey).get(rule.roleKey)
-    return via === undefined ? [] : [{ rule, via }]
+    const applies = rule.roleKey === roleKey || lineages.waysUp(roleKey).has(rule.roleKey)
+    return applies ? [lineages.held(roleKey, rule)] : []
   })
-}
-
-function wayTo(roleKey: string, rule: Rule, lineages: Lineages): readonly string[] {
-  return lineages.waysUp(roleKey).get(rule.roleKey) ?? []
 }

@@ -27,6 +27,10 @@ const known = (...roleKeys: readonly string[]) => {
   return { name: 'live', roleKeys: new Set(roleKeys) }
 }
 
+const until = '# postern: until 2026-12-01'
+const december = Date.UTC(2026, 11, 1)
+const day = 86_400_000
+
 const routesOf = (path: string) => {
   const all = [{ path, access: 'permitted' as const }]
   const serving = createServingRoutes(all)
@@ -54,6 +58,14 @@ const samples: Readonly<Record<Code, { readonly warned: Sample; readonly fine: S
   'exclusion-wide': {
     warned: { exclusions: excluded('GET', '/texts/:language') },
     fine: { exclusions: excluded('GET', '/texts/en') },
+  },
+  expired: {
+    warned: { lines: [until, clerk], at: december },
+    fine: { lines: [until, clerk], at: december - 30 * day },
+  },
+  'expires-soon': {
+    warned: { lines: [until, clerk], at: december - 14 * day },
+    fine: { lines: [until, clerk], at: december - 14 * day - 1 },
   },
   'inline-comment': {
     warned: { lines: [clerk, 'p, lead, /orders, PUT', 'g, lead, clerk # for now'] },

@@ -9,6 +9,8 @@ export interface RunOptions {
   readonly userName?: string
   /** The clock of CPU time. */
   readonly cpuMs?: () => number
+  /** The time, in milliseconds since 1970. */
+  readonly now?: () => number
 }
 
 export interface Ran {
@@ -20,7 +22,7 @@ export interface Ran {
 /** Runs `postern …` in this process, as `main.ts` does. */
 export async function runCommand(
   argv: readonly string[],
-  { cwd = '.', env = {}, stdin = '', types, userName = 'ada', cpuMs }: RunOptions = {},
+  { cwd = '.', env = {}, stdin = '', types, userName = 'ada', cpuMs, now }: RunOptions = {},
 ): Promise<Ran> {
   let [out, err] = ['', '']
   const code = await dispatch(argv, {
@@ -39,6 +41,7 @@ export async function runCommand(
     userName,
     host: process,
     ...(cpuMs !== undefined && { cpuMs }),
+    ...(now !== undefined && { now }),
     ...(types !== undefined && {
       isTerminal: true,
       ask: async (question: string) => {

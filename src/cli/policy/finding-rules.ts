@@ -51,6 +51,14 @@ export const findingRules: Readonly<Record<Finding['code'], ReportRule>> = {
     summary: 'An exclusion covers every value of a parameter.',
     help: 'Every authenticated caller may read every object behind this path. Use a rule for each role instead.',
   },
+  expired: {
+    summary: 'The line has expired.',
+    help: 'Gateways ignore it. Remove the line, or change the date of the comment "# postern: until" above it.',
+  },
+  'expires-soon': {
+    summary: 'The line expires within 14 days.',
+    help: 'Gateways ignore it from then on. If it is still needed, change the date of the comment "# postern: until" above it.',
+  },
   'inline-comment': {
     summary: 'A comment is read as a part of the role key.',
     help: 'A comment needs a line of its own. Move it to the line above.',

@@ -92,6 +92,7 @@ function warningsOf(
   const findings = checkPolicySet(set, files, {
     ...surroundings,
     mentioned,
+    at: io.now?.() ?? Date.now(),
     tick: (done, total) => progress.show(() => words(done, total)),
   })
   progress.end()

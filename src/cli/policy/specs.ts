@@ -20,7 +20,8 @@ export const checkSpec = {
   summary: 'validate a policy directory and print warnings',
   details: `Errors make the policy unusable. Warnings point at probable mistakes: duplicate and redundant
 rules, very wide rules, rules that never apply or that no route serves, mistyped roles, deny rules
-without effect, exclusions that look like business endpoints. Routes come from the configuration.
+without effect, exclusions that look like business endpoints, lines that have expired or expire
+within 14 days. Routes come from the configuration.
 Works offline, except for --against with a revision or "live", and --accounts.
 
 A comment "# postern: ignore CODE" above a line states that you mean the line.`,
@@ -61,6 +62,7 @@ caller with this role and a valid token. Routes come from the configuration. Wor
     reason: A viewer must not change orders.
     step: none                 # optional: admin, exclusion, superuser, rule,
                                #   none, route, endpoint or refused
+    at: 2026-12-01             # optional: the time to answer for, else now
     withoutRules: true         # optional: this role has no rules on purpose
 
 The report lists rules and exclusions that no test covers.`,
@@ -96,6 +98,7 @@ export const diffSpec = {
   details: `Compares access, not lines: which role gains (+) or loses (-) which method on which path, and which
 endpoints become reachable without a permission check. A rule that a wider rule already covered is
 not a gain. One line for each changed rule, most severe first; roles that inherit it are counted.
+Lines that expire are compared now and at every later end: "from 2026-12-01 on" marks what holds then.
 Works offline unless you name a revision or "live". A commit needs no work tree.
 
 Each change names the route of the configuration that serves it. Changes that have no effect at a

@@ -1,7 +1,6 @@
 import { type Admission, evaluate, evaluateUnidentified } from '../../admission/verdict.ts'
 import { Invalid } from '../../errors.ts'
 import { compile } from '../../policy/engine/compile.ts'
-import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import { coverageOf } from '../../policy/expectations/coverage.ts'
 import {
   type Answer,
@@ -10,6 +9,8 @@ import {
   type TestQuestion,
 } from '../../policy/expectations/test-suite.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
+import { formatUntil } from '../../policy/rule/until.ts'
+import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
@@ -18,6 +19,7 @@ import { createProgress, percentOf } from '../progress.ts'
 import { failureReport } from '../report/failure.ts'
 import { isReportFormat, renderReport } from '../report/write.ts'
 import { policySettings } from '../settings.ts'
+import { datedJson } from './dated-json.ts'
 import { formatFindings, type Review, reviewVersion } from './review.ts'
 import type { testSpec } from './specs.ts'
 import { readSurroundings } from './surroundings.ts'
@@ -46,7 +48,7 @@ export const policyTest: Run<typeof testSpec> = async ({ options, arguments: [na
   const notes = formatNotes(report, note)
   const ok = report.failures.length === 0 && report.outcomes.length > 0
   const covered = report.coverage.percent >= min
-  if (output === 'json') io.out(json({ ok: ok && covered, ...reportAsJson(review, report) }))
+  if (output === 'json') io.out(datedJson({ ok: ok && covered, ...reportAsJson(review, report) }))
   else {
     const warnings = output === 'github' ? '' : formatFindings('warning', review.warnings)
     io.err(warnings + notes)
@@ -71,19 +73,24 @@ export function runTests(
   if (set === undefined) return undefined
   const progress = createProgress(io)
   const words = percentOf('testing')
-  const outcomes = runExpectations(
-    expectations,
-    createAsk(admission, compile(set)),
-    (done, total) => progress.show(() => words(done, total)),
+  const outcomes = runExpectations(expectations, createAsk(admission, set, io), (done, total) =>
+    progress.show(() => words(done, total)),
   )
   progress.end()
   const failures = outcomes.filter(({ passed }) => !passed)
   return { outcomes, failures, coverage: coverageOf(set, outcomes) }
 }
 
-/** Answers as the gateway does for a caller with a valid token, or without one. */
-function createAsk(admission: Admission, policies: CompiledPolicies) {
-  return ({ roleKey, ...call }: TestQuestion): Answer => {
+/**
+ * Answers as the gateway does for a caller with a valid token, or without one, at the time of the
+ * question. All questions without a time have the same one, so that a run does not change midway.
+ */
+function createAsk(admission: Admission, set: PolicySet, io: Io) {
+  const now = io.now?.() ?? Date.now()
+  let clock = now
+  const policies = compile(set, () => clock)
+  return ({ roleKey, time = now, ...call }: TestQuestion): Answer => {
+    clock = time
     const { allowed, step, decision, isUnserved } =
       roleKey === undefined
         ? evaluateUnidentified(call, 'token-missing', admission)
@@ -160,7 +167,8 @@ export function reportAsJson(
     tests: outcomes.length,
     failed: failures.length,
     failures: failures.map((outcome) => {
-      const { at, ...expectation } = outcome.expectation
+      const { at, time, ...rest } = outcome.expectation
+      const expectation = { ...rest, ...(time !== undefined && { at: formatUntil(time) }) }
       const { decision } = outcome
       return { ...at, expectation, decision, message: describeFailure(outcome) }
     }),

@@ -1,6 +1,10 @@
 import type { Asked } from '../../answers/asked.ts'
-import { compile } from '../../policy/engine/compile.ts'
+import { compileAt } from '../../policy/engine/compile.ts'
+import { placeOf } from '../../policy/review/finding.ts'
+import { isExpired, parseUntil } from '../../policy/rule/until.ts'
+import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { UsageError } from '../command.ts'
+import { count } from '../format.ts'
 import type { Io } from '../io.ts'
 import { isPublished, readVersion } from '../policy/versions.ts'
 import { type PolicySettings, policySettings } from '../settings.ts'
@@ -8,6 +12,7 @@ import { type PolicySettings, policySettings } from '../settings.ts'
 interface AskedOptions {
   readonly policies?: string | undefined
   readonly revision?: string | undefined
+  readonly at?: string | undefined
   readonly config?: string | undefined
 }
 
@@ -16,6 +21,10 @@ export interface AskedPolicy extends Asked {
   readonly settings: PolicySettings
   /** A directory, `live` or a revision, for the user. */
   readonly name: string
+  /** The policy with the lines that have expired. */
+  readonly whole: PolicySet
+  /** The time that the answer is about, in milliseconds. */
+  readonly at: number
   /** What the answer does not consider. */
   readonly notes: readonly string[]
 }
@@ -29,14 +38,33 @@ export async function askedPolicy(options: AskedOptions, io: Io): Promise<AskedP
   const settings = policySettings(options.config, io)
   const { admission, note } = settings.admission()
   const name = options.revision ?? options.policies ?? loadedBy(settings)
+  const at = timeOf(options.at, io)
   const { set } = await readVersion(name, settings, io)
   return {
     settings,
     admission,
-    policies: compile(set),
+    policies: compileAt(set, at),
+    whole: set,
     name,
-    notes: note === undefined ? [] : [note],
+    at,
+    notes: [...(note === undefined ? [] : [note]), ...expiredNote(set, at)],
   }
+}
+
+/** The time that `--at` names, else now. Throws `UsageError` when it names none. */
+function timeOf(text: string | undefined, io: Io): number {
+  const at = text === undefined ? (io.now?.() ?? Date.now()) : parseUntil(text)
+  if (typeof at === 'string') throw new UsageError(`--at: ${at}`)
+  return at
+}
+
+function expiredNote({ rules, inheritances, exclusions }: PolicySet, at: number): string[] {
+  const expired = [...rules, ...inheritances, ...exclusions].filter((line) => isExpired(line, at))
+  const [first] = expired
+  if (first === undefined) return []
+  return [
+    `${count(expired.length, 'line has', 'lines have')} expired and no longer ${expired.length === 1 ? 'counts' : 'count'}, for example ${placeOf(first.origin)}`,
+  ]
 }
 
 /** What the gateway of this configuration loads. */

@@ -1,10 +1,12 @@
 import { differencesOf, type RoleDifferences } from '../../answers/compare.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { count, formatTable, json, printable } from '../format.ts'
+import { count, formatTable, printable } from '../format.ts'
 import type { Io } from '../io.ts'
+import { datedJson } from '../policy/dated-json.ts'
 import { type AskedPolicy, policyName } from './asked-policy.ts'
 import { inexact, printNotes } from './notes.ts'
+import { untilNote } from './rule-line.ts'
 
 /** Shows what each of two roles may do and the other may not. */
 export function compareRoles(
@@ -23,7 +25,7 @@ export function compareRoles(
   if (output === 'json') {
     const { name: policy, policies } = asked
     const about = { policy, revision: policies.revision, notes }
-    io.out(json({ roleKey: first, comparedWith: second, more, less, ...about }))
+    io.out(datedJson({ roleKey: first, comparedWith: second, more, less, ...about }))
   } else {
     const counts = `${count(more.differences.length, 'rule')} more, ${less.differences.length} less`
     io.out(`${printable(`${first} compared with ${second}: ${counts}`)}\n`)
@@ -39,11 +41,12 @@ function section(one: string, other: string, found: RoleDifferences): string {
   const { differences, isEverything, isExact } = found
   if (isEverything) return `${printable(`${one} may make every call, and ${other} may not`)}\n`
   if (differences.length === 0) return ''
-  const rows = differences.map(({ rule, via, isWhole, example, isUnserved }) => [
+  const rows = differences.map(({ rule, via, until, isWhole, example, isUnserved }) => [
     rule.method,
     rule.path,
     placeOf(rule.origin),
     [
+      ...(until === undefined ? [] : [untilNote(until)]),
       ...(via.length === 0 ? [] : [`inherited from ${via.join(' < ')}`]),
       ...(isWhole
         ? []

@@ -3,6 +3,7 @@ import type { EffectiveRule } from '../../answers/rule-effects.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import type { Rule } from '../../policy/rule/rule.ts'
 import { count, formatTable, printable } from '../format.ts'
+import { untilNote } from './rule-line.ts'
 
 /** Whether a rule lets its role make calls. */
 export function isAllowing({ effect }: EffectiveRule): boolean {
@@ -81,7 +82,14 @@ function section(
     each.rule.method,
     each.rule.path,
     placeOf(each.rule.origin),
-    [noteOn(each), inheritedNote(each), effectNote(each)].filter((note) => note !== '').join('; '),
+    [
+      each.until === undefined ? '' : untilNote(each.until),
+      noteOn(each),
+      inheritedNote(each),
+      effectNote(each),
+    ]
+      .filter((note) => note !== '')
+      .join('; '),
   ])
   return `${printable(title)}\n${formatTable(rows, '  ')}`
 }

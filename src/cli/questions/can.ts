@@ -5,7 +5,7 @@ import { didYouMean } from '../../suggest.ts'
 import type { Run } from '../command.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json } from '../format.ts'
+import { datedJson } from '../policy/dated-json.ts'
 import { type AskedPolicy, askedPolicy, policyName } from './asked-policy.ts'
 import { compareRoles } from './can-compare.ts'
 import { formatCan, isAllowing } from './can-table.ts'
@@ -28,7 +28,7 @@ export const policyCan: Run<typeof canSpec> = async ({ options, arguments: given
   const notes = [...asked.notes, ...(answer.isExact ? [] : inexact(asked, answer.unasked))]
   if (options.output === 'json') {
     const { name: policy, policies } = asked
-    io.out(json({ ...answer, open, policy, revision: policies.revision, notes }))
+    io.out(datedJson({ ...answer, open, policy, revision: policies.revision, notes }))
   } else {
     io.out(formatCan(answer, policyName(asked)))
     if (answer.unrestricted === undefined) io.out(formatOpen(open))
@@ -40,11 +40,10 @@ export const policyCan: Run<typeof canSpec> = async ({ options, arguments: given
     : exitCodes.no
 }
 
-function requireRole(roleKey: string, { policies, name }: AskedPolicy): void {
-  const roles = rolesIn(policies.set)
+function requireRole(roleKey: string, { whole, name }: AskedPolicy): void {
+  const roles = rolesIn(whole)
   // Only its matcher knows which roles a model that Casbin evaluates allows.
-  if (roleKey === 'admin' || roles.includes(roleKey) || policies.set.model.casbin !== undefined)
-    return
+  if (roleKey === 'admin' || roles.includes(roleKey) || whole.model.casbin !== undefined) return
   decline(
     `${name} does not name the role ${JSON.stringify(roleKey)}, so it may only do what every authenticated caller may ("postern policy open")${didYouMean(roleKey, roles)}`,
   )

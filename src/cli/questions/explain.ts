@@ -13,8 +13,8 @@ import type { PolicySet } from '../../policy/set/policy-set.ts'
 import { didYouMean } from '../../suggest.ts'
 import { type Call, type Run, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json } from '../format.ts'
 import type { Io } from '../io.ts'
+import { datedJson } from '../policy/dated-json.ts'
 import { type PolicySettings, policySettings } from '../settings.ts'
 import type { AskedCaller } from './asked-caller.ts'
 import { type AskedPolicy, askedPolicy, checkAsked, policyName } from './asked-policy.ts'
@@ -37,7 +37,7 @@ export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
   const caller = await findCaller({ ...options, role }, io)
   const answer = await explained(call, caller, io)
 
-  if (options.output === 'json') io.out(json(asJson(answer)))
+  if (options.output === 'json') io.out(datedJson(asJson(answer)))
   else {
     io.out(formatExplanation(answer))
     printNotes(answer.notes, io)
@@ -60,12 +60,12 @@ async function explained(call: ExplainCall, caller: AskedCaller, io: Io): Promis
 }
 
 function byPolicy(question: Question, asked: AskedPolicy) {
-  const { admission, policies, settings, name, notes } = asked
+  const { admission, policies, whole, settings, name, notes } = asked
   const verdict = evaluate(question, admission, policies)
   const read = { ...question, path: verdict.path ?? '' }
   const nearMisses = verdict.decision === undefined ? [] : explain(read, policies).nearMisses
   const policy = { name, words: policyName(asked), revision: policies.revision }
-  const role = verdict.step === 'none' ? unknownRole(question.roleKey, policies.set) : []
+  const role = verdict.step === 'none' ? unknownRole(question.roleKey, whole) : []
   return { verdict, admission, settings, notes: [...notes, ...role], nearMisses, policy }
 }
 

@@ -58,7 +58,7 @@ export function formatExplanation(explanation: Explanation): string {
   ]
   const misses = nearMisses.map(({ differs, rule }) => [
     lineOf(rule),
-    differs === 'method' ? 'differs in method' : 'differs in role',
+    differs === 'expired' ? 'has expired' : `differs in ${differs}`,
   ])
   return [
     `${printable(title)}\n`,

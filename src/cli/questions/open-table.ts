@@ -2,6 +2,7 @@ import type { ExclusionEffect, WithoutEffect } from '../../answers/exclusion-eff
 import type { OpenAnswer, OpenRoute } from '../../answers/open.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { formatTable } from '../format.ts'
+import { untilNote } from './rule-line.ts'
 import { refusalOf } from './verdict-words.ts'
 
 /** What needs no permission, by who may: a line each, with its reason. */
@@ -51,9 +52,10 @@ function routeRow({ path, upstream, reason, except }: OpenRoute): string[] {
 }
 
 function exclusionRow({ exclusion, effect, reasons }: ExclusionEffect): string[] {
-  const { method, path, origin, reason } = exclusion
+  const { method, path, origin, reason, until } = exclusion
+  const end = until === undefined ? '' : `, ${untilNote(until)}`
   const note = effect === 'partly' ? ` (partly: ${reasons.map(wordsFor).join('; ')})` : ''
-  return [method, path, `exclusion, ${placeOf(origin)}`, `${reason}${note}`]
+  return [method, path, `exclusion, ${placeOf(origin)}${end}`, `${reason}${note}`]
 }
 
 function idleRow({ exclusion, reasons }: ExclusionEffect): string[] {

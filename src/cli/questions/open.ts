@@ -1,7 +1,8 @@
 import { openEndpoints } from '../../answers/open.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { count, formatTable, json } from '../format.ts'
+import { count, formatTable } from '../format.ts'
+import { datedJson } from '../policy/dated-json.ts'
 import { askedPolicy, policyName } from './asked-policy.ts'
 import { printNotes } from './notes.ts'
 import { formatIdleExclusions, formatOpen } from './open-table.ts'
@@ -13,7 +14,7 @@ export const policyOpen: Run<typeof openSpec> = async ({ options }, io) => {
   const answer = openEndpoints(asked)
   if (options.output === 'json') {
     const { name: policy, policies, notes } = asked
-    io.out(json({ ...answer, policy, revision: policies.revision, notes }))
+    io.out(datedJson({ ...answer, policy, revision: policies.revision, notes }))
     return exitCodes.done
   }
   const { endpoints, routes, exclusions } = answer

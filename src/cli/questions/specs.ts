@@ -11,6 +11,11 @@ export const askedOptions = {
     value: 'REVISION|live',
     description: 'published policy to ask about: the live one or a revision of the history',
   },
+  at: {
+    value: 'TIME',
+    description:
+      'answer for this date or time, such as 2026-12-01: lines that have expired by then do not count (default: now)',
+  },
   ...configOption,
 } as const
 

@@ -86,8 +86,8 @@ function isCounted(accounts: AccountCounts | undefined): accounts is AccountCoun
 }
 
 /** The line, and the way to the role that it names, such as `lead < clerk`. */
-function throughOf({ rule, via, alsoAllowedBy }: RoleByRule): [string, string] {
+function throughOf({ rule, via, until, alsoAllowedBy }: RoleByRule): [string, string] {
   const more = rule.effect === 'allow' ? alsoAllowedBy.length : 0
   const note = more === 0 ? '' : ` (and ${count(more, 'more rule')})`
-  return [`${lineOf(rule)}${note}`, via.join(' < ')]
+  return [`${lineOf(rule, until)}${note}`, via.join(' < ')]
 }

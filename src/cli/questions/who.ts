@@ -2,7 +2,7 @@ import { type RoleByRule, type WhoAnswer, who } from '../../answers/who.ts'
 import { methodProblem } from '../../policy/rule/rule.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json } from '../format.ts'
+import { datedJson } from '../policy/dated-json.ts'
 import { type AccountCounts, countAccounts } from './account-counts.ts'
 import { type AskedPolicy, askedPolicy } from './asked-policy.ts'
 import { printNotes } from './notes.ts'
@@ -24,7 +24,7 @@ export const policyWho: Run<typeof whoSpec> = async ({ options, arguments: given
     aboutCasbin(asked),
   ].filter((note) => note !== undefined)
 
-  if (options.output === 'json') io.out(json(asJson(answer, asked, accounts, notes)))
+  if (options.output === 'json') io.out(datedJson(asJson(answer, asked, accounts, notes)))
   else {
     io.out(formatWho(answer, asked, accounts))
     printNotes(notes, io)

@@ -1,9 +1,11 @@
 import { createLocate, type Finding } from '../review/finding.ts'
+import { activeAt } from '../set/active.ts'
 import type { PolicyFile, PolicySet } from '../set/policy-set.ts'
 import type { Tick } from '../steps.ts'
 import { checkDenies, checkDenySpelling } from './denies.ts'
 import { checkDuplicates } from './duplicates.ts'
 import { checkExclusions } from './exclusions.ts'
+import { checkExpiry } from './expiry.ts'
 import { withoutIgnored } from './ignored.ts'
 import { checkNewRoles, checkUnassignedRoles, type KnownRoles } from './known-roles.ts'
 import { namedRoles } from './named-roles.ts'
@@ -28,25 +30,35 @@ export interface Surroundings {
 /** Roles that tests name, and a callback for progress. */
 interface CheckOptions extends Surroundings {
   readonly mentioned?: readonly MentionedRole[]
+  /** The time of the check; unset: before any line expires. */
+  readonly at?: number
   readonly tick?: Tick
 }
 
 /**
- * Warnings about a valid policy, in the order of the files. Takes seconds for a hundred thousand
+ * Warnings about a valid policy, in the order of the files. Lines that have expired count only as
+ * that. Takes seconds for a hundred thousand
  * rules. Under a model that Casbin evaluates, only its matcher defines what a line means, so fewer
  * things are checked: duplicates, exclusions and the names of roles.
  */
 export function checkPolicySet(
-  set: PolicySet,
+  whole: PolicySet,
   files: readonly PolicyFile[],
-  { mentioned = [], tick = () => {}, ...surroundings }: CheckOptions = {},
+  {
+    mentioned = [],
+    tick = () => {},
+    at = Number.NEGATIVE_INFINITY,
+    ...surroundings
+  }: CheckOptions = {},
 ): readonly Finding[] {
+  const set = activeAt(whole, at)
   const locate = createLocate(files)
   const isRead = set.model.casbin === undefined
   const { routes, before, assignable } = surroundings
   const roles = namedRoles(set)
   const findings = [
-    ...checkDuplicates(set, files, locate),
+    ...checkDuplicates(whole, files, locate),
+    ...checkExpiry(whole, at, locate),
     ...(isRead ? checkRules(set, locate, tick) : []),
     ...(isRead ? checkRoles(set, mentioned, locate) : []),
     ...(isRead ? checkDenies(set, locate) : checkDenySpelling(set, locate)),

@@ -7,7 +7,9 @@ import {
   visitCovering,
 } from '../review/pattern-tree.ts'
 import type { Exclusion, Rule } from '../rule/rule.ts'
+import { endOf } from '../rule/until.ts'
 import type { PolicySet } from '../set/policy-set.ts'
+import { withLastingInheritances } from './expiry.ts'
 
 /** What alone makes a rule redundant, or overrides it. */
 interface Redundancy {
@@ -15,9 +17,13 @@ interface Redundancy {
   readonly other?: Rule | undefined
 }
 
-/** Finds what makes a rule redundant: an exclusion, or a rule of the role or of an inherited role. */
-export function createRedundancy({ rules, inheritances, exclusions, ...rest }: PolicySet) {
-  const { lineage, rulesOf } = createGrants({ rules, inheritances, exclusions, ...rest })
+/**
+ * Finds what makes a rule redundant: an exclusion, or a rule of the role or of an inherited role. A
+ * line that expires makes none redundant that lasts longer.
+ */
+export function createRedundancy(set: PolicySet) {
+  const { rules, exclusions } = set
+  const { lineage, rulesOf } = createGrants(withLastingInheritances(set))
   const order = new Map(rules.map((rule, index) => [rule, index]))
   const trees = new Map<string, PatternNode<readonly Rule[]>>()
   const treeOf = (roleKey: string) => {
@@ -31,6 +37,7 @@ export function createRedundancy({ rules, inheritances, exclusions, ...rest }: P
   function outweighs(other: Rule, rule: Rule, isSamePattern: boolean): boolean {
     if (other === rule || (methodBits(rule.method) & ~methodBits(other.method)) !== 0) return false
     if (other.effect !== rule.effect) return other.effect === 'deny'
+    if (endOf(other) !== endOf(rule)) return endOf(rule) < endOf(other)
     const isSame =
       isSamePattern &&
       methodBits(other.method) === methodBits(rule.method) &&
@@ -43,7 +50,9 @@ export function createRedundancy({ rules, inheritances, exclusions, ...rest }: P
     const shape = shapeOf(rule.path)
     let exclusion: Exclusion | undefined
     visitCovering(excluded, shape, (found) => {
-      exclusion ??= found.find(({ method }) => methodBits(method) === methodBits(rule.method))
+      exclusion ??= found.find(
+        (each) => methodBits(each.method) === methodBits(rule.method) && endOf(rule) <= endOf(each),
+      )
     })
     if (exclusion !== undefined) return { exclusion }
 

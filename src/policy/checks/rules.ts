@@ -6,6 +6,7 @@ import { type Exclusion, quote, type Rule } from '../rule/rule.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import type { Tick } from '../steps.ts'
+import { withLastingInheritances } from './expiry.ts'
 import { createRedundancy } from './redundancy.ts'
 import { createWideRules } from './wide-rules.ts'
 
@@ -73,7 +74,7 @@ function noEffectReason({ roleKey, path, method }: Rule, adminIsInherited: boole
 /** For the rules of a superuser from whom no role inherits them. */
 function createSuperuserReason(set: PolicySet) {
   if (set.model.superusers === undefined) return () => undefined
-  const { superuser } = createGrants(set)
+  const { superuser } = createGrants(withLastingInheritances(set))
   const parents = new Set(set.inheritances.map(({ parentKey }) => parentKey))
   return ({ roleKey }: Rule) => {
     const found = parents.has(roleKey) ? undefined : superuser(roleKey)

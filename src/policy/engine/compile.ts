@@ -2,6 +2,7 @@ import { Fault } from '../../errors.ts'
 import { engineFor } from '../model/model.ts'
 import type { Exclusion, Rule } from '../rule/rule.ts'
 import type { Clock } from '../rule/until.ts'
+import { activeAt } from '../set/active.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import { finish, type Steps } from '../steps.ts'
@@ -23,6 +24,14 @@ export type { CompiledPolicies, CompiledSet } from './decision.ts'
  */
 export function compile(set: PolicySet, now: Clock = Date.now): CompiledSet {
   return finish(compileInSteps(set, now))
+}
+
+/**
+ * Makes a policy set ready to be asked about one time. Its `set` has only the lines that count then,
+ * while near misses still name those that have expired.
+ */
+export function compileAt(set: PolicySet, at: number): CompiledSet {
+  return Object.freeze({ ...compile(set, () => at), set: activeAt(set, at) })
 }
 
 /** `compile` in steps. */

@@ -2,19 +2,20 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'y
 import type { Problem } from '../../errors.ts'
 import { canonicalPath, everyAllowance } from '../rule/canonical-path.ts'
 import { methodProblem, quote } from '../rule/rule.ts'
+import { parseUntil } from '../rule/until.ts'
 import { reportByteOrderMarks } from '../set/byte-order-mark.ts'
 import { type Answer, answerSteps, type Expectation } from './test-suite.ts'
 
 const keys = [
   ...(['role', 'anonymous', 'method', 'path', 'expect'] as const),
-  ...(['step', 'reason', 'withoutRules'] as const),
+  ...(['step', 'at', 'reason', 'withoutRules'] as const),
 ] as const
 type Key = (typeof keys)[number]
 type Entry = { readonly [key in Key]?: string }
 
 /**
  * Reads a test file: a YAML list of `role` (or `anonymous`), `method`, `path` and `expect`, with
- * `step`, `reason` and `withoutRules` if wanted. Reports everything that would make a test pass without testing anything:
+ * `step`, `at`, `reason` and `withoutRules` if wanted. Reports everything that would make a test pass without testing anything:
  * paths and methods that no request can have, unknown keys, a file without expectations.
  */
 export function parseTestFile(
@@ -76,7 +77,7 @@ function readEntry(
 }
 
 function entryProblems(entry: Entry) {
-  const { method, path, expect, step, withoutRules } = entry
+  const { method, path, expect, step, at, withoutRules } = entry
   const problems: readonly (readonly [Key, string | undefined])[] = [
     ['role', callerProblem(entry)],
     ['method', methodProblem(method ?? '')],
@@ -91,6 +92,7 @@ function entryProblems(entry: Entry) {
         ? undefined
         : `step must be one of ${answerSteps.join(', ')}`,
     ],
+    ['at', at === undefined ? undefined : timeProblem(at)],
     [
       'withoutRules',
       /^(?:true|false)?$/.test(withoutRules ?? '')
@@ -119,6 +121,11 @@ function pathProblem(path: string): string | undefined {
   return `path ${quote(path)} never reaches the permission check: ${why}`
 }
 
+function timeProblem(text: string): string | undefined {
+  const time = parseUntil(text)
+  return typeof time === 'string' ? time : undefined
+}
+
 function isStep(text: string): text is Answer['step'] {
   return (answerSteps as readonly string[]).includes(text)
 }
@@ -130,7 +137,8 @@ function placeNode(item: unknown, name: Key): unknown {
 }
 
 function expectationOf(entry: Entry, at: Expectation['at']): Expectation {
-  const { role, method = '', path = '', expect, step, reason, withoutRules } = entry
+  const { role, method = '', path = '', expect, step, at: text, reason, withoutRules } = entry
+  const time = text === undefined ? undefined : parseUntil(text)
   return {
     ...(role !== undefined && { role }),
     method,
@@ -138,6 +146,7 @@ function expectationOf(entry: Entry, at: Expectation['at']): Expectation {
     expect: expect === 'allow' ? 'allow' : 'deny',
     withoutRules: withoutRules === 'true',
     at,
+    ...(typeof time === 'number' && { time }),
     ...(step !== undefined && isStep(step) && { step }),
     ...(reason !== undefined && { reason }),
   }

@@ -1,5 +1,6 @@
 import type { Decision, Question } from '../engine/decision.ts'
 import { placeOf } from '../review/finding.ts'
+import { formatUntil } from '../rule/until.ts'
 import type { Tick } from '../steps.ts'
 
 /** One line of a test file: what must be answered to one question. */
@@ -12,6 +13,8 @@ export interface Expectation {
   readonly expect: 'allow' | 'deny'
   /** The step that has to decide, if the author cares. */
   readonly step?: Answer['step']
+  /** The time that the question is about, in milliseconds; absent: now. */
+  readonly time?: number
   /** Shown with a failure. */
   readonly reason?: string
   /** The author knows that no rule names the role. */
@@ -46,7 +49,9 @@ export interface Outcome {
 }
 
 /** What a test asks; without a role key, for a caller without a token. */
-export type TestQuestion = Omit<Question, 'roleKey'> & Partial<Pick<Question, 'roleKey'>>
+export type TestQuestion = Omit<Question, 'roleKey'> &
+  Partial<Pick<Question, 'roleKey'>> &
+  Pick<Expectation, 'time'>
 
 /** Runs the expectations in order. `ask` is the code that decides in the gateway. */
 export function runExpectations(
@@ -56,8 +61,13 @@ export function runExpectations(
 ): readonly Outcome[] {
   return expectations.map((expectation, index) => {
     if (index % 1000 === 0) tick(index, expectations.length)
-    const { role, method, path, expect, step } = expectation
-    const decision = ask({ ...(role !== undefined && { roleKey: role }), method, path })
+    const { role, method, path, expect, step, time } = expectation
+    const decision = ask({
+      ...(role !== undefined && { roleKey: role }),
+      method,
+      path,
+      ...(time !== undefined && { time }),
+    })
     const asExpected = (decision.allowed ? 'allow' : 'deny') === expect
     return {
       expectation,
@@ -72,7 +82,7 @@ const withoutToken = '(no token)'
 /** `deny viewer PUT /api/v1/orders/7`. */
 export function describeExpectation({ expectation }: Outcome): string {
   const { expect, role = withoutToken, method, path } = expectation
-  return `${expect} ${role} ${method} ${path}`
+  return `${expect} ${role} ${method} ${path}${timeOf(expectation)}`
 }
 
 /** What was expected, what was decided instead, and by what. */
@@ -85,5 +95,9 @@ export function describeFailure({ expectation, decision }: Outcome): string {
   const place = by === undefined ? '' : ` (${placeOf(by.origin)}: ${said})`
   const verdict = `${decision.allowed ? 'allow' : 'deny'} by ${decision.step}${place}`
   const why = reason === undefined ? '' : `; ${reason}`
-  return `${role} ${method} ${path}: expected ${wanted}, got ${verdict}${why}`
+  return `${role} ${method} ${path}${timeOf(expectation)}: expected ${wanted}, got ${verdict}${why}`
+}
+
+function timeOf({ time }: Expectation): string {
+  return time === undefined ? '' : ` at ${formatUntil(time)}`
 }

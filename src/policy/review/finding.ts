@@ -10,6 +10,8 @@ export const findingCodes = [
   'exclusion-business',
   'exclusion-changes',
   'exclusion-wide',
+  'expired',
+  'expires-soon',
   'inline-comment',
   'never-applies',
   'not-read',

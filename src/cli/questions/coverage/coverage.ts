@@ -5,8 +5,9 @@ import { Invalid } from '../../../errors.ts'
 import { type OpenApiDocument, readOpenApi } from '../../../openapi/document.ts'
 import { type Run, UsageError } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { json, printable } from '../../format.ts'
+import { printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
+import { datedJson } from '../../policy/dated-json.ts'
 import { isPublished } from '../../policy/versions.ts'
 import { renderReport } from '../../report/write.ts'
 import { askedPolicy, policyName } from '../asked-policy.ts'
@@ -39,7 +40,7 @@ export const policyCoverage: Run<typeof coverageSpec> = async (call, io) => {
     ok: !isFailing,
   }
   const notes = [...notesOf(covered), ...asked.notes]
-  if (options.output === 'json') io.out(json(coveredJson(covered, notes)))
+  if (options.output === 'json') io.out(datedJson(coveredJson(covered, notes)))
   else {
     for (const note of notes) io.err(`note: ${printable(note)}\n`)
     io.out(

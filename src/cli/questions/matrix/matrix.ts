@@ -6,6 +6,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { count, json } from '../../format.ts'
 import { type AskedPolicy, askedPolicy, policyName } from '../asked-policy.ts'
 import { inexact, printNotes } from '../notes.ts'
+import { untilNote } from '../rule-line.ts'
 import type { matrixSpec } from '../specs.ts'
 import { formatCsv } from './csv.ts'
 import { formatHtml } from './html.ts'
@@ -52,10 +53,19 @@ function notesOn({ operations, unserved, unasked }: Matrix, asked: AskedPolicy):
   const sampled = operations.filter(({ isExact }) => !isExact)
   return [
     ...asked.notes,
+    ...expiringNote(asked),
     ...(isCasbin ? inexact(asked) : about(sampled, 'examined on some of its paths only')),
     ...about(unserved, 'left out, because no route serves it'),
     ...about(unasked, 'left out, because its path is an expression'),
   ]
+}
+
+/** Cells do not say how long they hold. */
+function expiringNote({ policies: { ends }, at }: AskedPolicy): readonly string[] {
+  const next = ends.find((end) => at < end)
+  return next === undefined
+    ? []
+    : [`this holds ${untilNote(next)}, when a line of the policy expires`]
 }
 
 /** A note that names the first of some operations. */

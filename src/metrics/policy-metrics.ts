@@ -12,6 +12,7 @@ interface CountedPolicies {
   readonly since: string | undefined
   readonly confirmedAt: string | undefined
   readonly reloads: Reloads
+  readonly trust?: { readonly rejected: Readonly<Record<string, number>> } | undefined
   readonly snapshot?: CountedSnapshot | undefined
 }
 
@@ -48,6 +49,18 @@ export function addPolicyMetrics(registry: MetricRegistry, read: () => CountedPo
       const { reloads, stale } = read()
       return { reloads, isWell: !stale }
     },
+  )
+  registry.readCounter(
+    {
+      name: 'postern_policy_rejected_total',
+      help: 'Attempts to load a policy that policy.trust rejected, by reason.',
+      labels: ['reason'],
+    },
+    () =>
+      Object.entries(read().trust?.rejected ?? {}).map(([reason, value]) => ({
+        value,
+        labels: { reason },
+      })),
   )
   addSnapshotMetrics(
     registry,

@@ -6,6 +6,7 @@ import { createTokenCookie } from '../http/token-cookie.ts'
 import { addPropagationMetric } from '../metrics/policy-metrics.ts'
 import { createMetricRegistry } from '../metrics/registry.ts'
 import { createLivePolicies } from '../policy/live.ts'
+import { readTrust } from '../stores/keys/trusted-keys.ts'
 import { openPolicySource } from '../stores/policies/open-policy-source.ts'
 import { openRedis } from '../stores/redis/redis.ts'
 import { findLastingKey } from '../token/derived-keys.ts'
@@ -50,6 +51,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const shadow = openShadow(config, () => digestKey())
   const policies = await openPolicySource({
     ...config,
+    trust: config.policy.trust && readTrust(config.policy.trust, '.'),
     live: createLivePolicies(),
     log,
     version,

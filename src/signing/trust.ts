@@ -21,7 +21,7 @@ export interface Trust {
 }
 
 /** Every reason for which a gateway with `policy.trust` refuses what it finds. */
-const rejections = [
+export const rejections = [
   'unsigned',
   'under-signed',
   'bad-signature',
@@ -30,15 +30,15 @@ const rejections = [
   'wrong-document',
   'replayed',
 ] as const
-type RejectionReason = (typeof rejections)[number]
+export type RejectionReason = (typeof rejections)[number]
 
-interface Rejection {
+export interface Rejection {
   readonly rejection: RejectionReason
   readonly message: string
 }
 
 /** A statement that enough trusted keys signed. */
-interface Verified {
+export interface Verified {
   readonly signed: Signed
   readonly statement: Statement
   /** The names of the trusted keys that signed it, in the order of `policy.trust.keys`. */
@@ -113,12 +113,12 @@ export function verifySigned(
 /** Why a statement is not about this document, if so. */
 export function documentMismatch(
   { revision, document }: Statement,
-  found: { readonly revision: string; readonly checksum: string },
+  found: { readonly revision: string; readonly checksum?: string },
 ): Rejection | undefined {
   if (revision !== found.revision) {
     return reject('wrong-document', `signed for ${revision}, but the head names ${found.revision}`)
   }
-  if (document === found.checksum) return undefined
+  if (found.checksum === undefined || document === found.checksum) return undefined
   return reject('wrong-document', `signed for another document of ${revision}`)
 }
 

@@ -1,4 +1,5 @@
 import type { LivePolicies } from '../../policy/live.ts'
+import type { Trust } from '../../signing/trust.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { createRedis, type RedisClient, type RedisSettings } from '../redis/redis.ts'
 import { createPolicyDirectory } from './policy-directory.ts'
@@ -18,6 +19,7 @@ import {
 } from './shadow/shadow-feed.ts'
 import { createShadowReports } from './shadow/shadow-reports.ts'
 import { createDocumentOffers } from './stored-document.ts'
+import { createRejectionCounts, createTrustGate, type TrustGate } from './trust-gate.ts'
 
 interface PolicySourceSettings {
   readonly source: 'files' | 'redis'
@@ -43,6 +45,8 @@ interface PolicySourceParts {
   readonly live: LivePolicies
   readonly log: FeedLog
   readonly version: string
+  /** Whose signatures a policy in Redis needs; without it, none. */
+  readonly trust?: Trust | undefined
   readonly onPropagated?: (seconds: number) => void
   /** Without it, this process evaluates no shadow. */
   readonly shadow?: ShadowEvaluation
@@ -67,22 +71,26 @@ export async function openPolicySource(parts: PolicySourceParts): Promise<OpenPo
 }
 
 async function openRedis(parts: PolicySourceParts) {
-  const { policy, redis: settings, live, log, version, onPropagated } = parts
+  const { policy, redis: settings, live, log, version, trust, onPropagated } = parts
   const { snapshot } = policy
   const reachable = { ...settings, url: settings.url ?? '' }
   const redis = createRedis(reachable)
-  const shadow = parts.shadow && openShadow(redis, parts.shadow, parts)
+  const counts = createRejectionCounts()
+  const gate = trust && createTrustGate(trust, 'live', counts)
+  const shadowGate = trust && createTrustGate(trust, 'shadow', counts)
+  const shadow = parts.shadow && openShadow(redis, parts.shadow, { ...parts, gate: shadowGate })
   let reporting: Reporting | undefined
 
   const feed = createPolicyFeed({
     source: createPublishedPolicies(redis, reachable, {
-      snapshot: snapshot !== undefined,
+      ...{ snapshot: snapshot !== undefined, gate },
       ...(shadow !== undefined && { onShadow: shadow.found }),
     }),
     live,
     log,
     ...times(policy),
-    snapshot: snapshot === undefined ? undefined : createPolicySnapshot(snapshot, log),
+    snapshot: snapshot === undefined ? undefined : createPolicySnapshot(snapshot, log, gate),
+    gate,
     onChange() {
       reporting?.changed()
       shadow?.settle()
@@ -115,9 +123,9 @@ async function openRedis(parts: PolicySourceParts) {
 function openShadow(
   redis: RedisClient,
   evaluation: ShadowEvaluation,
-  { live, log }: PolicySourceParts,
+  { live, log, gate }: PolicySourceParts & { readonly gate: TrustGate | undefined },
 ): ShadowFeed {
-  const readOffer = createDocumentOffers(redis, { snapshot: false })
+  const readOffer = createDocumentOffers(redis, { snapshot: false, gate })
   return createShadowFeed({
     async load(head, signal) {
       const offer = await readOffer(head, { isFirst: false, signal })

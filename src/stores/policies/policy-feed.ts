@@ -15,6 +15,7 @@ import type {
   PolicyState,
 } from './policy-source.ts'
 import { createPrepare } from './prepare-offer.ts'
+import type { TrustGate } from './trust-gate.ts'
 
 /**
  * Loads what a source has and makes it active. Its states:
@@ -46,6 +47,8 @@ export interface FeedParts {
   readonly pollMs: number
   readonly maxAgeMs?: number | undefined
   readonly snapshot?: PolicySnapshot | undefined
+  /** What the source and the snapshot verify signatures with, for `state`. */
+  readonly gate?: TrustGate | undefined
   /** Called when what `state` says may have changed. */
   readonly onChange?: () => void
   /** A new policy is active, so many seconds after it was published. */
@@ -53,7 +56,7 @@ export interface FeedParts {
 }
 
 export function createPolicyFeed(parts: FeedParts): PolicyFeed {
-  const { source, live, log, maxAgeMs, snapshot, onChange = () => {} } = parts
+  const { source, live, log, maxAgeMs, snapshot, gate, onChange = () => {} } = parts
   const closing = new AbortController()
   const prepare = createPrepare(closing.signal)
   const polling = createPolling(attempt, parts.pollMs)
@@ -90,31 +93,41 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
 
   /** Without its sequence, what is known counts as old: the source gives all of it again. */
   function wanted(): Known | undefined {
-    return known !== undefined && snapshot?.isLost() ? { checksum: known.checksum } : known
+    if (known === undefined || !snapshot?.isLost()) return known
+    const { sequence: _, ...rest } = known
+    return rest
   }
 
   /** What is active, also under an earlier move: a failover can lose the later one. */
-  function isKnown({ checksum, revision, sequence }: Known): boolean {
+  function isKnown({ checksum, revision, sequence, verified }: Known): boolean {
     if (known?.checksum !== checksum || known.revision !== revision) return false
+    if (known.verified !== verified) return false
     return (sequence ?? 0) <= (known.sequence ?? 0)
   }
 
   async function take(offer: Offer | LargeOffer): Promise<void> {
     const compiled = await prepare(offer)
-    const { checksum, sequence } = offer
+    const { checksum, sequence, verified } = offer
     const { revision } = compiled
     const previous = live.revision()
-    if (!live.swap(compiled, sequence)) {
+    // The source has compared signed statements, whose order is another one.
+    if (!live.swap(compiled, verified === undefined ? sequence : undefined)) {
       throw new Fault('policies', { reason: `${revision} is older than the active revision` })
     }
     active = compiled
-    known = { checksum, revision, ...(sequence !== undefined && { sequence }) }
+    known = {
+      ...{ checksum, revision },
+      ...(sequence !== undefined && { sequence }),
+      ...(verified !== undefined && { verified }),
+    }
     kept = undefined
     reloads.loaded()
     const rules = compiled.ruleCount
     // A slip in the model can move a policy to the engine that is slower by orders of magnitude.
     const engine = compiled.engine.name
-    log.info({ revision, previous, sequence, rules, engine, source: source.name }, 'policy loaded')
+    const signed = verified && { author: verified.statement.author, signers: verified.signers }
+    const fields = { revision, previous, sequence, rules, engine, source: source.name, ...signed }
+    log.info(fields, 'policy loaded')
   }
 
   /** A sequence is when the head moved, by the clock of Redis, which need not be ours. */
@@ -168,6 +181,11 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       rules: active?.ruleCount,
       engine: active?.engine.name,
       reloads: reloads.counts(),
+      trust: gate && {
+        required: gate.required,
+        signers: known?.verified?.signers ?? [],
+        rejected: gate.rejected(),
+      },
       snapshot: snapshot?.state(),
     }),
     problem() {
@@ -178,7 +196,7 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
       const found = await snapshot?.read()
       if (found !== undefined) {
         kept = found.offer
-        const { files: _, ...rest } = found.offer
+        const { files: _, document: __, ...rest } = found.offer
         known = rest
         confirmed.confirm(found.confirmedAt)
       }

@@ -1,14 +1,18 @@
 import { readFile, rm, stat, truncate, utimes } from 'node:fs/promises'
+import { Fault } from '../../errors.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { createWriteFailures } from '../feed/write-failures.ts'
 import { replaceFile } from '../files/replace-file.ts'
 import type { Known, LargeOffer, Offer, PolicySnapshot } from './policy-source.ts'
 import {
   formatSnapshot,
+  type KeptOffer,
   parseSnapshot,
   readSnapshotHead,
   type SnapshotHead,
+  type SnapshotIdentity,
 } from './snapshot-text.ts'
+import type { TrustGate } from './trust-gate.ts'
 
 /** How often the time of the file is set to that of the last confirmation. */
 const CONFIRM_MS = 15_000
@@ -26,11 +30,14 @@ const CONFIRM_MS = 15_000
  *
  * A file that another program deleted, cut or replaced is written again. Its content is not kept in
  * memory for that: `isLost` asks for it.
+ *
+ * With a gate, only a file whose signatures it accepts is used: who may write to the disk must not
+ * choose the policy.
  */
-export function createPolicySnapshot(file: string, log: FeedLog): PolicySnapshot {
+export function createPolicySnapshot(file: string, log: FeedLog, gate?: TrustGate): PolicySnapshot {
   const failures = createWriteFailures()
   /** What the file should hold, and what it is known to hold. */
-  let live: Known | undefined
+  let live: SnapshotIdentity | undefined
   let held: SnapshotHead | undefined
   let waiting: Offer | LargeOffer | undefined
   let working: Promise<void> | undefined
@@ -60,10 +67,10 @@ export function createPolicySnapshot(file: string, log: FeedLog): PolicySnapshot
     const content = 'loading' in offer ? await offer.loading.snapshot : formatSnapshot(offer)
     // Another worker may be ahead of this one.
     const found = await readSnapshotHead(file)
-    const isOvertaken = found !== undefined && isNewer(found, offer)
+    const isOvertaken = found !== undefined && isNewer(found, identityOf(offer))
     held = isOvertaken
       ? undefined
-      : { ...knownOf(offer), bytes: (await replaceFile(file, content)).size }
+      : { ...identityOf(offer), bytes: (await replaceFile(file, content)).size }
     const hadFailed = failures.succeeded()
     if (isOvertaken || !(hadFailed || isLossReported)) return
     isLossReported = false
@@ -71,10 +78,13 @@ export function createPolicySnapshot(file: string, log: FeedLog): PolicySnapshot
   }
 
   /** Takes an older revision out of the way, and says what became of it. */
-  async function discard(offer: Known): Promise<'removed' | 'emptied' | 'kept' | undefined> {
+  async function discard(
+    offer: Offer | LargeOffer,
+  ): Promise<'removed' | 'emptied' | 'kept' | undefined> {
     held = undefined
     const found = await readSnapshotHead(file)
-    if (found === undefined || isSame(found, offer) || isNewer(found, offer)) return undefined
+    const wanted = identityOf(offer)
+    if (found === undefined || isSame(found, wanted) || isNewer(found, wanted)) return undefined
     try {
       await rm(file)
       return 'removed'
@@ -87,7 +97,11 @@ export function createPolicySnapshot(file: string, log: FeedLog): PolicySnapshot
     }
   }
 
-  function report(error: unknown, { revision }: Known, outdated: string | undefined): void {
+  function report(
+    error: unknown,
+    { revision }: SnapshotIdentity,
+    outdated: string | undefined,
+  ): void {
     const retryMs = failures.failed(error, start)
     if (!failures.isNew()) return
     const { lastError: reason } = failures.state()
@@ -122,21 +136,26 @@ export function createPolicySnapshot(file: string, log: FeedLog): PolicySnapshot
     async read() {
       try {
         const { mtimeMs: confirmedAt, size: bytes } = await stat(file)
-        const offer = parseSnapshot(await readFile(file, 'utf8'))
-        if (offer !== undefined) {
-          live = knownOf(offer)
+        const kept = parseSnapshot(await readFile(file, 'utf8'))
+        if (kept !== undefined) {
+          const offer = accepted(kept, gate)
+          live = identityOf(offer)
           held = { ...live, bytes }
           return { offer, confirmedAt }
         }
         log.warn({ file }, 'policy snapshot corrupted; ignoring it')
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+        if (error instanceof Fault) {
+          log.warn({ file, reason: error.message }, 'policy snapshot rejected')
+          return undefined
+        }
         log.warn({ file, reason: String(error) }, 'policy snapshot unreadable')
       }
       return undefined
     },
     write(offer) {
-      live = knownOf(offer)
+      live = identityOf(offer)
       waiting = offer
       isLost = false
       confirmedAt = Date.now()
@@ -173,19 +192,31 @@ async function isWithoutContent(offer: Offer | LargeOffer): Promise<boolean> {
   )
 }
 
+/** What was kept, with its statement verified when a gate asks for that. Throws a Fault. */
+function accepted({ signed, ...offer }: KeptOffer, gate: TrustGate | undefined): Offer {
+  if (gate === undefined) return offer
+  const verified = gate.verify({ revision: offer.revision, signed })
+  gate.checkDocument(verified, offer.checksum)
+  return { ...offer, verified }
+}
+
 /** Not the offer itself: its files would stay in memory. */
-function knownOf({ checksum, revision, sequence }: Known): Known {
+function identityOf({ checksum, revision, sequence, verified }: Known): SnapshotIdentity {
   return {
     checksum,
     ...(revision !== undefined && { revision }),
     ...(sequence !== undefined && { sequence }),
+    ...(verified !== undefined && { serial: verified.statement.serial }),
   }
 }
 
-function isSame(one: Known, other: Known | undefined): boolean {
-  return one.checksum === other?.checksum && one.sequence === other.sequence
+function isSame(one: SnapshotIdentity, other: SnapshotIdentity | undefined): boolean {
+  if (one.checksum !== other?.checksum || one.sequence !== other.sequence) return false
+  return one.serial === other.serial
 }
 
-function isNewer(one: Known, other: Known): boolean {
+/** Signed policies have an order that Redis cannot choose: its sequences do not count for them. */
+function isNewer(one: SnapshotIdentity, other: SnapshotIdentity): boolean {
+  if (other.serial !== undefined) return (one.serial ?? 0) > other.serial
   return (one.sequence ?? 0) > (other.sequence ?? 0)
 }

@@ -1,5 +1,6 @@
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
+import type { Verified } from '../../signing/trust.ts'
 import type { SnapshotState } from '../feed/write-failures.ts'
 
 /** What a source has: files, how to tell them from others, and what they claim to be. */
@@ -9,6 +10,10 @@ export interface Offer {
   readonly checksum: string
   readonly revision?: string
   readonly sequence?: number
+  /** With `policy.trust` only: the statement that its signers made. */
+  readonly verified?: Verified
+  /** With it: the document as stored, which the statement is about. */
+  readonly document?: string
 }
 
 /** An offer so large that a thread of its own loads it; see `policy-threads.ts`. */
@@ -27,7 +32,7 @@ export interface LoadingPolicy {
 }
 
 /** What was taken from the source last. */
-export type Known = Omit<Offer, 'files'>
+export type Known = Omit<Offer, 'files' | 'document'>
 
 /** Where policies come from. */
 export interface PolicySource {
@@ -57,6 +62,16 @@ export interface PolicySnapshot {
   close(): Promise<void>
 }
 
+/** What operators see of the signatures. */
+interface TrustState {
+  /** How many signatures a policy needs. */
+  readonly required: number
+  /** Who signed the active policy. */
+  readonly signers: readonly string[]
+  /** How often what was found had to be rejected, by reason. */
+  readonly rejected: Readonly<Record<string, number>>
+}
+
 /** What operators see of the policies. */
 export interface PolicyState {
   readonly source: PolicySource['name']
@@ -72,6 +87,8 @@ export interface PolicyState {
   readonly rules: number | undefined
   readonly engine: string | undefined
   readonly reloads: { readonly ok: number; readonly failed: number }
+  /** With `policy.trust` only. */
+  readonly trust?: TrustState | undefined
   /** The file that a restart without the source begins with, if one is configured. */
   readonly snapshot?: SnapshotState | undefined
 }

@@ -1,6 +1,7 @@
 import type { FaultPart, Problem } from '../../errors.ts'
 import type { FlatPolicies } from '../../policy/engine/flat-policies.ts'
 import type { PolicyFile } from '../../policy/set/policy-set.ts'
+import type { Verified } from '../../signing/trust.ts'
 
 /** A file as bytes: what is large is not made into text on the thread that forwards requests. */
 export interface PolicyBytes {
@@ -16,6 +17,8 @@ export type PolicyTask =
       readonly pieces: readonly Uint8Array[]
       readonly revision: string
       readonly sequence: number
+      /** The statement that its signers made, for the snapshot. */
+      readonly verified?: Verified | undefined
       /** Whether a snapshot is wanted as well. */
       readonly snapshot: boolean
     }

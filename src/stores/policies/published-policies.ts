@@ -4,6 +4,7 @@ import { createSubscriber, type RedisSubscriber } from '../redis/redis-subscribe
 import { parseHead, policyKeys } from './document/policy-keys.ts'
 import type { Known, PolicySource } from './policy-source.ts'
 import { createDocumentOffers } from './stored-document.ts'
+import type { TrustGate } from './trust-gate.ts'
 
 /**
  * The policies in Redis as a source. Only what the head names is loaded, complete and verified; a
@@ -12,14 +13,16 @@ import { createDocumentOffers } from './stored-document.ts'
  *
  * A Redis that lost its data, or went back to an older copy, is fixed by pushing again: the sequence
  * of a publication is above every active one.
+ *
+ * With a gate, what is stored in Redis is not believed: only a signed statement moves this gateway.
  */
 export function createPublishedPolicies(
   redis: RedisClient,
   settings: RedisSettings,
-  { snapshot, onShadow = () => {} }: PublishedOptions = { snapshot: false },
+  { snapshot, gate, onShadow = () => {} }: PublishedOptions = { snapshot: false },
 ): PolicySource {
   const keys = policyKeys(redis.prefix)
-  const readOffer = createDocumentOffers(redis, { snapshot })
+  const readOffer = createDocumentOffers(redis, { snapshot, gate })
   let subscriber: RedisSubscriber | undefined
 
   return {
@@ -29,14 +32,20 @@ export function createPublishedPolicies(
       onShadow(shadow ?? undefined)
       if (typeof text !== 'string') throw unusable(`${keys.head} is missing`)
       const head = parseHead(text, keys.head)
-      if (known?.sequence !== undefined) {
+      if (gate !== undefined) {
+        const verified = gate.verify(head, known?.verified)
+        // Redis chooses the sequence, so with signatures only their statements have an order.
+        const isNew = verified !== known?.verified || head.sequence > (known.sequence ?? 0)
+        if (!isNew) return undefined
+      } else if (known?.sequence !== undefined) {
         // A failover can lose a move and leave the same policy under an earlier one: that confirms it.
         const isNew = head.sequence > known.sequence
         if (!isNew && head.revision === known.revision) return undefined
         if (!isNew) throw unusable(older(head.revision, known))
       }
 
-      const offer = await readOffer(head, { isFirst: known === undefined, signal })
+      const options = { isFirst: known === undefined, known: known?.verified, signal }
+      const offer = await readOffer(head, options)
       if (offer === undefined) throw unusable(`${keys.document(head.revision)} is missing`)
       return offer
     },
@@ -56,6 +65,8 @@ interface PublishedOptions {
   readonly snapshot: boolean
   /** Called at each read with the shadow that Redis has, if any, before the policy is loaded. */
   readonly onShadow?: (stored: string | undefined) => void
+  /** Without it, policies need no signatures. */
+  readonly gate?: TrustGate | undefined
 }
 
 function older(revision: string, known: Known): string {

@@ -1,8 +1,10 @@
+import type { Verified } from '../../signing/trust.ts'
 import type { RedisClient } from '../redis/redis.ts'
 import { parseDocument } from './document/policy-document.ts'
 import { type Head, policyKeys } from './document/policy-keys.ts'
 import type { LargeOffer, Offer } from './policy-source.ts'
 import { createPolicyThreads, largeBytes } from './policy-threads.ts'
+import type { TrustGate } from './trust-gate.ts'
 
 /** Little enough that taking it off the connection does not hold up requests. */
 const pieceBytes = 128 * 1024
@@ -34,30 +36,52 @@ export async function readPieces(
 interface OfferOptions {
   /** At the start there are no requests to delay. */
   readonly isFirst: boolean
+  /** The statement that is active, which this one has to follow. */
+  readonly known?: Verified | undefined
   readonly signal: AbortSignal | undefined
+}
+
+interface DocumentOptions {
+  /** Whether the thread that loads a large document creates a snapshot as well. */
+  readonly snapshot: boolean
+  /** Without it, documents need no signatures. */
+  readonly gate?: TrustGate | undefined
 }
 
 /**
  * Reads stored documents as offers, verified; `undefined` when one does not exist. A thread loads
- * what is large. `snapshot`: whether that thread creates a snapshot as well.
+ * what is large.
  */
-export function createDocumentOffers(redis: RedisClient, { snapshot }: { snapshot: boolean }) {
+export function createDocumentOffers(redis: RedisClient, { snapshot, gate }: DocumentOptions) {
   const keys = policyKeys(redis.prefix)
   const threads = createPolicyThreads()
 
   return async function readOffer(
-    { revision, sequence }: Pick<Head, 'revision' | 'sequence'>,
-    { isFirst, signal }: OfferOptions,
+    head: Head,
+    { isFirst, known, signal }: OfferOptions,
   ): Promise<Offer | LargeOffer | undefined> {
+    const { revision, sequence } = head
+    const verified = gate?.verify(head, known)
     const pieces = await readPieces(redis, keys.document(revision))
     if (pieces === undefined) return undefined
     if (sizeOf(pieces) < largeBytes || isFirst || !threads.usable()) {
-      const { files, checksum } = parseDocument(Buffer.concat(pieces).toString(), revision)
-      return { files, checksum, revision, sequence }
+      const document = Buffer.concat(pieces).toString()
+      const { files, checksum } = parseDocument(document, revision)
+      if (verified === undefined) return { files, checksum, revision, sequence }
+      gate?.checkDocument(verified, checksum)
+      return { files, checksum, revision, sequence, verified, document }
     }
-    const order = { kind: 'document', pieces, revision, sequence, snapshot } as const
+    const order = { kind: 'document', pieces, revision, sequence, verified, snapshot } as const
     const loading = threads.start(order, signal)
-    return { loading, checksum: await loading.verified, revision, sequence }
+    const checksum = await loading.verified
+    if (verified === undefined) return { loading, checksum, revision, sequence }
+    try {
+      gate?.checkDocument(verified, checksum)
+    } catch (error) {
+      loading.end()
+      throw error
+    }
+    return { loading, checksum, revision, sequence, verified }
   }
 }
 

@@ -53,12 +53,14 @@ export function policyKeys(prefix: string) {
   } as const
 }
 
+/** A statement and its signatures, each character written as an escape of six. */
+const maxHead = 512 * 1024
 /** A log line has the author. */
 const maxAuthor = 256
 
 /** Parses the value of `policy:head`. Throws a Fault that says how to fix an invalid one. */
 export function parseHead(text: string, key: string): Head {
-  const value = readJson(text)
+  const value = text.length > maxHead ? undefined : readJson(text)
   if (!isHead(value)) {
     const reason = `${key} is not a valid policy head: delete that key and push the policy again`
     throw new Fault('redis', { reason })

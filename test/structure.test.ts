@@ -250,7 +250,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/',
   ],
   'cli/accounts': ['cli', 'config/', 'login', 'stores/', 'token', 'suggest.ts'],
-  'cli/keys': ['cli', 'config/', 'stores/keys', 'token'],
+  'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
   'cli/config': ['cli', 'config/', 'policy/engine', 'stores/keys', 'stores/policies', 'token'],
   'cli/commands': ['cli/', 'suggest.ts'],
 

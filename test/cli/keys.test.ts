@@ -2,6 +2,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { openPolicySigner } from '../../src/stores/keys/signing-key.ts'
+import { readTrust } from '../../src/stores/keys/trusted-keys.ts'
 import { newKey, signedBy } from '../support/keys.ts'
 import { runCommand } from '../support/run-command.ts'
 
@@ -88,6 +90,47 @@ describe('postern keys generate', () => {
     expect(code).toBe(2)
     expect(err).toContain('Usage: postern keys generate')
     expect(await readdir(cwd)).toEqual([])
+  })
+})
+
+describe('postern keys generate --for policy', () => {
+  test('makes a key that signs policies, and prints the line for policy.trust.keys', async () => {
+    const { code, out, err } = await keys('generate', '--for', 'policy', '--kid', 'ann')
+
+    expect(code).toBe(0)
+    expect(out).toMatch(/^ssh-ed25519 AAAA\S+ ann\n$/)
+    expect(await readFile(join(cwd, 'ann.pub'), 'utf8')).toBe(out)
+    expect((await stat(join(cwd, 'ann.pem'))).mode & 0o777).toBe(0o600)
+    expect(err).toContain('postern policy push --key ann.pem')
+    const trust = readTrust({ keys: [out.trim()], signatures: 1 }, cwd)
+    const signer = await openPolicySigner('ann.pem', { cwd, env: {} })
+    expect(trust.keys).toMatchObject([{ name: 'ann', id: signer.publicKey.id }])
+    expect(signer.isExposed).toBe(false)
+  })
+
+  test('never overwrites a key, and leaves no half of one', async () => {
+    await writeFile(join(cwd, 'ann.pub'), 'of another key')
+    const before = await keys('generate', '--for', 'policy', '--kid', 'ann')
+    await keys('generate', '--for', 'policy', '--kid', 'ben')
+    const again = await keys('generate', '--for', 'policy', '--kid', 'ben')
+
+    expect([before.code, again.code]).toEqual([1, 1])
+    expect((await readdir(cwd)).sort()).toEqual(['ann.pub', 'ben.pem', 'ben.pub'])
+  })
+
+  test.each([
+    [['--kid', 'ann', '--alg', 'RS256'], '--alg: RS256 does not sign policies'],
+    [['--kid', '../ann'], '--kid: "../ann" is not valid'],
+    [
+      ['--kid', 'ann', '--config', 'postern.yaml', '--out', './keys'],
+      '--out: ./keys is jwt.keyDirectory',
+    ],
+  ])('refuses %j', async (args, message) => {
+    await writeFile(join(cwd, 'postern.yaml'), 'jwt: { keyDirectory: keys }\n')
+    const { code, err } = await keys('generate', '--for', 'policy', ...args)
+
+    expect(code).toBe(2)
+    expect(err).toContain(message)
   })
 })
 

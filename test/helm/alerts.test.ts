@@ -157,6 +157,26 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
     ).toBe('')
   })
 
+  test('report a policy that policy.trust rejects while it is there, from the first attempt', () => {
+    const series = [
+      {
+        series: labelled('postern_policy_rejected_total{reason="unsigned"}'),
+        values: '0x10 1+20x10 201x20',
+      },
+      { series: labelled('postern_policy_rejected_total{reason="replayed"}'), values: '0x40' },
+    ]
+    const alert = 'PosternPolicyRejected'
+
+    expect(
+      tryRules([
+        { series, minutes: 9, silent: [alert] },
+        { series, minutes: 12, fires: [alert] },
+        { series, minutes: 20, fires: [alert] },
+        { series, minutes: 35, silent: [alert] },
+      ]),
+    ).toBe('')
+  })
+
   test('report targets whose circuit is half-open between trials that fail', () => {
     const circuit = (target: string, values: string) => ({
       series: labelled(`postern_circuit_state{upstream="orders",target="${target}"}`),

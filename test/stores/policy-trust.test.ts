@@ -426,6 +426,33 @@ test('a running gateway keeps deciding by the signed policy, and counts what it 
   expect(policy.lastError).toContain('policy.trust requires 2 of 2 keys')
 })
 
+test('a running gateway evaluates only a shadow that was signed as one', async () => {
+  const redis = await testRedis()
+  await plant(redis, { ...first, sequence: 10 })
+  const trust = { keys: [alice.line], signatures: 1 }
+  const { postern, ask, readyz } = await startPublished({ redis, policy: { trust } })
+  const shadow = async () => (await readyz()).policy.shadow
+  const cast = async (signed: Signed | undefined, sequence: number) => {
+    const { revision } = second.document
+    await redis.client.set(`${prefix}policy:rev:${revision}`, JSON.stringify(second.document))
+    const head = { revision, sequence, author: 'a', message: 'm', signed }
+    await redis.client.set(`${prefix}policy:shadow`, JSON.stringify(head))
+    await redis.client.publish(`${prefix}policy`, '{}')
+  }
+
+  await cast(second.signed, 1)
+  await until(async () => (await shadow())?.lastError !== undefined)
+  expect((await shadow())?.lastError).toContain('rejected (wrong-purpose): signed for live')
+  await cast(undefined, 2)
+  await until(async () => (await shadow())?.lastError?.includes('unsigned') === true)
+  const metrics = await (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
+  expect(metrics).toMatch(/^postern_policy_rejected_total\{reason="wrong-purpose"\} 1$/m)
+
+  await cast(signPolicy([alice], second.document, { ...next, purpose: 'shadow' }).signed, 3)
+  await until(async () => (await shadow())?.since !== undefined)
+  expect([await ask('/first'), await ask('/second')]).toEqual(['allowed', 'denied'])
+})
+
 /** The snapshot that a gateway would write of it. */
 function snapshotOf({ document, signed }: { document: typeof evil; signed: Signed }): string {
   const statement = JSON.parse(signed.statement)

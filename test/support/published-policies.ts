@@ -37,6 +37,7 @@ export interface Readyz {
     readonly stale: boolean
     readonly sequence?: number
     readonly lastError?: string
+    readonly shadow?: { readonly since?: string; readonly lastError?: string }
     readonly reloads: { readonly ok: number; readonly failed: number }
   }
 }

@@ -9,16 +9,20 @@ import { confusions } from '../../token/key-set.ts'
 import { type Run, UsageError } from '../command.ts'
 import { json } from '../format.ts'
 import { keyDirectory, readKeyDirectory, writePrivately } from './directory.ts'
+import { generatePolicyKey } from './generate-policy-key.ts'
 import type { generateSpec } from './specs.ts'
 
-/** Generates a signing key and prints the next steps. */
+/** Generates a key and prints the next steps. */
 export const keysGenerate: Run<typeof generateSpec> = async ({ options }, io) => {
-  const { alg: algorithm, kid = newKid(new Date()) } = options
+  const isForPolicy = options.for === 'policy'
+  const kid = options.kid ?? (isForPolicy ? (io.userName ?? '') : newKid(new Date()))
   if (!kidForm.test(kid)) {
     throw new UsageError(
       `--kid: ${JSON.stringify(kid)} is not valid, use 1 to 64 letters, digits, ".", "_" or "-", first a letter or digit`,
     )
   }
+  if (isForPolicy) return generatePolicyKey({ ...options, name: kid }, io)
+  const { alg: algorithm = 'ES256' } = options
   const { shown, path } = keyDirectory(options.out, options.config, io)
   const before = await keysBefore(shown, path)
   const generated = await generateKeyFile(kid, algorithm)

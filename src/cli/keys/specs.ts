@@ -8,24 +8,37 @@ const directory = {
 
 export const generateSpec = {
   name: 'keys generate',
-  summary: 'generate a key that signs tokens',
+  summary: 'generate a key that signs tokens or policies',
   details: `Writes DIR/KID.pem (HS256: DIR/KID.jwk), readable only by its owner, and prints the key ID. Never
 overwrites a key.
 
 The first key of a directory signs unless jwt.secret is set. Further keys only verify until you run
-"postern keys use": copy a new key to every replica first.`,
+"postern keys use": copy a new key to every replica first.
+
+With --for policy, the key is a person's, for signatures that policy.trust requires: writes DIR/KID.pem
+and DIR/KID.pub, and prints the line for policy.trust.keys. KID is the name of the person. Gateways
+need only that line: keep the private key out of jwt.keyDirectory.`,
   arguments: [],
   options: {
+    for: {
+      value: 'WHAT',
+      choices: ['tokens', 'policy'],
+      default: 'tokens',
+      description: 'what the key signs: tokens or policy',
+    },
     alg: {
       value: 'ALGORITHM',
       choices: ['ES256', 'RS256', 'EdDSA', 'HS256'],
-      default: 'ES256',
-      description: 'ES256, RS256, EdDSA or HS256',
+      description: 'ES256, RS256, EdDSA or HS256 (default: ES256; for policy: EdDSA)',
     },
-    kid: { value: 'KID', description: 'key ID (default: the date and six random hex digits)' },
+    kid: {
+      value: 'KID',
+      description:
+        'key ID (default: the date and six random hex digits; for policy: your user name)',
+    },
     out: {
       value: 'DIR',
-      description: 'key directory (default: jwt.keyDirectory of the configuration)',
+      description: 'key directory (default: jwt.keyDirectory of the configuration; for policy: .)',
     },
     ...outputOption,
     ...configOption,
@@ -39,6 +52,7 @@ The first key of a directory signs unless jwt.secret is set. Further keys only v
     'postern keys generate --out keys',
     'postern keys generate --out keys --alg EdDSA --kid 2026-winter',
     'KID=$(postern keys generate --out keys)',
+    'postern keys generate --for policy --kid ann',
   ],
 } as const satisfies CommandSpec
 

@@ -5,9 +5,9 @@ import type { Io } from '../io.ts'
 import { reportEngine, slowNote } from '../policy/engine-cost.ts'
 import { rehearse } from '../publish/dry-run.ts'
 import { checkOver } from '../publish/over.ts'
-import { publishPolicy, reportPublication } from '../publish/publish.ts'
+import { type Publication, publishPolicy, reportPublication } from '../publish/publish.ts'
 import { policyPush } from '../publish/push.ts'
-import type { pushSpec } from '../publish/specs.ts'
+import type { candidateOptions, pushSpec } from '../publish/specs.ts'
 import { waitingOf } from '../publish/waiting.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
 import { openApproved } from './approved.ts'
@@ -20,9 +20,18 @@ export const pushAny: Run<typeof pushSpec> = async (call, io) => {
     : policyPush(call, io)
 }
 
-type Options = Call<typeof pushSpec>['options']
+type Options = Omit<
+  Call<typeof pushSpec>['options'],
+  'dry-run' | 'shadow' | keyof typeof candidateOptions
+> & { readonly 'dry-run'?: boolean }
 
-async function pushProposal(name: string, options: Options, io: Io): Promise<number> {
+/** Publishes exactly what was proposed. `promotion`: what makes it more than an ordinary push. */
+export async function pushProposal(
+  name: string,
+  options: Options,
+  io: Io,
+  promotion?: Pick<Publication, 'kind' | 'evidence'>,
+): Promise<number> {
   checkOptions(options)
   const { waitSeconds, allowLost, replicas } = waitingOf(options)
   const settings = policySettings(options.config, io)
@@ -40,6 +49,7 @@ async function pushProposal(name: string, options: Options, io: Io): Promise<num
       replay: options.replay,
       signing: { trust, signer: undefined },
       approved,
+      ...promotion,
     }
     const { output } = options
     if (options['dry-run']) return rehearse(publication, { output, allowLost }, { store, io })

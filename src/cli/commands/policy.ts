@@ -1,5 +1,6 @@
 import { approveSpec, proposalsSpec, proposeSpec } from '../approval/specs.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
+import { promoteSpec, shadowSpec } from '../evidence/shadow/specs.ts'
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
@@ -23,7 +24,9 @@ export const policyCommands: readonly Command[] = [
   command(proposeSpec, async () => (await import('../approval/propose.ts')).policyPropose),
   command(proposalsSpec, async () => (await import('../approval/proposals.ts')).policyProposals),
   command(approveSpec, async () => (await import('../approval/approve.ts')).policyApprove),
-  command(pushSpec, async () => (await import('../approval/push.ts')).pushAny),
+  command(pushSpec, async () => (await import('../evidence/shadow/push.ts')).pushAnyOrShadow),
+  command(shadowSpec, async () => (await import('../evidence/shadow/shadow.ts')).policyShadow),
+  command(promoteSpec, async () => (await import('../evidence/shadow/promote.ts')).policyPromote),
   command(pullSpec, async () => (await import('../publish/pull.ts')).policyPull),
   command(statusSpec, async () => (await import('../publish/status.ts')).policyStatus),
   command(historySpec, async () => (await import('../publish/history.ts')).policyHistory),

@@ -61,6 +61,8 @@ export interface Publication {
   readonly signing: Signing
   /** What others have signed: then exactly that is published. */
   readonly approved?: Approved
+  /** What speaks for it, which the history keeps. */
+  readonly evidence?: NonNullable<Move['evidence']>
 }
 
 /** The result of a publication. */
@@ -133,7 +135,7 @@ export async function publishPolicy(
   parts: PublishParts,
 ): Promise<PublicationReport | undefined> {
   const { store, io } = parts
-  const { set, engine, yes, kind, waitSeconds, replicas, approved } = publication
+  const { set, engine, yes, kind, waitSeconds, replicas, approved, evidence } = publication
   const convergenceWith = async (head: Head) =>
     waitSeconds === undefined
       ? undefined
@@ -148,7 +150,11 @@ export async function publishPolicy(
   if (!yes && !(await confirm(set, io))) return undefined
 
   const { document, signed } = approved ?? (await createSigned(publication, state))
-  const options = { kind, ...(signed !== undefined && { signed }) }
+  const options = {
+    kind,
+    ...(signed !== undefined && { signed }),
+    ...(evidence !== undefined && { evidence }),
+  }
   const published = await store.publish(document, seen?.revision, options)
   if (!published.moved) return decline(await supersededBy(seen, published.head, store))
 

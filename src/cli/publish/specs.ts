@@ -39,7 +39,7 @@ export const replayOption = {
 } as const
 
 /** The options of the commands that publish. */
-const publishOptions = {
+export const publishOptions = {
   yes: { short: 'y', description: 'publish without asking' },
   over: {
     value: 'REVISION|live',
@@ -96,6 +96,10 @@ signed it. When policy.trust requires one signature, push DIR --key signs and pu
       description: 'reason for this change; required for a directory',
     },
     ...candidateOptions,
+    shadow: {
+      description:
+        'make it the shadow: gateways evaluate it beside the live policy and enforce nothing of it',
+    },
     'dry-run': {
       description: 'do everything except publish, and exit as push would if you said yes',
     },
@@ -113,6 +117,7 @@ signed it. When policy.trust requires one signature, push DIR --key signs and pu
     "postern policy push -m 'clerks may cancel orders' --key ann.pem",
     'postern policy push r-3f2a9c81d604',
     "postern policy push -m 'release 7' ../policies --yes --author ci --over r-3f2a9c81d604 --replicas 12",
+    "postern policy push -m 'clerks may cancel orders' --shadow  # then: postern policy shadow",
     "postern policy push -m 'release 7' ../policies --dry-run  # for a pull request",
     "postern policy push -m 'incident 12: admin only' ../empty --allow-empty",
     "POSTERN_REDIS__URL=redis://redis:6379 postern policy push -m 'first policy' --no-wait",

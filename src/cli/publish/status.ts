@@ -11,6 +11,7 @@ import {
   isConverged,
   noReplicas,
 } from './convergence.ts'
+import { summarizeShadow } from './shadow-totals.ts'
 import type { statusSpec } from './specs.ts'
 
 /** Shows which revision each replica uses. */
@@ -22,10 +23,11 @@ export const policyStatus: Run<typeof statusSpec> = ({ options }, io) =>
     }
     const head = await store.head()
     const replicas = await store.replicas()
+    const shadow = await summarizeShadow(store, replicas)
     const convergence = head && convergenceOf(head, replicas)
     const converged = convergence !== undefined && isConverged(convergence)
     if (options.output === 'json') {
-      io.out(json({ converged, head: head ?? null, replicas }))
+      io.out(json({ converged, head: head ?? null, replicas, shadow: shadow?.json ?? null }))
       return converged ? exitCodes.done : exitCodes.no
     }
     io.out(
@@ -42,6 +44,7 @@ export const policyStatus: Run<typeof statusSpec> = ({ options }, io) =>
     for (const { id, lastError } of replicas) {
       if (lastError !== undefined) io.out(printable(`${id} last error: ${lastError}`).concat('\n'))
     }
+    if (shadow !== undefined) io.out(`${shadow.line}\n`)
     io.err(replicas.length === 0 && head !== undefined ? noReplicas : '')
     io.err(formatLost(replicas.filter(({ lost }) => lost)))
     return converged ? exitCodes.done : exitCodes.no

@@ -9,6 +9,8 @@ export interface ShadowHead {
   readonly sequence: number
   readonly author: string
   readonly message: string
+  /** The live revision that its files come from. */
+  readonly base?: string
   readonly signed?: Signed
 }
 
@@ -29,11 +31,13 @@ export function parseShadowHead(text: string): ShadowHead | undefined {
   const number = Number(sequence)
   if (number <= 0 || number > latestTime) return undefined
   const signed = readSigned(value['signed'])
+  const { base } = value
   return {
     revision,
     sequence: number,
     author: String(author).slice(0, maxAuthor),
     message: String(message).slice(0, maxMessage),
+    ...(isRevision(base) && { base }),
     ...(signed !== undefined && { signed }),
   }
 }

@@ -9,7 +9,7 @@ import { createShadowReports, type ShadowReport } from './shadow-reports.ts'
 import { endShadowScript, pushShadowScript } from './shadow-scripts.ts'
 
 /** What Redis has as the shadow; its head is `undefined` when that is invalid. */
-interface StoredShadow {
+export interface StoredShadow {
   readonly text: string
   readonly head: ShadowHead | undefined
 }
@@ -18,7 +18,9 @@ interface StoredShadow {
 export interface ShadowPush {
   readonly author: string
   readonly message: string
-  readonly signed?: Signed
+  /** The live revision that its files come from. */
+  readonly base?: string | undefined
+  readonly signed?: Signed | undefined
   /** The shadow that its author saw; `undefined` for none. */
   readonly over: StoredShadow | undefined
   /** Whether the stored document of this revision is broken. */
@@ -49,7 +51,7 @@ export function createShadowStore(redis: RedisClient, retry: Retry): ShadowStore
       return text === null ? undefined : { text, head: parseShadowHead(text) }
     },
     reports: () => retry(createShadowReports(redis).list),
-    async push(document, { author, message, signed, over, isReplacing }) {
+    async push(document, { author, message, base, signed, over, isReplacing }) {
       const { revision } = document
       const id = randomUUID()
       const named = [keys.shadow, keys.document(revision), keys.head, keys.history, ...reported]
@@ -59,7 +61,7 @@ export function createShadowStore(redis: RedisClient, retry: Retry): ShadowStore
         revision,
         formatDocument(document),
         isReplacing ? '1' : '0',
-        JSON.stringify({ id, author, message, ...(signed !== undefined && { signed }) }),
+        JSON.stringify({ id, author, message, base, signed }),
         keys.channel,
       ]
       const [pushed, text] = (await retry(() =>

@@ -1,0 +1,129 @@
+import { isRevision } from '../../../stores/policies/document/policy-document.ts'
+import type { PolicyStore } from '../../../stores/policies/policy-store.ts'
+import { readLiveState } from '../../../stores/policies/proposals/live-state.ts'
+import { pushAny } from '../../approval/push.ts'
+import { type Call, type Run, UsageError } from '../../command.ts'
+import { decline } from '../../declined.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { jsonPieces } from '../../format.ts'
+import type { Io } from '../../io.ts'
+import { diffAsJson } from '../../policy/diff-json.ts'
+import { reportEngine, slowNote } from '../../policy/engine-cost.ts'
+import { readVersion } from '../../policy/versions.ts'
+import { type BasePlace, readBase, writeProposed } from '../../publish/base.ts'
+import { readCandidate } from '../../publish/candidate.ts'
+import { compareWithLive, readLive } from '../../publish/live.ts'
+import { authorOf } from '../../publish/push.ts'
+import { openSigner } from '../../publish/signing.ts'
+import { messageOption, type pushSpec } from '../../publish/specs.ts'
+import { waitingOf } from '../../publish/waiting.ts'
+import { type PolicySettings, policySettings, withPolicyStore } from '../../settings.ts'
+import { awaitEvaluation, isEvaluated } from './evaluation.ts'
+import { refuseFiles } from './read-shadow.ts'
+import { formatReplicas } from './shadow-in-words.ts'
+import { type NewShadow, storeShadow } from './store-shadow.ts'
+
+/** Publishes a policy, or makes it the shadow. */
+export const pushAnyOrShadow: Run<typeof pushSpec> = async (call, io) =>
+  call.options.shadow ? pushShadow(call, io) : pushAny(call, io)
+
+type PushCall = Call<typeof pushSpec>
+
+async function pushShadow(call: PushCall, io: Io): Promise<number> {
+  const { options } = call
+  const message = (options.message ?? '').trim()
+  if (message === '') throw new UsageError(`-m is required: ${messageOption.message.required}`)
+  if (options.over !== undefined) {
+    throw new UsageError('--over is for the live policy: a shadow replaces only another shadow')
+  }
+  const { waitSeconds, allowLost, replicas: expected } = waitingOf(options)
+  const author = authorOf(options.author, io)
+  const settings = policySettings(options.config, io)
+  refuseFiles(settings)
+  const trust = settings.trust()
+  if (trust !== undefined && options.key === undefined) {
+    return decline('refused: policy.trust requires signatures, also for a shadow: add --key FILE')
+  }
+  const signer = options.key === undefined ? undefined : await openSigner(options.key, trust, io)
+  const candidate = await readPolicy(call, settings, io)
+  if (typeof candidate === 'number') return candidate
+
+  return withPolicyStore(settings, async (store) => {
+    const { set, place } = candidate
+    const live = await readLiveState(store, trust, Date.now())
+    if (live.revision === set.revision) {
+      return decline(`${set.revision} is already live: as a shadow it would never differ`)
+    }
+    const diff = compareWithLive(candidate, await readLive(live.revision, store), io)
+    const base = await baseOf(place, live.revision, io)
+    const shadow = { ...candidate, author, message, base, trust, signer, yes: options.yes }
+    if (options['dry-run']) return rehearse(shadow, store, io)
+    const head = await storeShadow(shadow, { store, io })
+    if (place !== undefined) await writeProposed(place, set.revision)
+    const evidence =
+      waitSeconds === undefined
+        ? undefined
+        : await awaitEvaluation({ seconds: waitSeconds, expected }, { store, io })
+    const ok = evidence === undefined || isEvaluated(evidence, { allowLost, expected })
+    if (options.output === 'json') {
+      const { replicas } = evidence ?? {}
+      const report = { ok, shadow: head, engine: candidate.engine, replicas }
+      for (const piece of jsonPieces({ ...report, diff: diff && diffAsJson(diff) })) io.out(piece)
+      return ok ? exitCodes.done : exitCodes.no
+    }
+    if (evidence === undefined) {
+      io.out(`${set.revision} is the shadow; replicas not checked\n`)
+      return exitCodes.done
+    }
+    const running = evidence.replicas.filter(({ state }) => state !== 'ended')
+    const others = running.filter(({ state }) => state !== 'evaluating')
+    io.err(formatReplicas(others))
+    io.out(`${running.length - others.length}/${running.length} evaluate ${set.revision}\n`)
+    return ok ? exitCodes.done : exitCodes.no
+  })
+}
+
+/** A directory that is valid and tested, or a proposed or published revision. */
+async function readPolicy(
+  { options, arguments: [named] }: PushCall,
+  settings: PolicySettings,
+  io: Io,
+) {
+  const name = named ?? settings.directory
+  if (isRevision(name)) {
+    const { files, set } = await readVersion(name, settings, io)
+    const engine = reportEngine(set, io)
+    io.err(slowNote(engine))
+    return { files, set, engine, admission: settings.admission().admission, place: undefined }
+  }
+  const candidate = await readCandidate(name, options, { settings, io })
+  if (typeof candidate === 'number') return candidate
+  return { ...candidate, place: { directory: name, cwd: io.cwd, redis: settings.redis() } }
+}
+
+/** The live revision that the files come from; `promote` refuses to replace another one. */
+async function baseOf(
+  place: BasePlace | undefined,
+  live: string | undefined,
+  io: Io,
+): Promise<string | undefined> {
+  const base = (place && (await readBase(place))) ?? live
+  if (base !== live && place !== undefined) {
+    io.err(
+      `note: ${place.directory} comes from ${base}, but ${live ?? 'nothing'} is live: merge that before you promote the shadow\n`,
+    )
+  }
+  return base
+}
+
+async function rehearse(
+  { set }: Pick<NewShadow, 'set'>,
+  store: PolicyStore,
+  io: Io,
+): Promise<number> {
+  const before = await store.shadow.read()
+  const over =
+    before === undefined ? '' : ` in place of ${before.head?.revision ?? 'an invalid one'}`
+  io.out(`dry run: would make ${set.revision} the shadow${over}\n`)
+  return exitCodes.done
+}

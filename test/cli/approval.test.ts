@@ -1,78 +1,28 @@
-import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { stringify } from 'yaml'
 import { verifySigned } from '../../src/signing/trust.ts'
 import { readTrust } from '../../src/stores/keys/trusted-keys.ts'
 import { linesOf, recordOf } from '../replay/records.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
-import { testSigner } from '../support/policy-signers.ts'
 import { prefix, testStore } from '../support/published-policies.ts'
-import type { RunOptions } from '../support/run-command.ts'
-import { folder, policy } from './policy-runner.ts'
+import {
+  approve,
+  approved,
+  createOffice,
+  model,
+  propose,
+  proposed,
+  published,
+  push,
+  rules,
+  trustedKeys,
+} from './approval-office.ts'
 
-const model = readFileSync('policies/model.conf', 'utf8')
 const redis = emptiedRedis()
-const [ann, ben, eve] = [testSigner('ann'), testSigner('ben'), testSigner('eve')]
 
-const rules = (...lines: readonly string[]) => lines.map((line) => `p, clerk, ${line}\n`).join('')
-
-interface Office {
-  /** Runs a command as a person there does. */
-  run(args: readonly string[], options?: RunOptions): ReturnType<typeof policy>
-  write(name: string, text: string): Promise<void>
-  /** Writes these rules into the policy directory. */
-  edit(...lines: readonly string[]): Promise<void>
-}
-
-/** A directory with a policy, a configuration and the keys of three people, of whom two count. */
-async function office(signatures: number | undefined): Promise<Office> {
-  const trust = signatures && { keys: [ann.line, ben.line], signatures }
-  const cwd = await folder({
-    'policies/model.conf': model,
-    'policies/policy.csv': rules('/orders, GET'),
-    'ann.pem': ann.pem,
-    'ben.pem': ben.pem,
-    'eve.pem': eve.pem,
-    'config/postern.yaml': stringify({
-      application: { mode: 'dev' },
-      redis: { url: redis.url, prefix },
-      policy: { source: 'redis', ...(trust && { trust }) },
-    }),
-  })
-  return {
-    run: (args, options = {}) => policy(args, { cwd, userName: 'ann', ...options }),
-    write: (name, text) => writeFile(join(cwd, name), text),
-    edit: (...lines) => writeFile(join(cwd, 'policies/policy.csv'), rules(...lines)),
-  }
-}
+const office = (signatures: number | undefined) => createOffice(redis.url, signatures)
 
 const live = async () => (await testStore(redis)).head()
-
-const propose = ({ run }: Office, ...more: readonly string[]) =>
-  run(['propose', '--no-tests', '-m', 'clerks read', ...more])
-
-const approve = ({ run }: Office, revision: string, key: string) =>
-  run(['approve', revision, '--key', key, '--yes'])
-
-const push = ({ run }: Office, ...args: readonly string[]) =>
-  run(['push', ...args, '--yes', '--no-wait'])
-
-/** Proposes what is in the directory, and returns its revision. */
-async function proposed(at: Office, ...more: readonly string[]): Promise<string> {
-  const { code, out, err } = await propose(at, ...more)
-  expect({ code, err }).toMatchObject({ code: 0 })
-  return /r-[0-9a-f]+/.exec(out)?.[0] ?? ''
-}
-
-/** Publishes with two signatures, and returns the revision. */
-async function published(at: Office, ...more: readonly string[]): Promise<string> {
-  const revision = await proposed(at, ...more, '--key', 'ann.pem')
-  expect((await approve(at, revision, 'ben.pem')).code).toBe(0)
-  expect((await push(at, revision)).code).toBe(0)
-  return revision
-}
 
 describe('four eyes', () => {
   test('publish what two people signed, with their signatures in head and history', async () => {
@@ -95,7 +45,7 @@ describe('four eyes', () => {
     expect(done).toMatchObject({ code: 0, out: `${revision} is live; replicas not checked\n` })
 
     const head = await live()
-    const trust = readTrust({ keys: [ann.line, ben.line], signatures: 2 }, '.')
+    const trust = readTrust({ keys: trustedKeys, signatures: 2 }, '.')
     expect(verifySigned(head?.signed, 'live', trust)).toMatchObject({ signers: ['ann', 'ben'] })
     const [move] = await (await testStore(redis)).history()
     expect(move).toMatchObject({ revision, author: 'ann', message: 'clerks read', kind: 'push' })
@@ -208,13 +158,12 @@ describe('a cheat', () => {
 
   test('cannot alter the document after the approval', async () => {
     const at = await office(2)
-    const revision = await proposed(at, '--key', 'ann.pem')
-    await approve(at, revision, 'ben.pem')
+    const revision = await approved(at)
     const key = `${prefix}policy:proposal:${revision}:document`
     const text = (await redis.client.get(key)) ?? ''
     await redis.client.set(key, text.replace('/orders', '/admin'))
     const altered = await push(at, revision)
-    await redis.client.set(key, await documentTextOf(['/orders, GET', '/admin, GET'], revision))
+    await redis.client.set(key, documentTextOf(['/orders, GET', '/admin, GET'], revision))
     const replaced = await push(at, revision)
     await redis.client.del(key)
     const missing = await push(at, revision)
@@ -230,8 +179,7 @@ describe('a cheat', () => {
 
   test('cannot alter the statement after the approval', async () => {
     const at = await office(2)
-    const revision = await proposed(at, '--key', 'ann.pem')
-    await approve(at, revision, 'ben.pem')
+    const revision = await approved(at)
     const key = `${prefix}policy:proposal:${revision}`
     const statement = (await redis.client.hget(key, 'statement')) ?? ''
     await redis.client.hset(key, 'statement', statement.replace('clerks read', 'nothing to see'))
@@ -248,8 +196,7 @@ describe('a cheat', () => {
     const at = await office(2)
     await published(at)
     await at.edit('/orders, GET', '/orders, PUT')
-    const late = await proposed(at, '--key', 'ann.pem')
-    await approve(at, late, 'ben.pem')
+    const late = await approved(at)
     await at.edit('/orders, GET', '/orders, POST')
     const winner = await published(at)
     const refused = await push(at, late)
@@ -260,7 +207,7 @@ describe('a cheat', () => {
 
     for (const { code, err } of [refused, unsigned]) {
       expect(code).toBe(1)
-      expect(err).toContain('which is not live any more: compare with the live policy')
+      expect(err).toContain('but another policy was published since: compare with that')
     }
     expect(listed.out).toMatch(/r-[0-9a-f]+ +\S+ +stale +2\/2 \(ann, ben\)/)
     expect(again).toMatchObject({ code: 0 })
@@ -322,7 +269,7 @@ describe('one signature', () => {
     expect(first.err).toContain('signed by ann')
     expect(back).toMatchObject({ code: 0 })
     const head = await live()
-    const trust = readTrust({ keys: [ann.line, ben.line], signatures: 1 }, '.')
+    const trust = readTrust({ keys: trustedKeys, signatures: 1 }, '.')
     expect(head?.revision).toBe(revision)
     expect(verifySigned(head?.signed, 'live', trust)).toMatchObject({ signers: ['ann'] })
     // The statement is about the document that is stored.
@@ -462,8 +409,7 @@ describe('a proposal', () => {
 })
 
 /** The text of a valid document of other rules under the name of this revision. */
-async function documentTextOf(lines: readonly string[], revision: string): Promise<string> {
-  const { createHash } = await import('node:crypto')
+function documentTextOf(lines: readonly string[], revision: string): string {
   const files = [
     { name: 'model.conf', text: model },
     { name: 'policy.csv', text: rules(...lines) },

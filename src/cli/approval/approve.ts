@@ -3,7 +3,7 @@ import { decline } from '../declined.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { compareWithLive, readLive } from '../publish/live.ts'
-import { openSigner } from '../publish/signing.ts'
+import { openSigner, signatureNote } from '../publish/signing.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
 import { checkRevision, openProposal } from './open-proposal.ts'
 import { formatProposal, nextStep, proposalAsJson, staleReason } from './proposal-in-words.ts'
@@ -24,7 +24,7 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
     const open = await openProposal(name, { store, trust })
     const { proposal } = open
     const { revision } = proposal
-    io.err(formatProposal(open))
+    io.err(formatProposal(open) + signatureNote(open.live, { signing: { trust, signer } }))
     if (open.state === 'stale') return decline(`refused: ${staleReason(open)}`)
     const hasSigned =
       trust === undefined

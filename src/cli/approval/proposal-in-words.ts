@@ -6,9 +6,9 @@ import { count, printable } from '../format.ts'
 /** Who proposes what and why, what speaks for it, and who has signed, a line each. */
 export function formatProposal(reviewed: ReviewedProposal): string {
   const { proposal, statement } = reviewed
-  const { kind, over, evidence } = proposal.about
+  const { kind, evidence } = proposal.about
   const lines = [
-    `${proposal.revision} over ${over ?? 'nothing'}`,
+    `${proposal.revision} over ${predecessorOf(reviewed)}`,
     `  proposed    by ${authorOf(reviewed)} at ${statement.at}`,
     `  why         ${statement.message}`,
     ...(kind === 'rollback' ? ['  kind        rollback to a revision that was live before'] : []),
@@ -16,6 +16,11 @@ export function formatProposal(reviewed: ReviewedProposal): string {
     `  signatures  ${signaturesOf(reviewed)}`,
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
+}
+
+/** What it was compared with: the last signed policy, or without signatures the head. */
+export function predecessorOf({ statement, proposal }: ReviewedProposal): string {
+  return statement.after?.revision ?? proposal.about.over ?? 'nothing'
 }
 
 /** Anyone can claim a name; one that signed the statement is who the configuration says. */
@@ -60,10 +65,9 @@ export function nextStep(reviewed: ReviewedProposal): string {
 }
 
 /** Why a proposal cannot be signed or published any more. */
-export function staleReason({ proposal, statement }: ReviewedProposal): string {
-  const { revision, about } = proposal
-  const over = statement.after?.revision ?? about.over ?? 'nothing'
-  return `${revision} was proposed over ${over}, which is not live any more: compare with the live policy and propose it again`
+export function staleReason(reviewed: ReviewedProposal): string {
+  const { revision } = reviewed.proposal
+  return `${revision} was proposed over ${predecessorOf(reviewed)}, but another policy was published since: compare with that and propose it again`
 }
 
 /** A proposal as `--output json` prints it. */

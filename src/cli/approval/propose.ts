@@ -18,7 +18,7 @@ import { authorOf } from '../publish/push.ts'
 import { liveStatement, openSigner, type Signer, signatureNote } from '../publish/signing.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
 import { openProposal } from './open-proposal.ts'
-import { nextStep, proposalAsJson } from './proposal-in-words.ts'
+import { nextStep, predecessorOf, proposalAsJson } from './proposal-in-words.ts'
 import { type Proposed, readProposedPolicy } from './proposed-policy.ts'
 import { proposeSpec } from './specs.ts'
 
@@ -94,7 +94,7 @@ async function propose(
     return 0
   }
   const by = signer === undefined ? '' : `, signed by ${signer.name}`
-  io.out(printable(`proposed ${revision} over ${about.over ?? 'nothing'}${by}`).concat('\n'))
+  io.out(printable(`proposed ${revision} over ${predecessorOf(stored)}${by}`).concat('\n'))
   io.err(`${nextStep(stored)}\n`)
   return 0
 }

@@ -145,6 +145,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'policy/shadow',
     'signing',
   ],
+  'stores/policies/moves': [
+    'stores/database',
+    'stores/feed',
+    'stores/policies/document',
+    'signing',
+  ],
   'stores/policies': [
     'stores',
     'stores/redis',

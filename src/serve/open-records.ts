@@ -10,6 +10,10 @@ import { createDecisionLines, type WriteDecision } from '../log/log.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { addUsageMetrics } from '../metrics/usage-metrics.ts'
 import type { Database } from '../stores/database/database.ts'
+import { createMoveCopies } from '../stores/policies/moves/move-copies.ts'
+import { createMoveTable } from '../stores/policies/moves/move-table.ts'
+import type { OpenPolicySource } from '../stores/policies/open-policy-source.ts'
+import { createPolicyStore } from '../stores/policies/policy-store.ts'
 import type { RedisClient } from '../stores/redis/redis.ts'
 import { createDatabaseUsage } from '../stores/usage/database-usage.ts'
 import { createRedisUsage } from '../stores/usage/redis-usage.ts'
@@ -31,6 +35,30 @@ export function openTracing(
     isTrusted: tracing.from === 'anyone' ? undefined : createTrust(application.trustedProxies),
     spans,
   })
+}
+
+/** Copies the history of published policies to the database. */
+export function openMoveCopies(
+  { config, log }: ServeOptions,
+  stores: {
+    readonly policies: OpenPolicySource
+    readonly redis: RedisClient | undefined
+    readonly database: Database
+  },
+  closing: Closing,
+): void {
+  const { policies, redis, database } = stores
+  if (config.policy.source !== 'redis' || redis === undefined) return
+  const { history } = createPolicyStore(redis)
+  const copies = createMoveCopies({ history, table: createMoveTable(database, redis.prefix), log })
+  closing.add(copies.close)
+  let copied: number | undefined
+  policies.onAttempt(() => {
+    const { sequence } = policies.state()
+    if (sequence !== copied) copies.moved()
+    copied = sequence
+  })
+  copies.moved()
 }
 
 /** The decision log, if enabled: among the other log lines, or in a file of its own. */

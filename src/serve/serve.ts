@@ -19,7 +19,13 @@ import { buildTokens } from './build-tokens.ts'
 import { warnOfDescriptors } from './descriptors.ts'
 import { logMode } from './log-mode.ts'
 import { openOps } from './open-ops.ts'
-import { openDecisions, openShadow, openTracing, openUsage } from './open-records.ts'
+import {
+  openDecisions,
+  openMoveCopies,
+  openShadow,
+  openTracing,
+  openUsage,
+} from './open-records.ts'
 import { openRevocationFeed } from './open-revocation-feed.ts'
 import { clock, type RunningPostern, type ServeOptions } from './options.ts'
 
@@ -73,6 +79,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const { captchaRequired } = mode
   const login = await buildLogin(options, { ...identity, captchaRequired }, closing)
   const { database, loginLog } = login
+  openMoveCopies(options, { policies, redis, database }, closing)
   const feed = await openRevocationFeed(options, { redis, database, revocations }, closing)
 
   // The request pipeline.

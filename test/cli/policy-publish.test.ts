@@ -440,7 +440,7 @@ describe('postern policy history', () => {
 
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^AT +REVISION +KIND +AUTHOR +WHY\n\S+ +r-\w+ +push +ada +two \\u\{1b\}\[2J\n$/,
+      /^AT +REVISION +KIND +AUTHOR +WHY\n\S+ +r-\w+ +push +ada \(unverified\) +two \\u\{1b\}\[2J\n$/,
     )
     expect(JSON.parse(all.out)).toHaveLength(2)
   })

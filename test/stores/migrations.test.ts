@@ -27,6 +27,7 @@ async function definition({ db }: Database, names: string): Promise<unknown> {
 const ownTables = [
   'postern_login_attempt',
   'postern_migration',
+  'postern_policy_move',
   'postern_policy_usage',
   'postern_revocation',
   'sys_login_log',

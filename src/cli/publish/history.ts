@@ -1,22 +1,65 @@
+import { Fault } from '../../errors.ts'
+import { readTrust } from '../../stores/keys/trusted-keys.ts'
+import { type HistoryEntry, historyEntry } from '../../stores/policies/moves/history-entry.ts'
+import { mergeMoves } from '../../stores/policies/moves/merge-moves.ts'
+import type { Move } from '../../stores/policies/policy-store.ts'
 import type { Run } from '../command.ts'
-import { formatTable, json } from '../format.ts'
-import { policySettings, withPolicyStore } from '../settings.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { formatTable, json, printable } from '../format.ts'
+import type { Io } from '../io.ts'
+import { type PolicySettings, policySettings, withPolicyStore } from '../settings.ts'
+import { readRecordedMoves } from './recorded-moves.ts'
 import type { historySpec } from './specs.ts'
 
-/** Shows the moves of the head. */
+/** Shows the moves of the head that Redis and the database have. */
 export const policyHistory: Run<typeof historySpec> = async ({ options }, io) => {
-  const moves = await withPolicyStore(policySettings(options.config, io), (store) =>
-    store.history(options.limit),
-  )
-  if (options.output === 'json') {
-    io.out(json(moves))
-    return 0
+  const { limit: most, output } = options
+  const settings = policySettings(options.config, io)
+  const { config } = settings
+  const trust = config?.policy.trust && readTrust(config.policy.trust, io.cwd)
+  const inRedis = await movesInRedis(settings, most)
+  const recorded = await readRecordedMoves(config, { cwd: io.cwd, most })
+  if (inRedis instanceof Fault && recorded.moves.length === 0) throw inRedis
+
+  const published = inRedis instanceof Fault ? [] : inRedis
+  const { moves, differing } = mergeMoves(published, recorded.moves, most)
+  const entries = moves.map((move) => historyEntry(move, trust))
+  if (output === 'json') io.out(json(entries))
+  else if (output === 'jsonl') for (const entry of entries) io.out(`${JSON.stringify(entry)}\n`)
+  else print(entries, io)
+
+  const note = (text: string) => io.err(printable(`note: ${text}`).concat('\n'))
+  if (differing > 0) {
+    const what =
+      differing === 1 ? '1 entry of Redis differs' : `${differing} entries of Redis differ`
+    note(`${what}; shown as the database has ${differing === 1 ? 'it' : 'them'}`)
   }
-  if (moves.length === 0) io.err('nothing is published yet\n')
-  const rows = moves.map(({ at, revision, kind, author, message }) => {
-    return [at, revision, kind, author, message]
+  if (recorded.problem !== undefined) {
+    note(`the database could not be asked, so older entries may be missing: ${recorded.problem}`)
+  }
+  if (!(inRedis instanceof Fault)) return exitCodes.done
+  note(`only the database was asked, so newer entries may be missing: ${inRedis.message}`)
+  return exitCodes.unavailable
+}
+
+async function movesInRedis(
+  settings: PolicySettings,
+  most: number,
+): Promise<readonly Move[] | Fault> {
+  try {
+    return await withPolicyStore(settings, (store) => store.history(most))
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
+  }
+}
+
+function print(entries: readonly HistoryEntry[], io: Io): void {
+  if (entries.length === 0) io.err('nothing is published yet\n')
+  const rows = entries.map(({ at, revision, kind, author, signers, message }) => {
+    const who = signers.length === 0 ? `${author} (unverified)` : `${signers.join(', ')} (signed)`
+    return [at, revision, kind, who, message]
   })
   const titles = ['AT', 'REVISION', 'KIND', 'AUTHOR', 'WHY']
   if (rows.length > 0) io.out(formatTable([titles, ...rows]))
-  return 0
 }

@@ -181,6 +181,11 @@ replica that no longer runs. Shows why a replica cannot load or confirm the newe
 export const historySpec = {
   name: 'policy history',
   summary: 'list who published which revision, when and why',
+  details: `Times are by the clock of Redis. The author is who signed the policy, by policy.trust. Without a
+signature it is what the publisher said, marked as unverified.
+
+Gateways copy the history to the database, so it outlives Redis. Lists both where the configuration
+has the database, and says when one of them could not be asked.`,
   arguments: [],
   options: {
     limit: {
@@ -189,7 +194,12 @@ export const historySpec = {
       default: '20',
       description: 'number of entries, newest first',
     },
-    ...outputOption,
+    output: {
+      value: 'FORMAT',
+      choices: ['text', 'json', 'jsonl'],
+      default: 'text',
+      description: 'output format: text, json, or jsonl with one line of JSON for each entry',
+    },
     ...configOption,
   },
   exitCodes: { 0: 'listed', 3: 'the configuration is not valid', 5: 'Redis is unreachable' },
@@ -197,6 +207,7 @@ export const historySpec = {
     'postern policy history',
     'postern policy history --limit 100',
     'postern policy history --output json | jq -r \'.[] | select(.author == "ci") | .revision\'',
+    'postern policy history --limit 1000 --output jsonl >> audit.jsonl',
   ],
 } as const satisfies CommandSpec
 

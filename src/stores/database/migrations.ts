@@ -12,7 +12,10 @@ export async function migrate(db: Kysely<Schema>): Promise<void> {
 
 /** The tables that `migrate` would create. */
 export async function missingTables(db: Kysely<Schema>): Promise<readonly string[]> {
-  const names = JSON.stringify([...Object.keys(tables), 'postern_migration'])
+  const names = JSON.stringify([
+    ...Object.keys({ ...tables, ...optionalTables }),
+    'postern_migration',
+  ])
   const { rows } = await sql<{ name: string }>`
     select name from json_array_elements_text(${names}::json) as wanted (name)
     where to_regclass(name) is null`.execute(db)
@@ -51,19 +54,41 @@ const tables = {
       until_ms bigint not null, sequence bigserial not null);
     create unique index postern_revocation_sequence on postern_revocation (sequence);
     create index postern_revocation_until on postern_revocation (until_ms);`,
+} as const
+
+/**
+ * Login and logout work without these. So a gateway whose user may not create tables, or that
+ * reaches a read-only standby, starts without them.
+ */
+const optionalTables = {
   postern_policy_usage: `
     create table postern_policy_usage (
       day date not null, kind varchar(16) not null, name varchar(2048) not null,
       count bigint not null, last_ms bigint not null, primary key (day, kind, name));`,
+  postern_policy_move: `
+    create table postern_policy_move (
+      prefix varchar(128) not null, move_id varchar(160) not null, sequence bigint not null,
+      move text not null, recorded_at timestamptz not null default now(),
+      primary key (prefix, move_id));
+    create index postern_policy_move_sequence on postern_policy_move (prefix, sequence);`,
 } as const
 
-const step = Object.entries(tables)
-  .map(
-    ([name, statements]) => `
+function creation([name, statements]: readonly [string, string]): string {
+  return `
     if to_regclass('${name}') is null then
       ${statements}
       insert into postern_migration (name) values ('create ${name}') on conflict do nothing;
-    end if;`,
+    end if;`
+}
+
+const step = Object.entries(tables).map(creation).join('')
+
+const optionalStep = Object.entries(optionalTables)
+  .map(
+    (entry) => `
+    begin ${creation(entry)}
+    exception when insufficient_privilege or read_only_sql_transaction then null;
+    end;`,
   )
   .join('')
 
@@ -75,4 +100,5 @@ const createMissingTables = `
         name varchar(128) primary key, applied_at timestamptz not null default now());
     end if;
     ${step}
+    ${optionalStep}
   end $migration$`

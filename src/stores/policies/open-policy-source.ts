@@ -32,6 +32,8 @@ interface PolicySourceSettings {
 
 export interface OpenPolicySource extends Pick<PolicyFeed, 'current' | 'problem' | 'close'> {
   readonly revision: () => string | undefined
+  /** Calls back after each attempt to read the source, successful or not. */
+  readonly onAttempt: (listener: () => void) => void
   /** What `/readyz?verbose` shows. */
   readonly state: () => PolicyState & {
     readonly replica?: string
@@ -67,7 +69,7 @@ export async function openPolicySource(parts: PolicySourceParts): Promise<OpenPo
     await feed.close()
     throw feed.failure()
   }
-  return { ...feed, revision: live.revision }
+  return { ...feed, revision: live.revision, onAttempt() {} }
 }
 
 async function openRedis(parts: PolicySourceParts) {
@@ -80,6 +82,7 @@ async function openRedis(parts: PolicySourceParts) {
   const shadowGate = trust && createTrustGate(trust, 'shadow', counts)
   const shadow = parts.shadow && openShadow(redis, parts.shadow, { ...parts, gate: shadowGate })
   let reporting: Reporting | undefined
+  const listeners: (() => void)[] = []
 
   const feed = createPolicyFeed({
     source: createPublishedPolicies(redis, reachable, {
@@ -94,6 +97,7 @@ async function openRedis(parts: PolicySourceParts) {
     onChange() {
       reporting?.changed()
       shadow?.settle()
+      for (const listener of listeners) listener()
     },
     onPropagated,
   })
@@ -109,6 +113,7 @@ async function openRedis(parts: PolicySourceParts) {
   return {
     ...feed,
     revision: live.revision,
+    onAttempt: (listener: () => void) => void listeners.push(listener),
     state: () => ({ ...feed.state(), replica: id, shadow: shadow?.state() }),
     async close() {
       await feed.close()

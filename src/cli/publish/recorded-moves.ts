@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Fault, Invalid } from '../../errors.ts'
+import { openDatabase } from '../../stores/database/database.ts'
+import { createMoveTable } from '../../stores/policies/moves/move-table.ts'
+import type { Move } from '../../stores/policies/policy-store.ts'
+import type { PolicySettings } from '../settings.ts'
+
+/** The moves that the database has, or why it could not be asked. */
+interface RecordedMoves {
+  readonly moves: readonly Move[]
+  readonly problem?: string
+}
+
+/**
+ * Asks the database of the configuration, PostgreSQL or embedded, and creates nothing in it. Without
+ * a configuration, or where no gateway has created its embedded database, there is nothing to ask.
+ */
+export async function readRecordedMoves(
+  config: PolicySettings['config'],
+  { cwd, most }: { readonly cwd: string; readonly most: number },
+): Promise<RecordedMoves> {
+  if (config === undefined) return { moves: [] }
+  const directory = resolve(cwd, config.application.dataDirectory)
+  const { url } = config.database
+  if (url === undefined && !existsSync(join(directory, 'database'))) return { moves: [] }
+  try {
+    const options = { ...config.database, directory, migrate: 'never', prepare: 'later' } as const
+    const database = await openDatabase(options)
+    try {
+      return { moves: await createMoveTable(database, config.redis.prefix).list(most) }
+    } finally {
+      await database.close()
+    }
+  } catch (error) {
+    if (error instanceof Fault || error instanceof Invalid) {
+      return { moves: [], problem: error.message }
+    }
+    throw error
+  }
+}

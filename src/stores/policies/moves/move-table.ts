@@ -1,0 +1,73 @@
+import { sql } from 'kysely'
+import { Fault } from '../../../errors.ts'
+import type { Database } from '../../database/database.ts'
+import { withFaults } from '../../database/database-fault.ts'
+import { type Move, parseMove } from '../document/policy-keys.ts'
+import { moveKey } from './move-key.ts'
+
+/** The history of one Redis prefix in the database. Every method throws a Fault when that fails. */
+export interface MoveTable {
+  has(move: Move): Promise<boolean>
+  /** To be called after `has`. Keeps the moves that it has already as they are. */
+  add(moves: readonly Move[]): Promise<void>
+  /** The last moves, newest first; empty when the table does not exist. */
+  list(most: number): Promise<readonly Move[]>
+}
+
+/** A signed statement, its signatures and evidence; more than that is nothing a publisher wrote. */
+const maxMoveLength = 128 * 1024
+/** Thirty pushes a day for ten years. An attacker who can write to Redis must not fill the disk. */
+const defaultMaxMoves = 100_000
+
+export function createMoveTable(
+  { db, shapes }: Pick<Database, 'db' | 'shapes'>,
+  prefix: string,
+  maxMoves = defaultMaxMoves,
+): MoveTable {
+  return {
+    has: (move) =>
+      withFaults(async () => {
+        await shapes()
+        const { rows } = await sql`
+          select from postern_policy_move
+          where prefix = ${prefix} and move_id = ${moveKey(move)}`.execute(db)
+        return rows.length > 0
+      }),
+    add: (moves) =>
+      withFaults(async () => {
+        const { rows } = await sql<{ count: string }>`
+          select count(*)::text as "count" from postern_policy_move
+          where prefix = ${prefix}`.execute(db)
+        if (Number(rows[0]?.count) >= maxMoves) throw full(maxMoves)
+        // As a text within JSON: PostgreSQL cannot hold a NUL character, which a message may contain.
+        const added = moves
+          .map((move) => ({
+            id: moveKey(move),
+            sequence: move.sequence,
+            move: JSON.stringify(move),
+          }))
+          .filter(({ move }) => move.length <= maxMoveLength)
+        await sql`
+          insert into postern_policy_move (prefix, move_id, sequence, move)
+          select ${prefix}, id, sequence, move
+          from json_to_recordset(${JSON.stringify(added)}::json)
+            as incoming (id text, sequence bigint, move text)
+          on conflict do nothing`.execute(db)
+      }),
+    list: (most) =>
+      withFaults(async () => {
+        const { rows: found } = await sql<{ exists: boolean }>`
+          select to_regclass('postern_policy_move') is not null as "exists"`.execute(db)
+        if (found[0]?.exists !== true) return []
+        const { rows } = await sql<{ move: string }>`
+          select move from postern_policy_move where prefix = ${prefix}
+          order by sequence desc, recorded_at desc limit ${most}::int`.execute(db)
+        return rows.flatMap(({ move }) => parseMove(move) ?? [])
+      }),
+  }
+}
+
+function full(most: number): Fault {
+  const reason = `postern_policy_move has ${most} moves: delete those that you no longer need`
+  return new Fault('database', { reason })
+}

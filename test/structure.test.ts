@@ -75,6 +75,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   // Pure: what people ask about a policy and the configuration together.
   answers: ['admission', 'policy/'],
+  'answers/usage': ['answers', 'admission', 'policy/'],
   'answers/coverage': ['admission', 'policy/', 'suggest.ts'],
 
   // Asks a policy again what decision logs record.
@@ -231,6 +232,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'answers/coverage',
     'openapi',
     'policy/review',
+  ],
+  // What gateways counted.
+  'cli/evidence/usage': [
+    'cli',
+    'cli/policy',
+    'cli/publish',
+    'cli/questions',
+    'answers/usage',
+    'policy/',
+    'stores/redis',
+    'stores/usage',
   ],
   'cli/evidence/replay': ['cli', 'cli/policy', 'cli/questions', 'cli/report', 'policy/', 'replay'],
   'cli/publish': [

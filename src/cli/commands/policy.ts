@@ -1,6 +1,7 @@
 import { approveSpec, proposalsSpec, proposeSpec } from '../approval/specs.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
 import { promoteSpec, shadowSpec } from '../evidence/shadow/specs.ts'
+import { denialsSpec, unusedSpec } from '../evidence/usage/specs.ts'
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
@@ -19,6 +20,8 @@ export const policyCommands: readonly Command[] = [
     coverageSpec,
     async () => (await import('../questions/coverage/coverage.ts')).policyCoverage,
   ),
+  command(unusedSpec, async () => (await import('../evidence/usage/unused.ts')).policyUnused),
+  command(denialsSpec, async () => (await import('../evidence/usage/denials.ts')).policyDenials),
   command(diffSpec, async () => (await import('../policy/diff.ts')).policyDiff),
   command(replaySpec, async () => (await import('../evidence/replay/replay.ts')).policyReplay),
   command(proposeSpec, async () => (await import('../approval/propose.ts')).policyPropose),

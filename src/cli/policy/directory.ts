@@ -68,7 +68,11 @@ export async function createPolicyDirectory(
   try {
     await mkdir(dirname(target), { recursive: true })
     await mkdir(unfinished)
-    for (const file of files) await writeFile(join(unfinished, file.name), file.text)
+    for (const file of files) {
+      const path = join(unfinished, file.name)
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, file.text)
+    }
     await rename(unfinished, target)
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true }).catch(() => {})

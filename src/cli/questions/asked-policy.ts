@@ -2,7 +2,7 @@ import type { Asked } from '../../answers/asked.ts'
 import { compileAt } from '../../policy/engine/compile.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { isExpired, parseUntil } from '../../policy/rule/until.ts'
-import type { PolicySet } from '../../policy/set/policy-set.ts'
+import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
 import { UsageError } from '../command.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -21,6 +21,7 @@ export interface AskedPolicy extends Asked {
   readonly settings: PolicySettings
   /** A directory, `live` or a revision, for the user. */
   readonly name: string
+  readonly files: readonly PolicyFile[]
   /** The policy with the lines that have expired. */
   readonly whole: PolicySet
   /** The time that the answer is about, in milliseconds. */
@@ -39,13 +40,14 @@ export async function askedPolicy(options: AskedOptions, io: Io): Promise<AskedP
   const { admission, note } = settings.admission()
   const name = options.revision ?? options.policies ?? loadedBy(settings)
   const at = timeOf(options.at, io)
-  const { set } = await readVersion(name, settings, io)
+  const { files, set } = await readVersion(name, settings, io)
   return {
     settings,
     admission,
     policies: compileAt(set, at),
     whole: set,
     name,
+    files,
     at,
     notes: [...(note === undefined ? [] : [note]), ...expiredNote(set, at)],
   }

@@ -1,0 +1,102 @@
+import type { Inheritance, Rule } from '../../policy/rule/rule.ts'
+import { createCsvParser } from '../../policy/set/csv.ts'
+import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
+import { finish } from '../../policy/steps.ts'
+import { exclusionUsageKey, ruleUsageKey } from '../../policy/usage/usage-key.ts'
+import { createLineages } from '../lineage.ts'
+import { withoutEntries } from './exclusion-text.ts'
+import { withoutLines } from './removed-lines.ts'
+import type { UnusedAnswer } from './unused.ts'
+
+/** A policy without what was not used. */
+export interface Candidate {
+  readonly files: readonly PolicyFile[]
+  readonly set: PolicySet
+  readonly dropped: {
+    readonly rules: number
+    readonly inheritances: number
+    readonly exclusions: number
+  }
+}
+
+/**
+ * Removes unused grants, exclusions and the inheritances of roles that were never seen, line by line, so
+ * that comments and order stay. What is too new to tell stays. Throws when the policy would have no rule
+ * left, and when what is left is not what was meant.
+ */
+export function candidateWithout(
+  files: readonly PolicyFile[],
+  set: PolicySet,
+  unused: UnusedAnswer,
+): Candidate {
+  const old = <What>(list: readonly { readonly what: What; readonly isNew: boolean }[]) =>
+    list.filter(({ isNew }) => !isNew).map(({ what }) => what)
+  const rules = new Set(old(unused.grants).map(ruleUsageKey))
+  const exclusions = new Set(old(unused.exclusions).map(exclusionUsageKey))
+  const isKeptRule = (rule: Rule) => !rules.has(ruleUsageKey(rule))
+  const isKept = keptInheritances(set, isKeptRule, new Set(old(unused.roles)))
+
+  const parse = createCsvParser(set.model, () => {})
+  const reduced = files.map((file): PolicyFile => {
+    if (file.name.endsWith('.csv')) {
+      const lines = finish(parse(file))
+      const gone = [
+        ...lines.rules.filter((rule) => !isKeptRule(rule)),
+        ...lines.inheritances.filter((each) => !isKept(each)),
+      ]
+      return {
+        ...file,
+        text: withoutLines(file.text, new Set(gone.map((each) => each.origin.line))),
+      }
+    }
+    if (!/(?:^|\/)exclusions\.yaml$/.test(file.name)) return file
+    return withoutEntries(file, (entry) => exclusions.has(exclusionUsageKey(entry)))
+  })
+
+  const left = parsePolicySet(reduced)
+  const expected = {
+    rules: set.rules.filter(isKeptRule),
+    inheritances: set.inheritances.filter(isKept),
+    exclusions: set.exclusions.filter((each) => !exclusions.has(exclusionUsageKey(each))),
+  }
+  for (const part of ['rules', 'inheritances', 'exclusions'] as const) {
+    if (contentOf(left[part]) !== contentOf(expected[part])) {
+      throw new Error(`the ${part} of the candidate are not those that were meant`)
+    }
+  }
+  return {
+    files: reduced,
+    set: left,
+    dropped: {
+      rules: set.rules.length - left.rules.length,
+      inheritances: set.inheritances.length - left.inheritances.length,
+      exclusions: set.exclusions.length - left.exclusions.length,
+    },
+  }
+}
+
+/** What lines say, without their places. */
+function contentOf(lines: readonly object[]): string {
+  return JSON.stringify(lines.map((line) => JSON.stringify({ ...line, origin: undefined })).sort())
+}
+
+/**
+ * Keeps the inheritances of a role that was seen, unless its parent had rules and has none left: a line
+ * that grants nothing looks like a mistake. Under a model that Casbin evaluates, all stay.
+ */
+function keptInheritances(
+  set: PolicySet,
+  isKeptRule: (rule: Rule) => boolean,
+  unseen: ReadonlySet<string>,
+): (inheritance: Inheritance) => boolean {
+  if (set.model.casbin !== undefined) return () => true
+  const { waysUp } = createLineages(set)
+  const granting = (rules: readonly Rule[]) => {
+    const roles = new Set(rules.map(({ roleKey }) => roleKey))
+    for (const { roleKey } of set.model.superusers ?? []) roles.add(roleKey)
+    return (roleKey: string) =>
+      roles.has(roleKey) || [...waysUp(roleKey).keys()].some((each) => roles.has(each))
+  }
+  const [did, does] = [granting(set.rules), granting(set.rules.filter(isKeptRule))]
+  return ({ roleKey, parentKey }) => !unseen.has(roleKey) && (does(parentKey) || !did(parentKey))
+}

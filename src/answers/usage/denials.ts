@@ -1,0 +1,89 @@
+import { evaluate, type Verdict } from '../../admission/verdict.ts'
+import type { NearMiss } from '../../policy/engine/decision.ts'
+import { explain } from '../../policy/explain.ts'
+import { patternProblem } from '../../policy/rule/pattern.ts'
+import { METHODS, nameProblem } from '../../policy/rule/rule.ts'
+import { formatField } from '../../policy/set/csv-line.ts'
+import type { PolicySet } from '../../policy/set/policy-set.ts'
+import type { Counted, RefusedCall } from '../../policy/usage/usage.ts'
+import type { Asked } from '../asked.ts'
+
+/** Refusals of one kind of call to one role, and what the policy says about it now. */
+export interface Denial extends RefusedCall, Counted {
+  /** Absent where only the route is known. */
+  readonly verdict?: Verdict
+  readonly nearMisses: readonly NearMiss[]
+  /** The policy line that would allow it, where one can. */
+  readonly line?: string
+}
+
+/**
+ * The most frequent refusals, with near misses and the line that would allow each. Paths that one pattern
+ * of the policy covers count as one.
+ */
+export function denialsOf(
+  refusals: readonly (RefusedCall & Counted)[],
+  asked: Asked,
+): readonly Denial[] {
+  const byCount = refusals.toSorted(order)
+  const grouped = new Map<string, Denial>()
+  for (const [at, refused] of byCount.entries()) {
+    const denial = at < mostExplained ? explained(refused, asked) : { ...refused, nearMisses: [] }
+    const { roleKey, method, path, route } = denial
+    const key = JSON.stringify([roleKey, method, path, route])
+    const known = grouped.get(key)
+    if (known === undefined) grouped.set(key, denial)
+    else {
+      const count = known.count + denial.count
+      grouped.set(key, { ...known, count, last: Math.max(known.last, denial.last) })
+    }
+  }
+  return [...grouped.values()].toSorted(order)
+}
+
+/** More than a person reads. Near misses of a large policy take milliseconds each. */
+const mostExplained = 300
+
+function order(a: RefusedCall & Counted, b: RefusedCall & Counted): number {
+  return b.count - a.count || b.last - a.last || (a.roleKey < b.roleKey ? -1 : 1)
+}
+
+function explained(refused: RefusedCall & Counted, asked: Asked): Denial {
+  const { roleKey, method, path } = refused
+  if (path === undefined) return { ...refused, nearMisses: [] }
+  const { admission, policies } = asked
+  const question = { roleKey, method, path }
+  const verdict = evaluate(question, admission, policies)
+  if (verdict.decision === undefined || verdict.allowed) {
+    return { ...refused, verdict, nearMisses: [] }
+  }
+  const { nearMisses } = explain(question, policies)
+  const pattern = patternFor(path, nearMisses)
+  // Without a route, a caller with permission gets 404.
+  const isMissing = verdict.step === 'none' && !verdict.isUnserved
+  const line = isMissing ? allowingLine({ ...refused, path: pattern }, policies.set) : undefined
+  return { ...refused, path: pattern, verdict, nearMisses, ...(line !== undefined && { line }) }
+}
+
+/** That of a near miss about the same kind of path, so that the line looks like its neighbours. */
+function patternFor(path: string, nearMisses: readonly NearMiss[]): string {
+  const depth = path.split('/').length
+  const alike = nearMisses
+    .map(({ rule }) => rule.path)
+    .filter((pattern) => !pattern.includes('*') && pattern.split('/').length === depth)
+  return alike[0] ?? path
+}
+
+/** A line for a role, a path and a method, unless the model or the texts make it invalid. */
+function allowingLine(
+  { roleKey, method, path = '' }: RefusedCall,
+  { model }: PolicySet,
+): string | undefined {
+  // Only its matcher knows what a line of another model allows.
+  if (model.casbin !== undefined || !METHODS.includes(method)) return undefined
+  if (nameProblem('role', roleKey) !== undefined || roleKey.includes('"')) return undefined
+  if (roleKey.trim() !== roleKey || roleKey === '') return undefined
+  if (patternProblem(path, model.path) !== undefined) return undefined
+  const methods = model.methodLists === true ? `^(${method})$` : method
+  return ['p', roleKey, path, methods].map(formatField).join(', ')
+}

@@ -1,0 +1,95 @@
+import { adminKey } from '../../policy/decide.ts'
+import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
+import { builtInExclusions } from '../../policy/set/built-in-exclusions.ts'
+import type { PolicySet } from '../../policy/set/policy-set.ts'
+import type { Counted, Usage } from '../../policy/usage/usage.ts'
+import { exclusionUsageKey, ruleUsageKey } from '../../policy/usage/usage-key.ts'
+import { rolesIn } from '../asked.ts'
+import { createLineages } from '../lineage.ts'
+
+/** Something of a policy that was not used. */
+interface Unused<What> {
+  readonly what: What
+  /** It came after the observation had begun, so its disuse says little. */
+  readonly isNew: boolean
+}
+
+/** What of a policy no request needed. */
+export interface UnusedAnswer {
+  /** Rules that allow and never decided. */
+  readonly grants: readonly Unused<Rule>[]
+  readonly exclusions: readonly Unused<Exclusion>[]
+  /** Roles of the policy that no token carried, nor a role that inherits from them. */
+  readonly roles: readonly Unused<string>[]
+  /** Roles that tokens carried and the policy does not name. */
+  readonly unmentioned: readonly (Counted & { readonly roleKey: string })[]
+}
+
+/**
+ * Finds what was not used. Rules that deny are left out: one that never matched may be what keeps
+ * callers from trying. `before` are the policies with which the observation began; `undefined` when
+ * they are not known, and then everything may be new.
+ */
+export function unusedOf(
+  set: PolicySet,
+  usage: Pick<Usage, 'decisions' | 'roles'>,
+  before: readonly PolicySet[] | undefined,
+): UnusedAnswer {
+  const age = createAge(set, before)
+  const { heirs } = createLineages(set)
+  const isSeen = (roleKey: string) => usage.roles.has(roleKey)
+  const named = rolesIn(set)
+  const mentioned = new Set([...named, adminKey])
+  return {
+    grants: set.rules
+      .filter((rule) => rule.effect === 'allow' && !usage.decisions.has(ruleUsageKey(rule)))
+      .map((what) => ({ what, isNew: age.isNewRule(what) })),
+    exclusions: set.exclusions
+      .filter((exclusion) => !neverCounted.has(exclusionUsageKey(exclusion)))
+      .filter((exclusion) => !usage.decisions.has(exclusionUsageKey(exclusion)))
+      .map((what) => ({ what, isNew: age.isNewExclusion(what) })),
+    roles: named
+      .filter((roleKey) => !heirs(roleKey).some(isSeen))
+      .map((what) => ({ what, isNew: age.isNewRole(what) })),
+    unmentioned: [...usage.roles]
+      .filter(([roleKey]) => !mentioned.has(roleKey))
+      .map(([roleKey, counted]) => ({ roleKey, ...counted }))
+      .toSorted((a, b) => b.count - a.count || (a.roleKey < b.roleKey ? -1 : 1)),
+  }
+}
+
+/** The gateway answers login and captcha before it asks a policy, whether or not one lists them. */
+const neverCounted: ReadonlySet<string> = new Set(builtInExclusions.map(exclusionUsageKey))
+
+/** What was not in the policies with which the observation began. */
+function createAge(set: PolicySet, before: readonly PolicySet[] | undefined) {
+  const { heirs } = createLineages(set)
+  const olds = (before ?? []).map((old) => ({
+    rules: new Set(old.rules.map(ruleUsageKey)),
+    exclusions: new Set(old.exclusions.map(exclusionUsageKey)),
+    roles: new Set(rolesIn(old)),
+    heirs: createLineages(old).heirs,
+  }))
+  const isNew = (isIn: (old: (typeof olds)[number]) => boolean) =>
+    before === undefined || !olds.every(isIn)
+  const newHeirs = new Map<string, boolean>()
+  /** Whether a role inherits from it now and did not before: that grant is new to it. */
+  function hasNewHeir(roleKey: string): boolean {
+    const known =
+      newHeirs.get(roleKey) ??
+      isNew((old) => {
+        const former = new Set(old.heirs(roleKey))
+        return heirs(roleKey).every((heir) => former.has(heir))
+      })
+    newHeirs.set(roleKey, known)
+    return known
+  }
+
+  return {
+    isNewRule: (rule: Rule) =>
+      isNew(({ rules }) => rules.has(ruleUsageKey(rule))) || hasNewHeir(rule.roleKey),
+    isNewExclusion: (exclusion: Exclusion) =>
+      isNew(({ exclusions }) => exclusions.has(exclusionUsageKey(exclusion))),
+    isNewRole: (roleKey: string) => isNew(({ roles }) => roles.has(roleKey)) || hasNewHeir(roleKey),
+  }
+}

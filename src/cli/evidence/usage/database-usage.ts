@@ -1,0 +1,21 @@
+import { resolve } from 'node:path'
+import type { Usage } from '../../../policy/usage/usage.ts'
+import { createDatabaseUsage } from '../../../stores/usage/database-usage.ts'
+import type { UsageStore } from '../../../stores/usage/usage-store.ts'
+import { withExistingDatabase } from '../../configured-database.ts'
+import type { Io } from '../../io.ts'
+import { type PolicySettings, unavailable } from '../../settings.ts'
+
+/** Reads from the configured database, which it neither creates nor changes. */
+export async function readDatabaseUsage(
+  { config }: PolicySettings,
+  read: (store: UsageStore) => Promise<Usage>,
+  io: Io,
+): Promise<Usage> {
+  if (config === undefined)
+    return unavailable('give the configuration of the gateway with --config')
+  const directory = resolve(io.cwd, config.application.dataDirectory)
+  return withExistingDatabase({ config, directory }, (database) =>
+    read(createDatabaseUsage(database)),
+  )
+}

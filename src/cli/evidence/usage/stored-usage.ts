@@ -1,0 +1,58 @@
+import type { Usage } from '../../../policy/usage/usage.ts'
+import { createRedis } from '../../../stores/redis/redis.ts'
+import { createRedisUsage } from '../../../stores/usage/redis-usage.ts'
+import type { EntryKind } from '../../../stores/usage/usage-entry.ts'
+import type { UsageStore } from '../../../stores/usage/usage-store.ts'
+import type { Io } from '../../io.ts'
+import { type PolicySettings, unavailable } from '../../settings.ts'
+
+/** What to read: these days and these kinds. */
+interface Wanted {
+  readonly days: readonly string[]
+  readonly kinds: readonly EntryKind[]
+}
+
+/**
+ * Reads what the gateways of this configuration counted: from Redis, or without it from the database.
+ * Throws a Fault when that is unreachable, or when no gateway counted anything on these days.
+ */
+export async function readUsage(
+  settings: PolicySettings,
+  { days, kinds }: Wanted,
+  io: Io,
+): Promise<Usage> {
+  const read = (store: UsageStore) => store.read(days, ['observed', ...kinds])
+  const { config } = settings
+  const isInRedis = config === undefined || config.redis.url !== undefined
+  const usage = isInRedis ? await fromRedis(settings, read) : await fromDatabase(settings, read, io)
+  if (usage.observed.length > 0) return usage
+  const where = isInRedis ? 'Redis' : 'the database'
+  const why =
+    config?.policy.usage === false
+      ? 'policy.usage is false in this configuration'
+      : `no gateway has written policy usage to ${where} since ${days[0]}: gateways write it every minute`
+  return unavailable(why)
+}
+
+async function fromRedis(
+  settings: PolicySettings,
+  read: (store: UsageStore) => Promise<Usage>,
+): Promise<Usage> {
+  const redis = createRedis(settings.redis())
+  try {
+    await redis.connect()
+    return await read(createRedisUsage(redis))
+  } finally {
+    await redis.close()
+  }
+}
+
+/** Loads the database drivers only where they are needed. */
+async function fromDatabase(
+  settings: PolicySettings,
+  read: (store: UsageStore) => Promise<Usage>,
+  io: Io,
+): Promise<Usage> {
+  const { readDatabaseUsage } = await import('./database-usage.ts')
+  return readDatabaseUsage(settings, read, io)
+}

@@ -1,0 +1,45 @@
+import { observationOf } from '../../../answers/usage/observation.ts'
+import { unusedOf } from '../../../answers/usage/unused.ts'
+import { lastDays } from '../../../policy/usage/usage.ts'
+import { type Run, UsageError } from '../../command.ts'
+import { json } from '../../format.ts'
+import { askedPolicy } from '../../questions/asked-policy.ts'
+import { printNotes } from '../../questions/notes.ts'
+import { findBaseline } from './baseline.ts'
+import type { unusedSpec } from './specs.ts'
+import { readUsage } from './stored-usage.ts'
+import { formatUnused, type UnusedReport, unusedAsJson } from './unused-text.ts'
+import { candidateAsJson, formatCandidate, writeCandidate } from './write-candidate.ts'
+
+/** Lists what no request has used, and writes a policy without it. */
+export const policyUnused: Run<typeof unusedSpec> = async ({ options }, io) => {
+  const { days, write, force, output } = options
+  if (force && write === undefined) throw new UsageError('--force needs --write DIR')
+  const asked = await askedPolicy(options, io)
+  const kinds = ['decision', 'role'] as const
+  const usage = await readUsage(
+    asked.settings,
+    { days: lastDays(days, io.now?.() ?? Date.now()), kinds },
+    io,
+  )
+  const observation = observationOf(usage, days)
+  const baseline = await findBaseline(options.baseline, observation, asked, io)
+  const answer = unusedOf(asked.whole, usage, baseline.sets)
+  const report: UnusedReport = {
+    asked,
+    answer,
+    observation,
+    baseline,
+    otherRoles: usage.others.role,
+  }
+
+  if (output === 'text') io.out(formatUnused(report))
+  const written =
+    write === undefined ? undefined : await writeCandidate(report, { directory: write, force }, io)
+  if (output === 'json') {
+    const candidate = written && candidateAsJson(written)
+    io.out(json({ ...unusedAsJson(report), ...(candidate && { candidate }) }))
+  } else if (written !== undefined) io.out(formatCandidate(written))
+  printNotes(asked.notes, io)
+  return 0
+}

@@ -1,0 +1,311 @@
+import { describe, expect, test } from 'vitest'
+import { createAdmission } from '../../src/admission/verdict.ts'
+import { candidateWithout } from '../../src/answers/usage/candidate.ts'
+import { denialsOf } from '../../src/answers/usage/denials.ts'
+import { observationOf } from '../../src/answers/usage/observation.ts'
+import { unusedOf } from '../../src/answers/usage/unused.ts'
+import { compile } from '../../src/policy/engine/compile.ts'
+import { formatModel } from '../../src/policy/set/format.ts'
+import { type PolicyFile, parsePolicySet } from '../../src/policy/set/policy-set.ts'
+import type { Usage } from '../../src/policy/usage/usage.ts'
+import { exclusionUsageKey, ruleUsageKey } from '../../src/policy/usage/usage-key.ts'
+import { widestModel } from '../policy/policy-text.ts'
+
+const at = Date.parse('2026-11-16T14:30:00Z')
+const counted = { count: 1, last: at }
+
+function policy(lines: readonly string[], exclusions = ''): readonly PolicyFile[] {
+  return [
+    { name: 'model.conf', text: formatModel(widestModel) },
+    { name: 'policy.csv', text: `${lines.join('\n')}\n` },
+    { name: 'exclusions.yaml', text: exclusions },
+  ]
+}
+
+/** Counts for the rules with these paths, the exclusions with these paths, and these roles. */
+function usageOf(
+  files: readonly PolicyFile[],
+  { paths = [], roles = [] }: { paths?: readonly string[]; roles?: readonly string[] },
+): Usage {
+  const set = parsePolicySet(files)
+  const keys = [
+    ...set.rules.filter(({ path }) => paths.includes(path)).map(ruleUsageKey),
+    ...set.exclusions.filter(({ path }) => paths.includes(path)).map(exclusionUsageKey),
+  ]
+  return {
+    decisions: new Map(keys.map((key) => [key, counted])),
+    roles: new Map(roles.map((role) => [role, counted])),
+    refusals: [],
+    others: { decision: 0, role: 0, refusal: 0 },
+    observed: [],
+  }
+}
+
+function unused(files: readonly PolicyFile[], usage: Usage, before = [files]) {
+  const { grants, exclusions, roles, unmentioned } = unusedOf(
+    parsePolicySet(files),
+    usage,
+    before.map(parsePolicySet),
+  )
+  const paths = (list: readonly { what: { path: string }; isNew: boolean }[]) =>
+    list.map(({ what, isNew }) => `${what.path}${isNew ? ' new' : ''}`)
+  return {
+    grants: paths(grants),
+    exclusions: paths(exclusions),
+    roles: roles.map(({ what, isNew }) => `${what}${isNew ? ' new' : ''}`),
+    unmentioned: unmentioned.map(({ roleKey }) => roleKey),
+  }
+}
+
+describe('what is unused', () => {
+  test('are grants that never decided, not rules that deny', () => {
+    const files = policy(['p, a, /used, GET', 'p, a, /unused, GET', 'p, a, /no, GET, deny'])
+
+    expect(unused(files, usageOf(files, { paths: ['/used'], roles: ['a'] })).grants).toEqual([
+      '/unused',
+    ])
+  })
+
+  test('are exclusions that let no request through, except those that gateways answer first', () => {
+    const entries = ['/api/v1/news', '/api/v1/used', '/api/v1/getCaptcha']
+    const files = policy(
+      ['p, a, /x, GET'],
+      entries.map((path) => `- { method: GET, path: ${path}, reason: public }\n`).join(''),
+    )
+
+    const answer = unused(files, usageOf(files, { paths: ['/api/v1/used'] }))
+    expect(answer.exclusions).toEqual(['/api/v1/news'])
+  })
+
+  test('are roles that no token carried, nor a role that inherits from them', () => {
+    const files = policy([
+      'p, staff, /a, GET',
+      'p, ghost, /b, GET',
+      'g, clerk, staff',
+      'g, ghost, staff',
+    ])
+
+    const answer = unused(files, usageOf(files, { roles: ['clerk', 'admin', 'stranger'] }))
+    expect(answer.roles).toEqual(['ghost'])
+    expect(answer.unmentioned).toEqual(['stranger'])
+  })
+
+  test('is too new to tell about what was not in the policy when the observation began', () => {
+    const before = policy(['p, a, /old, GET', 'p, b, /heirloom, GET'])
+    const files = policy([
+      'p, a, /old, GET',
+      'p, a, /young, GET',
+      'p, b, /heirloom, GET',
+      'g, newcomer, b',
+    ])
+
+    const answer = unused(files, usageOf(files, {}), [before, files])
+    // A role that inherits the rule only since then may not have had the time to use it.
+    expect(answer.grants).toEqual(['/old', '/young new', '/heirloom new'])
+    expect(answer.roles).toEqual(['a', 'b new', 'newcomer new'])
+    const unknown = unusedOf(parsePolicySet(files), usageOf(files, {}), undefined)
+    expect(unknown.grants.every(({ isNew }) => isNew)).toBe(true)
+  })
+
+  test('is certain only if every day was observed and every decision counted', () => {
+    const hour = (day: string, hour: number, revision = 'r-000000000001') => ({
+      day,
+      hour,
+      revision,
+      decisions: 10,
+    })
+    const observed = [
+      hour('2026-11-15', 3),
+      hour('2026-11-15', 3, 'r-000000000002'),
+      hour('2026-11-16', 0, 'r-000000000003'),
+    ]
+    const others = { decision: 0, role: 0, refusal: 0 }
+    const usage = { ...usageOf(policy(['p, a, /x, GET']), {}), observed, others }
+
+    expect(observationOf(usage, 2)).toEqual({
+      days: 2,
+      observedDays: 2,
+      hours: 2,
+      from: '2026-11-15',
+      to: '2026-11-16',
+      decisions: 30,
+      uncounted: 0,
+      firstRevisions: ['r-000000000001', 'r-000000000002'],
+      isComplete: true,
+    })
+    expect(observationOf(usage, 3).isComplete).toBe(false)
+    expect(observationOf({ ...usage, others: { ...others, decision: 1 } }, 2).isComplete).toBe(
+      false,
+    )
+  })
+})
+
+describe('a candidate', () => {
+  function candidate(files: readonly PolicyFile[], usage: Usage, before = files) {
+    const set = parsePolicySet(files)
+    return candidateWithout(files, set, unusedOf(set, usage, [parsePolicySet(before)]))
+  }
+  const textOf = (files: readonly PolicyFile[], name: string) =>
+    files.find((file) => file.name === name)?.text
+
+  test('keeps comments and order, and drops every repetition of an unused line', () => {
+    const files = policy([
+      '# what a may do',
+      'p, a, /1, GET',
+      '',
+      '# postern: ignore duplicate',
+      '# about 2',
+      '# postern: until 2999-01-01',
+      '  p,a,"/2",GET',
+      '# the end',
+      'p, a, /3, GET',
+      'p, a, /2, GET, allow',
+    ])
+
+    const { files: left, dropped } = candidate(files, usageOf(files, { paths: ['/1', '/3'] }))
+    expect(textOf(left, 'policy.csv')).toBe(
+      ['# what a may do', 'p, a, /1, GET', '', '# about 2', '# the end', 'p, a, /3, GET', ''].join(
+        '\n',
+      ),
+    )
+    expect(dropped).toEqual({ rules: 1, inheritances: 0, exclusions: 0 })
+  })
+
+  test('keeps what is too new to tell, and rules that deny', () => {
+    const before = policy(['p, a, /1, GET', 'p, a, /2, GET', 'p, a, /no, GET, deny'])
+    const files = policy([
+      'p, a, /1, GET',
+      'p, a, /2, GET',
+      'p, a, /no, GET, deny',
+      'p, a, /4, GET',
+    ])
+
+    const { set } = candidate(files, usageOf(files, { paths: ['/1'], roles: ['a'] }), before)
+    expect(set.rules.map(({ path }) => path)).toEqual(['/1', '/no', '/4'])
+  })
+
+  test('drops the inheritances of roles never seen, and those that grant nothing any more', () => {
+    const files = policy([
+      'p, staff, /used, GET',
+      'p, idle, /unused, GET',
+      'g, clerk, staff',
+      'g, clerk, idle',
+      'g, ghost, staff',
+    ])
+
+    const { set } = candidate(files, usageOf(files, { paths: ['/used'], roles: ['clerk'] }))
+    expect(set.inheritances.map(({ roleKey, parentKey }) => `${roleKey} ${parentKey}`)).toEqual([
+      'clerk staff',
+    ])
+  })
+
+  test.each([
+    [
+      'with an entry on lines of its own',
+      '# all\n- method: GET\n  path: /a/b\n  reason: x\n\n# postern: until 2999-01-01\n- method: GET\n  path: /c/d\n  reason: >\n    two\n    lines\n# end\n- { method: GET, path: /e/f, reason: y }\n',
+      '# all\n- method: GET\n  path: /a/b\n  reason: x\n\n# end\n- { method: GET, path: /e/f, reason: y }\n',
+    ],
+    [
+      'with the dash on a line of its own',
+      '-\n  method: GET\n  path: /a/b\n  reason: x\n-\n  method: GET\n  path: /c/d\n  reason: y\n-\n  method: GET\n  path: /e/f\n  reason: z\n',
+      undefined,
+    ],
+    [
+      'in one line',
+      '[{ method: GET, path: /a/b, reason: x }, { method: GET, path: /c/d, reason: y }, { method: GET, path: /e/f, reason: z }]\n',
+      undefined,
+    ],
+  ])('drops an unused exclusion from a list %s', (_, text, expected) => {
+    const files = policy(['p, a, /1, GET'], text)
+
+    const { files: left, set } = candidate(files, usageOf(files, { paths: ['/1', '/a/b', '/e/f'] }))
+    expect(set.exclusions.map(({ path }) => path)).toEqual(['/a/b', '/e/f'])
+    if (expected !== undefined) expect(textOf(left, 'exclusions.yaml')).toBe(expected)
+  })
+})
+
+describe('denials', () => {
+  const files = policy([
+    'p, clerk, /orders/:order, GET',
+    'p, boss, /orders/:order, PUT',
+    'p, clerk, /all/*, GET',
+    'p, clerk, /orders/:order/void, POST, deny',
+  ])
+  const set = parsePolicySet(files)
+  const endpoints = { logout: 'gateway', profile: 'gateway', captchaAlias: false }
+  const asked = {
+    policies: compile(set),
+    admission: createAdmission({
+      routes: [
+        { path: '/orders', access: 'permitted' },
+        { path: '/all', access: 'permitted' },
+      ],
+      endpoints,
+    }),
+  }
+  const refused = (roleKey: string, method: string, path: string, count = 1) => ({
+    roleKey,
+    method,
+    path,
+    count,
+    last: at,
+  })
+
+  test('come most frequent first, with near misses and a line that would allow each', () => {
+    const [first, second] = denialsOf(
+      [refused('clerk', 'PUT', '/orders/:id'), refused('guest', 'GET', '/orders/:id', 5)],
+      asked,
+    )
+
+    expect(first).toMatchObject({ roleKey: 'guest', line: 'p, guest, /orders/:order, GET' })
+    expect(second?.line).toBe('p, clerk, /orders/:order, PUT')
+    expect(second?.nearMisses.map(({ differs }) => differs)).toEqual(['method', 'role'])
+    for (const { line = '', roleKey, method } of [first, second].flatMap((each) => each ?? [])) {
+      const more = policy([...(files[1]?.text.split('\n') ?? []), line])
+      const { engine } = compile(parsePolicySet(more))
+      expect(engine.decide({ roleKey, method, path: '/orders/7' })?.allowed).toBe(true)
+    }
+  })
+
+  test('count as one where one pattern of the policy covers them', () => {
+    const denials = denialsOf(
+      [refused('clerk', 'PUT', '/orders/alpha', 2), refused('clerk', 'PUT', '/orders/beta', 3)],
+      asked,
+    )
+
+    expect(denials).toMatchObject([{ path: '/orders/:order', count: 5 }])
+  })
+
+  test.each([
+    ['what the policy allows now', refused('clerk', 'GET', '/orders/:id')],
+    ['what a rule denies', refused('clerk', 'POST', '/orders/:id/void')],
+    ['what no route serves', refused('clerk', 'GET', '/wp-login.php')],
+    ['a method that no rule can name', refused('clerk', 'PROPFIND', '/orders/:id')],
+    ['a role that no rule can name', refused('a\u0007b', 'GET', '/orders/:id')],
+    ['a path that no pattern can name', refused('clerk', 'GET', '/orders/x/a(b')],
+  ])('suggest no line for %s', (_, call) => {
+    const [denial] = denialsOf([call], asked)
+
+    expect(denial).not.toHaveProperty('line')
+  })
+
+  test('quotes a role with a comma, and has only a count where the path was not kept', () => {
+    const [quoted, coarse] = denialsOf(
+      [
+        refused('a,b', 'GET', '/orders/:id', 9),
+        { roleKey: 'clerk', method: 'GET', route: '/orders', count: 2, last: at },
+      ],
+      asked,
+    )
+
+    expect(quoted?.line).toBe('p, "a,b", /orders/:order, GET')
+    expect(coarse).toEqual({
+      roleKey: 'clerk',
+      method: 'GET',
+      route: '/orders',
+      count: 2,
+      last: at,
+      nearMisses: [],
+    })
+  })
+})

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { createReplicas } from '../../src/stores/policies/replicas/replicas.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
+import { documentOf } from '../support/policy-files.ts'
 import { prefix, startPublished, testStore } from '../support/published-policies.ts'
 import { until } from '../support/until.ts'
 import { folder, policy } from './policy-runner.ts'
@@ -207,6 +208,27 @@ describe('a gateway', () => {
     const status = async () => policy(['status'], { cwd: await folder(), env })
     await until(async () => (await status()).out.includes(` last error: ${error}`))
     expect(await own.client.pttl(`${prefix}replicas:known`)).toBeLessThanOrEqual(60_000)
+  })
+})
+
+describe('the log line of a loaded policy', () => {
+  test('names the author of the move, also of one that went back, and no signer', async () => {
+    const { redis: own, postern, publish } = await startPublished({ rules: ['clerk, /a, GET'] })
+    const store = await testStore(own)
+    const first = await store.head()
+    const second = await publish(['clerk, /b, GET'])
+    const back = documentOf(['clerk, /a, GET'], { author: 'oncall' })
+    await store.publish(back, second, { kind: 'rollback' })
+
+    const loaded = () =>
+      postern
+        .logText()
+        .split('\n')
+        .filter((line) => line.includes('"policy loaded"'))
+        .map((line) => JSON.parse(line))
+    await until(() => loaded().at(-1)?.author === 'oncall')
+    expect(loaded().at(0)).toMatchObject({ revision: first?.revision, author: 'ada', signers: [] })
+    expect(loaded().at(-1)).toMatchObject({ revision: first?.revision, signers: [] })
   })
 })
 

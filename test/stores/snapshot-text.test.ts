@@ -18,4 +18,14 @@ describe('the text of a snapshot', () => {
     expect(parseSnapshot(text)).toEqual(offer)
     expect(parseSnapshot(text.replace('clerk', 'clark'))).toBe(undefined)
   })
+
+  test('has the author, of whom a gateway that starts with it can say who published', () => {
+    const known = { checksum: 'abc', revision: `r-${'0'.repeat(32)}`, sequence: 7 }
+    const offer = { files: [{ name: 'model.conf', text: '' }], ...known, author: 'ada "x"' }
+
+    expect(parseSnapshot(formatSnapshot(offer))).toEqual(offer)
+    expect(parseSnapshot(formatSnapshot({ ...offer, author: 5 as unknown as string }))).toBe(
+      undefined,
+    )
+  })
 })

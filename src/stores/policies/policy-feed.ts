@@ -125,8 +125,10 @@ export function createPolicyFeed(parts: FeedParts): PolicyFeed {
     const rules = compiled.ruleCount
     // A slip in the model can move a policy to the engine that is slower by orders of magnitude.
     const engine = compiled.engine.name
-    const signed = verified && { author: verified.statement.author, signers: verified.signers }
-    const fields = { revision, previous, sequence, rules, engine, source: source.name, ...signed }
+    const { signers = [], statement } = verified ?? {}
+    // Without a signature, the author is only what the publisher said.
+    const who = { author: statement?.author ?? offer.author, signers }
+    const fields = { revision, previous, sequence, ...who, rules, engine, source: source.name }
     log.info(fields, 'policy loaded')
   }
 

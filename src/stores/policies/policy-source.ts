@@ -10,6 +10,8 @@ export interface Offer {
   readonly checksum: string
   readonly revision?: string
   readonly sequence?: number
+  /** Who published it, as they say. */
+  readonly author?: string
   /** With `policy.trust` only: the statement that its signers made. */
   readonly verified?: Verified
   /** With it: the document as stored, which the statement is about. */

@@ -17,6 +17,8 @@ export type PolicyTask =
       readonly pieces: readonly Uint8Array[]
       readonly revision: string
       readonly sequence: number
+      /** Who published it, for the snapshot. */
+      readonly author?: string
       /** The statement that its signers made, for the snapshot. */
       readonly verified?: Verified | undefined
       /** Whether a snapshot is wanted as well. */

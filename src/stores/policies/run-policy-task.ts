@@ -27,14 +27,15 @@ export function runTask(order: PolicyTask, send: SendReply): void {
 }
 
 function loadDocument(order: Extract<PolicyTask, { readonly kind: 'document' }>, send: SendReply) {
-  const { pieces, revision, sequence, snapshot, verified } = order
+  const { pieces, revision, sequence, author, snapshot, verified } = order
   const document = Buffer.concat(pieces).toString()
   const { files, checksum } = restAfter(() => parseDocument(document, revision))
   send({ kind: 'verified', checksum })
   compile(files, send)
   if (!snapshot) return
   const signed = verified === undefined ? {} : { verified, document }
-  const offer = { files, checksum, revision, sequence, ...signed }
+  const known = { revision, sequence, ...(author !== undefined && { author }) }
+  const offer = { files, checksum, ...known, ...signed }
   const text = restAfter(() => formatSnapshot(offer))
   send({ kind: 'snapshot', bytes: shared(text) })
 }

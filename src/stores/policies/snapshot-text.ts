@@ -11,11 +11,11 @@ import type { Offer } from './policy-source.ts'
  * kept as the document that the signatures are about, and can be verified again.
  */
 export function formatSnapshot(offer: Offer): string {
-  const { files, checksum, revision, sequence, verified, document } = offer
+  const { files, checksum, revision, sequence, author, verified, document } = offer
   const texts = files.map(({ name, text }) => ({ name, text }))
   const content =
     verified === undefined || document === undefined
-      ? { files: texts }
+      ? { author, files: texts }
       : { serial: verified.statement.serial, signed: verified.signed, document }
   const body = JSON.stringify({ revision, sequence, checksum, ...content })
   return `${hash('sha256', body)}\n${body}`
@@ -64,7 +64,8 @@ function signedOffer(stored: StoredSigned): KeptOffer | undefined {
 
 function isOffer(value: unknown): value is KeptOffer {
   if (!hasStrings(value, ['revision', 'checksum']) || !isRevision(value['revision'])) return false
-  const { files, sequence } = value
+  const { files, sequence, author } = value
+  if (author !== undefined && typeof author !== 'string') return false
   if (!Number.isSafeInteger(sequence) || !Array.isArray(files)) return false
   return files.every((file) => hasStrings(file, ['name', 'text']))
 }

@@ -60,28 +60,29 @@ export function createDocumentOffers(redis: RedisClient, { snapshot, gate }: Doc
     head: Head,
     { isFirst, known, signal }: OfferOptions,
   ): Promise<Offer | LargeOffer | undefined> {
-    const { revision, sequence } = head
+    const { revision, sequence, author } = head
+    const facts = { revision, sequence, ...(author !== undefined && { author }) }
     const verified = gate?.verify(head, known)
     const pieces = await readPieces(redis, keys.document(revision))
     if (pieces === undefined) return undefined
     if (sizeOf(pieces) < largeBytes || isFirst || !threads.usable()) {
       const document = Buffer.concat(pieces).toString()
       const { files, checksum } = parseDocument(document, revision)
-      if (verified === undefined) return { files, checksum, revision, sequence }
+      if (verified === undefined) return { files, checksum, ...facts }
       gate?.checkDocument(verified, checksum)
-      return { files, checksum, revision, sequence, verified, document }
+      return { files, checksum, ...facts, verified, document }
     }
-    const order = { kind: 'document', pieces, revision, sequence, verified, snapshot } as const
+    const order = { kind: 'document', pieces, ...facts, verified, snapshot } as const
     const loading = threads.start(order, signal)
     const checksum = await loading.verified
-    if (verified === undefined) return { loading, checksum, revision, sequence }
+    if (verified === undefined) return { loading, checksum, ...facts }
     try {
       gate?.checkDocument(verified, checksum)
     } catch (error) {
       loading.end()
       throw error
     }
-    return { loading, checksum, revision, sequence, verified }
+    return { loading, checksum, ...facts, verified }
   }
 }
 

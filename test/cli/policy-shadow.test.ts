@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Evidence } from '../../src/policy/shadow/evidence.ts'
-import { createReplicas } from '../../src/stores/policies/replicas/replicas.ts'
-import { createShadowReports } from '../../src/stores/policies/shadow/shadow-reports.ts'
-import { createRedis } from '../../src/stores/redis/redis.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { prefix, publish, testStore } from '../support/published-policies.ts'
 import type { RunOptions } from '../support/run-command.ts'
 import { folder, policy } from './policy-runner.ts'
+import { type Said, sayAs } from './shadow-replica.ts'
 
 const model = readFileSync('policies/model.conf', 'utf8')
 const redis = emptiedRedis()
@@ -43,32 +40,7 @@ const denied = (count: number, requestId: string, last = time) => ({
   shadow: { step: 'none' },
 })
 
-interface Said {
-  readonly id: string
-  readonly evaluatingMs?: number
-  readonly problem?: string
-  readonly evidence?: Partial<Evidence>
-  /** Whether it still runs, and for how long it has been silent. */
-  readonly runs?: false
-  readonly silentSeconds?: number
-}
-
-/** Says what a replica would say about itself and the shadow. */
-async function say(sequence: number | undefined, { id, silentSeconds = 0, ...said }: Said) {
-  const timeouts = { connectTimeoutMs: 2000, commandTimeoutMs: 1000 }
-  const client = createRedis({ url: redis.url, prefix, ...timeouts })
-  await client.connect()
-  const { runs = true, evidence, evaluatingMs = 7_200_000, problem } = said
-  const own = { revision: 'r-000000000000', sequence: 1, stale: false, version: '0.2.0' }
-  if (runs) await createReplicas(client, 86_400_000).report({ id, ...own })
-  await redis.client.zincrby(`${prefix}replicas:known`, -silentSeconds * 1000, id)
-  if (!runs) await redis.client.zrem(`${prefix}replicas:known`, id)
-  const nothing = { evaluated: 0, wouldDeny: 0, wouldAllow: 0, failed: 0 }
-  const whole = { ...nothing, against: [], disagreements: [], ...evidence }
-  const report = { id, evaluatingMs, evidence: whole, ...(problem !== undefined && { problem }) }
-  if (sequence !== undefined) await createShadowReports(client).report(report, sequence)
-  await client.close()
-}
+const say = (sequence: number | undefined, said: Said) => sayAs(redis, sequence, said)
 
 const first = ['clerk, /orders, GET', 'clerk, /orders, POST']
 const second = ['clerk, /orders, GET']

@@ -60,6 +60,18 @@ async function findShadow(name: string, store: PolicyStore): Promise<ObservedSha
   return decline(`refused: the shadow is ${revision}, and not ${name}`)
 }
 
+/** One person cannot sign for all: what is promoted is the proposal that others approved. */
+async function requireProposal(
+  revision: string,
+  signatures: number,
+  store: PolicyStore,
+): Promise<void> {
+  if ((await store.proposals.read(revision)) !== undefined) return
+  decline(
+    `refused: policy.trust requires ${signatures} signatures for the live policy: run "postern policy propose ${revision} -m WHY --key FILE", have others approve it, then promote it again`,
+  )
+}
+
 async function publish(
   shadow: ObservedShadow,
   options: Options,
@@ -69,6 +81,7 @@ async function publish(
   const evidence = promotionEvidence(shadow.evidence)
   const trust = settings.trust()
   if (trust !== undefined && trust.signatures > 1) {
+    await withPolicyStore(settings, (store) => requireProposal(revision, trust.signatures, store))
     return pushProposal(revision, options, io, { kind: 'promote', evidence })
   }
   const { output, yes } = options

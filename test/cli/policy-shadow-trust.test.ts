@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { verifySigned } from '../../src/signing/trust.ts'
+import { readTrust } from '../../src/stores/keys/trusted-keys.ts'
+import { emptiedRedis } from '../support/emptied-redis.ts'
+import { testSigner } from '../support/policy-signers.ts'
+import { prefix, testStore } from '../support/published-policies.ts'
+import { folder, policy } from './policy-runner.ts'
+import { sayAs } from './shadow-replica.ts'
+
+const model = readFileSync('policies/model.conf', 'utf8')
+const redis = emptiedRedis()
+const [ann, ben] = [testSigner('ann'), testSigner('ben')]
+const keys = [ann.line, ben.line]
+
+/** A directory whose configuration requires so many signatures. */
+async function office(signatures: number) {
+  const cwd = await folder({
+    'policies/model.conf': model,
+    'policies/policy.csv': 'p, clerk, /orders, GET\n',
+    'ann.pem': ann.pem,
+    'ben.pem': ben.pem,
+    'config/postern.yaml': stringify({
+      application: { mode: 'dev' },
+      redis: { url: redis.url, prefix },
+      policy: { source: 'redis', trust: { keys, signatures } },
+    }),
+  })
+  const run = (...args: readonly string[]) => policy(args, { cwd, userName: 'ann' })
+  const edit = (rule: string) => writeFile(join(cwd, 'policies/policy.csv'), `p, ${rule}\n`)
+  const push = (...args: readonly string[]) =>
+    run('push', ...args, '--no-tests', '-m', 'why', '--yes', '--no-wait')
+  return { run, edit, push, trust: readTrust({ keys, signatures }, '.') }
+}
+
+const stored = async () => (await (await testStore(redis)).shadow.read())?.head
+const seen = { id: 'gw-1', evidence: { evaluated: 9 } }
+
+describe('a shadow under policy.trust', () => {
+  test('is signed as one, and promoted with a signature for the live policy', async () => {
+    const at = await office(1)
+    await at.push('--key', 'ann.pem')
+    await at.edit('clerk, /exports, GET')
+
+    const unsigned = await at.push('--shadow')
+    const signed = await at.push('--shadow', '--key', 'ann.pem')
+    const head = await stored()
+    await sayAs(redis, head?.sequence, seen)
+    const promote = ['promote', head?.revision ?? '', '--yes', '--no-wait']
+    const without = await at.run(...promote)
+    const promoted = await at.run(...promote, '--key', 'ben.pem')
+
+    expect(unsigned).toMatchObject({ code: 1, err: expect.stringContaining('add --key FILE') })
+    expect(signed.code).toBe(0)
+    expect(verifySigned(head?.signed, 'shadow', at.trust)).toMatchObject({ signers: ['ann'] })
+    expect(verifySigned(head?.signed, 'live', at.trust)).toMatchObject({
+      rejection: 'wrong-purpose',
+    })
+    expect(without).toMatchObject({ code: 1, err: expect.stringContaining('add --key FILE') })
+    expect({ code: promoted.code, err: promoted.err }).toMatchObject({ code: 0 })
+    const live = await (await testStore(redis)).head()
+    expect(live?.revision).toBe(head?.revision)
+    expect(verifySigned(live?.signed, 'live', at.trust)).toMatchObject({ signers: ['ben'] })
+  })
+
+  test('collects the signatures of several people over one statement', async () => {
+    const at = await office(2)
+
+    const first = await at.push('--shadow', '--key', 'ann.pem')
+    const head = await stored()
+    const again = await at.push('--shadow', '--key', 'ann.pem')
+    const second = await at.push('--shadow', head?.revision ?? '', '--key', 'ben.pem')
+
+    expect(first.err).toContain('gateways evaluate it once 1 more of policy.trust.keys signed it')
+    expect(again.err).toContain('is already the shadow')
+    expect({ code: second.code, err: second.err }).toMatchObject({ code: 0 })
+    expect(second.err).not.toContain('more of policy.trust.keys')
+    const both = (await stored())?.signed
+    expect(verifySigned(both, 'shadow', at.trust)).toMatchObject({ signers: ['ann', 'ben'] })
+    expect(both?.statement).toBe(head?.signed?.statement)
+  })
+
+  test('never makes a person sign what someone else put there as a statement', async () => {
+    const at = await office(1)
+    await at.push('--shadow', '--key', 'ann.pem')
+    const head = await stored()
+    const live = { ...JSON.parse(head?.signed?.statement ?? ''), purpose: 'live' }
+    const planted = { ...head, signed: { statement: JSON.stringify(live), signatures: [] } }
+    await redis.client.set(`${prefix}policy:shadow`, JSON.stringify(planted))
+
+    await at.push('--shadow', '--key', 'ben.pem')
+
+    const { signed } = (await stored()) ?? {}
+    expect(JSON.parse(signed?.statement ?? '')).toMatchObject({ purpose: 'shadow', author: 'ann' })
+    expect(verifySigned(signed, 'shadow', at.trust)).toMatchObject({ signers: ['ben'] })
+  })
+
+  test('is promoted as the proposal that enough people approved', async () => {
+    const at = await office(2)
+    await at.push('--shadow', '--key', 'ann.pem')
+    const { revision = '', sequence } = (await stored()) ?? {}
+    await sayAs(redis, sequence, seen)
+    const promote = ['promote', revision, '--yes', '--no-wait']
+
+    const early = await at.run(...promote)
+    await at.run('propose', '--no-tests', '-m', 'why', '--key', 'ann.pem')
+    const half = await at.run(...promote)
+    await at.run('approve', revision, '--key', 'ben.pem', '--yes')
+    const promoted = await at.run(...promote)
+
+    expect(early.err).toContain(`run "postern policy propose ${revision} -m WHY --key FILE"`)
+    expect(half).toMatchObject({ code: 1, err: expect.stringContaining('1 more signature') })
+    expect({ code: promoted.code, err: promoted.err }).toMatchObject({ code: 0 })
+    const store = await testStore(redis)
+    expect((await store.history(1))[0]).toMatchObject({
+      ...{ revision, kind: 'promote' },
+      evidence: { evaluated: 9 },
+    })
+    expect(verifySigned((await store.head())?.signed, 'live', at.trust)).toMatchObject({
+      signers: ['ann', 'ben'],
+    })
+    expect(await stored()).toBeUndefined()
+  })
+})

@@ -281,6 +281,9 @@ describe('postern policy promote', () => {
       },
     })
     expect((await store.history(2))[1]?.revision).toBe(live)
+    expect((await run(['history'])).out).toContain(
+      'to see (shadow on 1 replica for 2 h: 50 decisions, 0 would be denied, 2 would be allowed)\n',
+    )
   })
 
   const refusals: readonly (readonly [string, readonly Said[], readonly string[], RegExp])[] = [

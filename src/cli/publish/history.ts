@@ -9,6 +9,7 @@ import { formatTable, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { type PolicySettings, policySettings, withPolicyStore } from '../settings.ts'
 import { readRecordedMoves } from './recorded-moves.ts'
+import { formatPromotion } from './shadow-totals.ts'
 import type { historySpec } from './specs.ts'
 
 /** Shows the moves of the head that Redis and the database have. */
@@ -56,9 +57,9 @@ async function movesInRedis(
 
 function print(entries: readonly HistoryEntry[], io: Io): void {
   if (entries.length === 0) io.err('nothing is published yet\n')
-  const rows = entries.map(({ at, revision, kind, author, signers, message }) => {
+  const rows = entries.map(({ at, revision, kind, author, signers, message, evidence }) => {
     const who = signers.length === 0 ? `${author} (unverified)` : `${signers.join(', ')} (signed)`
-    return [at, revision, kind, who, message]
+    return [at, revision, kind, who, message + formatPromotion(evidence)]
   })
   const titles = ['AT', 'REVISION', 'KIND', 'AUTHOR', 'WHY']
   if (rows.length > 0) io.out(formatTable([titles, ...rows]))

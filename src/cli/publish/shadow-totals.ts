@@ -1,6 +1,7 @@
 import type { ShadowCounts } from '../../policy/shadow/evidence.ts'
 import { combineEvidence, type FleetEvidence } from '../../policy/shadow/fleet-evidence.ts'
 import type { PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
+import { formatDuration } from '../duration.ts'
 import { count, printable } from '../format.ts'
 
 /** `2 of 2 replicas evaluate it: 12 decisions, 1 would be denied, 0 would be allowed`. */
@@ -35,4 +36,19 @@ export async function summarizeShadow(
 interface ShadowSummary {
   readonly json: ShadowCounts & { readonly revision: string | null }
   readonly line: string
+}
+
+/** What the history says about the shadow of a promotion; empty for other evidence. */
+export function formatPromotion(evidence: Readonly<Record<string, unknown>> | undefined): string {
+  if (evidence?.['kind'] !== 'shadow') return ''
+  const number = (name: string) =>
+    Number.isSafeInteger(evidence[name]) ? Number(evidence[name]) : 0
+  const counts = {
+    evaluated: number('evaluated'),
+    wouldDeny: number('wouldDeny'),
+    wouldAllow: number('wouldAllow'),
+    failed: number('failed'),
+  }
+  const time = formatDuration(number('seconds') * 1000)
+  return ` (shadow on ${count(number('replicas'), 'replica')} for ${time}: ${formatCounts(counts)})`
 }

@@ -359,10 +359,14 @@ describe('a proposal', () => {
     const at = await office(2)
     const revision = await proposed(at)
     const diff = await at.run(['diff', 'policies', revision])
-    const back = await at.run(['rollback', revision, '--yes', '--no-wait'])
+    const asked = await at.run(['explain', 'clerk', 'GET', '/orders', '--policies', revision])
+    const alone = await createOffice(redis.url, undefined)
+    const back = await alone.run(['rollback', revision, '--yes', '--no-wait'])
 
+    expect(asked.out).toContain(revision)
     expect(diff.out).toContain('no difference')
-    expect(back.code).not.toBe(0)
+    expect(back.code).toBe(5)
+    expect(back.err).toContain(`revision ${revision} does not exist`)
   })
 
   test('leaves the files usable for the next change', async () => {

@@ -1,4 +1,4 @@
-import type { ProposalEvidence } from '../../stores/policies/proposals/proposals.ts'
+import type { ProposalAbout } from '../../stores/policies/proposals/proposals.ts'
 import type { ReviewedProposal } from '../../stores/policies/proposals/review-proposal.ts'
 import { summaryOf } from '../evidence/replay/replay-in-words.ts'
 import { count, printable } from '../format.ts'
@@ -6,13 +6,11 @@ import { count, printable } from '../format.ts'
 /** Who proposes what and why, what speaks for it, and who has signed, a line each. */
 export function formatProposal(reviewed: ReviewedProposal): string {
   const { proposal, statement } = reviewed
-  const { kind, evidence } = proposal.about
   const lines = [
     `${proposal.revision} over ${predecessorOf(reviewed)}`,
     `  proposed    by ${authorOf(reviewed)} at ${statement.at}`,
     `  why         ${statement.message}`,
-    ...(kind === 'rollback' ? ['  kind        rollback to a revision that was live before'] : []),
-    ...evidenceLines(evidence).map((line) => `  reported    ${line}`),
+    ...reportedLines(proposal.about).map((line) => `  reported    ${line}`),
     `  signatures  ${signaturesOf(reviewed)}`,
   ]
   return lines.map((line) => `${printable(line)}\n`).join('')
@@ -28,9 +26,11 @@ function authorOf({ statement: { author }, signers }: ReviewedProposal): string 
   return signers.includes(author) ? author : `${author} (not verified)`
 }
 
-/** What the proposer's checks said. No signature covers it: an approver may repeat them. */
-function evidenceLines({ tests, warnings, replay }: ProposalEvidence): readonly string[] {
+/** What the proposer recorded. No signature covers it, so an approver may want to repeat the checks. */
+function reportedLines({ kind, evidence }: ProposalAbout): readonly string[] {
+  const { tests, warnings, replay } = evidence
   return [
+    ...(kind === 'rollback' ? ['rollback to a revision that was live before'] : []),
     ...(tests === undefined
       ? []
       : [

@@ -359,7 +359,7 @@ describe('a proposal', () => {
     const at = await office(2)
     const revision = await proposed(at)
     const diff = await at.run(['diff', 'policies', revision])
-    const asked = await at.run(['explain', 'clerk', 'GET', '/orders', '--policies', revision])
+    const asked = await at.run(['explain', 'clerk', 'GET', '/orders', '--revision', revision])
     const alone = await createOffice(redis.url, undefined)
     const back = await alone.run(['rollback', revision, '--yes', '--no-wait'])
 

@@ -149,10 +149,8 @@ export function isRejection(value: object): value is Rejection {
   return 'rejection' in value
 }
 
-function needs({ keys, signatures }: Trust): string {
-  return signatures === 1 && keys.length === 1
-    ? `policy.trust requires a signature of ${keys[0]?.name}`
-    : `policy.trust requires ${signatures} of ${keys.length} keys`
+function needs({ signatures }: Trust): string {
+  return `policy.trust requires ${signatures === 1 ? 'a signature' : `${signatures} signatures`}`
 }
 
 function reject(rejection: RejectionReason, message: string): Rejection {

@@ -7,6 +7,7 @@ import { stringify } from 'yaml'
 import { loadConfig } from '../../src/config/load.ts'
 import { createLog } from '../../src/log/log.ts'
 import { serve } from '../../src/serve/serve.ts'
+import { person } from '../signing/key-pairs.ts'
 import { createCertificates } from '../support/certificates.ts'
 import { newKey } from '../support/keys.ts'
 import { loneGatewayConfig, type Sections } from '../support/lone-gateway-config.ts'
@@ -45,6 +46,11 @@ async function refusalOfServe(file: string): Promise<string | undefined> {
 
 const secret = 'kV7w-2Qz9_mB4tRxP0sLdY6hJnC8fGuE1aWi'
 const tls = { certFile: 'DIRECTORY/tls.crt', keyFile: 'DIRECTORY/tls.key' }
+const ann = person('ann')
+const trusting = (keys: readonly string[], signatures = 1): Sections => ({
+  redis: { url: 'redis://127.0.0.1:9', connectTimeoutMs: 100 },
+  policy: { source: 'redis', trust: { keys, signatures } },
+})
 const target = (tlsOf: object) => ({ targets: ['https://127.0.0.1:9'], tls: tlsOf })
 
 describe('config check rejects what serve rejects', () => {
@@ -88,6 +94,24 @@ describe('config check rejects what serve rejects', () => {
         'policies/policy.csv': 'p, editor, no-slash, GET\n',
       },
       /policies\/(?:model\.conf|policy\.csv):\d+/,
+    ],
+    [
+      'a file with trusted keys that is missing',
+      trusting(['DIRECTORY/people']),
+      {},
+      /policy\.trust\.keys\[0\]: .*people cannot be read \(ENOENT\)/,
+    ],
+    [
+      'a trusted key under two names, at its line',
+      trusting([ann.line, 'DIRECTORY/people'], 2),
+      { people: `# signers\n${ann.line}-laptop\n` },
+      /people:2: is listed already \(policy\.trust\.keys\[0\]: ann\): list each key once/,
+    ],
+    [
+      'more signatures than keys, at its setting',
+      trusting([ann.line], 2),
+      {},
+      /postern\.yaml:\d+:\d+: policy\.trust\.signatures: is 2, but policy\.trust\.keys has 1/,
     ],
     [
       'a decision log in a directory that is missing',

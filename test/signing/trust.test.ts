@@ -34,7 +34,7 @@ describe('a signed statement', () => {
   })
 
   test.each([
-    ['absent', undefined, 'unsigned: not signed: policy.trust requires 2 of 2 keys'],
+    ['absent', undefined, 'unsigned: not signed: policy.trust requires 2 signatures'],
     ['without signatures', signedBy([]), 'unsigned: 0 of 2 signatures'],
     ['by too few', signedBy([alice]), 'under-signed: 1 of 2 signatures (alice)'],
     ['by one key twice', signedBy([alice, alice]), 'under-signed: 1 of 2 signatures (alice)'],

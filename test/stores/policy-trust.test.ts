@@ -423,7 +423,7 @@ test('a running gateway keeps deciding by the signed policy, and counts what it 
   expect(metrics).toMatch(/^postern_policy_rejected_total\{reason="replayed"\} 0$/m)
   const { policy, status } = await readyz()
   expect(status).toBe(200)
-  expect(policy.lastError).toContain('policy.trust requires 2 of 2 keys')
+  expect(policy.lastError).toContain('policy.trust requires 2 signatures')
 })
 
 test('a running gateway evaluates only a shadow that was signed as one', async () => {

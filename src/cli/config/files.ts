@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { secretWeakness } from '../../config/checks/secret-strength.ts'
 import type { Written } from '../../config/load.ts'
 import type { Draft } from '../../config/schema/schema.ts'
-import { Invalid, type Problem } from '../../errors.ts'
+import { formatProblem, Invalid, type Problem } from '../../errors.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { checkPair, readClientContext, readPemFile } from '../../stores/keys/pem-files.ts'
@@ -147,6 +147,10 @@ function problemsOf(
   if (!(error instanceof Invalid)) throw error
   return error.problems.map((problem) => {
     if (problem.line !== undefined) return problem
+    // A problem of a setting, not of a file.
+    if (problem.file.startsWith(setting)) {
+      return { ...placeOf(problem.file), message: formatProblem(problem) }
+    }
     const message = `${setting}: ${problem.file} ${problem.message}`
     return { ...placeOf(setting), message }
   })

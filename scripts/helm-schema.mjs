@@ -158,6 +158,10 @@ const schema = {
         allowEmpty: flag(),
         noTests: flag(),
         allowSlow: flag(),
+        signingKey: section({
+          existingSecret: name('Name of a Secret with the private key that signs the policy.'),
+          key: text('', { minLength: 1 }),
+        }),
       }),
       job: section({
         backoffLimit: number(0, 100),

@@ -46,6 +46,31 @@ describe('values that cannot be meant', () => {
       'terminationGracePeriodSeconds must be greater than',
     ],
     ['a policy that is not there', 'policy.delivery=push', 'policy.files is required'],
+    [
+      'trust in files',
+      'policy.delivery=volume,config.policy.directory=/p,config.policy.trust.keys={ssh-ed25519 A a}',
+      'config.policy.trust is not used with policy.delivery volume',
+    ],
+    [
+      'a Job without a key that is trusted',
+      'policy.delivery=push,policy.files.policy\\.csv=x,config.policy.trust.keys={ssh-ed25519 A a}',
+      'policy.push.signingKey.existingSecret is required',
+    ],
+    [
+      'a Job that signs for two',
+      'policy.delivery=push,policy.files.policy\\.csv=x,config.policy.trust.keys={ssh-ed25519 A a},config.policy.trust.signatures=2',
+      'policy.delivery push cannot sign for 2 people',
+    ],
+    [
+      'keys in a file that the Job does not have',
+      'policy.delivery=push,policy.files.policy\\.csv=x,policy.push.signingKey.existingSecret=ci,config.policy.trust.keys={/etc/keys}',
+      'the Job of policy.delivery push cannot read /etc/keys',
+    ],
+    [
+      'a key that signs nothing',
+      'policy.push.signingKey.existingSecret=ci',
+      'policy.push.signingKey is only used with',
+    ],
     ['a policy nobody reads', 'policy.files.policy\\.csv=x', 'policy.files is not used'],
     [
       'a directory that is not named',

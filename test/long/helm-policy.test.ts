@@ -3,7 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { verifySigned } from '../../src/signing/trust.ts'
+import { parseHead } from '../../src/stores/policies/document/policy-keys.ts'
 import { matcherWith, modelText } from '../policy/casbin-models.ts'
+import { person, trusting } from '../signing/key-pairs.ts'
 import { type Manifest, only, render, type Values } from '../support/chart.ts'
 import { type PodSpec, runInPod } from '../support/mounted-pod.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
@@ -14,6 +17,14 @@ const files = {
   'policy.files.exclusions\\.yaml': 'policies/exclusions.yaml',
 }
 const withTests = { 'policy.files.tests/orders_test\\.yaml': 'policies/tests/orders_test.yaml' }
+
+const ci = person('ci')
+const ciKey: Manifest = {
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 'policy-key' },
+  data: { 'policy.pem': Buffer.from(ci.pem).toString('base64') },
+}
 
 const pushed: Values = { files: ['everything'], setFile: files }
 const mounted: Values = { files: ['files-policy'], setFile: { ...files, ...withTests } }
@@ -151,8 +162,28 @@ describe('the Job that publishes, run against a Redis', () => {
       metadata: { name: 'company-ca' },
       data: { 'ca.crt': '' },
     }
-    return runInPod(podTemplateOf(objects, 'Job').spec, { objects: [...objects, ca] })
+    return runInPod(podTemplateOf(objects, 'Job').spec, { objects: [...objects, ca, ciKey] })
   }
+
+  test('signs with the key of its Secret, where policy.trust lists it', async () => {
+    const redis = await startedRedis()
+    const trust = `config.policy.trust.keys={${ci.line}}`
+    const key = ['policy.push.signingKey.existingSecret=policy-key']
+
+    expect(runJob(redis, [trust, ...key])).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('signed by ci'),
+    })
+    const head = await redis.client.get('{shop}:policy:head')
+    const { signed } = parseHead(head ?? '', 'head')
+    expect(verifySigned(signed, 'live', trusting([ci]))).toMatchObject({ signers: ['ci'] })
+
+    const stranger = `config.policy.trust.keys={${person('ann').line}}`
+    expect(runJob(redis, [stranger, ...key])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('policy.trust.keys does not list the key'),
+    })
+  })
 
   test('publishes the policy under the prefix of the gateways', async () => {
     const redis = await startedRedis()

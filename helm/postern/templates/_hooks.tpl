@@ -56,6 +56,10 @@ app.kubernetes.io/component: policy-hook
 {{- if $push.allowSlow }}
 - '--allow-slow'
 {{- end }}
+{{- if $push.signingKey.existingSecret }}
+- '--key'
+- /run/secrets/postern/policy-signing-key
+{{- end }}
 {{- else }}
 - policy
 - {{ ternary "test" "check" $hasTests }}

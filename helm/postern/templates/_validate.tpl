@@ -71,6 +71,27 @@
 {{- $problems = append $problems "config.policy.directory is required: policy.delivery volume reads a directory that extraVolumeMounts provides" -}}
 {{- end -}}
 
+{{- $trust := dig "policy" "trust" dict $values.config -}}
+{{- $isSigning := ne $values.policy.push.signingKey.existingSecret "" -}}
+{{- if and $trust (has $delivery (list "files" "volume")) -}}
+{{- $problems = append $problems (printf "config.policy.trust is not used with policy.delivery %s: files have no signatures; set policy.delivery to redis or push, or remove it" $delivery) -}}
+{{- end -}}
+{{- if and $trust (eq $delivery "push") -}}
+{{- if gt (int64 (default 1 $trust.signatures)) 1 -}}
+{{- $problems = append $problems (printf "policy.delivery push cannot sign for %d people: set policy.delivery to redis and publish with `postern policy propose`, `approve` and `push`" (int64 $trust.signatures)) -}}
+{{- else if not $isSigning -}}
+{{- $problems = append $problems "policy.push.signingKey.existingSecret is required: gateways with config.policy.trust reject what the Job publishes unsigned; create a key with `postern keys generate --for policy`" -}}
+{{- end -}}
+{{- range $trust.keys -}}
+{{- if not (hasPrefix "ssh-" .) -}}
+{{- $problems = append $problems (printf "config.policy.trust.keys: the Job of policy.delivery push cannot read %s; write the keys themselves" .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and $isSigning (or (ne $delivery "push") (not $trust)) -}}
+{{- $problems = append $problems "policy.push.signingKey is only used with policy.delivery push and config.policy.trust; remove it" -}}
+{{- end -}}
+
 {{- if has (dig "ops" "host" "" $values.config) (list "" "127.0.0.1" "localhost" "::1") -}}
 {{- $problems = append $problems "config.ops.host: the kubelet cannot reach a loopback address; use 0.0.0.0" -}}
 {{- end -}}

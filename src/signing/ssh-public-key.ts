@@ -42,7 +42,7 @@ export function formatKeyLine({ id }: SshPublicKey, comment: string): string {
 }
 
 /** As `ssh-keygen -l` prints it. */
-export function fingerprintOf({ id }: SshPublicKey): string {
+export function fingerprintOf({ id }: Pick<SshPublicKey, 'id'>): string {
   const digest = hash('sha256', keyBlob(Buffer.from(id, 'base64')), 'base64')
   return `SHA256:${digest.replace(/=+$/, '')}`
 }
@@ -53,9 +53,15 @@ export function keyBlob(raw: Uint8Array): Buffer {
 }
 
 export function parseKeyBlob(bytes: Buffer): SshPublicKey | undefined {
+  const id = keyIdOf(bytes)
+  return id === undefined ? undefined : rawPublicKey(Buffer.from(id, 'base64'))
+}
+
+/** The `id` of a key; `undefined` for one of another type. */
+export function keyIdOf(bytes: Buffer): string | undefined {
   const [type, raw] = readAllStrings(bytes, 2) ?? []
   if (type?.toString('latin1') !== KEY_TYPE || raw?.length !== 32) return undefined
-  return rawPublicKey(raw)
+  return raw.toString('base64')
 }
 
 function rawPublicKey(raw: Buffer): SshPublicKey {

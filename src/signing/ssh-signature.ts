@@ -1,19 +1,13 @@
 import { hash, type KeyObject, sign, verify } from 'node:crypto'
-import {
-  KEY_TYPE,
-  keyBlob,
-  parseKeyBlob,
-  publicKeyOf,
-  type SshPublicKey,
-} from './ssh-public-key.ts'
+import { KEY_TYPE, keyBlob, keyIdOf, publicKeyOf, type SshPublicKey } from './ssh-public-key.ts'
 import { readAllStrings, sshString } from './ssh-wire.ts'
 
 /* OpenSSH, PROTOCOL.sshsig: "ssh-keygen -Y verify" checks these, "ssh-keygen -Y sign" makes them. */
 
 /** A signature that was parsed, not verified. */
 interface SshSignature {
-  /** The key that it claims to be made with. */
-  readonly publicKey: SshPublicKey
+  /** The key that it claims to be made with, as `SshPublicKey` has it. */
+  readonly keyId: string
   /** What it is for: a signature for another purpose says nothing. */
   readonly namespace: string
   readonly hashName: 'sha256' | 'sha512'
@@ -37,21 +31,24 @@ export function parseSignature(text: string): SshSignature | undefined {
   const parts = readAllStrings(bytes.subarray(start.length), 5)
   if (parts === undefined) return undefined
   const [blob, namespace, reserved, hashText, signature] = parts
-  const publicKey = blob && parseKeyBlob(blob)
+  const keyId = blob && keyIdOf(blob)
   const hashName = hashText?.toString('latin1')
   const [type, raw] = readAllStrings(signature ?? Buffer.alloc(0), 2) ?? []
   const isEd25519 = type?.toString('latin1') === KEY_TYPE && raw?.length === 64
-  if (publicKey === undefined || namespace === undefined || raw === undefined) return undefined
+  if (keyId === undefined || namespace === undefined || raw === undefined) return undefined
   // What the reserved field will mean is unknown, so it must not be ignored.
   if (!isEd25519 || reserved?.length !== 0) return undefined
   if (hashName !== 'sha256' && hashName !== 'sha512') return undefined
-  return { publicKey, namespace: namespace.toString(), hashName, bytes: raw }
+  return { keyId, namespace: namespace.toString(), hashName, bytes: raw }
 }
 
-/** Whether its key made this signature over this text, for the namespace that it names. */
-export function isGoodSignature(signature: SshSignature, text: string): boolean {
-  const { publicKey, namespace, hashName, bytes } = signature
-  return verify(null, signedBytes(text, namespace, hashName), publicKey.key, bytes)
+/** Whether this key made the signature over this text, for the namespace that it names. */
+export function isGoodSignature(
+  { keyId, namespace, hashName, bytes }: SshSignature,
+  text: string,
+  { id, key }: SshPublicKey,
+): boolean {
+  return keyId === id && verify(null, signedBytes(text, namespace, hashName), key, bytes)
 }
 
 /** Signs a text for a namespace, as `ssh-keygen -Y sign -n NAMESPACE` does. */

@@ -48,8 +48,8 @@ export interface Verified {
 /** Who signed a statement; each key counts once, however often it signed. */
 interface Signers {
   readonly trusted: readonly TrustedKey[]
-  /** Fingerprints of keys that signed and are not trusted. */
-  readonly unknown: readonly string[]
+  /** Keys that are not trusted and may have signed: their signatures are not verified. */
+  readonly unknown: readonly { readonly id: string }[]
   /** Signatures that are damaged, or made over another text. */
   readonly bad: number
   /** Signatures that were made for another purpose. */
@@ -62,25 +62,23 @@ export function signersOf(
   purpose: Purpose,
   trust: Trust,
 ): Signers {
-  const found = new Set<string>()
-  const unknown = new Set<string>()
-  const known = new Set(trust.keys.map(({ id }) => id))
-  let bad = 0
-  let otherPurpose = 0
-  for (const text of signatures) {
-    const signature = parseSignature(text)
-    if (signature === undefined) bad++
-    else if (signature.namespace !== namespaceOf(purpose)) otherPurpose++
-    else if (!found.has(signature.publicKey.id)) {
-      const { publicKey } = signature
-      // Unknown keys are free to create: verifying for them would only take time.
-      if (!known.has(publicKey.id)) unknown.add(fingerprintOf(publicKey))
-      else if (isGoodSignature(signature, statement)) found.add(publicKey.id)
-      else bad++
-    }
+  const parsed = signatures.map(parseSignature)
+  const readable = parsed.filter((signature) => signature !== undefined)
+  const meant = readable.filter(({ namespace }) => namespace === namespaceOf(purpose))
+  // One try for each key, and none for unknown ones: anyone can add signatures, which take time.
+  const first = new Map(meant.toReversed().map((signature) => [signature.keyId, signature]))
+  const claimed = trust.keys.filter(({ id }) => first.has(id))
+  const trusted = claimed.filter((key) => {
+    const signature = first.get(key.id)
+    return signature !== undefined && isGoodSignature(signature, statement, key)
+  })
+  const known = new Set(claimed.map(({ id }) => id))
+  return {
+    trusted,
+    unknown: [...first.keys()].filter((id) => !known.has(id)).map((id) => ({ id })),
+    bad: parsed.length - readable.length + claimed.length - trusted.length,
+    otherPurpose: readable.length - meant.length,
   }
-  const trusted = trust.keys.filter(({ id }) => found.has(id))
-  return { trusted, unknown: [...unknown], bad, otherPurpose }
 }
 
 /** The statement, if it has this purpose and enough trusted keys signed it; else the reason. */
@@ -105,7 +103,7 @@ export function verifySigned(
   if (others.otherPurpose > 0) {
     return reject('wrong-purpose', `${counted}; ${others.otherPurpose} made for another purpose`)
   }
-  const strangers = others.unknown.slice(0, 3).join(', ')
+  const strangers = others.unknown.slice(0, 3).map(fingerprintOf).join(', ')
   const rest = strangers === '' ? '' : `; policy.trust.keys does not list ${strangers}`
   return reject(signed.signatures.length === 0 ? 'unsigned' : 'under-signed', counted + rest)
 }

@@ -45,7 +45,7 @@ export async function openPolicySigner(
     }
     const signature = await signWithSshKeygen(statement, { file: path, namespace, env })
     const parsed = parseSignature(signature)
-    const isGood = parsed?.publicKey.id === publicKey.id && isGoodSignature(parsed, statement)
+    const isGood = parsed !== undefined && isGoodSignature(parsed, statement, publicKey)
     if (isGood && parsed.namespace === namespace) return signature
     throw new Fault('keys', { reason: `ssh-keygen made a signature that ${file} does not verify` })
   }

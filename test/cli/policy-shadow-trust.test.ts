@@ -72,7 +72,8 @@ describe('a shadow under policy.trust', () => {
     const first = await at.push('--shadow', '--key', 'ann.pem')
     const head = await stored()
     const again = await at.push('--shadow', '--key', 'ann.pem')
-    const second = await at.push('--shadow', head?.revision ?? '', '--key', 'ben.pem')
+    const start = head?.revision.slice(0, 14) ?? ''
+    const second = await at.run('push', '--shadow', start, '--key', 'ben.pem', '--yes', '--no-wait')
 
     expect(first.err).toContain('gateways evaluate it once 1 more of policy.trust.keys signed it')
     expect(again.err).toContain('is already the shadow')
@@ -81,6 +82,7 @@ describe('a shadow under policy.trust', () => {
     const both = (await stored())?.signed
     expect(verifySigned(both, 'shadow', at.trust)).toMatchObject({ signers: ['ann', 'ben'] })
     expect(both?.statement).toBe(head?.signed?.statement)
+    expect(await stored()).toMatchObject({ author: head?.author, message: head?.message })
   })
 
   test('never makes a person sign what someone else put there as a statement', async () => {

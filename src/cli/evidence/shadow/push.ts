@@ -31,8 +31,6 @@ type PushCall = Call<typeof pushSpec>
 
 async function pushShadow(call: PushCall, io: Io): Promise<number> {
   const { options } = call
-  const message = (options.message ?? '').trim()
-  if (message === '') throw new UsageError(`-m is required: ${messageOption.message.required}`)
   if (options.over !== undefined) {
     throw new UsageError('--over is for the live policy: a shadow replaces only another shadow')
   }
@@ -45,7 +43,10 @@ async function pushShadow(call: PushCall, io: Io): Promise<number> {
     return decline('refused: policy.trust requires signatures, also for a shadow: add --key FILE')
   }
   const signer = options.key === undefined ? undefined : await openSigner(options.key, trust, io)
-  const candidate = await readPolicy(call, settings, io)
+  const running = await readRunning(call, settings)
+  const message = (options.message ?? running?.message ?? '').trim()
+  if (message === '') throw new UsageError(`-m is required: ${messageOption.message.required}`)
+  const candidate = await readPolicy(running?.revision, call, { settings, io })
   if (typeof candidate === 'number') return candidate
 
   return withPolicyStore(settings, async (store) => {
@@ -83,13 +84,20 @@ async function pushShadow(call: PushCall, io: Io): Promise<number> {
   })
 }
 
-/** A directory that is valid and tested, or a proposed or published revision. */
+/** The shadow that runs, if it is the one that the user named, to sign it too. */
+async function readRunning({ arguments: [named] }: PushCall, settings: PolicySettings) {
+  if (!isRevision(named)) return undefined
+  const stored = await withPolicyStore(settings, (store) => store.shadow.read())
+  return stored?.head?.revision.startsWith(named) ? stored.head : undefined
+}
+
+/** A directory that is valid and tested, or a proposed, published or evaluated revision. */
 async function readPolicy(
+  running: string | undefined,
   { options, arguments: [named] }: PushCall,
-  settings: PolicySettings,
-  io: Io,
+  { settings, io }: { readonly settings: PolicySettings; readonly io: Io },
 ) {
-  const name = named ?? settings.directory
+  const name = running ?? named ?? settings.directory
   if (isRevision(name)) {
     const { files, set } = await readVersion(name, settings, io)
     const engine = reportEngine(set, io)

@@ -34,7 +34,7 @@ export async function storeShadow(
   shadow: NewShadow,
   { store, io }: { readonly store: PolicyStore; readonly io: Io },
 ): Promise<ShadowHead> {
-  const { set, author, message, base, trust, signer } = shadow
+  const { set, base, trust, signer } = shadow
   const over = await store.shadow.read()
   const document = (await readStored(set.revision, store)) ?? newDocument(shadow)
   const known = over?.head?.revision === set.revision ? over.head : undefined
@@ -46,6 +46,8 @@ export async function storeShadow(
   if (!shadow.yes && !(await confirm(set, io))) return decline('not pushed')
 
   const signed = await sign(document, shadow, known?.signed)
+  // A further signature does not change who pushed it, and why.
+  const { author, message } = (signed && parseStatement(signed.statement)) ?? shadow
   const head = await store.shadow.push(document, { author, message, base, signed, over })
   if (head === undefined) {
     return decline('refused: the shadow changed meanwhile: run "postern policy shadow"')
@@ -54,7 +56,7 @@ export async function storeShadow(
   const missing = trust && signed && trust.signatures - signedCount(signed, trust)
   if (missing !== undefined && missing > 0 && signer !== undefined) {
     io.err(
-      `gateways evaluate it once ${missing} more of policy.trust.keys signed it: others run "postern policy push --shadow ${set.revision} -m WHY --key FILE"\n`,
+      `gateways evaluate it once ${missing} more of policy.trust.keys signed it: others run "postern policy push --shadow ${set.revision} --key FILE"\n`,
     )
   }
   return head

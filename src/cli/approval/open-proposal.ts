@@ -52,9 +52,7 @@ function altered(revision: string, what: string): string {
 /** The proposal with this revision, or with the only one that starts like this. */
 async function findProposal(name: string, store: PolicyStore): Promise<Proposal> {
   checkRevision(name)
-  const exact = await store.proposals.read(name)
-  if (exact !== undefined) return exact
-  const found = (await store.proposals.list()).filter(({ revision }) => revision.startsWith(name))
+  const found = await store.proposals.matching(name)
   const [first] = found
   if (found.length > 1) {
     return unavailable(

@@ -49,9 +49,8 @@ interface Parts {
 /** Drops also what cannot be read: it may be damaged. */
 async function dropProposal(name: string, { store, io, output }: Parts): Promise<number> {
   checkRevision(name)
-  const found = await store.proposals.list()
-  const match = found.filter(({ revision }) => revision.startsWith(name))
-  const revision = match.length === 1 ? (match[0]?.revision ?? name) : name
+  const [only, ...others] = await store.proposals.matching(name)
+  const revision = others.length === 0 ? (only?.revision ?? name) : name
   if (!(await store.proposals.drop(revision))) {
     return unavailable(`proposal ${name} does not exist: "postern policy proposals" lists all`)
   }

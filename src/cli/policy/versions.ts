@@ -88,7 +88,10 @@ async function readPublishedFiles(
 }
 
 /** Reviewers compare a proposal and ask it like a published policy. */
-const readProposed: ReadOther = (revision, store) => store.proposals.document(revision)
+const readProposed: ReadOther = async (name, { proposals }) => {
+  const [only, ...others] = await proposals.matching(name)
+  return only && others.length === 0 ? proposals.document(only.revision) : undefined
+}
 
 /** Where else a revision may be found: only what was published can be pulled or rolled back to. */
 type ReadOther = (revision: string, store: PolicyStore) => Promise<PolicyDocument | undefined>

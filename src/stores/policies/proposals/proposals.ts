@@ -43,6 +43,8 @@ export interface Proposals {
   sign(proposal: Proposal, signature: KeyedSignature): Promise<'done' | 'missing' | 'changed'>
   /** The open proposals that can be read, newest first. */
   list(): Promise<readonly Proposal[]>
+  /** The proposal with this revision, else all whose revision starts like this. */
+  matching(name: string): Promise<readonly Proposal[]>
   /** Returns whether it existed. */
   drop(revision: string): Promise<boolean>
 }
@@ -58,8 +60,15 @@ export function createProposals(redis: RedisClient): Proposals {
     return readProposal(revision, fields)
   }
 
+  async function list(): Promise<readonly Proposal[]> {
+    const revisions = await redis.run((commands) => commands.zrevrange(index, 0, MAX_OPEN - 1))
+    const found = await Promise.all(revisions.filter(isRevision).map(read))
+    return found.filter((each) => each !== undefined)
+  }
+
   return {
     read,
+    list,
     async propose({ document, statement, about, signatures, replaces = '' }) {
       const { revision } = document
       const keys = [keyOf(revision), documentKey(revision), index]
@@ -85,10 +94,10 @@ export function createProposals(redis: RedisClient): Proposals {
       )
       return answer as 'done' | 'missing' | 'changed'
     },
-    async list() {
-      const revisions = await redis.run((commands) => commands.zrevrange(index, 0, MAX_OPEN - 1))
-      const found = await Promise.all(revisions.filter(isRevision).map(read))
-      return found.filter((each) => each !== undefined)
+    async matching(name) {
+      const exact = await read(name)
+      if (exact !== undefined) return [exact]
+      return (await list()).filter(({ revision }) => revision.startsWith(name))
     },
     async drop(revision) {
       const keys = [keyOf(revision), documentKey(revision)]

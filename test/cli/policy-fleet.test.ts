@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createReplicas } from '../../src/stores/policies/replicas/replicas.ts'
@@ -290,5 +290,24 @@ describe('a record of the base that another user prepared', () => {
     expect(ran.code).toBe(3)
     expect(ran.err).toContain(`policies/.postern/base: ${text}`)
     expect(await live()).toBeUndefined()
+  })
+
+  test('does not make push write through a link', async () => {
+    const cwd = await copyOf('/orders, GET', { 'elsewhere/precious': 'mine\n' })
+    await mkdir(join(cwd, 'policies/.postern'))
+    await symlink(join(cwd, 'elsewhere/precious'), join(cwd, 'policies/.postern/.gitignore'))
+    const other = await copyOf('/orders, GET', { 'elsewhere/precious': 'mine\n' })
+    await symlink(join(other, 'elsewhere'), join(other, 'policies/.postern'))
+
+    const args = ['push', '--no-tests', '-m', 'why', '--yes', '--no-wait']
+    const inside = await run(args, cwd)
+    const outside = await run(args, other)
+
+    expect([inside.code, outside.code]).toEqual([0, 0])
+    expect(outside.err).toContain('policies/.postern/base cannot be written')
+    for (const directory of [cwd, other]) {
+      expect(await readdir(join(directory, 'elsewhere'))).toEqual(['precious'])
+      expect(await readFile(join(directory, 'elsewhere/precious'), 'utf8')).toBe('mine\n')
+    }
   })
 })

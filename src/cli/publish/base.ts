@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { mkdir, realpath, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Invalid } from '../../errors.ts'
-import { codeOf, readContained } from '../../stores/files/contained-file.ts'
+import { codeOf, isWithin, readContained } from '../../stores/files/contained-file.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { RedisSettings } from '../../stores/redis/redis.ts'
 
@@ -61,8 +61,11 @@ async function write(place: BasePlace, base: Base): Promise<boolean> {
       return `${[target, revision, ...(proposed === undefined ? [] : [proposed])].join(' ')}\n`
     })
     await mkdir(own, { recursive: true })
-    await writeFile(join(own, '.gitignore'), '*\n')
-    await writeFile(unfinished, lines.join(''))
+    // A link that came with the directory must not choose where this machine writes.
+    if (!isWithin(await realpath(own), await realpath(resolve(cwd, directory)))) return false
+    const exclusive = { flag: 'wx' } as const
+    await writeFile(join(own, '.gitignore'), '*\n', exclusive).catch(() => {})
+    await writeFile(unfinished, lines.join(''), exclusive)
     await rename(unfinished, resolve(cwd, baseFile(directory)))
     return true
   } catch {

@@ -103,6 +103,17 @@ describe('the list of replicas', () => {
     expect(await redis.client.hlen(`${prefix}replicas:reports`)).toBe(10_000)
   })
 
+  test('reads the newest only of an index that others filled', async () => {
+    const now = Date.now()
+    const entries = Array.from({ length: 12_000 }, (_, at) => [now - 1000 - at, `planted-${at}`])
+    await replicas.report({ ...own, id: 'alive' })
+    await redis.client.zadd(known, ...entries.flat())
+    const planted = { 'planted-0': '{"version":"1"}', 'planted-11000': '{"version":"1"}', x: 'x' }
+    await redis.client.hset(`${prefix}replicas:reports`, planted)
+
+    expect(await ids()).toEqual(['alive', 'planted-0'])
+  })
+
   test('every key of it has an expiry and the hash tag of the prefix', async () => {
     await replicas.report({ ...own, id: 'one' })
 

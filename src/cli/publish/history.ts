@@ -1,5 +1,4 @@
 import { Fault } from '../../errors.ts'
-import { readTrust } from '../../stores/keys/trusted-keys.ts'
 import { type HistoryEntry, historyEntry } from '../../stores/policies/moves/history-entry.ts'
 import { mergeMoves } from '../../stores/policies/moves/merge-moves.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'
@@ -17,7 +16,7 @@ export const policyHistory: Run<typeof historySpec> = async ({ options }, io) =>
   const { limit: most, output } = options
   const settings = policySettings(options.config, io)
   const { config } = settings
-  const trust = config?.policy.trust && readTrust(config.policy.trust, io.cwd)
+  const trust = settings.trust()
   const inRedis = await movesInRedis(settings, most)
   const recorded = await readRecordedMoves(config, { cwd: io.cwd, most })
   if (inRedis instanceof Fault && recorded.moves.length === 0) throw inRedis

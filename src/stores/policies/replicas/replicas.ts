@@ -44,11 +44,19 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
     await redis.run((commands) => commands.zrem(keys.replicas, id))
   }
 
+  /** The newest ones: reports keep the index bounded, but others may write to Redis too. */
   async function timesIn(index: string): Promise<ReadonlyMap<string, number>> {
-    const found = await redis.run((commands) => commands.zrange(index, 0, '-1', 'WITHSCORES'))
+    const found = await redis.run((commands) =>
+      commands.zrange(index, -MAX_KNOWN, '-1', 'WITHSCORES'),
+    )
     const times = new Map<string, number>()
     for (let at = 0; at < found.length; at += 2) times.set(found[at] ?? '', Number(found[at + 1]))
     return times
+  }
+
+  async function reportsOf(ids: readonly string[]): Promise<readonly (string | null)[]> {
+    if (ids.length === 0) return []
+    return redis.run((commands) => commands.hmget(keys.replicaReports, ...ids))
   }
 
   /** Replicas of version 0.1.0, which are listed for ten seconds after their last report. */
@@ -76,7 +84,7 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
       // A fleet that starts at once must not read a thousand reports a thousand times.
       const ids = [...known.keys()].filter((id) => mayBeGone(id, own))
       if (ids.length === 0) return
-      const texts = await redis.run((commands) => commands.hmget(keys.replicaReports, ...ids))
+      const texts = await reportsOf(ids)
       for (const [at, id] of ids.entries()) {
         if (isGone(processIn(texts[at] ?? ''), own)) await forget(id)
       }
@@ -85,13 +93,13 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
       const [seconds, micros] = await redis.run((commands) => commands.time())
       const now = Number(seconds) * 1000 + Number(micros) / 1000
       const known = await timesIn(keys.knownReplicas)
-      const reports = await redis.run((commands) => commands.hgetall(keys.replicaReports))
+      const reports = await reportsOf([...known.keys()])
       const recent = await timesIn(keys.replicas)
       const old = [...recent.keys()].filter((id) => !known.has(id))
       const oldTexts = await textsOfOld(old)
 
       const all = [
-        ...[...known].map(([id, at]) => ({ id, at, text: reports[id] ?? '' })),
+        ...[...known].map(([id, at], index) => ({ id, at, text: reports[index] ?? '' })),
         ...old.map((id, index) => ({ id, at: recent.get(id) ?? 0, text: oldTexts[index] ?? '' })),
       ]
       return all

@@ -7,7 +7,7 @@ import type { Config } from '../config/schema/schema.ts'
 import { Fault, formatProblem, Invalid, type Problem } from '../errors.ts'
 import type { Trust } from '../signing/trust.ts'
 import { readTrust } from '../stores/keys/trusted-keys.ts'
-import { openPolicyStore, type PolicyStore } from '../stores/policies/policy-store.ts'
+import type { PolicyStore } from '../stores/policies/policy-store.ts'
 import { failoverTimeout } from '../stores/redis/failover-timeout.ts'
 import type { RedisSettings } from '../stores/redis/redis.ts'
 import { count } from './format.ts'
@@ -132,6 +132,9 @@ export async function withPolicyStore<Result>(
   work: (store: PolicyStore) => Promise<Result>,
 ): Promise<Result> {
   const redis = settings.redis()
+  // Most commands work offline, and ioredis takes long to load. Once loaded, it slows down every walk
+  // over a string: it has a class that extends String, which makes V8 look up charCodeAt at each call.
+  const { openPolicyStore } = await import('../stores/policies/policy-store.ts')
   const store = await openPolicyStore(redis, { failoverTimeoutMs: failoverTimeout(redis.url) })
   try {
     return await work(store)

@@ -56,13 +56,19 @@ export function readOwnLine(lines: string, start: number, end: number): Decision
   ownLine.lastIndex = start
   const match = ownLine.exec(lines)
   if (match === null || ownLine.lastIndex !== end + 1) return undefined
-  const [, at, requestId, revision, userId, roleKey, method, path, result, step, file, line] = match
+  // By index: destructuring and spreading take as long as matching.
+  const file = match[10]
   return {
-    ...{ at, requestId, revision, userId, roleKey, path },
-    method: method as string,
-    result: result as 'allow' | 'deny',
-    step: step as string,
-    rule: file === undefined ? undefined : { file, line: Number(line) },
+    at: match[1],
+    requestId: match[2],
+    revision: match[3],
+    userId: match[4],
+    roleKey: match[5],
+    method: match[6] as string,
+    path: match[7],
+    result: match[8] as 'allow' | 'deny',
+    step: match[9] as string,
+    rule: file === undefined ? undefined : { file, line: Number(match[11]) },
   }
 }
 

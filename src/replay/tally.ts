@@ -43,14 +43,16 @@ export type Obstacle =
   | 'unknown-step'
   | 'engine-failed'
 
-/** The steps that a policy decides. */
-const policySteps = {
-  admin: true,
-  exclusion: true,
-  superuser: true,
+const byPolicy = {
   rule: true,
   none: true,
+  exclusion: true,
+  admin: true,
+  superuser: true,
 } as const satisfies Record<Decision['step'], true>
+
+/** The steps that a policy decides. */
+const policySteps: ReadonlySet<string> = new Set(Object.keys(byPolicy))
 
 const maxRevisions = 100
 
@@ -90,8 +92,10 @@ export function createTally(policies: CompiledPolicies): {
       counts.decisions++
       const { at, step } = record
       if (at !== undefined) {
-        if (first === undefined || at < first) first = at
+        first ??= at
+        // Most logs are in order.
         if (last === undefined || at > last) last = at
+        else if (at < first) first = at
       }
       if (step === 'identity' || step === 'route') {
         notAsked[step]++
@@ -118,11 +122,11 @@ function isAskable(record: DecisionRecord): record is AskedRecord {
   const { step, roleKey, path } = record
   if (roleKey === undefined || path === undefined) return false
   // A gateway records canonical paths only; a policy has no answer to others.
-  return Object.hasOwn(policySteps, step) && canonicalPath(path, everyAllowance) === path
+  return policySteps.has(step) && canonicalPath(path, everyAllowance) === path
 }
 
 function obstacleOf({ step, roleKey, path }: DecisionRecord): Obstacle {
-  if (!Object.hasOwn(policySteps, step)) return 'unknown-step'
+  if (!policySteps.has(step)) return 'unknown-step'
   if (path === undefined) return 'omitted-path'
   // The hash is base64url, which has no slash.
   if (!path.startsWith('/')) return 'hashed-path'

@@ -50,7 +50,7 @@ would be allowed: 1 call
     when    2026-11-15T07:49:53.558Z
     before  denied: no rule allows it (r-d47a8140bd98)
     now     allowed by policies/policy.csv:2: p, clerk, /orders, POST
-note: gateways decided by r-d47a8140bd98 (4); a change can come from any revision since
+note: gateways decided by r-d47a8140bd98 (4)
 policies, r: asked 4 of 4 decisions from 2026-11-15T07:00:00.000Z to 2026-11-15T07:49:53.558Z: 1 stay the same, 2 would be denied, 1 would be allowed
 `,
     )
@@ -136,8 +136,12 @@ policies, r: asked 4 of 4 decisions from 2026-11-15T07:00:00.000Z to 2026-11-15T
     expect(out).toContain(
       '### Postern policy replay: of 4 recorded calls, 2 would be denied and 1 would be allowed',
     )
-    expect(out).toContain('- 2 calls of 2 users (7, 8): clerk GET, for example /orders/7')
-    expect(out).toContain('+ 1 call of 1 user (7): clerk POST, for example /orders')
+    expect(out).toContain(
+      '- 2 calls of 2 users (7, 8): clerk GET; before allowed by policy.csv:12 (r-d47a8140bd98); now denied: no rule allows it; ',
+    )
+    expect(out).toContain(
+      '+ 1 call of 1 user (7): clerk POST; before denied: no rule allows it (r-d47a8140bd98); now allowed by policies/policy.csv:2',
+    )
   })
 
   test('prints no control character of a log', async () => {

@@ -7,8 +7,10 @@ import { lineOf } from '../../questions/rule-line.ts'
 interface ChangeWords {
   /** `14,000 calls of 312 users (7, 12, …)`. */
   readonly calls: string
-  /** `editor DELETE /api/v1/orders/7`. */
-  readonly call: string
+  /** `editor DELETE`. */
+  readonly who: string
+  /** `/api/v1/orders/7 (request 914a…)`. */
+  readonly example: string
   /** `2026-11-01T00:00:00.000Z to 2026-11-02T00:00:00.000Z`. */
   readonly when: string
   readonly before: string
@@ -21,7 +23,8 @@ export function changeInWords(change: Change): ChangeWords {
   const request = requestId === undefined ? '' : ` (request ${requestId})`
   return {
     calls: `${count(calls, 'call')}${usersInWords(users)}`,
-    call: `${namesOf(change.roles)} ${namesOf(change.methods)}, for example ${path}${request}`,
+    who: `${namesOf(change.roles)} ${namesOf(change.methods)}`,
+    example: `${path}${request}`,
     when: first === last ? (first ?? 'time not recorded') : `${first} to ${last}`,
     before: beforeInWords(change),
     now: nowInWords(change),

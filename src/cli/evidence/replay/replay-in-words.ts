@@ -37,9 +37,9 @@ function section(
 }
 
 function linesOf(change: Change): readonly string[] {
-  const { calls, call, when, before, now } = changeInWords(change)
+  const { calls, who, example, when, before, now } = changeInWords(change)
   return [
-    `  ${calls}: ${call}`,
+    `  ${calls}: ${who}, for example ${example}`,
     `    when    ${when}`,
     `    before  ${before}`,
     `    now     ${now}`,
@@ -99,7 +99,9 @@ function recordedUnder({ revisions, otherRevisions, revision: asked }: Replay): 
   })
   const others = rest + otherRevisions
   const more = others === 0 ? [] : [`others (${others.toLocaleString('en-US')})`]
-  return `gateways decided by ${[...words, ...more].join(', ')}; a change can come from any revision since`
+  const hint =
+    words.length > 1 ? ': a later one may have changed calls of an earlier one already' : ''
+  return `gateways decided by ${[...words, ...more].join(', ')}${hint}`
 }
 
 const obstacleWords: Readonly<Record<Obstacle, string>> = {

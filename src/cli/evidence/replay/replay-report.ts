@@ -63,13 +63,13 @@ function verdictOf({ asked, wouldDeny, wouldAllow }: Replay): string {
 
 function resultOf(change: Change, failOn: FailOn, files: readonly string[]): Result {
   const { result, now } = change
-  const { calls, call, when, before, now: nowWords } = changeInWords(change)
+  const { calls, who, example, when, before, now: nowWords } = changeInWords(change)
   const origin = (now.rule ?? now.exclusion)?.origin
   return {
     rule: `replay-${result}`,
     level: failOn === 'any' || failOn === result ? 'error' : 'note',
-    message: `${calls}: ${call}; ${when}; before ${before}; now ${nowWords}`,
-    text: call,
+    message: `${calls}: ${who}; before ${before}; now ${nowWords}; ${when}, for example ${example}`,
+    text: `${who}; before ${before}; now ${nowWords}`,
     sign: result === 'allow' ? '+' : '-',
     ...(origin !== undefined && files.includes(origin.file) && origin),
   }

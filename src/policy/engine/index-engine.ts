@@ -128,17 +128,19 @@ export function createIndexEngine(
       }
       const asked = kindsFor(method, 'allow')
       const misses: NearMiss[] = []
+      // A rule that has expired is the most likely reason, so it comes first.
+      const expired: NearMiss[] = []
       for (const position of table.positionsFor(matched)) {
-        if (misses.length === most) break
+        if (expiry === undefined && misses.length === most) break
         const rule = ruleAt(position)
         if (rule.effect !== 'allow') continue
         const isOwn = own.has(numberOf(roles, rule.roleKey))
         const sameMethod = ((index.table.kinds[position] as number) & asked) !== 0
         if (!isActive(expiry?.rules, position)) {
-          if (isOwn && sameMethod) misses.push({ differs: 'expired', rule })
+          if (isOwn && sameMethod) expired.push({ differs: 'expired', rule })
         } else if (isOwn !== sameMethod) misses.push({ differs: isOwn ? 'method' : 'role', rule })
       }
-      return misses
+      return [...expired, ...misses].slice(0, most)
     },
   } as const)
 }

@@ -1,6 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { decide } from '../../src/policy/decide.ts'
 import type { AccessChange } from '../../src/policy/diff/access-change.ts'
 import { diffOverTime } from '../../src/policy/diff/diff-over-time.ts'
+import { compile } from '../../src/policy/engine/compile.ts'
 import { formatUntil } from '../../src/policy/rule/until.ts'
 import { casbinModels } from './casbin-models.ts'
 import { type PolicyText, policySet, widestModel } from './policy-text.ts'
@@ -134,4 +137,61 @@ describe('a comparison of policies with lines that expire', () => {
       expect(diffOf(with_('2026-12-01'), with_('2026-12-01')).changes).toEqual([])
     },
   )
+})
+
+describe('random policies', () => {
+  const days = ['2026-10-01', '2026-12-01', '2027-02-01']
+  const line = fc
+    .tuple(
+      fc.constantFrom(undefined, ...days),
+      fc.constantFrom(
+        ...['a', 'b', 'c'].flatMap((role) =>
+          ['/x', '/x/:id', '/x/*'].flatMap((path) => [`p, ${role}, ${path}, GET, allow`]),
+        ),
+        'g, b, a',
+        'g, c, b',
+        'g, c, a',
+      ),
+    )
+    .map(([day, text]) => (day === undefined ? [text] : [until(day), text]))
+  const deny = fc.constantFrom([], ['p, a, /x/7, GET, deny'], ['p, b, /x, GET, deny'])
+  const policy = fc
+    .tuple(fc.array(line, { maxLength: 6 }), deny)
+    .map(([lines, denied]) => [other, ...lines.flat(), ...denied])
+  const moments = [november, ...days.map((day) => Date.parse(day))].filter((at) => at >= november)
+  const questions = ['a', 'b', 'c'].flatMap((roleKey) =>
+    ['/x', '/x/7', '/x/8', '/x/7/8'].map((path) => ({ roleKey, method: 'GET', path })),
+  )
+
+  test('widen and narrow as decisions do at some moment from now on', () => {
+    let widening = 0
+    fc.assert(
+      fc.property(policy, policy, (before, after) => {
+        const [from, to] = [before, after].map((lines) => policySet({ model: widestModel, lines }))
+        if (from === undefined || to === undefined) return
+        const clock = { time: 0 }
+        const [old, young] = [compile(from, () => clock.time), compile(to, () => clock.time)]
+        const found = { gain: false, loss: false }
+        for (const at of moments) {
+          clock.time = at
+          for (const question of questions) {
+            const [was, is] = [decide(question, old).allowed, decide(question, young).allowed]
+            found.gain ||= is && !was
+            found.loss ||= was && !is
+          }
+        }
+
+        const diff = diffOverTime(from, to, { now: november })
+
+        expect({
+          gain: diff.changes.some(({ direction }) => direction === 'gain'),
+          loss: diff.changes.some(({ direction }) => direction === 'loss'),
+        }).toEqual(found)
+        expect(diff.widened).toBe(found.gain)
+        if (diff.changes.some(({ startsAt }) => startsAt !== undefined)) widening++
+      }),
+      { numRuns: 200 },
+    )
+    expect(widening).toBeGreaterThan(10)
+  })
 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Invalid } from '../../src/errors.ts'
+import { endOf } from '../../src/policy/rule/until.ts'
 import { formatModel, formatPolicyFiles } from '../../src/policy/set/format.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { shippedModel, widestModel } from './policy-text.ts'
@@ -49,16 +50,31 @@ const field = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 6 }),
 )
 const line = fc
-  .tuple(fc.constantFrom('p', 'p', 'g', '#', 'x'), fc.array(field, { maxLength: 5 }))
-  .map(([type, fields]) =>
-    [type, ...fields.map((text) => (text.includes(',') ? `"${text}"` : text))].join(', '),
+  .tuple(
+    fc.constantFrom('p', 'p', 'g', '#', 'x'),
+    fc.array(field, { maxLength: 5 }),
+    fc.constantFrom(
+      '',
+      '',
+      '# postern: until 2026-12-01\n',
+      '# postern: until 2026-12-01T18:00:00Z\n',
+    ),
   )
+  .map(([type, fields, comment]) => {
+    const texts = fields.map((text) => (text.includes(',') ? `"${text}"` : text))
+    return `${comment}${[type, ...texts].join(', ')}`
+  })
 const goodLine = fc
   .tuple(
+    fc.constantFrom(
+      '',
+      '# postern: until 2026-12-01\n',
+      '# postern: until 2031-01-01T00:00:00.5Z\n',
+    ),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
     fc.constantFrom('/x', '/x/:id', '/x/*', '/x*'),
   )
-  .map(([role, path]) => `p, "${role}", ${path}, GET`)
+  .map(([comment, role, path]) => `${comment}p, "${role}", ${path}, GET`)
 const reason = fc.string({ unit: 'binary', maxLength: 20 }).map((text) => JSON.stringify(text))
 
 const files = fc
@@ -77,6 +93,9 @@ const files = fc
     exclusions: fc.oneof(
       fc.constant(''),
       reason.map((text) => `- { method: GET, path: /me, reason: ${text} }`),
+      reason.map(
+        (text) => `# postern: until 2026-12-01\n- { method: GET, path: /me, reason: ${text} }`,
+      ),
       spoiled(shippedText('exclusions.yaml')),
       anyText,
     ),
@@ -99,6 +118,7 @@ describe('any files whatever', () => {
         const again = parsePolicySet(formatPolicyFiles(set))
         expect(again.revision).toBe(set.revision)
         expect(again.rules.length).toBe(set.rules.length)
+        expect(again.exclusions.map(endOf)).toEqual(set.exclusions.map(endOf))
       }),
       { numRuns: 5_000 },
     )

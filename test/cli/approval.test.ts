@@ -192,6 +192,26 @@ describe('a cheat', () => {
     expect((await at.run(['proposals'])).err).toContain('some proposals are damaged')
   })
 
+  test('cannot have another policy signed under an earlier revision', async () => {
+    const at = await office(1)
+    await push(at, '-m', 'first', '--no-tests', '--key', 'ann.pem')
+    const first = (await live())?.revision ?? ''
+    await at.edit('/orders, GET', '/orders, POST')
+    await push(at, '-m', 'second', '--no-tests', '--key', 'ann.pem', '--over', first)
+    await redis.client.set(`${prefix}policy:rev:${first}`, documentTextOf(['/*, *'], first))
+    const back = ['--yes', '--no-wait', '--key', 'ann.pem']
+    const refused = [
+      await at.run(['rollback', first, ...back]),
+      await at.run(['propose', first, '-m', 'back', '--key', 'ann.pem']),
+      await at.run(['diff', first, 'live']),
+    ]
+
+    for (const { code, err } of refused) {
+      expect(code).toBe(5)
+      expect(err).toContain(`the document of ${first} was altered in Redis: its content is r-`)
+    }
+  })
+
   test('cannot publish what was approved over another policy', async () => {
     const at = await office(2)
     await published(at)
@@ -247,6 +267,9 @@ describe('a cheat', () => {
     expect(err).toContain(`${first} -> `)
     const [proposal] = await (await testStore(redis)).proposals.list()
     expect(proposal?.statement).toContain(`"after":{"revision":"${first}",`)
+    const pulled = await at.run(['pull', 'live', 'pulled'])
+    expect(pulled.out).toContain(first)
+    expect(pulled.err).toContain(`gateways with policy.trust ignore it and keep ${first}`)
   })
 })
 

@@ -50,7 +50,9 @@ async function readEarlier(
   settings: PolicySettings,
   io: Io,
 ): Promise<Proposed> {
-  const { files, set } = await withPolicyStore(settings, (store) => readPublished(name, store))
+  const { files, set } = await withPolicyStore(settings, (store) =>
+    readPublished(name, { store, settings, io }),
+  )
   io.err(slowNote(reportEngine(set, io)))
   const { admission } = settings.admission()
   const over = { option: options.over }

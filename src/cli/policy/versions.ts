@@ -2,6 +2,8 @@ import { parsePolicyPair } from '../../policy/set/policy-pair.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { PolicyDocument, PolicyStore } from '../../stores/policies/policy-store.ts'
+import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
+import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { type PolicySettings, unavailable, withPolicyStore } from '../settings.ts'
 import { readPolicyDirectory } from './directory.ts'
@@ -12,6 +14,8 @@ interface VersionFiles {
   /** As it was named: a directory, `git:REF`, a revision, or `live`. */
   readonly name: string
   readonly files: readonly PolicyFile[]
+  /** The revision under which Redis has it. */
+  readonly revision?: string
 }
 
 /** Such a policy, parsed. */
@@ -40,7 +44,7 @@ export async function readVersions(
   const before = await readVersionFiles(from, settings, io)
   const after = await readVersionFiles(to, settings, io)
   const sets = parsePolicyPair(before.files, after.files)
-  return { from: { ...before, set: sets.from }, to: { ...after, set: sets.to } }
+  return { from: verified(before, sets.from), to: verified(after, sets.to) }
 }
 
 async function readVersionFiles(
@@ -49,7 +53,9 @@ async function readVersionFiles(
   io: Io,
 ): Promise<VersionFiles> {
   if (isPublished(name)) {
-    return withPolicyStore(settings, (store) => readPublishedFiles(name, store, readProposed))
+    return withPolicyStore(settings, (store) =>
+      readPublishedFiles(name, { store, settings, io }, readProposed),
+    )
   }
   const { files } = isCommit(name)
     ? await readCommit(name, () => settings.directory, io)
@@ -58,7 +64,16 @@ async function readVersionFiles(
 }
 
 function parsed(version: VersionFiles): PolicyVersion {
-  return { ...version, set: parsePolicySet(version.files) }
+  return verified(version, parsePolicySet(version.files))
+}
+
+/** Whoever can write to Redis can store other files under a revision, with a checksum that is right. */
+function verified(version: VersionFiles, set: PolicySet): PolicyVersion {
+  const { revision = set.revision } = version
+  if (set.revision === revision) return { ...version, set }
+  return unavailable(
+    `the document of ${revision} was altered in Redis: its content is ${set.revision}`,
+  )
 }
 
 /** Whether the name is `live` or a revision, and not a directory. */
@@ -67,24 +82,45 @@ export function isPublished(name: string): boolean {
 }
 
 /** Reads `live` or a published revision. Throws a Fault when it does not exist. */
-export async function readPublished(name: string, store: PolicyStore): Promise<PolicyVersion> {
-  return parsed(await readPublishedFiles(name, store))
+export async function readPublished(name: string, source: Source): Promise<PolicyVersion> {
+  return parsed(await readPublishedFiles(name, source))
+}
+
+/** Where to read, and the configuration that says whose signatures make a policy live. */
+interface Source {
+  readonly store: PolicyStore
+  readonly settings: Pick<PolicySettings, 'trust'>
+  readonly io: Io
 }
 
 async function readPublishedFiles(
   name: string,
-  store: PolicyStore,
+  source: Source,
   readOther: ReadOther = async () => undefined,
 ): Promise<VersionFiles> {
-  const revision =
-    name === 'live' ? (await store.head())?.revision : await fullRevision(name, store)
+  const { store } = source
+  const revision = name === 'live' ? await liveRevision(source) : await fullRevision(name, store)
   if (revision === undefined) return unavailable('nothing is published yet')
   const document = (await store.read(revision)) ?? (await readOther(revision, store))
   if (document === undefined)
     return unavailable(
       `revision ${revision} does not exist: "postern policy history" shows all revisions`,
     )
-  return { name, files: document.files }
+  return { name, files: document.files, revision: document.revision }
+}
+
+/** What gateways use: not the head, if `policy.trust` rejects it. */
+async function liveRevision({ store, settings, io }: Source): Promise<string | undefined> {
+  const live = await readLiveState(store, settings.trust(), Date.now())
+  io.err(untrustedHead(live))
+  return live.revision
+}
+
+/** A warning that gateways do not use the head in Redis; empty when they do. */
+export function untrustedHead({ problem, isAfterKnown, revision }: LiveState): string {
+  if (problem === undefined) return ''
+  const kept = isAfterKnown ? ` and keep ${revision}` : ''
+  return `${printable(`warning: the head in Redis is not trusted: ${problem}; gateways with policy.trust ignore it${kept}`)}\n`
 }
 
 /** Reviewers compare a proposal and ask it like a published policy. */

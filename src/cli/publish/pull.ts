@@ -26,7 +26,7 @@ export const policyPull: Run<typeof pullSpec> = async (call, io) => {
   const settings = policySettings(options.config, io)
   const directory = (isName ? second : first) ?? settings.directory
   const { files, set } = await withPolicyStore(settings, (store) =>
-    readPublished(isName ? first : 'live', store),
+    readPublished(isName ? first : 'live', { store, settings, io }),
   )
 
   for (const { name } of files) {

@@ -30,7 +30,7 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
   const { admission } = settings.admission()
   const signing = await ownSigning(options.key, settings.trust(), { proposed: revision, io })
   return withPolicyStore(settings, async (store) => {
-    const { files, set } = await readPublished(revision, store)
+    const { files, set } = await readPublished(revision, { store, settings, io })
     // Not refused: the revision was live before, and an incident does not wait for another option.
     const engine = reportEngine(set, io)
     io.err(slowNote(engine))

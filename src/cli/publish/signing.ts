@@ -8,6 +8,7 @@ import type { LiveState } from '../../stores/policies/proposals/live-state.ts'
 import { decline } from '../declined.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
+import { untrustedHead } from '../policy/versions.ts'
 
 /** A person's key, which counts for the gateways as far as the configuration says. */
 export interface Signer {
@@ -112,15 +113,10 @@ export function signedBy({ signing, approved }: Pick<ToSign, 'signing' | 'approv
 
 /** What a publisher should know about the signatures of what is live; empty when all is well. */
 export function signatureNote(
-  { problem, isSigned, revision }: LiveState,
+  live: LiveState,
   { signing, approved }: Pick<ToSign, 'signing' | 'approved'>,
 ): string {
-  if (problem !== undefined) {
-    return printable(
-      `warning: the head in Redis is not trusted: ${problem}; gateways with policy.trust ignore it${revision === undefined ? '' : ` and keep ${revision}`}`,
-    ).concat('\n')
-  }
   const isUnsigned = signing.signer === undefined && approved?.signed === undefined
-  if (!isSigned || !isUnsigned) return ''
+  if (!live.isSigned || !isUnsigned) return untrustedHead(live)
   return 'note: the live policy is signed, and this one is not: gateways with policy.trust will reject it: sign it with --key FILE\n'
 }

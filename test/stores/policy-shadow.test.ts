@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { PolicyDocument, PolicyStore } from '../../src/stores/policies/policy-store.ts'
+import { createShadowReports } from '../../src/stores/policies/shadow/shadow-reports.ts'
+import { createRedis } from '../../src/stores/redis/redis.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { ask, prefix, publish, readyz, testStore } from '../support/published-policies.ts'
@@ -120,6 +122,64 @@ describe('a shadow in Redis', () => {
     await redis.client.set(`${prefix}policy:shadow`, 'x')
 
     expect(await pushShadow(store, first)).toMatchObject({ revision: first.revision })
+  })
+})
+
+describe('reports about a shadow', () => {
+  const own = (id: string) => ({
+    id,
+    evaluatingMs: 5,
+    evidence: {
+      ...{ evaluated: 1, wouldDeny: 0, wouldAllow: 0, failed: 0 },
+      against: [],
+      disagreements: [],
+    },
+  })
+
+  async function reports() {
+    const timeouts = { connectTimeoutMs: 2000, commandTimeoutMs: 1000 }
+    const client = createRedis({ url: redis.url, prefix, ...timeouts })
+    onTestFinished(client.close)
+    await client.connect()
+    return createShadowReports(client)
+  }
+
+  test('are refused when they are about another one, or none', async () => {
+    const { report, list } = await reports()
+    const none = await report(own('a'), 1)
+    const { sequence } = await pushShadow(await testStore(redis), documentOf(['clerk, /a, GET']))
+
+    expect(none).toBe(false)
+    expect(await report(own('a'), sequence - 1)).toBe(false)
+    expect(await report(own('a'), sequence)).toBe(true)
+    expect((await list()).map(({ id }) => id)).toEqual(['a'])
+  })
+
+  test('are bounded: those who have reported go on, and a further replica is refused', async () => {
+    const { report, list } = await reports()
+    const { sequence } = await pushShadow(await testStore(redis), documentOf(['clerk, /a, GET']))
+    await report(own('a'), sequence)
+    const others = Array.from({ length: 1999 }, (_, at) => [at, `other-${at}`]).flat()
+    await redis.client.zadd(`${prefix}policy:shadow:replicas`, ...others)
+
+    expect(await report(own('b'), sequence)).toBe(false)
+    expect(await report(own('a'), sequence)).toBe(true)
+    // The others have an index entry and no report.
+    expect((await list()).map(({ id }) => id)).toEqual(['a'])
+  })
+
+  test('of another form than ours are left out', async () => {
+    const { report, list } = await reports()
+    const { sequence } = await pushShadow(await testStore(redis), documentOf(['clerk, /a, GET']))
+    await report(own('good'), sequence)
+    for (const text of ['', 'x', '{}', '{"evaluatingMs":-1}', ' '.repeat(200_000)]) {
+      await redis.client.hset(`${prefix}policy:shadow:reports`, `bad-${text.length}`, text)
+      await redis.client.zadd(`${prefix}policy:shadow:replicas`, 1, `bad-${text.length}`)
+    }
+    await redis.client.zadd(`${prefix}policy:shadow:replicas`, 1e300, 'bad-time')
+    await redis.client.hset(`${prefix}policy:shadow:reports`, 'bad-time', JSON.stringify(own('x')))
+
+    expect((await list()).map(({ id }) => id)).toEqual(['good'])
   })
 })
 

@@ -17,7 +17,7 @@ export interface ShadowReport {
   readonly evidence: Evidence
 }
 
-type OwnShadowReport = Omit<ShadowReport, 'at'>
+export type OwnShadowReport = Omit<ShadowReport, 'at'>
 
 /** Replicas that have ended count too; so many restarts within one shadow are an incident. */
 const MAX_REPLICAS = 2000

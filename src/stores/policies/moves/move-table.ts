@@ -61,7 +61,9 @@ export function createMoveTable(
         if (found[0]?.exists !== true) return []
         const { rows } = await sql<{ move: string }>`
           select move from postern_policy_move where prefix = ${prefix}
-          order by sequence desc, recorded_at desc limit ${most}::int`.execute(db)
+          order by sequence desc, recorded_at desc limit ${Math.min(most, maxMoves)}::int`.execute(
+          db,
+        )
         return rows.flatMap(({ move }) => parseMove(move) ?? [])
       }),
   }

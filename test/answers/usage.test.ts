@@ -107,36 +107,41 @@ describe('what is unused', () => {
     expect(unknown.grants.every(({ isNew }) => isNew)).toBe(true)
   })
 
-  test('is certain only if every day was observed and every decision counted', () => {
-    const hour = (day: string, hour: number, revision = 'r-000000000001') => ({
-      day,
-      hour,
-      revision,
-      decisions: 10,
-    })
-    const observed = [
-      hour('2026-11-15', 3),
-      hour('2026-11-15', 3, 'r-000000000002'),
-      hour('2026-11-16', 0, 'r-000000000003'),
-    ]
+  test('is certain only if the time was observed from its begin, without a gap of a day', () => {
+    const hours = (from: number, to: number, revision = 'r-000000000001') =>
+      Array.from({ length: to - from + 1 }, (_, index) => {
+        const moment = new Date(at - (to - index) * 3_600_000).toISOString()
+        const [day, hour] = [moment.slice(0, 10), Number(moment.slice(11, 13))]
+        return { day, hour, revision, decisions: 10 }
+      })
     const others = { decision: 0, role: 0, refusal: 0 }
-    const usage = { ...usageOf(policy(['p, a, /x, GET']), {}), observed, others }
+    const about = (observed: Usage['observed'], days: number, uncounted = 0) =>
+      observationOf(
+        {
+          ...usageOf(policy(['p, a, /x, GET']), {}),
+          observed,
+          others: { ...others, decision: uncounted },
+        },
+        { begin: at - days * 86_400_000, now: at },
+      )
 
-    expect(observationOf(usage, 2)).toEqual({
+    const two = [...hours(48, 60), ...hours(48, 48, 'r-000000000002'), ...hours(0, 20)]
+    expect(about(two, 2)).toEqual({
       days: 2,
       observedDays: 2,
-      hours: 2,
-      from: '2026-11-15',
-      to: '2026-11-16',
-      decisions: 30,
+      hours: 22,
+      from: Date.parse('2026-11-14T14:00:00Z'),
+      decisions: 230,
       uncounted: 0,
       firstRevisions: ['r-000000000001', 'r-000000000002'],
       isComplete: true,
     })
-    expect(observationOf(usage, 3).isComplete).toBe(false)
-    expect(observationOf({ ...usage, others: { ...others, decision: 1 } }, 2).isComplete).toBe(
-      false,
-    )
+    expect(about(two, 2, 1).isComplete).toBe(false)
+    expect(about(two, 3)).toMatchObject({ observedDays: 1, days: 3, isComplete: false })
+    expect(about(hours(0, 20), 1)).toMatchObject({ observedDays: 0, days: 1, isComplete: false })
+    expect(about(hours(0, 23), 1).isComplete).toBe(true)
+    expect(about([...hours(71, 72), ...hours(0, 20)], 3).isComplete).toBe(false)
+    expect(about([], 1)).toMatchObject({ observedDays: 0, hours: 0, isComplete: false })
   })
 })
 

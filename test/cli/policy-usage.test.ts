@@ -95,8 +95,7 @@ async function redisStore(): Promise<UsageStore> {
 async function twoDays(more: Omit<Counts, 'daysAgo'> = {}): Promise<void> {
   const store = await redisStore()
   const used = { rules: ['p, clerk, /orders, GET'], roles: ['clerk', 'guest'], ...more }
-  await write(store, { ...used, daysAgo: 1 })
-  await write(store, used)
+  for (const daysAgo of [2, 1, 0]) await write(store, { ...used, daysAgo })
 }
 
 describe('policy unused', () => {
@@ -106,16 +105,18 @@ describe('policy unused', () => {
 
     const ran = await policy(['unused', '--days', '2'], { cwd })
     expect(ran).toMatchObject({ code: 0, err: '' })
-    expect(ran.out).toMatch(/^policies, r-\w+\nobserved 2 of 2 days: .* 200 decisions\n/)
+    expect(ran.out).toMatch(
+      /^policies, r-\w+\nobserved 2 of 2 days: 3 hours since .* UTC, 300 decisions\n/,
+    )
     expect(ran.out).toContain(`2 grants never used:
   policies/policy.csv:3: p, clerk, /orders/:id, PUT
   policies/policy.csv:4: p, ghost, /orders, GET
 1 role that no token carried:
   ghost  1 rule
 1 role in tokens that the policy does not name:
-  guest  6 requests  last `)
-    expect(ran.out).not.toContain('not all days were observed')
-    expect((await policy(['unused'], { cwd })).out).toContain('not all days were observed')
+  guest  9 requests  last `)
+    expect(ran.out).not.toContain('not all of that time was observed')
+    expect((await policy(['unused'], { cwd })).out).toContain('not all of that time was observed')
   })
 
   test('calls what came later too new to tell, by the revision of the first hour', async () => {
@@ -182,7 +183,7 @@ describe('policy unused', () => {
         { line: 4, roleKey: 'ghost', path: '/orders', method: 'GET', isNew: false },
       ],
       roles: [{ roleKey: 'ghost', isNew: false }],
-      unmentioned: [{ roleKey: 'guest', count: 6 }],
+      unmentioned: [{ roleKey: 'guest', count: 9 }],
       candidate: { directory: 'smaller', dropped: { rules: 2 }, tests: 2, failures: [/ghost/] },
     })
     await rm(join(cwd, 'smaller/tests'), { recursive: true })
@@ -191,8 +192,8 @@ describe('policy unused', () => {
   })
 
   test.each([
-    ['too few days', { days: '3', counts: {} }, 'only 2 of 3 days observed'],
-    ['uncounted decisions', { days: '2', counts: { others: 4 } }, '8 decisions could not be'],
+    ['too few days', { days: '3', counts: {} }, 'observed 2 of 3 days: 3 hours since '],
+    ['uncounted decisions', { days: '2', counts: { others: 4 } }, '12 decisions could not be'],
     ['no used rule', { days: '2', counts: { rules: [] } }, 'no rule was used'],
   ])('writes nothing after %s', async (_, { days, counts }, reason) => {
     const cwd = await onRedis()

@@ -47,11 +47,11 @@ function recording({ size = 1 } = {}) {
 
 describe('the usage recorder', () => {
   test('stores what is left at the end, in batches of a bounded size', async () => {
-    const { recorder, stored } = recording({ size: 1200 })
+    const { recorder, stored } = recording({ size: 450 })
 
     await recorder.close()
 
-    expect(stored.map(({ entries }) => entries.length)).toEqual([500, 500, 203])
+    expect(stored.map(({ entries }) => entries.length)).toEqual([200, 200, 53])
     expect(new Set(stored.map(({ id }) => id)).size).toBe(3)
     expect(stored[0]?.entries[0]).toEqual({ kind: 'observed', name: `14 ${revision}`, count: 1 })
     expect(stored[2]?.entries.at(-1)).toEqual({ kind: 'role', name: '*', count: 2 })

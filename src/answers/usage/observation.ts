@@ -1,39 +1,56 @@
-import type { Usage } from '../../policy/usage/usage.ts'
+import { DAY_MS, type ObservedHour, type Usage } from '../../policy/usage/usage.ts'
 
-/** How much of some days gateways observed, and by which revisions they decided. */
+/** A stretch of time, in milliseconds since the epoch. */
+interface Window {
+  readonly begin: number
+  readonly now: number
+}
+
+/** How much of a stretch of time gateways observed, and by which revisions they decided. */
 export interface Observation {
+  /** Its length, rounded up. */
   readonly days: number
+  /**
+   * How many of these days, each of 24 hours back from now, have an hour in which a gateway reported. The
+   * day in which the observation began does not count.
+   */
   readonly observedDays: number
-  /** Different hours in which a gateway reported. */
   readonly hours: number
-  /** The first and the last observed day; absent when nothing was observed. */
-  readonly from?: string
-  readonly to?: string
+  /** The begin of the first observed hour; absent when nothing was observed. */
+  readonly from?: number
   readonly decisions: number
   /** Decisions that are not counted by rule, because a limit was reached. */
   readonly uncounted: number
   /** Those of the first hour: what is not in all of them is younger than the observation. */
   readonly firstRevisions: readonly string[]
-  /** Every day was observed, and every decision counted. */
+  /** Every day was observed, and every decision is counted by rule. */
   readonly isComplete: boolean
 }
 
-export function observationOf({ observed, others }: Usage, days: number): Observation {
-  const [first] = observed
-  const last = observed.at(-1)
-  const observedDays = new Set(observed.map(({ day }) => day)).size
-  const isFirst = ({ day, hour }: { readonly day: string; readonly hour: number }) =>
-    day === first?.day && hour === first.hour
+const hourMs = 3_600_000
+
+export function observationOf({ observed, others }: Usage, { begin, now }: Window): Observation {
+  const within = observed.filter((hour) => startOf(hour) + hourMs > begin && startOf(hour) <= now)
+  const starts = new Set(within.map(startOf))
+  const from = within[0] === undefined ? undefined : startOf(within[0])
+  const days = Math.max(1, Math.ceil((now - begin) / DAY_MS))
+  const ages = [...starts].map((start) => Math.min(days - 1, Math.floor((now - start) / DAY_MS)))
+  const oldest = Math.max(-1, ...new Set(ages))
+  const isPartial = (from ?? now) > Math.max(begin, now - (oldest + 1) * DAY_MS) + hourMs
+  const observedDays = Math.max(0, new Set(ages).size - Number(isPartial))
+  const first = within.filter((hour) => startOf(hour) === from)
   return {
     days,
     observedDays,
-    hours: new Set(observed.map(({ day, hour }) => `${day} ${hour}`)).size,
-    ...(first !== undefined && last !== undefined && { from: first.day, to: last.day }),
-    decisions: observed.reduce((sum, { decisions }) => sum + decisions, 0),
+    hours: starts.size,
+    ...(from !== undefined && { from }),
+    decisions: within.reduce((sum, { decisions }) => sum + decisions, 0),
     uncounted: others.decision,
-    firstRevisions: [
-      ...new Set(observed.filter(isFirst).map(({ revision }) => revision)),
-    ].toSorted(),
+    firstRevisions: [...new Set(first.map(({ revision }) => revision))].toSorted(),
     isComplete: observedDays === days && others.decision === 0,
   }
+}
+
+function startOf({ day, hour }: ObservedHour): number {
+  return Date.parse(day) + hour * hourMs
 }

@@ -42,7 +42,8 @@ export type CountedKind = 'decision' | 'role' | 'refusal'
 /** How many days counts are kept. */
 export const KEPT_DAYS = 90
 
-const dayMs = 86_400_000
+/** The milliseconds of a day. */
+export const DAY_MS = 86_400_000
 
 /** The day of a moment, in UTC. */
 export function dayOf(ms: number): string {
@@ -51,5 +52,5 @@ export function dayOf(ms: number): string {
 
 /** The last `count` days, oldest first, today included. */
 export function lastDays(count: number, now: number): readonly string[] {
-  return Array.from({ length: count }, (_, at) => dayOf(now - (count - 1 - at) * dayMs))
+  return Array.from({ length: count }, (_, at) => dayOf(now - (count - 1 - at) * DAY_MS))
 }

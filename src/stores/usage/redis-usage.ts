@@ -1,4 +1,4 @@
-import { KEPT_DAYS } from '../../policy/usage/usage.ts'
+import { DAY_MS, KEPT_DAYS } from '../../policy/usage/usage.ts'
 import type { RedisClient } from '../redis/redis.ts'
 import { createUsageCollector, type StoredCount } from './usage-collector.ts'
 import { type EntryKind, entryKinds, mostNames, otherName, type UsageBatch } from './usage-entry.ts'
@@ -38,7 +38,6 @@ redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
 return 1
 `
 
-const dayMs = 86_400_000
 /** Longer than a gateway goes on sending one batch while Redis is reachable now and then. */
 const markMs = 3_600_000
 /** Fields of one reply: reading must not block Redis for others. */
@@ -84,7 +83,7 @@ export function createRedisUsage({ prefix, run, runScript }: RedisClient): Usage
         return [entryKinds.indexOf(kind) + 2, name, fallback, count]
       })
       const most = entryKinds.map((kind) => mostNames[kind])
-      await runScript(addScript, keys, [markMs, (KEPT_DAYS + 1) * dayMs, at, ...most, ...values])
+      await runScript(addScript, keys, [markMs, (KEPT_DAYS + 1) * DAY_MS, at, ...most, ...values])
     },
 
     async read(days, kinds) {

@@ -49,7 +49,7 @@ interface UsageRecorder {
 const everyMs = 60_000
 const closeMs = 2000
 /** Entries of one statement: a millisecond or two of Redis, which others wait for. */
-const entriesPerBatch = 500
+const entriesPerBatch = 200
 /** Keys computed at once: well under a millisecond. */
 const keysPerSlice = 256
 

@@ -3,7 +3,7 @@ import type { Observation } from '../../../answers/usage/observation.ts'
 import { count, formatTable, printable } from '../../format.ts'
 import { type AskedPolicy, policyName } from '../../questions/asked-policy.ts'
 import { lineOf } from '../../questions/rule-line.ts'
-import { observedInWords, timeInWords } from './observed-words.ts'
+import { observedAsJson, observedInWords, timeInWords } from './observed-words.ts'
 
 /** Refusals since a day, and what a policy says about them. */
 export interface DenialsReport {
@@ -84,7 +84,7 @@ export function denialsAsJson(report: DenialsReport) {
     policy: asked.name,
     revision: asked.policies.revision,
     since,
-    observed: observation,
+    observed: observedAsJson(observation),
     refusals: denials.reduce((sum, each) => sum + each.count, others),
     others,
     denials: denials.slice(0, limit).map(({ verdict, last, ...denial }) => ({

@@ -19,7 +19,7 @@ export const policyDenials: Run<typeof denialsSpec> = async ({ options }, io) =>
   const report: DenialsReport = {
     asked,
     since: days[0] ?? '',
-    observation: observationOf(usage, days.length),
+    observation: observationOf(usage, { begin: Date.parse(days[0] ?? ''), now }),
     denials: denialsOf(usage.refusals, asked),
     others: usage.others.refusal,
     limit: options.limit,

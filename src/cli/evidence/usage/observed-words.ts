@@ -1,15 +1,23 @@
 import type { Observation } from '../../../answers/usage/observation.ts'
 import { count } from '../../format.ts'
 
-/** `observed 2 of 30 days: 2026-11-15 to 2026-11-16, 27 hours, 1,204 decisions`. */
-export function observedInWords(observation: Observation): string {
-  const { days, observedDays, hours, from = '', to = '', decisions } = observation
-  const range = from === to ? from : `${from} to ${to}`
-  const facts = [range, count(hours, 'hour'), count(decisions, 'decision')]
+/** `observed 2 of 30 days: 27 hours since 2026-11-15 11:00 UTC, 1,204 decisions`. */
+export function observedInWords({
+  days,
+  observedDays,
+  hours,
+  from = 0,
+  decisions,
+}: Observation): string {
+  const facts = [`${count(hours, 'hour')} since ${timeInWords(from)}`, count(decisions, 'decision')]
   return `observed ${observedDays} of ${count(days, 'day')}: ${facts.join(', ')}`
 }
 
 /** `2026-11-16 14:02 UTC`. */
 export function timeInWords(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+export function observedAsJson({ from, ...observation }: Observation) {
+  return { ...observation, from: from === undefined ? null : new Date(from).toISOString() }
 }

@@ -5,7 +5,7 @@ import type { PolicySet } from '../../../policy/set/policy-set.ts'
 import { count, formatTable, printable } from '../../format.ts'
 import { type AskedPolicy, policyName } from '../../questions/asked-policy.ts'
 import { lineOf } from '../../questions/rule-line.ts'
-import { observedInWords, timeInWords } from './observed-words.ts'
+import { observedAsJson, observedInWords, timeInWords } from './observed-words.ts'
 
 /** What was not used, by which policy and observation. */
 export interface UnusedReport {
@@ -51,10 +51,11 @@ export function formatUnused(report: UnusedReport): string {
 
 /** What makes the lists less certain. */
 function doubts({ observation, otherRoles }: UnusedReport): readonly string[] {
-  const { days, observedDays, uncounted } = observation
-  const short = observedDays < days
+  const { isComplete, uncounted } = observation
   return [
-    ...(short ? ['not all days were observed: what is used rarely may be listed'] : []),
+    ...(!isComplete && uncounted === 0
+      ? ['not all of that time was observed: what is used rarely may be listed']
+      : []),
     ...(uncounted > 0
       ? [
           `${count(uncounted, 'decision')} could not be counted by rule: a listed rule may have been used`,
@@ -126,7 +127,7 @@ export function unusedAsJson({ asked, answer, observation, baseline, otherRoles 
   return {
     policy: asked.name,
     revision: asked.policies.revision,
-    observed: { ...observation, otherRoles },
+    observed: { ...observedAsJson(observation), otherRoles },
     baseline: { name: baseline.name, isKnown: baseline.sets !== undefined },
     grants: answer.grants.map(placed),
     exclusions: answer.exclusions.map(placed),

@@ -1,6 +1,6 @@
 import { observationOf } from '../../../answers/usage/observation.ts'
 import { unusedOf } from '../../../answers/usage/unused.ts'
-import { lastDays } from '../../../policy/usage/usage.ts'
+import { DAY_MS, lastDays } from '../../../policy/usage/usage.ts'
 import { type Run, UsageError } from '../../command.ts'
 import { json } from '../../format.ts'
 import { askedPolicy } from '../../questions/asked-policy.ts'
@@ -17,12 +17,10 @@ export const policyUnused: Run<typeof unusedSpec> = async ({ options }, io) => {
   if (force && write === undefined) throw new UsageError('--force needs --write DIR')
   const asked = await askedPolicy(options, io)
   const kinds = ['decision', 'role'] as const
-  const usage = await readUsage(
-    asked.settings,
-    { days: lastDays(days, io.now?.() ?? Date.now()), kinds },
-    io,
-  )
-  const observation = observationOf(usage, days)
+  const now = io.now?.() ?? Date.now()
+  // Counts are by UTC day, so that of the begin is read as a whole.
+  const usage = await readUsage(asked.settings, { days: lastDays(days + 1, now), kinds }, io)
+  const observation = observationOf(usage, { begin: now - days * DAY_MS, now })
   const baseline = await findBaseline(options.baseline, observation, asked, io)
   const answer = unusedOf(asked.whole, usage, baseline.sets)
   const report: UnusedReport = {

@@ -12,6 +12,7 @@ import { formatFindings, type Review, reviewDirectory } from '../../policy/revie
 import { runTests } from '../../policy/test.ts'
 import { isPublished } from '../../policy/versions.ts'
 import { readBase, writeBase } from '../../publish/base.ts'
+import { observedInWords } from './observed-words.ts'
 import type { UnusedReport } from './unused-text.ts'
 
 /** A candidate that was written, and the tests that it fails although the policy passes them. */
@@ -31,11 +32,11 @@ export async function writeCandidate(
 ): Promise<WrittenCandidate> {
   const { asked, answer, observation } = report
   if (!observation.isComplete && !force) {
-    const { observedDays, days, uncounted } = observation
+    const { uncounted } = observation
     const why =
-      observedDays < days
-        ? `only ${observedDays} of ${count(days, 'day')} observed: give fewer --days`
-        : `${count(uncounted, 'decision')} could not be counted by rule`
+      uncounted > 0
+        ? `${count(uncounted, 'decision')} could not be counted by rule`
+        : `${observedInWords(observation)}; wait, give fewer --days`
     return decline(`nothing written: ${why}, or add --force`)
   }
   const set = asked.whole
@@ -121,9 +122,12 @@ export function formatCandidate(written: WrittenCandidate): string {
       ? ''
       : `${count(failures.length, 'test')} of ${tests} would fail: keep the grant, or remove the test\n`,
     tests > 0 && failures.length === 0 ? `all of ${count(tests, 'test')} pass\n` : '',
-    ...failures.map((failure) => `  ${printable(failure)}\n`),
+    ...failures.slice(0, mostShown).map((failure) => `  ${printable(failure)}\n`),
+    failures.length > mostShown ? `  … and ${failures.length - mostShown} more\n` : '',
   ].join('')
 }
+
+const mostShown = 100
 
 export function candidateAsJson(written: WrittenCandidate) {
   const { directory, set, dropped, tests, failures, errors } = written

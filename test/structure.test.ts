@@ -210,7 +210,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli/program': ['cli', 'config', 'config/schema', 'serve', 'workers', 'version.ts'],
   // Knows nothing of policies: commands hand it plain data.
   'cli/report': ['cli', 'version.ts'],
-  'cli/policy': ['cli', 'cli/report', 'answers', 'admission', 'config', 'policy/', 'stores/'],
+  'cli/policy': [
+    'cli',
+    'cli/report',
+    'answers',
+    'admission',
+    'config',
+    'policy/',
+    'signing',
+    'stores/',
+  ],
   // What a policy and the configuration together answer.
   'cli/questions': [
     'cli',

@@ -1,5 +1,6 @@
 import { parsePolicyPair } from '../../policy/set/policy-pair.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
+import { isRejection, verifySigned } from '../../signing/trust.ts'
 import { isRevision } from '../../stores/policies/document/policy-document.ts'
 import type { PolicyDocument, PolicyStore } from '../../stores/policies/policy-store.ts'
 import { type LiveState, readLiveState } from '../../stores/policies/proposals/live-state.ts'
@@ -99,7 +100,7 @@ async function readPublishedFiles(
   readOther: ReadOther = async () => undefined,
 ): Promise<VersionFiles> {
   const { store } = source
-  const revision = name === 'live' ? await liveRevision(source) : await fullRevision(name, store)
+  const revision = name === 'live' ? await liveRevision(source) : await fullRevision(name, source)
   if (revision === undefined) return unavailable('nothing is published yet')
   const document = (await store.read(revision)) ?? (await readOther(revision, store))
   if (document === undefined)
@@ -132,10 +133,19 @@ const readProposed: ReadOther = async (name, { proposals }) => {
 /** Where else a revision may be found: only what was published can be pulled or rolled back to. */
 type ReadOther = (revision: string, store: PolicyStore) => Promise<PolicyDocument | undefined>
 
-/** The one revision of the history that starts with this; else the name itself. */
-async function fullRevision(name: string, store: PolicyStore): Promise<string> {
-  const moves = await store.history()
-  const found = new Set(moves.map(({ revision }) => revision).filter((it) => it.startsWith(name)))
+/**
+ * The one revision of the history that starts with this; else the name itself. With `policy.trust`,
+ * moves without signatures do not count: another policy whose revision begins with the same digits
+ * can be found and planted.
+ */
+async function fullRevision(name: string, { store, settings }: Source): Promise<string> {
+  const trust = settings.trust()
+  const moves = (await store.history()).filter(({ revision }) => revision.startsWith(name))
+  const counted =
+    trust === undefined
+      ? moves
+      : moves.filter(({ signed }) => !isRejection(verifySigned(signed, 'live', trust)))
+  const found = new Set(counted.map(({ revision }) => revision))
   if (found.size > 1 && !found.has(name)) {
     return unavailable(
       `${name} is ambiguous: ${found.size} revisions start with it; give more digits`,

@@ -1,8 +1,10 @@
 import type { PolicyStore, ReplicaReport } from '../../stores/policies/policy-store.ts'
+import { readLiveState } from '../../stores/policies/proposals/live-state.ts'
 import type { Run } from '../command.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, formatTable, json, printable } from '../format.ts'
+import { untrustedHead } from '../policy/versions.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
 import {
   convergenceOf,
@@ -15,13 +17,17 @@ import { summarizeShadow } from './shadow-totals.ts'
 import type { statusSpec } from './specs.ts'
 
 /** Shows which revision each replica uses. */
-export const policyStatus: Run<typeof statusSpec> = ({ options }, io) =>
-  withPolicyStore(policySettings(options.config, io), async (store) => {
+export const policyStatus: Run<typeof statusSpec> = async ({ options }, io) => {
+  const settings = policySettings(options.config, io)
+  const trust = settings.trust()
+  return withPolicyStore(settings, async (store) => {
     if (options.forget !== undefined) {
       const forgotten = await forget(options.forget, store)
       io.err(`forgot ${count(forgotten, 'replica')}\n`)
     }
-    const head = await store.head()
+    const live = await readLiveState(store, trust, Date.now())
+    io.err(untrustedHead(live))
+    const { head } = live
     const replicas = await store.replicas()
     const shadow = await summarizeShadow(store, replicas)
     const convergence = head && convergenceOf(head, replicas)
@@ -49,6 +55,7 @@ export const policyStatus: Run<typeof statusSpec> = ({ options }, io) =>
     io.err(formatLost(replicas.filter(({ lost }) => lost)))
     return converged ? exitCodes.done : exitCodes.no
   })
+}
 
 function stateOf({ lost, stale, revision }: ReplicaReport, live: string | undefined): string {
   if (lost) return 'lost'

@@ -132,8 +132,7 @@ export async function withPolicyStore<Result>(
   work: (store: PolicyStore) => Promise<Result>,
 ): Promise<Result> {
   const redis = settings.redis()
-  // Most commands work offline, and ioredis takes long to load. Once loaded, it slows down every walk
-  // over a string: it has a class that extends String, which makes V8 look up charCodeAt at each call.
+  // Most commands work offline, and ioredis takes long to load.
   const { openPolicyStore } = await import('../stores/policies/policy-store.ts')
   const store = await openPolicyStore(redis, { failoverTimeoutMs: failoverTimeout(redis.url) })
   try {

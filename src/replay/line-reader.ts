@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { type DecisionRecord, type NoRecord, readLine, readOwnLine } from './record.ts'
 
 /** Where the lines of one log go, in order. Empty lines go nowhere. */
@@ -28,6 +29,8 @@ export function createLineReader({ record, noRecord }: LineSink): LineReader {
   let rest = ''
   let line = 0
   let isSkipping = false
+  /** Whether `rest` and the current piece are ASCII. */
+  let isPlain = true
 
   function take(text: string): void {
     let at = 0
@@ -52,7 +55,7 @@ export function createLineReader({ record, noRecord }: LineSink): LineReader {
   }
 
   function readOther(raw: string): void {
-    const decoded = decode(raw)
+    const decoded = isPlain ? raw : decode(raw)
     if (decoded === undefined) noRecord({ damage: 'not UTF-8' }, line)
     else if (decoded.trim() !== '') {
       const found = readLine(decoded)
@@ -65,7 +68,9 @@ export function createLineReader({ record, noRecord }: LineSink): LineReader {
     push(bytes) {
       const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
       for (let at = 0; at < buffer.length; at += pieceBytes) {
-        take(rest + buffer.toString('latin1', at, at + pieceBytes))
+        const piece = buffer.subarray(at, at + pieceBytes)
+        isPlain = isAscii(piece) && (isPlain || rest === '')
+        take(rest + piece.toString('latin1'))
       }
     },
     end() {

@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { restoreFastStrings } from '../fast-strings.ts'
 
 /*
- * Everything the gateway changes about V8, in one place. Each part was found in a trace or a profile
+ * Everything the gateway changes about V8, in one place; commands share `restoreFastStrings`. Each part was found in a trace or a profile
  * and measured: docs/decisions/0014-a-settled-process.md. None changes what the gateway answers. A V8
  * that does not know a flag prints that and goes on.
  */
@@ -13,16 +14,6 @@ export function settleProcess(): void {
   keepRequestsYoung()
   collectOldGenerationLess()
   releaseStartupMemory()
-}
-
-/**
- * Once a class extends String (ioredis has one), V8 looks up the methods of all strings the slow way,
- * because it rebuilds a prototype that something inherits from. Reading the prototype through objects
- * makes it fast again; primitive strings do not count as such.
- */
-export function restoreFastStrings(): void {
-  const read = (text: object) => 'slice' in text
-  for (let at = 0; at < 100; at++) read(Object('text'))
 }
 
 /**

@@ -7,7 +7,7 @@ const run = promisify(execFile)
 
 /** Says before and after whether V8 finds the methods of strings the quick way. */
 const script = `
-const { restoreFastStrings } = await import('${resolve('src/serve/settle-process.ts')}')
+const { restoreFastStrings } = await import('${resolve('src/fast-strings.ts')}')
 await import('${resolve('src/serve/serve.ts')}')
 console.log(%HasFastProperties(String.prototype))
 restoreFastStrings()

@@ -187,6 +187,12 @@ describe('a cheat', () => {
 
     expect(code).toBe(1)
     expect(err).toContain('signatures  0/2, and 2 that do not count')
+    const ahead = statement.replace(/"serial":\d+/, '"serial":9007199254740990')
+    const later = `"after":{"revision":"${revision}","serial":9007199254740990}`
+    for (const forged of [ahead, statement.replace('"after":null', later)]) {
+      await redis.client.hset(key, 'statement', forged)
+      expect((await approve(at, revision, 'ann.pem')).err).toContain('its statement is not valid')
+    }
     await redis.client.hset(key, 'statement', '{"version":1}')
     expect((await push(at, revision)).err).toContain('its statement is not valid')
     expect((await at.run(['proposals'])).err).toContain('some proposals are damaged')

@@ -1,3 +1,8 @@
+import type { Trust } from '../../signing/trust.ts'
+import {
+  type ReviewedProposal,
+  reviewProposal,
+} from '../../stores/policies/proposals/review-proposal.ts'
 import type { Run } from '../command.ts'
 import { decline } from '../declined.ts'
 import { json, printable } from '../format.ts'
@@ -5,7 +10,7 @@ import type { Io } from '../io.ts'
 import { compareWithLive, readLive } from '../publish/live.ts'
 import { openSigner, signatureNote } from '../publish/signing.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
-import { checkRevision, openProposal } from './open-proposal.ts'
+import { checkRevision, type OpenProposal, openProposal } from './open-proposal.ts'
 import { formatProposal, nextStep, proposalAsJson, staleReason } from './proposal-in-words.ts'
 import type { approveSpec } from './specs.ts'
 
@@ -42,7 +47,7 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
     const { fingerprint } = signer
     const result = await store.proposals.sign(proposal, { fingerprint, signature })
     if (result !== 'done') return decline(refusals[result](revision))
-    const signed = await openProposal(revision, { store, trust })
+    const signed = withSignature(open, { fingerprint, signature, trust })
     if (output === 'json') io.out(json({ signedBy: signer.name, ...proposalAsJson(signed) }))
     else {
       io.out(printable(`${signer.name} signed ${revision}`).concat('\n'))
@@ -50,6 +55,24 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
     }
     return 0
   })
+}
+
+/** The proposal as it is now; not read again, because someone may have published it already. */
+function withSignature(
+  open: OpenProposal,
+  {
+    fingerprint,
+    signature,
+    trust,
+  }: {
+    readonly fingerprint: string
+    readonly signature: string
+    readonly trust: Trust | undefined
+  },
+): ReviewedProposal {
+  const signatures = new Map(open.proposal.signatures).set(fingerprint, signature)
+  const proposal = { ...open.proposal, signatures }
+  return reviewProposal(proposal, { live: open.live, trust, now: Date.now() }) ?? open
 }
 
 const refusals = {

@@ -30,7 +30,7 @@ export async function openApproved(
     signed: signatures.length === 0 ? undefined : { statement: proposal.statement, signatures },
     // Someone else may publish while a person reads the diff.
     whyStale: (live) => {
-      const again = reviewProposal(proposal, live, trust)
+      const again = reviewProposal(proposal, { live, trust, now: Date.now() })
       return again?.state === 'stale' ? `refused: ${staleReason(again)}` : undefined
     },
   }

@@ -34,8 +34,9 @@ export async function openProposal(
 ): Promise<OpenProposal> {
   const proposal = await findProposal(name, store)
   const { revision } = proposal
-  const live = await readLiveState(store, trust, Date.now())
-  const reviewed = reviewProposal(proposal, live, trust)
+  const now = Date.now()
+  const live = await readLiveState(store, trust, now)
+  const reviewed = reviewProposal(proposal, { live, trust, now })
   if (reviewed === undefined) return decline(altered(revision, 'its statement is not valid'))
   const document = await store.proposals.document(revision)
   if (document === undefined) return decline(altered(revision, 'its document is missing'))

@@ -8,7 +8,7 @@ export function formatProposal(reviewed: ReviewedProposal): string {
   const { proposal, statement } = reviewed
   const lines = [
     `${proposal.revision} over ${predecessorOf(reviewed)}`,
-    `  proposed    by ${authorOf(reviewed)} at ${statement.at}`,
+    `  proposed    by ${authorInWords(reviewed)} at ${statement.at}`,
     `  why         ${statement.message}`,
     ...reportedLines(proposal.about).map((line) => `  reported    ${line}`),
     `  signatures  ${signaturesOf(reviewed)}`,
@@ -22,7 +22,7 @@ export function predecessorOf({ statement, proposal }: ReviewedProposal): string
 }
 
 /** Anyone can claim a name; one that signed the statement is who the configuration says. */
-function authorOf({ statement: { author }, signers }: ReviewedProposal): string {
+function authorInWords({ statement: { author }, signers }: ReviewedProposal): string {
   return signers.includes(author) ? author : `${author} (not verified)`
 }
 

@@ -64,9 +64,10 @@ async function listProposals({
   output,
   trust,
 }: Parts & { readonly trust: Trust | undefined }): Promise<number> {
-  const live = await readLiveState(store, trust, Date.now())
+  const now = Date.now()
+  const live = await readLiveState(store, trust, now)
   const found = await store.proposals.list()
-  const reviewed = found.flatMap((proposal) => reviewProposal(proposal, live, trust) ?? [])
+  const reviewed = found.flatMap((proposal) => reviewProposal(proposal, { live, trust, now }) ?? [])
   if (output === 'json') {
     io.out(json(reviewed.map(proposalAsJson)))
     return 0

@@ -17,7 +17,6 @@ import { checkOver, whyNotOver } from '../publish/over.ts'
 import { authorOf } from '../publish/push.ts'
 import { liveStatement, openSigner, type Signer, signatureNote } from '../publish/signing.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
-import { openProposal } from './open-proposal.ts'
 import { nextStep, predecessorOf, proposalAsJson } from './proposal-in-words.ts'
 import { type Proposed, readProposedPolicy } from './proposed-policy.ts'
 import { proposeSpec } from './specs.ts'
@@ -66,19 +65,15 @@ async function propose(
   const reason = await whyNotOver(activeHead(live), candidate, store)
   if (reason !== undefined) return decline(reason)
 
+  const replaces = await replaceable(revision, { store, live, trust })
   const parent = live.revision
   const document = createDocument(files, { author, message, parent, now: new Date() })
   const statement = liveStatement(document, live.after)
-  const { fingerprint } = signer ?? {}
-  const signatures =
-    fingerprint === undefined || signer === undefined
-      ? []
-      : [{ fingerprint, signature: await signer.sign(statement) }]
+  const signatures = new Map<string, string>()
+  if (signer !== undefined) signatures.set(signer.fingerprint, await signer.sign(statement))
   const about = { kind, over: live.head?.revision ?? null, evidence }
-  const replaces = await replaceable(revision, { store, live, trust })
-  const result = await store.proposals.propose({
-    ...{ document, statement, about, signatures, replaces },
-  })
+  const proposal = { revision, statement, signatures, about }
+  const result = await store.proposals.propose(proposal, { document, replaces })
   if (result === 'changed') return decline(`refused: someone else proposed ${revision} meanwhile`)
   if (result === 'full') {
     return decline(
@@ -87,10 +82,11 @@ async function propose(
   }
 
   if (proposing.place !== undefined) await writeProposed(proposing.place, revision)
-  const stored = await openProposal(revision, { store, trust })
+  const stored = reviewProposal(proposal, { live, trust, now: Date.now() })
+  if (stored === undefined) throw new Error('proposed an invalid statement')
   if (proposing.output === 'json') {
-    const proposal = { ...proposalAsJson(stored), diff: diff && diffAsJson(diff) }
-    for (const piece of jsonPieces(proposal)) io.out(piece)
+    const report = { ...proposalAsJson(stored), diff: diff && diffAsJson(diff) }
+    for (const piece of jsonPieces(report)) io.out(piece)
     return 0
   }
   const by = signer === undefined ? '' : `, signed by ${signer.name}`
@@ -113,7 +109,7 @@ async function replaceable(
   },
 ): Promise<string | undefined> {
   const present = await store.proposals.read(revision)
-  const reviewed = present && reviewProposal(present, live, trust)
+  const reviewed = present && reviewProposal(present, { live, trust, now: Date.now() })
   if (reviewed === undefined || reviewed.state === 'stale') return present?.statement
   const { author, at } = reviewed.statement
   return decline(

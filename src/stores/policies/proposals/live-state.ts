@@ -3,6 +3,8 @@ import { isRejection, type Trust, verifySigned } from '../../../signing/trust.ts
 import type { Head, Move } from '../document/policy-keys.ts'
 import type { ReplicaReport } from '../replicas/replicas.ts'
 
+const maxAheadMs = 24 * 60 * 60 * 1000
+
 /** What is live, as far as `policy.trust` lets a publisher believe Redis. */
 export interface LiveState {
   /** The head in Redis: a publication replaces exactly this one. */
@@ -19,6 +21,11 @@ export interface LiveState {
   readonly problem?: string
 }
 
+/** Whether a serial is further ahead than the clocks of signers: it would exclude all that follow. */
+export function isFarAhead(serial: number, now: number): boolean {
+  return serial > now + maxAheadMs
+}
+
 /** The head that gateways follow: a publication must not undo what its author has not seen. */
 export function activeHead({ head, revision }: LiveState): Head | undefined {
   if (revision === undefined || revision === head?.revision) return head
@@ -31,9 +38,6 @@ interface LiveStore {
   history(): Promise<readonly Move[]>
   replicas(): Promise<readonly ReplicaReport[]>
 }
-
-/** Further ahead than the clocks of two signers can be. */
-const maxAheadMs = 24 * 60 * 60 * 1000
 
 /** Reads what is live. `trust`: the keys of the configuration, if it has any. */
 export async function readLiveState(
@@ -105,10 +109,10 @@ async function reported(store: LiveStore, now: number): Promise<Predecessor | nu
   return newest?.revision === undefined ? null : { revision: newest.revision, serial: now - 1 }
 }
 
-/** Without `policy.trust`, what the head claims. A serial of the far future would exclude all others. */
+/** Without `policy.trust`, what the head claims. */
 function claimedBy(head: Head | undefined, now: number): Predecessor | null {
   const claimed = parseStatement(head?.signed?.statement ?? '')
   if (claimed === undefined || claimed.revision !== head?.revision) return null
   const { revision, serial } = claimed
-  return serial > now + maxAheadMs ? null : { revision, serial }
+  return isFarAhead(serial, now) ? null : { revision, serial }
 }

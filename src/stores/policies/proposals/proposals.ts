@@ -5,7 +5,7 @@ import {
   type PolicyDocument,
   parseDocument,
 } from '../document/policy-document.ts'
-import { type Proposal, type ProposalAbout, readProposal, signatureField } from './proposal.ts'
+import { type Proposal, readProposal, signatureField } from './proposal.ts'
 import { proposeScript, signScript } from './proposal-scripts.ts'
 
 export type { Proposal, ProposalAbout, ProposalEvidence } from './proposal.ts'
@@ -21,12 +21,8 @@ interface KeyedSignature {
   readonly signature: string
 }
 
-/** What to propose. */
-interface NewProposal {
+interface ProposeParts {
   readonly document: PolicyDocument
-  readonly statement: string
-  readonly about: ProposalAbout
-  readonly signatures: readonly KeyedSignature[]
   /** The statement of the proposal that it replaces, if one exists. */
   readonly replaces: string | undefined
 }
@@ -34,7 +30,7 @@ interface NewProposal {
 /** The proposals in one Redis. Whoever can write there can alter them: verify what you read. */
 export interface Proposals {
   /** `changed`: another proposal of this revision exists. `full`: too many proposals are open. */
-  propose(proposal: NewProposal): Promise<'done' | 'changed' | 'full'>
+  propose(proposal: Proposal, parts: ProposeParts): Promise<'done' | 'changed' | 'full'>
   /** `undefined` when it is missing or invalid. */
   read(revision: string): Promise<Proposal | undefined>
   /** The document of a proposal, verified by its checksum. A broken one is a Fault. */
@@ -69,10 +65,9 @@ export function createProposals(redis: RedisClient): Proposals {
   return {
     read,
     list,
-    async propose({ document, statement, about, signatures, replaces = '' }) {
-      const { revision } = document
+    async propose({ revision, statement, about, signatures }, { document, replaces = '' }) {
       const keys = [keyOf(revision), documentKey(revision), index]
-      const fields = signatures.flatMap(({ fingerprint, signature }) => {
+      const fields = [...signatures].flatMap(([fingerprint, signature]) => {
         return [signatureField(fingerprint), signature]
       })
       const values = [

@@ -1,6 +1,6 @@
 import { parseStatement, type Statement } from '../../../signing/statement.ts'
 import { signersOf, type Trust } from '../../../signing/trust.ts'
-import type { LiveState } from './live-state.ts'
+import { isFarAhead, type LiveState } from './live-state.ts'
 import type { Proposal } from './proposal.ts'
 
 /** A proposal, and what may be done with it. */
@@ -22,14 +22,24 @@ export interface ReviewedProposal {
   readonly needed: number
 }
 
+/** What a proposal is reviewed against. */
+interface ReviewParts {
+  readonly live: LiveState
+  readonly trust: Trust | undefined
+  readonly now: number
+}
+
 /** What `policy.trust` and the live policy say about a proposal; `undefined` when it is not valid. */
 export function reviewProposal(
   proposal: Proposal,
-  live: LiveState,
-  trust: Trust | undefined,
+  { live, trust, now }: ReviewParts,
 ): ReviewedProposal | undefined {
   const statement = parseStatement(proposal.statement)
   if (statement?.purpose !== 'live' || statement.revision !== proposal.revision) return undefined
+  // Someone who can write to Redis may have put it there for others to sign: it must neither exclude
+  // later statements nor claim to follow them.
+  const { serial, after } = statement
+  if (isFarAhead(serial, now) || (after?.serial ?? 0) >= serial) return undefined
   const all = [...proposal.signatures.values()]
   const counting =
     trust === undefined ? new Map<string, string>() : bySigner(proposal.statement, all, trust)

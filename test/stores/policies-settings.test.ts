@@ -19,8 +19,18 @@ describe('the settings of policy and redis', () => {
   test('are files in a directory unless said otherwise', () => {
     const { policy, redis } = loadConfig(source(''))
 
-    expect(policy).toEqual({ source: 'files', directory: 'policies', pollSeconds: 3 })
+    expect(policy).toEqual({
+      source: 'files',
+      directory: 'policies',
+      pollSeconds: 3,
+      usage: true,
+      replicaMemory: 86_400,
+    })
     expect(redis).toEqual({ prefix: '{postern}:', commandTimeoutMs: 300, connectTimeoutMs: 1500 })
+  })
+
+  test.each([59, 1.5, '1 d'])('refuse %j as replicaMemory', (value) => {
+    expect(() => loadConfig(source(`policy: { replicaMemory: ${value} }`))).toThrow('replicaMemory')
   })
 
   test('never show the URL, which may hold a password', () => {

@@ -8,6 +8,7 @@ import { formatPolicyFiles } from '../../src/policy/set/format.ts'
 import { parsePolicyPair } from '../../src/policy/set/policy-pair.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { datedKey, inheritanceKey } from '../../src/policy/set/revision.ts'
+import { looksLikeUntil } from '../../src/policy/set/until-comments.ts'
 import { casbinModels } from './casbin-models.ts'
 import {
   type PolicyText,
@@ -121,6 +122,13 @@ describe('"# postern: until"', () => {
     '# postern: expires 2026-12-01',
     '# postern: 2026-12-01',
     '# postern: valid until 2026-12-01',
+    '# postren: until 2026-12-01',
+    '# p\u043estern: until 2026-12-01',
+    '# \u0440\u043e\u0455tern: until 2026-12-01',
+    '# postern\uff1a until 2026-12-01',
+    '# post\u00adern: until 2026-12-01',
+    '#\u200bpostern: until 2026-12-01',
+    '# postern: unti\u04cf 2026-12-01',
   ])('is never taken for an ordinary comment: %s', (comment) => {
     expect(messages({ lines: ['p, a, /b, GET', comment, allow] })).toEqual([
       expect.stringMatching(/^policy\.csv:2: .*(?:is not a date|write exactly)/),
@@ -140,8 +148,26 @@ describe('"# postern: until"', () => {
     '# until 2026-12-01 we need this',
     '# postern: reviewed 2026-10-01',
     '# postern: rules of the shop',
+    '# note: until 2026-12-01 we need this',
   ])('is not seen where it is not meant: %s', (comment) => {
     expect(messages({ lines: [comment, allow] })).toEqual([])
+  })
+
+  test.each([
+    ['blanks', `#${' '.repeat(50_000)}postern: until 2026-12-01 x`],
+    ['invisible characters', `# postern${'\u200b'.repeat(50_000)}: until 2026-12-01`],
+    ['blanks inside', `# postern${' '.repeat(50_000)}: until 2026-12-01`],
+  ])('is found behind many %s', (_, comment) => {
+    expect(messages({ lines: [comment, allow] })).toHaveLength(1)
+  })
+
+  test.each([
+    ['letters', `#${'a'.repeat(500_000)}\rx`],
+    ['number signs', '#'.repeat(500_000)],
+    ['colons', `# postern${':'.repeat(500_000)}`],
+    ['letters that normalize to many', `# postern: ${'\ufdfa'.repeat(500_000)}`],
+  ])('takes no time to look for in many %s', (_, comment) => {
+    expect(looksLikeUntil(comment)).toBe(false)
   })
 
   test.each([
@@ -158,6 +184,7 @@ describe('"# postern: until"', () => {
   test.each([
     ['inside an entry', '- method: GET\n# postern: until 2026-12-01\n  path: /a\n  reason: r', 2],
     ['above a blank line', `${until}\n\n- { method: GET, path: /a, reason: r }`, 1],
+    ['in a list without entries', until, 1],
     ['at the end', `- { method: GET, path: /a, reason: r }\n${until}`, 2],
     [
       'above two entries on one line',

@@ -47,6 +47,7 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
         report({ file: file.name, line, message: tooLong(raw.length) })
         continue
       }
+      const hash = raw.lastIndexOf('#')
       const result = readLine(raw, Object.freeze({ file: file.name, line }))
       if ('problems' in result) {
         // The last column of a `g` line is a role key, which may contain "#".
@@ -58,12 +59,8 @@ export function createCsvParser(model: Model, report: (problem: Problem) => void
         for (const { field, message } of result.problems) {
           report({ file: file.name, line, column: columnOf(raw, field), message })
         }
-      } else if (
-        first === 'g' &&
-        raw.includes('#') &&
-        looksLikeUntil(raw.slice(raw.indexOf('#')))
-      ) {
-        report({ file: file.name, line, column: raw.indexOf('#') + 1, message: onlyAboveLines })
+      } else if (hash !== -1 && looksLikeUntil(raw.slice(hash))) {
+        report({ file: file.name, line, column: hash + 1, message: onlyAboveLines })
       } else if (limit === undefined) {
         if ('path' in result) rules.push(result)
         else inheritances.push(result)

@@ -11,7 +11,6 @@ export function exclusionExpiry(
   report: (problem: Problem) => void,
 ): ReadonlyMap<number, number> {
   const found = new Map<number, number>()
-  if (!/postern/i.test(text)) return found
   const comments = createUntilComments(name, report)
   for (const [index, raw] of text
     .replace(/^\uFEFF/, '')

@@ -30,7 +30,11 @@ export function parseExclusions(
 
   for (const { pos, message } of [...document.errors, ...document.warnings])
     complain(pos[0], message)
-  if (document.errors.length > 0 || document.contents === null) return []
+  if (document.errors.length > 0) return []
+  if (document.contents === null) {
+    exclusionExpiry(file, [], report)
+    return []
+  }
   if (!isSeq(document.contents)) {
     complain(0, 'invalid exclusion list: write a YAML list of entries with method, path and reason')
     return []

@@ -50,17 +50,29 @@ export function createUntilComments(
 
 const exactForm = /^#\s*postern:\s*until\s+(\S+)$/
 
-/** Whether the author of a comment probably meant that a line expires. */
+/**
+ * Whether the author of a comment probably meant that a line expires, or a reader would believe so:
+ * letters that only look like "postern" must not make a grant permanent that looks temporary.
+ */
 export function looksLikeUntil(comment: string): boolean {
-  const [, colon = '', text = ''] = directive.exec(comment) ?? []
+  // Cut before it is normalized, which can make a text eighteen times longer.
+  const start = comment.replaceAll(invisible, '').replace(/^[#;\s]+/, '')
+  const visible = start.replaceAll(/\s+/g, ' ').slice(0, 200).normalize('NFKC')
+  const [, name = '', colon = '', text = ''] = directive.exec(visible) ?? []
   const [word = ''] = text.toLowerCase().split(/[\s:=]/)
+  if (name.toLowerCase() !== 'postern') return colon !== '' && word === 'until' && isLookalike(name)
   if (word === 'until') return true
   if (colon === '' || word === 'ignore' || word === 'empty') return false
   return nearest(word, ['until']) !== undefined || otherWords.test(text)
 }
 
-const directive = /^[#;\s]*postern\s*([:=]?)\s*(.*)$/i
+const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+const directive = /^([^\s:=]+)\s*([:=]?)\s*(.*)$/s
 const otherWords = /^(?:till?\b|expir|\d{4}-)|\buntil\b/i
+
+function isLookalike(name: string): boolean {
+  return nearest(name, ['postern']) !== undefined || /[^\p{ASCII}]/u.test(name)
+}
 
 const wrongForm =
   'invalid comment: write exactly "# postern: until 2026-12-01", or a time such as 2026-12-01T18:00:00Z, and nothing else on the line'

@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { readTrust } from '../../src/stores/keys/trusted-keys.ts'
 import { formatDocument } from '../../src/stores/policies/document/policy-document.ts'
+import { openFeed } from '../stores/trusted-feed.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { documentOf } from '../support/policy-files.ts'
 import { prefix, publish } from '../support/published-policies.ts'
-import { createOffice, push } from './approval-office.ts'
+import { until } from '../support/until.ts'
+import { createOffice, push, trustedKeys } from './approval-office.ts'
 import { folder } from './policy-runner.ts'
 
 const redis = emptiedRedis()
@@ -81,3 +85,25 @@ async function checksumOf(content: object): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', Buffer.from(JSON.stringify(content)))
   return Buffer.from(digest).toString('hex')
 }
+
+test('a key is replaced without a gap: what is live is signed again before gateways forget the key', async () => {
+  const { at, revision } = await signedPolicy()
+  const old = await openFeed(redis, { trust: readTrust({ keys: trustedKeys, signatures: 1 }, '.') })
+  const keys = [...trustedKeys].filter((line) => line.endsWith('ben'))
+  const trust = readTrust({ keys, signatures: 1 }, '.')
+  await at.write(
+    'config/postern.yaml',
+    stringify({
+      application: { mode: 'dev' },
+      redis: { url: redis.url, prefix },
+      policy: { source: 'redis', trust: { keys } },
+    }),
+  )
+
+  const done = await push(at, '--no-tests', '-m', 'without ann', '--key', 'ben.pem')
+
+  expect(done).toMatchObject({ code: 0, err: expect.stringContaining('signed by ben') })
+  await until(() => old.state().trust?.signers.join() === 'ben')
+  expect(old.revision()).toBe(revision)
+  expect((await openFeed(redis, { trust })).revision()).toBe(revision)
+})

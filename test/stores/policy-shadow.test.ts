@@ -285,6 +285,7 @@ describe('a gateway with a shadow', () => {
     const document = documentOf(['clerk, /a, GET'])
     const { revision, sequence, ...head } = await pushShadow(gateway.store, document)
     await until(async () => (await gateway.report()) !== undefined)
+    await gateway.ask('/b')
     await damage(documentKey(document))
     // As if it had been pushed again.
     const again = { revision, sequence: sequence + 1, ...head }
@@ -296,6 +297,8 @@ describe('a gateway with a shadow', () => {
     expect(await gateway.report()).toMatchObject({
       evaluatingMs: 0,
       problem: expect.stringMatching(reason),
+      // Not what the shadow before had counted.
+      evidence: { evaluated: 0, wouldDeny: 0, against: [], disagreements: [] },
     })
     expect([await gateway.ask('/a'), await gateway.ask('/c')]).toEqual(['allowed', 'denied'])
     expect(await gateway.shadowState()).toMatchObject({ lastError: expect.stringMatching(reason) })

@@ -70,17 +70,19 @@ export class ShadowComparison {
     this.#running = undefined
   }
 
-  counts(): ShadowCounts {
-    const { evaluated = 0, wouldDeny = 0, wouldAllow = 0, failed = 0 } = this.#counts ?? {}
+  /** What was counted about the shadow with this sequence: nothing, unless it was the last one. */
+  counts(sequence = this.#counts?.sequence): ShadowCounts {
+    if (this.#counts === undefined || this.#counts.sequence !== sequence) return nothing
+    const { evaluated, wouldDeny, wouldAllow, failed } = this.#counts
     return { evaluated, wouldDeny, wouldAllow, failed }
   }
 
-  /** What was counted since the last start with another sequence. */
-  evidence(): Evidence {
+  evidence(sequence = this.#counts?.sequence): Evidence {
+    const own = this.#counts?.sequence === sequence ? this.#counts : undefined
     return {
-      ...this.counts(),
-      against: [...(this.#counts?.against ?? [])].slice(-bounds.against),
-      disagreements: this.#counts?.disagreements.list() ?? [],
+      ...this.counts(sequence),
+      against: [...(own?.against ?? [])].slice(-bounds.against),
+      disagreements: own?.disagreements.list() ?? [],
     }
   }
 
@@ -104,6 +106,8 @@ export class ShadowComparison {
     }
   }
 }
+
+const nothing: ShadowCounts = { evaluated: 0, wouldDeny: 0, wouldAllow: 0, failed: 0 }
 
 function compare({ policies, counts }: Running, identified: Identified, live: Decision): void {
   const { call, arrival } = identified.received

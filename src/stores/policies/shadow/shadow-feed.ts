@@ -12,8 +12,9 @@ export interface ShadowEvaluation {
   /** From now on; a sequence that it knows continues the counts. */
   start(policies: CompiledPolicies, sequence: number): void
   stop(): void
-  counts(): ShadowCounts
-  evidence(): Evidence
+  /** About the shadow with this sequence; all 0 for one that was never started. */
+  counts(sequence: number): ShadowCounts
+  evidence(sequence: number): Evidence
 }
 
 /** What operators see of the shadow. */
@@ -71,7 +72,7 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
   const { load, evaluation, reports, live, log } = parts
   let stored: string | undefined
   let seen: string | undefined
-  let head: ShadowHead | undefined
+  let found: ShadowHead | undefined
   let current: Current | undefined
   let id: string | undefined
   let complaint: string | undefined
@@ -80,13 +81,13 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
   function settle(): void {
     if (stored !== seen) {
       seen = stored
-      head = stored === undefined ? undefined : parseShadowHead(stored)
-      if (stored !== undefined && head === undefined) {
+      found = stored === undefined ? undefined : parseShadowHead(stored)
+      if (stored !== undefined && found === undefined) {
         log.warn({}, 'stored shadow is invalid; end it with "postern policy shadow end"')
       }
     }
     // An older publisher leaves the shadow in Redis when it makes it live.
-    const wanted = head?.revision === live() ? undefined : head
+    const wanted = found?.revision === live() ? undefined : found
     const failedAt = current?.failed?.at ?? Number.POSITIVE_INFINITY
     if (wanted?.sequence !== current?.head.sequence || now() - failedAt >= retryMs) replace(wanted)
   }
@@ -95,7 +96,8 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
     current?.loading.abort()
     evaluation.stop()
     if (current !== undefined && wanted?.sequence !== current.head.sequence) {
-      log.info({ revision: current.head.revision, ...evaluation.counts() }, 'shadow policy ended')
+      const { revision, sequence } = current.head
+      log.info({ revision, ...evaluation.counts(sequence) }, 'shadow policy ended')
     }
     current = wanted && { head: wanted, loading: new AbortController() }
     if (current !== undefined) void take(current)
@@ -122,16 +124,16 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
 
   async function report(): Promise<void> {
     if (current === undefined || id === undefined) return
-    const { evaluating, failed } = current
+    const { head, evaluating, failed } = current
     if (evaluating === undefined && failed === undefined) return
     const own = {
       id,
       evaluatingMs: evaluating === undefined ? 0 : Math.round(now() - evaluating.since),
       ...(failed !== undefined && { problem: failed.reason }),
-      evidence: evaluation.evidence(),
+      evidence: evaluation.evidence(head.sequence),
     }
     try {
-      await reports.report(own, current.head.sequence)
+      await reports.report(own, head.sequence)
       complaint = undefined
     } catch (error) {
       const reason = failureText(error)
@@ -152,7 +154,7 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
         revision: current.head.revision,
         since: evaluating?.at,
         lastError: failed?.reason,
-        ...evaluation.counts(),
+        ...evaluation.counts(current.head.sequence),
       }
     },
     report(own) {

@@ -7,7 +7,9 @@ import { verifySigned } from '../../src/signing/trust.ts'
 import { readTrust } from '../../src/stores/keys/trusted-keys.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { testSigner } from '../support/policy-signers.ts'
-import { prefix, testStore } from '../support/published-policies.ts'
+import { prefix, readyz, testStore } from '../support/published-policies.ts'
+import { startPostern } from '../support/start-postern.ts'
+import { until } from '../support/until.ts'
 import { folder, policy } from './policy-runner.ts'
 import { sayAs } from './shadow-replica.ts'
 
@@ -83,6 +85,26 @@ describe('a shadow under policy.trust', () => {
     expect(verifySigned(both, 'shadow', at.trust)).toMatchObject({ signers: ['ann', 'ben'] })
     expect(both?.statement).toBe(head?.signed?.statement)
     expect(await stored()).toMatchObject({ author: head?.author, message: head?.message })
+  })
+
+  test('waits at a gateway until enough people signed it, which is not a rejection', async () => {
+    const at = await office(2)
+    const { opsPort } = await startPostern({
+      config: {
+        redis: { url: redis.url, prefix },
+        policy: { source: 'redis', pollSeconds: 1, trust: { keys, signatures: 2 } },
+      },
+    })
+    const shadow = async () => (await readyz(opsPort)).policy.shadow
+    await at.push('--shadow', '--key', 'ann.pem')
+    await until(async () => (await shadow())?.lastError !== undefined)
+    const waiting = await shadow()
+    const metrics = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
+    await at.push('--shadow', '--key', 'ben.pem')
+    await until(async () => (await shadow())?.since !== undefined)
+
+    expect(waiting?.lastError).toContain('waits for signatures: 1 of 2 (ann)')
+    expect(metrics).toMatch(/^postern_policy_rejected_total\{reason="under-signed"\} 0$/m)
   })
 
   test('never makes a person sign what someone else put there as a statement', async () => {

@@ -1,25 +1,17 @@
 import type { LivePolicies } from '../../policy/live.ts'
 import type { Trust } from '../../signing/trust.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
-import { createRedis, type RedisClient, type RedisSettings } from '../redis/redis.ts'
+import { createRedis, type RedisSettings } from '../redis/redis.ts'
+import { openShadowFeed } from './open-shadow-feed.ts'
 import { createPolicyDirectory } from './policy-directory.ts'
 import { createPolicyFeed, type PolicyFeed } from './policy-feed.ts'
 import { createPolicySnapshot } from './policy-snapshot.ts'
 import type { PolicyState } from './policy-source.ts'
-import { createPrepare } from './prepare-offer.ts'
 import { createPublishedPolicies } from './published-policies.ts'
 import { createReporting, type Reporting } from './replica-reporting.ts'
 import { createReplicas } from './replicas/replicas.ts'
-import {
-  createShadowFeed,
-  missingShadow,
-  type ShadowEvaluation,
-  type ShadowFeed,
-  type ShadowState,
-} from './shadow/shadow-feed.ts'
-import { createShadowReports } from './shadow/shadow-reports.ts'
-import { createDocumentOffers } from './stored-document.ts'
-import { createRejectionCounts, createTrustGate, type TrustGate } from './trust-gate.ts'
+import type { ShadowEvaluation, ShadowState } from './shadow/shadow-feed.ts'
+import { createRejectionCounts, createTrustGate } from './trust-gate.ts'
 
 interface PolicySourceSettings {
   readonly source: 'files' | 'redis'
@@ -80,7 +72,7 @@ async function openRedis(parts: PolicySourceParts) {
   const counts = createRejectionCounts()
   const gate = trust && createTrustGate(trust, 'live', counts)
   const shadowGate = trust && createTrustGate(trust, 'shadow', counts)
-  const shadow = parts.shadow && openShadow(redis, parts.shadow, { ...parts, gate: shadowGate })
+  const shadow = parts.shadow && openShadowFeed(redis, parts.shadow, { ...parts, gate: shadowGate })
   let reporting: Reporting | undefined
   const listeners: (() => void)[] = []
 
@@ -122,25 +114,6 @@ async function openRedis(parts: PolicySourceParts) {
       await redis.close()
     },
   }
-}
-
-/** The shadow is loaded as the live policy is: what is large, in a thread. */
-function openShadow(
-  redis: RedisClient,
-  evaluation: ShadowEvaluation,
-  { live, log, gate }: PolicySourceParts & { readonly gate: TrustGate | undefined },
-): ShadowFeed {
-  const readOffer = createDocumentOffers(redis, { snapshot: false, gate })
-  return createShadowFeed({
-    async load(head, signal) {
-      const offer = await readOffer(head, { isFirst: false, signal })
-      if (offer === undefined) throw missingShadow(head.revision)
-      return createPrepare(signal)(offer)
-    },
-    reports: createShadowReports(redis),
-    live: live.revision,
-    ...{ evaluation, log },
-  })
 }
 
 function times({ pollSeconds, maxAge }: PolicySourceSettings) {

@@ -1,4 +1,3 @@
-import { Fault } from '../../../errors.ts'
 import type { CompiledPolicies } from '../../../policy/engine/decision.ts'
 import type { Evidence, ShadowCounts } from '../../../policy/shadow/evidence.ts'
 import { failureText } from '../../feed/failure-text.ts'
@@ -172,10 +171,4 @@ export function createShadowFeed(parts: ShadowFeedParts): ShadowFeed {
 
 function now(): number {
   return performance.now()
-}
-
-/** A Fault for a shadow whose document is gone. */
-export function missingShadow(revision: string): Fault {
-  const reason = `the document of ${revision} is missing: push the shadow again`
-  return new Fault('policies', { reason })
 }

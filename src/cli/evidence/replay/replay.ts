@@ -24,6 +24,8 @@ export const policyReplay: Run<typeof replaySpec> = async (call, io) => {
   const { set, files } = await readVersion(name, settings, io)
   const slowness = slownessOf(reportEngine(set, io))
   const notes = slowness === undefined ? [] : [slowness]
+  // Before the replay, which then takes long.
+  if (output !== 'json') for (const note of notes) io.err(`note: ${printable(note)}\n`)
   const result = await replayLogs(call.arguments, set, io)
 
   const failed = isFailed(result, failOn)
@@ -31,10 +33,8 @@ export const policyReplay: Run<typeof replaySpec> = async (call, io) => {
   if (output === 'json') {
     const document = { policies: name, failed, notes, ...result }
     for (const piece of jsonPieces(document)) io.out(piece)
-  } else if (output === 'text') {
-    for (const note of notes) io.err(`note: ${printable(note)}\n`)
-    io.out(formatReplay(result, policy))
-  } else {
+  } else if (output === 'text') io.out(formatReplay(result, policy))
+  else {
     const reviewed = isPublished(name) ? [] : files.map((file) => file.name)
     const report = replayReport(result, { policy, failOn, files: reviewed, notes })
     io.out(renderReport(report, output, io))
@@ -50,11 +50,7 @@ export const policyReplay: Run<typeof replaySpec> = async (call, io) => {
  * Asks a policy again what the gateways decided that wrote these logs, and shows the progress on a
  * terminal. Throws `Invalid` when a log does not exist.
  */
-export async function replayLogs(
-  names: readonly string[],
-  set: PolicySet,
-  io: Io,
-): Promise<Replay> {
+async function replayLogs(names: readonly string[], set: PolicySet, io: Io): Promise<Replay> {
   const logs = await findLogs(names, { cwd: io.cwd, stdin: () => io.streamStdin?.() ?? noBytes() })
   // Else a decision takes three times the CPU after `push` has loaded ioredis.
   restoreFastStrings()
@@ -88,7 +84,8 @@ export async function showReplay(file: string, set: PolicySet, io: Io): Promise<
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
-function whyNothing({ decisions, lines, notAsked }: Replay): string {
+function whyNothing({ decisions, lines, notAsked, unreadable }: Replay): string {
+  if (lines === 0 && unreadable.length > 0) return 'no log could be read'
   if (decisions === 0) {
     return `no decisions in ${lines.toLocaleString('en-US')} lines: set logger.decisions.enabled at the gateways, and name their decision logs`
   }

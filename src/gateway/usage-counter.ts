@@ -27,7 +27,7 @@ interface UsageCounter {
 }
 
 /** How many different things are counted between two calls of `take`: a few megabytes at most. */
-export const usageLimits = { decisions: 20_000, roles: 500, refusals: 1000 } as const
+export const usageLimits = { decisions: 20_000, roles: 2000, refusals: 1000 } as const
 
 interface UsageCounterParts {
   /** Whether refused paths may be kept; else only their routes are. */

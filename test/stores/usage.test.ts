@@ -118,12 +118,15 @@ describe('usage in Redis', () => {
     await store.add(batch(sample))
     const key = (kind: string) => `{test}:usage:${day}:${kind}`
     await redis.client.hset(key('decision'), 'bad', 'x', 'neg', '-1 5', 'big', '9'.repeat(40))
+    await redis.client.hset(key('decision'), 'late', '1 9999999999999999')
     await redis.client.hset(key('role'), 'not json', '1 1', '[7]', '1 1', '"text"', '1 1')
     await redis.client.hset(key('refusal'), '["a"]', '1 1', `["${'x'.repeat(5000)}"]`, '1 1')
     await redis.client.hset(key('observed'), '25 r-0123456789ab', '1 1', '3 evil', '1 1')
 
     const usage = await store.read([day], entryKinds)
-    expect([...usage.decisions.keys()]).toEqual(['a-rule'])
+    expect([...usage.decisions.keys()].toSorted()).toEqual(['a-rule', 'late'])
+    // A time that no Date can hold would end the command that prints it.
+    expect(() => new Date(usage.decisions.get('late')?.last ?? 0).toISOString()).not.toThrow()
     expect([...usage.roles.keys()]).toEqual(['clerk'])
     expect(usage.refusals).toHaveLength(1)
     expect(usage.observed).toHaveLength(1)

@@ -28,13 +28,17 @@ export function candidateWithout(
   files: readonly PolicyFile[],
   set: PolicySet,
   unused: UnusedAnswer,
+  areRolesCounted: boolean,
 ): Candidate {
   const old = <What>(list: readonly { readonly what: What; readonly isNew: boolean }[]) =>
     list.filter(({ isNew }) => !isNew).map(({ what }) => what)
   const rules = new Set(old(unused.grants).map(ruleUsageKey))
   const exclusions = new Set(old(unused.exclusions).map(exclusionUsageKey))
   const isKeptRule = (rule: Rule) => !rules.has(ruleUsageKey(rule))
-  const isKept = keptInheritances(set, isKeptRule, new Set(old(unused.roles)))
+  // A role whose tokens were not counted by name may still need what it inherits.
+  const isKept = areRolesCounted
+    ? keptInheritances(set, isKeptRule, new Set(old(unused.roles)))
+    : () => true
 
   const parse = createCsvParser(set.model, () => {})
   const reduced = files.map((file): PolicyFile => {

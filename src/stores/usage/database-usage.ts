@@ -90,25 +90,29 @@ export function createDatabaseUsage({ db, shapes }: Database): UsageStore {
     read: (days, kinds) =>
       withTable(async () => {
         const collector = createUsageCollector()
-        const { rows } = await sql<{
-          day: string
-          kind: EntryKind
-          name: string
-          count: string
-          last: string
-        }>`
-          select to_char(day, 'YYYY-MM-DD') as day, kind, name, count::text as count,
-                 last_ms::text as last
+        // Only observed hours are of one day; what has a name is added up where it is stored.
+        const { rows } = await sql<StoredRow>`
+          select to_char(max(day), 'YYYY-MM-DD') as day, kind, name, sum(count)::text as count,
+                 max(last_ms)::text as last
           from postern_policy_usage
           where day in (select json_array_elements_text(${JSON.stringify(days)}::json)::date)
             and kind in (select json_array_elements_text(${JSON.stringify(kinds)}::json))
-          order by day, kind, name`.execute(db)
-        for (const { day, kind, name, count, last } of rows) {
-          collector.add({ day, kind, name, count: Number(count), last: Number(last) })
+          group by kind, name, case when kind = 'observed' then day end
+          order by kind, name`.execute(db)
+        for (const { count, last, ...stored } of rows) {
+          if (!collector.add({ ...stored, count: Number(count), last: Number(last) })) break
         }
         return collector.usage()
       }),
   }
+}
+
+interface StoredRow {
+  readonly day: string
+  readonly kind: EntryKind
+  readonly name: string
+  readonly count: string
+  readonly last: string
 }
 
 /** Where Postern may not create tables, a gateway works without this one, and counts nothing. */

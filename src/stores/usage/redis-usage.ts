@@ -54,6 +54,8 @@ export function createRedisUsage({ prefix, run, runScript }: RedisClient): Usage
   ): Promise<void> {
     const key = keyOf(day, kind)
     let cursor = '0'
+    // HSCAN may return a field twice while others write to the hash.
+    const seen = new Set<string>()
     // A hash that someone keeps adding to has an end here.
     let left = 4 * mostNames[kind]
     do {
@@ -62,15 +64,9 @@ export function createRedisUsage({ prefix, run, runScript }: RedisClient): Usage
       )
       for (let at = 0; at + 1 < pairs.length; at += 2, left--) {
         const [, count = '', last = ''] = /^(\d{1,16}) (\d{1,16})$/.exec(pairs[at + 1] ?? '') ?? []
-        if (count === '') continue
-        const stored = {
-          kind,
-          day,
-          name: pairs[at] ?? '',
-          count: Number(count),
-          last: Number(last),
-        }
-        if (!take(stored)) return
+        const name = pairs[at] ?? ''
+        if (count === '' || seen.size === seen.add(name).size) continue
+        if (!take({ kind, day, name, count: Number(count), last: Number(last) })) return
       }
       cursor = next
     } while (cursor !== '0' && left > 0)

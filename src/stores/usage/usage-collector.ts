@@ -41,8 +41,10 @@ export function createUsageCollector(): UsageCollector {
   }
 
   return {
-    add({ kind, day, name, count, last }) {
-      if (name.length > longestName || !isCount(count) || !isCount(last)) return true
+    add({ kind, day, name, ...stored }) {
+      if (name.length > longestName || !isCount(stored.count) || !isCount(stored.last)) return true
+      const count = safe(stored.count)
+      const last = Math.min(stored.last, latestTime)
       if (kind === 'observed') {
         const seen = observedIn(name)
         if (seen !== undefined) observed.push({ day, ...seen, decisions: count })
@@ -75,8 +77,11 @@ function order(a: ObservedHour, b: ObservedHour): number {
 }
 
 function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0
+  return Number.isInteger(value) && value >= 0
 }
+
+/** The last moment that a Date can hold. */
+const latestTime = 8_640_000_000_000_000
 
 function safe(value: number): number {
   return Math.min(value, Number.MAX_SAFE_INTEGER)

@@ -35,7 +35,7 @@ export const otherName = '*'
 export const mostNames: Readonly<Record<EntryKind, number>> = {
   observed: 1000,
   decision: 50_000,
-  role: 1000,
+  role: 5000,
   refusal: 2000,
 }
 

@@ -34,7 +34,7 @@ export function formatUnused(report: UnusedReport): string {
     section(
       old(roles),
       ['role that no token carried', 'roles that no token carried'],
-      ({ what }) => [what, ownRules(what, asked)],
+      roleRow(asked),
     ),
     section(
       unmentioned,
@@ -103,14 +103,18 @@ function table(rows: readonly (readonly string[])[]): string {
 
 const mostShown = 200
 
-function ownRules(roleKey: string, { whole }: AskedPolicy): string {
-  const { rules, inheritances } = whole
-  const own = rules.filter((rule) => rule.roleKey === roleKey).length
-  const links = inheritances.filter((each) => each.roleKey === roleKey).length
-  return [
-    ...(own > 0 ? [count(own, 'rule')] : []),
-    ...(links > 0 ? [`inherits from ${count(links, 'role')}`] : []),
-  ].join(', ')
+/** A role, and what it has. */
+function roleRow({ whole }: AskedPolicy) {
+  const rules = Map.groupBy(whole.rules, ({ roleKey }) => roleKey)
+  const links = Map.groupBy(whole.inheritances, ({ roleKey }) => roleKey)
+  return ({ what }: { readonly what: string }): readonly string[] => {
+    const [own, parents] = [rules.get(what)?.length ?? 0, links.get(what)?.length ?? 0]
+    const facts = [
+      ...(own > 0 ? [count(own, 'rule')] : []),
+      ...(parents > 0 ? [`inherits from ${count(parents, 'role')}`] : []),
+    ]
+    return [what, facts.join(', ')]
+  }
 }
 
 export function unusedAsJson({ asked, answer, observation, baseline, otherRoles }: UnusedReport) {

@@ -3,7 +3,7 @@ import { unusedOf } from '../../../answers/usage/unused.ts'
 import { DAY_MS, lastDays } from '../../../policy/usage/usage.ts'
 import { type Run, UsageError } from '../../command.ts'
 import { json } from '../../format.ts'
-import { askedPolicy } from '../../questions/asked-policy.ts'
+import { type AskedPolicy, askedPolicy } from '../../questions/asked-policy.ts'
 import { printNotes } from '../../questions/notes.ts'
 import { findBaseline } from './baseline.ts'
 import type { unusedSpec } from './specs.ts'
@@ -15,7 +15,7 @@ import { candidateAsJson, formatCandidate, writeCandidate } from './write-candid
 export const policyUnused: Run<typeof unusedSpec> = async ({ options }, io) => {
   const { days, write, force, output } = options
   if (force && write === undefined) throw new UsageError('--force needs --write DIR')
-  const asked = await askedPolicy(options, io)
+  const asked = withCasbinNote(await askedPolicy(options, io))
   const kinds = ['decision', 'role'] as const
   const now = io.now?.() ?? Date.now()
   // Counts are by UTC day, so that of the begin is read as a whole.
@@ -40,4 +40,11 @@ export const policyUnused: Run<typeof unusedSpec> = async ({ options }, io) => {
   } else if (written !== undefined) io.out(formatCandidate(written))
   printNotes(asked.notes, io)
   return 0
+}
+
+function withCasbinNote(asked: AskedPolicy): AskedPolicy {
+  if (asked.whole.model.casbin === undefined) return asked
+  const note =
+    'Casbin evaluates this model, and only its matcher knows which roles it allows: a role may need no rule that names it'
+  return { ...asked, notes: [...asked.notes, note] }
 }

@@ -43,7 +43,7 @@ export async function writeCandidate(
   const isLeft = answer.grants.filter(({ isNew }) => !isNew).length < set.rules.length
   if (!isLeft) return decline('nothing written: no rule was used, so no rule would be left')
 
-  const candidate = candidateWithout(asked.files, set, answer)
+  const candidate = candidateWithout(asked.files, set, answer, report.otherRoles === 0)
   const tests = await testsFor(report, io)
   const files = [
     ...candidate.files.map(({ name, text }) => ({ name: ownName(name, asked.name), text })),

@@ -50,14 +50,13 @@ export function* createCasbinEngine(
   }
   const decisions = new Map<Rule, Decision>()
 
-  const all = [...ruleOf]
   let period = { from: Number.NEGATIVE_INFINITY, to: ends[0] ?? Number.POSITIVE_INFINITY }
 
   /** Drops the lines that have expired, and takes back those that a clock set back revives. */
   function enter(at: number): void {
     const next = ends.findIndex((end) => at < end)
     const passed = next === -1 ? ends.length : next
-    rows = all.flatMap(([row, rule]) => (isExpired(rule, at) ? [] : [row]))
+    rows = [...ruleOf].flatMap(([row, rule]) => (isExpired(rule, at) ? [] : [row]))
     setRows(rows)
     inherits = finish(createRelations(inheritances.filter((each) => !isExpired(each, at))))
     period = {

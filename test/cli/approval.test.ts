@@ -287,6 +287,8 @@ describe('one signature', () => {
     const revision = (await live())?.revision ?? ''
     await at.edit('/orders, GET', '/orders, POST')
     await push(at, '-m', 'second', '--no-tests', '--key', 'ben.pem', '--over', revision)
+    // The owner of the key, not the user of the operating system.
+    expect((await live())?.author).toBe('ben')
     const bare = await at.run(['rollback', revision, '--yes', '--no-wait'])
     const back = await at.run(['rollback', revision, '--yes', '--no-wait', '--key', 'ann.pem'])
 

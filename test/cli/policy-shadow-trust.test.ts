@@ -118,7 +118,7 @@ describe('a shadow under policy.trust', () => {
     await at.push('--shadow', '--key', 'ben.pem')
 
     const { signed } = (await stored()) ?? {}
-    expect(JSON.parse(signed?.statement ?? '')).toMatchObject({ purpose: 'shadow', author: 'ann' })
+    expect(JSON.parse(signed?.statement ?? '')).toMatchObject({ purpose: 'shadow', author: 'ben' })
     expect(verifySigned(signed, 'shadow', at.trust)).toMatchObject({ signers: ['ben'] })
   })
 

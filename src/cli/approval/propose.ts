@@ -30,10 +30,10 @@ export const policyPropose: Run<typeof proposeSpec> = async (call, io) => {
     throw new UsageError(`-m is required: ${proposeSpec.options.message.required}`)
   }
   checkOver(options.over)
-  const author = authorOf(options.author, io)
   const settings = policySettings(options.config, io)
   const trust = settings.trust()
   const signer = options.key === undefined ? undefined : await openSigner(options.key, trust, io)
+  const author = authorOf(options.author, signer, io)
   const proposed = await readProposedPolicy(call, settings, io)
   if (typeof proposed === 'number') return proposed
   return withPolicyStore(settings, (store) =>

@@ -26,7 +26,10 @@ and results in Redis for 30 days, where others review and sign it. Nothing chang
       value: 'REVISION|live',
       description: 'propose only if this revision is live; "live" replaces any revision',
     },
-    author: { value: 'NAME', description: 'author of the proposal (default: your user name)' },
+    author: {
+      value: 'NAME',
+      description: 'author of the proposal (default: the owner of the key, else your user name)',
+    },
     ...outputOption,
     ...configOption,
   },

@@ -7,7 +7,7 @@ import { readCandidate } from './candidate.ts'
 import { rehearse } from './dry-run.ts'
 import { checkOver } from './over.ts'
 import { publishPolicy, reportPublication } from './publish.ts'
-import { ownSigning } from './signing.ts'
+import { ownSigning, type Signer } from './signing.ts'
 import { messageOption, type pushSpec } from './specs.ts'
 import { waitingOf } from './waiting.ts'
 
@@ -20,10 +20,10 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   }
   checkOver(options.over)
   const { waitSeconds, allowLost, replicas } = waitingOf(options)
-  const author = authorOf(options.author, io)
   const settings = policySettings(options.config, io)
   const name = named ?? settings.directory
   const signing = await ownSigning(options.key, settings.trust(), { proposed: name, io })
+  const author = authorOf(options.author, signing.signer, io)
 
   const candidate = await readCandidate(name, options, { settings, io })
   if (typeof candidate === 'number') return candidate
@@ -45,8 +45,8 @@ export const policyPush: Run<typeof pushSpec> = async ({ options, arguments: [na
   })
 }
 
-/** The author, which the history keeps. */
-export function authorOf(named: string | undefined, io: Io): string {
-  const author = (named ?? io.userName ?? '').trim()
+/** The author, which the history keeps: the owner of the key, as far as `policy.trust` knows. */
+export function authorOf(named: string | undefined, signer: Signer | undefined, io: Io): string {
+  const author = (named ?? signer?.trustedName ?? io.userName ?? '').trim()
   return author === '' ? decline('the author is empty: give one with --author') : author
 }

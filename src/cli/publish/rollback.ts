@@ -24,11 +24,11 @@ export const policyRollback: Run<typeof rollbackSpec> = async (call, io) => {
     )
   checkOver(options.over)
   const { waitSeconds, allowLost, replicas } = waitingOf(options)
-  const author = authorOf(options.author, io)
   const over = { option: options.over }
   const settings = policySettings(options.config, io)
   const { admission } = settings.admission()
   const signing = await ownSigning(options.key, settings.trust(), { proposed: revision, io })
+  const author = authorOf(options.author, signing.signer, io)
   return withPolicyStore(settings, async (store) => {
     const { files, set } = await readPublished(revision, { store, settings, io })
     // Not refused: the revision was live before, and an incident does not wait for another option.

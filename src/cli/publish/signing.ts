@@ -15,6 +15,8 @@ export interface Signer {
   /** The name in `policy.trust.keys`; without `policy.trust`, the fingerprint. */
   readonly name: string
   readonly fingerprint: string
+  /** The same name, where the configuration vouches for it. */
+  readonly trustedName: string | undefined
   sign(statement: string): Promise<string>
 }
 
@@ -47,7 +49,8 @@ export async function openSigner(file: string, trust: Trust | undefined, io: Io)
   if (isExposed) {
     io.err(printable(`note: other users can read ${file}: run "chmod 600 ${file}"`).concat('\n'))
   }
-  return { name: listed?.name ?? fingerprint, fingerprint, sign }
+  const trustedName = listed?.name
+  return { name: trustedName ?? fingerprint, fingerprint, trustedName, sign }
 }
 
 /**

@@ -47,7 +47,10 @@ export const publishOptions = {
   },
   ...replayOption,
   ...keyOption,
-  author: { value: 'NAME', description: 'author in the history (default: your user name)' },
+  author: {
+    value: 'NAME',
+    description: 'author in the history (default: the owner of the key, else your user name)',
+  },
   wait: {
     value: 'SECONDS',
     number: { min: 0, max: 3600 },

@@ -86,9 +86,9 @@ async function publish(
   }
   const { output, yes } = options
   const { waitSeconds, allowLost, replicas } = waitingOf(options)
-  const author = authorOf(options.author, io)
   const message = options.message ?? shadow.head.message
   const signing = await ownSigning(options.key, trust, { proposed: revision, io })
+  const author = authorOf(options.author, signing.signer, io)
   const { admission } = settings.admission()
   return withPolicyStore(settings, async (store) => {
     const document = await store.read(revision)

@@ -35,7 +35,6 @@ async function pushShadow(call: PushCall, io: Io): Promise<number> {
     throw new UsageError('--over is for the live policy: a shadow replaces only another shadow')
   }
   const { waitSeconds, allowLost, replicas: expected } = waitingOf(options)
-  const author = authorOf(options.author, io)
   const settings = policySettings(options.config, io)
   refuseFiles(settings)
   const trust = settings.trust()
@@ -43,6 +42,7 @@ async function pushShadow(call: PushCall, io: Io): Promise<number> {
     return decline('refused: policy.trust requires signatures, also for a shadow: add --key FILE')
   }
   const signer = options.key === undefined ? undefined : await openSigner(options.key, trust, io)
+  const author = authorOf(options.author, signer, io)
   const running = await readRunning(call, settings)
   const message = (options.message ?? running?.message ?? '').trim()
   if (message === '') throw new UsageError(`-m is required: ${messageOption.message.required}`)

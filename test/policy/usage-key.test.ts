@@ -72,6 +72,20 @@ describe('the key under which a rule is counted', () => {
     expect(keyFor('admin', '/orders')).toBe('admin')
     expect(keyFor('clerk', '/other')).toBeUndefined()
   })
+
+  test('of a superuser is that of the clause, in every revision', () => {
+    const text = formatModel(shippedModel).replace(/^m = .*$/m, '$& || r.sub == "root"')
+    const keyUnder = (line: string) => {
+      const policies = compile(parsePolicySet([{ name: 'model.conf', text }, csv(line)]))
+      const decision = decide({ roleKey: 'root', method: 'GET', path: '/x' }, policies)
+      return [decision.step, usageKey(decision)]
+    }
+
+    const [step, key] = keyUnder('p, clerk, /orders, GET')
+    expect(step).toBe('superuser')
+    expect(key).toMatch(/^[\w-]{22}$/)
+    expect(keyUnder('p, clerk, /other, GET')).toEqual([step, key])
+  })
 })
 
 describe('the shape of a refused path', () => {

@@ -29,11 +29,12 @@ export function createDistinct(limit: number, budget: Budget): Distinct {
     add(text) {
       const key = boundedKey(text)
       if (seen.has(key)) return
-      if (seen.size >= limit || budget.left === 0) {
+      // The first one is always kept: a change without a role says little.
+      if (seen.size >= limit || (budget.left === 0 && seen.size > 0)) {
         isExact = false
         return
       }
-      budget.left--
+      if (budget.left > 0) budget.left--
       seen.add(kept(key))
       if (some.length < maxSome) some.push(kept(text))
     },

@@ -81,7 +81,7 @@ describe('four eyes', () => {
 
     expect(proposal.err).toContain('would be denied: 1 call')
     expect(second.err).toMatch(
-      /reported {4}replay: asked 2 of 2 decisions from .*: 1 stay the same, 1 would be denied, 0/,
+      /reported {4}replay: asked 2 of 2 decisions from .*: 1 unchanged, 1 would be denied, 0/,
     )
   })
 

@@ -51,7 +51,7 @@ would be allowed: 1 call
     before  denied: no rule allows it (r-d47a8140bd98)
     now     allowed by policies/policy.csv:2: p, clerk, /orders, POST
 note: gateways decided by r-d47a8140bd98 (4)
-policies, r: asked 4 of 4 decisions from 2026-11-15T07:00:00.000Z to 2026-11-15T07:49:53.558Z: 1 stay the same, 2 would be denied, 1 would be allowed
+policies, r: asked 4 of 4 decisions from 2026-11-15T07:00:00.000Z to 2026-11-15T07:49:53.558Z: 1 unchanged, 2 would be denied, 1 would be allowed
 `,
     )
   })

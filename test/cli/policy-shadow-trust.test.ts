@@ -50,6 +50,8 @@ describe('a shadow under policy.trust', () => {
     const unsigned = await at.push('--shadow')
     const signed = await at.push('--shadow', '--key', 'ann.pem')
     const head = await stored()
+    // One more than required must not start the counts again.
+    const more = await at.push('--shadow', '--key', 'ben.pem')
     await sayAs(redis, head?.sequence, seen)
     const promote = ['promote', head?.revision ?? '', '--yes', '--no-wait']
     const without = await at.run(...promote)
@@ -57,6 +59,7 @@ describe('a shadow under policy.trust', () => {
 
     expect(unsigned).toMatchObject({ code: 1, err: expect.stringContaining('add --key FILE') })
     expect(signed.code).toBe(0)
+    expect(more.err).toContain('is already the shadow: counting continues')
     expect(verifySigned(head?.signed, 'shadow', at.trust)).toMatchObject({ signers: ['ann'] })
     expect(verifySigned(head?.signed, 'live', at.trust)).toMatchObject({
       rejection: 'wrong-purpose',

@@ -1,4 +1,4 @@
-import type { Disagreement, Evidence, ShadowCounts } from './evidence.ts'
+import { bounds, type Disagreement, type Evidence, type ShadowCounts } from './evidence.ts'
 
 /** A replica that reports which live policy it uses. */
 interface KnownReplica {
@@ -35,7 +35,7 @@ export interface ReplicaEvidence extends ShadowCounts {
 /** What all replicas together have seen of a shadow. */
 export interface FleetEvidence extends ShadowCounts {
   readonly replicas: readonly ReplicaEvidence[]
-  /** The live revisions that it was compared with. */
+  /** The last live revisions that it was compared with. */
   readonly against: readonly string[]
   /** By kind, role, method and rules; the most frequent first. */
   readonly disagreements: readonly Disagreement[]
@@ -58,7 +58,9 @@ export function combineEvidence(
     wouldDeny: sumOf(replicas, 'wouldDeny'),
     wouldAllow: sumOf(replicas, 'wouldAllow'),
     failed: sumOf(replicas, 'failed'),
-    against: [...new Set(reports.flatMap(({ evidence }) => evidence.against))],
+    against: [...new Set(reports.flatMap(({ evidence }) => evidence.against))].slice(
+      -bounds.against,
+    ),
     disagreements: merge(reports.flatMap(({ evidence }) => evidence.disagreements)),
   }
 }

@@ -109,11 +109,12 @@ function isAbout({ revision, checksum }: PolicyDocument, { statement: text }: Si
   return statement.revision === revision && statement.document === checksum
 }
 
-/** Whether `policy.trust` asks for signatures, and that of this person is not there yet. */
+/** Whether `policy.trust` asks for more signatures, and that of this person is not there yet. */
 function lacksSignature({ signed }: ShadowHead, { trust, signer }: NewShadow): boolean {
   if (trust === undefined || signer === undefined) return false
   if (signed === undefined) return true
-  return !signersOf(signed, 'shadow', trust).trusted.some(({ name }) => name === signer.name)
+  const { trusted } = signersOf(signed, 'shadow', trust)
+  return trusted.length < trust.signatures && !trusted.some(({ name }) => name === signer.name)
 }
 
 function signedCount(signed: Signed, trust: Trust): number {

@@ -112,6 +112,16 @@ describe('four eyes', () => {
   })
 })
 
+/** Makes a proposal the head, without the signatures that it lacks. */
+async function plantAsLive(revision: string): Promise<void> {
+  const key = `${prefix}policy:proposal:${revision}`
+  const document = (await redis.client.get(`${key}:document`)) ?? ''
+  await redis.client.set(`${prefix}policy:rev:${revision}`, document)
+  await redis.client.set(`${prefix}policy:head`, JSON.stringify({ revision, sequence: 9e12 }))
+  const about = { kind: 'push', over: revision, evidence: {} }
+  await redis.client.hset(key, 'about', JSON.stringify(about))
+}
+
 describe('a cheat', () => {
   test('cannot sign twice with one key', async () => {
     const at = await office(2)
@@ -255,6 +265,32 @@ describe('a cheat', () => {
       expect({ code, out }).toEqual({ code: 5, out: '' })
       expect(err).toContain(`proposal ${revision} does not exist`)
     }
+  })
+
+  test('cannot hide the difference by planting the proposal as the live policy', async () => {
+    const at = await office(2)
+    const first = await published(at)
+    await at.edit('/orders, GET', '/admin, GET')
+    const revision = await proposed(at, '--key', 'ann.pem')
+    await plantAsLive(revision)
+    await redis.client.del(`${prefix}policy:history`)
+
+    const review = await at.run(['approve', revision, '--key', 'ben.pem'])
+
+    expect(review.err).toContain(`${first} -> ${revision}`)
+    expect(review.err).toContain('/admin')
+    expect(review.err).not.toContain('no difference')
+  })
+
+  test('cannot hide the difference of a first signed policy either', async () => {
+    const at = await office(2)
+    const revision = await proposed(at, '--key', 'ann.pem')
+    await plantAsLive(revision)
+
+    const { err } = await at.run(['approve', revision, '--key', 'ben.pem'])
+
+    expect(err).toContain(`${revision} over nothing\n`)
+    expect(err).toContain('nothing that policy.trust accepts is published: all 1 rules')
   })
 
   test('cannot make the next statement follow a head that nobody trusted signed', async () => {

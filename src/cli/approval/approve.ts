@@ -7,10 +7,10 @@ import type { Run } from '../command.ts'
 import { decline } from '../declined.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { compareWithLive, readLive } from '../publish/live.ts'
+import { compareWithLive } from '../publish/live.ts'
 import { openSigner, signatureNote } from '../publish/signing.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
-import { checkRevision, type OpenProposal, openProposal } from './open-proposal.ts'
+import { checkRevision, type OpenProposal, openProposal, readCompared } from './open-proposal.ts'
 import { formatProposal, nextStep, proposalAsJson, staleReason } from './proposal-in-words.ts'
 import type { approveSpec } from './specs.ts'
 
@@ -40,7 +40,7 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
         `refused: ${signer.name} has signed ${revision} already: another key must sign`,
       )
     }
-    compareWithLive({ set: open.set, admission }, await readLive(open.live.revision, store), io)
+    compareWithLive({ set: open.set, admission }, await readCompared(open, store), io)
     if (!yes && !(await confirm(revision, signer.name, io))) return decline('not signed')
 
     const signature = await signer.sign(proposal.statement)

@@ -14,6 +14,7 @@ import {
 } from '../../stores/policies/proposals/review-proposal.ts'
 import { UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
+import { readLive } from '../publish/live.ts'
 import { unavailable } from '../settings.ts'
 
 /** A proposal that was read and verified, and the live policy that it would replace. */
@@ -44,6 +45,23 @@ export async function openProposal(
     return decline(altered(revision, 'its statement is about another document'))
   }
   return { ...reviewed, document, set: policyOf(document), live }
+}
+
+/**
+ * The policy that a proposal is compared with, or why none is: the one that its signers confirm to
+ * replace. A head that `policy.trust` rejects could be the proposal itself, and hide every difference.
+ */
+export async function readCompared(
+  { live, statement, needed }: OpenProposal,
+  store: PolicyStore,
+): Promise<PolicySet | string> {
+  if (needed === 0 || live.isAfterKnown || live.head === undefined) {
+    return readLive(live.revision, store)
+  }
+  const signed = statement.after?.revision
+  return signed === undefined
+    ? 'nothing that policy.trust accepts is published'
+    : readLive(signed, store)
 }
 
 function altered(revision: string, what: string): string {

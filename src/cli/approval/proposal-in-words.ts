@@ -16,9 +16,10 @@ export function formatProposal(reviewed: ReviewedProposal): string {
   return lines.map((line) => `${printable(line)}\n`).join('')
 }
 
-/** What it was compared with: the last signed policy, or without signatures the head. */
-export function predecessorOf({ statement, proposal }: ReviewedProposal): string {
-  return statement.after?.revision ?? proposal.about.over ?? 'nothing'
+/** What it replaces: as the signed statement says, or without `policy.trust` also the head. */
+export function predecessorOf({ statement, proposal, needed }: ReviewedProposal): string {
+  const over = needed > 0 ? null : proposal.about.over
+  return statement.after?.revision ?? over ?? 'nothing'
 }
 
 /** Anyone can claim a name; one that signed the statement is who the configuration says. */

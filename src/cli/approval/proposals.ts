@@ -6,9 +6,9 @@ import { type Run, UsageError } from '../command.ts'
 import { formatTable, json, jsonPieces } from '../format.ts'
 import type { Io } from '../io.ts'
 import { diffAsJson } from '../policy/diff-json.ts'
-import { compareWithLive, readLive } from '../publish/live.ts'
+import { compareWithLive } from '../publish/live.ts'
 import { policySettings, unavailable, withPolicyStore } from '../settings.ts'
-import { checkRevision, openProposal } from './open-proposal.ts'
+import { checkRevision, openProposal, readCompared } from './open-proposal.ts'
 import { formatProposal, nextStep, proposalAsJson, signaturesOf } from './proposal-in-words.ts'
 import type { proposalsSpec } from './specs.ts'
 
@@ -29,7 +29,7 @@ export const policyProposals: Run<typeof proposalsSpec> = async (call, io) => {
     const open = await openProposal(named, { store, trust })
     const { admission } = settings.admission()
     if (output === 'text') io.out(formatProposal(open))
-    const live = await readLive(open.live.revision, store)
+    const live = await readCompared(open, store)
     const diff = compareWithLive({ set: open.set, admission }, live, io)
     if (output === 'text') io.err(`${nextStep(open)}\n`)
     else {

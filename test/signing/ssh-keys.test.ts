@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -145,6 +145,23 @@ describe('a key of small order', () => {
 
     expect(accepted).toEqual([])
   })
+})
+
+test('settings in the environment, which may be secrets, are not passed to ssh-keygen', async () => {
+  mkdirSync(file('fake'))
+  const program = `#!/bin/sh\nenv > '${file('seen')}'\nexit 1\n`
+  writeFileSync(file('fake/ssh-keygen'), program, { mode: 0o755 })
+  writeFileSync(file('agent.pub'), person('agent').line)
+  const env = {
+    PATH: `${file('fake')}:/usr/bin:/bin`,
+    SSH_AUTH_SOCK: 's',
+    POSTERN_JWT__SECRET: 'x',
+  }
+  const signer = await openPolicySigner('agent.pub', { ...place, env })
+
+  await expect(signer.sign(formatStatement(sample))).rejects.toThrow('did not sign')
+  expect(readFileSync(file('seen'), 'utf8')).toContain('SSH_AUTH_SOCK=s')
+  expect(readFileSync(file('seen'), 'utf8')).not.toContain('POSTERN_')
 })
 
 describe.skipIf(!hasSshKeygen)('ssh-keygen', () => {

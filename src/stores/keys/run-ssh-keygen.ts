@@ -14,7 +14,7 @@ export async function signWithSshKeygen(
 ): Promise<string> {
   const args = ['-Y', 'sign', '-n', namespace, '-f', file]
   return new Promise((resolve, reject) => {
-    const options = { env: { ...env, LC_ALL: 'C' }, maxBuffer: 65_536, timeout }
+    const options = { env: { ...withoutSettings(env), LC_ALL: 'C' }, maxBuffer: 65_536, timeout }
     const child = execFile('ssh-keygen', args, options, (error, stdout, stderr) => {
       if (error === null) resolve(stdout)
       else if (error.code === 'ENOENT') {
@@ -35,6 +35,11 @@ interface SshKeygenOptions {
   readonly file: string
   readonly namespace: string
   readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** Settings may contain secrets, which another program need not see. */
+function withoutSettings(env: SshKeygenOptions['env']): SshKeygenOptions['env'] {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('POSTERN_')))
 }
 
 function lastLine(stderr: string): string {

@@ -22,7 +22,22 @@ export function printable(text: string): string {
 
 /** One JSON document, as `--output json` prints it. */
 export function json(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`
+  return `${jsonText(value, 2)}\n`
+}
+
+/** The same on one line. */
+export function jsonLine(value: unknown): string {
+  return `${jsonText(value)}\n`
+}
+
+/** Escapes what JSON may contain as it is: a terminal could obey it, or show text in another order. */
+function jsonText(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, undefined, indent) ?? 'null'
+  return text.replace(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from({ length: character.length }, (_, at) => {
+      return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`
+    }).join(''),
+  )
 }
 
 /**
@@ -42,12 +57,12 @@ function* piecesOf(value: unknown, indent: string, depth: number): Generator<str
       ? Object.entries(value).filter(([, each]) => each !== undefined)
       : []
   if (depth === 0 || members.length === 0) {
-    yield (JSON.stringify(value, undefined, 2) ?? 'null').replaceAll('\n', `\n${indent}`)
+    yield jsonText(value, 2).replaceAll('\n', `\n${indent}`)
     return
   }
   yield isList ? '[' : '{'
   for (const [at, [name, each]] of members.entries()) {
-    yield `${at === 0 ? '' : ','}\n${indent}  ${isList ? '' : `${JSON.stringify(name)}: `}`
+    yield `${at === 0 ? '' : ','}\n${indent}  ${isList ? '' : `${jsonText(name)}: `}`
     yield* piecesOf(each, `${indent}  `, depth - 1)
   }
   yield `\n${indent}${isList ? ']' : '}'}`

@@ -1,7 +1,7 @@
 import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
 import type { Run } from '../command.ts'
 import { accountSettings, withDatabase } from '../configured-database.ts'
-import { formatTable } from '../format.ts'
+import { formatTable, jsonLine } from '../format.ts'
 import type { listSpec } from './specs.ts'
 
 /** Lists the accounts as a table or as one JSON document. IDs are text, so that they are exact. */
@@ -14,6 +14,6 @@ export const userList: Run<typeof listSpec> = async ({ options }, io) => {
   })
   const titles = ['ID', 'NAME', 'ROLE', 'STATUS']
   const isJson = options.output === 'json'
-  io.out(isJson ? `${JSON.stringify(accounts)}\n` : formatTable([titles, ...rows]))
+  io.out(isJson ? jsonLine(accounts) : formatTable([titles, ...rows]))
   return 0
 }

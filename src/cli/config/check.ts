@@ -2,7 +2,7 @@ import { configFile, readConfig } from '../../config/load.ts'
 import { modeFacts } from '../../config/mode.ts'
 import { formatProblem } from '../../errors.ts'
 import type { Run } from '../command.ts'
-import { count } from '../format.ts'
+import { count, jsonLine } from '../format.ts'
 import { fileProblems } from './files.ts'
 import { hostProblems } from './hosts.ts'
 import type { checkSpec } from './specs.ts'
@@ -17,7 +17,7 @@ export const configCheck: Run<typeof checkSpec> = async ({ options, arguments: [
   }
   const ok = problems.length === 0
   const isJson = options.output === 'json'
-  if (isJson) io.out(`${JSON.stringify({ file: configFile(source), ok, problems })}\n`)
+  if (isJson) io.out(jsonLine({ file: configFile(source), ok, problems }))
   if (config === undefined || !ok) {
     if (!isJson) io.err(`${problems.map(formatProblem).join('\n')}\n`)
     return 3

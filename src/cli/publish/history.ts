@@ -4,7 +4,7 @@ import { mergeMoves } from '../../stores/policies/moves/merge-moves.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { formatTable, json, printable } from '../format.ts'
+import { formatTable, json, jsonLine, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { type PolicySettings, policySettings, withPolicyStore } from '../settings.ts'
 import { readRecordedMoves } from './recorded-moves.ts'
@@ -25,7 +25,7 @@ export const policyHistory: Run<typeof historySpec> = async ({ options }, io) =>
   const { moves, differing } = mergeMoves(published, recorded.moves, most)
   const entries = moves.map((move) => historyEntry(move, trust))
   if (output === 'json') io.out(json(entries))
-  else if (output === 'jsonl') for (const entry of entries) io.out(`${JSON.stringify(entry)}\n`)
+  else if (output === 'jsonl') for (const entry of entries) io.out(jsonLine(entry))
   else print(entries, io)
 
   const note = (text: string) => io.err(printable(`note: ${text}`).concat('\n'))

@@ -61,16 +61,31 @@ function explained(refused: RefusedCall & Counted, asked: Asked): Denial {
   const pattern = patternFor(path, nearMisses)
   // Without a route, a caller with permission gets 404.
   const isMissing = verdict.step === 'none' && !verdict.isUnserved
-  const line = isMissing ? allowingLine({ ...refused, path: pattern }, policies.set) : undefined
+  const isNamed = pattern !== path || canBePattern(path)
+  const line =
+    isMissing && isNamed ? allowingLine({ ...refused, path: pattern }, policies.set) : undefined
   return { ...refused, path: pattern, verdict, nearMisses, ...(line !== undefined && { line }) }
 }
 
-/** That of a near miss about the same kind of path, so that the line looks like its neighbours. */
+/**
+ * Whether a recorded path means the same as a pattern. A client may send a star or a parameter, and ask
+ * so for a line that grants far more than the call; so would a path of identifiers alone.
+ */
+function canBePattern(path: string): boolean {
+  if (/\*|\/:(?!id(?:\/|$))/.test(path)) return false
+  return path === '/' || /\/[^:/]/.test(path)
+}
+
+/**
+ * That of a near miss about the same kind of path, so that the line looks like its neighbours; the one
+ * with the fewest parameters, which grants least.
+ */
 function patternFor(path: string, nearMisses: readonly NearMiss[]): string {
   const depth = path.split('/').length
   const alike = nearMisses
     .map(({ rule }) => rule.path)
     .filter((pattern) => !pattern.includes('*') && pattern.split('/').length === depth)
+    .toSorted((a, b) => a.split('/:').length - b.split('/:').length)
   return alike[0] ?? path
 }
 

@@ -14,26 +14,39 @@ const patterns = ['/x', '/x/:id', '/x/*', '/y', '/y/:id/z', '/*']
 const paths = ['/x', '/x/1', '/x/1/2', '/y', '/y/1/z', '/other']
 const methods = ['GET', 'PUT', '*']
 
+const now = Date.parse('2026-11-16T12:00:00Z')
+/** Nothing, or the comment that lets the line below it expire. */
+const limit = fc.constantFrom(
+  '',
+  '',
+  '# postern: until 2027-01-01\n',
+  '# postern: until 2028-01-01\n',
+)
+const times = [now, Date.parse('2027-06-01'), Date.parse('2028-06-01')]
+
 const rule = fc
   .tuple(
     fc.constantFrom(...roles),
     fc.constantFrom(...patterns),
     fc.constantFrom(...methods),
     fc.constantFrom('allow', 'allow', 'allow', 'deny'),
+    limit,
   )
-  .map((columns) => `p, ${columns.join(', ')}`)
+  .map(([role, path, method, effect, until]) => {
+    return `${effect === 'deny' ? '' : until}p, ${role}, ${path}, ${method}, ${effect}`
+  })
 /** Only upward, so that nothing inherits from itself. */
 const inheritance = fc
-  .tuple(fc.nat(3), fc.nat(3))
+  .tuple(fc.nat(3), fc.nat(3), limit)
   .filter(([child, parent]) => child < parent)
-  .map(([child, parent]) => `g, ${roles[child]}, ${roles[parent]}`)
+  .map(([child, parent, until]) => `${until}g, ${roles[child]}, ${roles[parent]}`)
 const call = fc.record({
   roleKey: fc.constantFrom(...roles, 'stranger'),
   method: fc.constantFrom('GET', 'PUT'),
   path: fc.constantFrom(...paths),
 })
 
-test('what a candidate drops changes no decision about a call that was counted', () => {
+test('what a candidate drops changes no decision about a call that was counted, now or after lines expire', () => {
   const policies = fc.record({
     rules: fc.array(rule, { minLength: 1, maxLength: 12 }),
     links: fc.array(inheritance, { maxLength: 5 }),
@@ -46,7 +59,7 @@ test('what a candidate drops changes no decision about a call that was counted',
         { name: 'policy.csv', text: ['p, kept, /kept, GET', ...rules, ...links].join('\n') },
       ]
       const set = parsePolicySet(files)
-      const before = compile(set)
+      const before = compile(set, () => now)
       const counted = { count: 1, last: 0 }
       const kept = { roleKey: 'kept', method: 'GET', path: '/kept' }
       const decided = [...calls, kept].map((each) => decide(each, before))
@@ -55,12 +68,16 @@ test('what a candidate drops changes no decision about a call that was counted',
         roles: new Map(calls.map(({ roleKey }) => [roleKey, counted])),
       }
 
-      const { set: left, dropped } = candidateWithout(files, set, unusedOf(set, usage, [set]), true)
-      const after = compile(left)
+      const unused = unusedOf(set, usage, { before: [set], now })
+      const { set: left, dropped } = candidateWithout(files, set, unused, true)
       expect(dropped.rules).toBe(set.rules.length - left.rules.length)
-      for (const each of calls) {
-        const [was, is] = [decide(each, before), decide(each, after)]
-        expect([each, is.allowed, usageKey(is)]).toEqual([each, was.allowed, usageKey(was)])
+      for (const time of times) {
+        const [whole, reduced] = [compile(set, () => time), compile(left, () => time)]
+        for (const each of calls.filter((_, at) => decided[at]?.allowed === true)) {
+          const [was, is] = [decide(each, whole), decide(each, reduced)]
+          const isSame = time !== now || usageKey(was) === usageKey(is)
+          expect([each, time, is.allowed, isSame]).toEqual([each, time, was.allowed, true])
+        }
       }
     }),
     { numRuns: 500 },

@@ -42,11 +42,10 @@ function usageOf(
 }
 
 function unused(files: readonly PolicyFile[], usage: Usage, before = [files]) {
-  const { grants, exclusions, roles, unmentioned } = unusedOf(
-    parsePolicySet(files),
-    usage,
-    before.map(parsePolicySet),
-  )
+  const { grants, exclusions, roles, unmentioned } = unusedOf(parsePolicySet(files), usage, {
+    before: before.map(parsePolicySet),
+    now: at,
+  })
   const paths = (list: readonly { what: { path: string }; isNew: boolean }[]) =>
     list.map(({ what, isNew }) => `${what.path}${isNew ? ' new' : ''}`)
   return {
@@ -103,8 +102,75 @@ describe('what is unused', () => {
     // A role that inherits the rule only since then may not have had the time to use it.
     expect(answer.grants).toEqual(['/old', '/young new', '/heirloom new'])
     expect(answer.roles).toEqual(['a', 'b new', 'newcomer new'])
-    const unknown = unusedOf(parsePolicySet(files), usageOf(files, {}), undefined)
+    const unknown = unusedOf(parsePolicySet(files), usageOf(files, {}), {
+      before: undefined,
+      now: at,
+    })
     expect(unknown.grants.every(({ isNew }) => isNew)).toBe(true)
+  })
+
+  test('is not what takes over from a line that decided and does not last', () => {
+    const files = policy(
+      [
+        '# postern: until 2999-01-01',
+        'p, a, /orders/*, GET',
+        'p, a, /orders/:id, GET',
+        'p, a, /orders/:id, PUT',
+        'p, b, /orders/:id, GET',
+        'p, c, /opened/now, GET',
+        'p, d, /shared, GET',
+        'p, e, /shared, GET',
+        '# postern: until 2999-01-01',
+        'g, e, d',
+      ],
+      '# postern: until 2999-01-01\n- { method: GET, path: /opened/now, reason: a while }\n',
+    )
+    const set = parsePolicySet(files)
+    const used = new Set(['a /orders/*', 'd /shared'])
+    const decisions = new Map([
+      ...set.rules
+        .filter(({ roleKey, path }) => used.has(`${roleKey} ${path}`))
+        .map((rule) => [ruleUsageKey(rule), counted] as const),
+      ...set.exclusions.map((each) => [exclusionUsageKey(each), counted] as const),
+    ])
+    const { grants } = unusedOf(set, { decisions, roles: new Map() }, { before: [set], now: at })
+
+    expect(grants.map(({ what }) => `${what.roleKey} ${what.path} ${what.method}`)).toEqual([
+      'a /orders/:id PUT',
+      'b /orders/:id GET',
+    ])
+  })
+
+  test('is not what takes over from a line that has gone since', () => {
+    const before = policy(['p, a, /orders/*, GET', 'p, a, /orders/:id, GET', 'p, a, /x, GET'])
+    const files = policy(['p, a, /orders/:id, GET', 'p, a, /x, GET'])
+
+    const answer = unused(files, usageOf(before, { paths: ['/orders/*'] }), [before])
+    expect(answer.grants).toEqual(['/x'])
+  })
+
+  test('is too new to tell about what had expired and was prolonged, and about a new g line', () => {
+    const before = policy([
+      '# postern: until 2026-11-01',
+      'p, a, /prolonged, GET',
+      '# postern: until 2026-12-01',
+      'p, a, /lasting, GET',
+      'p, b, /b, GET',
+      'p, c, /c, GET',
+    ])
+    const files = policy([
+      '# postern: until 2027-01-01',
+      'p, a, /prolonged, GET',
+      '# postern: until 2027-01-01',
+      'p, a, /lasting, GET',
+      'p, b, /b, GET',
+      'p, c, /c, GET',
+      'g, b, c',
+    ])
+
+    const answer = unused(files, usageOf(files, {}), [before])
+    expect(answer.grants).toEqual(['/prolonged new', '/lasting', '/b', '/c new'])
+    expect(answer.roles).toEqual(['a', 'b new', 'c new'])
   })
 
   test('is certain only if the time was observed from its begin, without a gap of a day', () => {
@@ -152,7 +218,7 @@ describe('a candidate', () => {
     { before = files, areRolesCounted = true } = {},
   ) {
     const set = parsePolicySet(files)
-    const answer = unusedOf(set, usage, [parsePolicySet(before)])
+    const answer = unusedOf(set, usage, { before: [parsePolicySet(before)], now: at })
     return candidateWithout(files, set, answer, areRolesCounted)
   }
   const textOf = (files: readonly PolicyFile[], name: string) =>
@@ -290,6 +356,14 @@ describe('denials', () => {
     expect(denials).toMatchObject([{ path: '/orders/:order', count: 5 }])
   })
 
+  test('suggest the pattern that matches the fewest other calls', () => {
+    const lines = ['p, boss, /orders/:order, GET', 'p, boss, /orders/export, GET']
+    const narrow = { ...asked, policies: compile(parsePolicySet(policy(lines))) }
+
+    const [denial] = denialsOf([refused('clerk', 'GET', '/orders/export')], narrow)
+    expect(denial?.line).toBe('p, clerk, /orders/export, GET')
+  })
+
   test.each([
     ['what the policy allows now', refused('clerk', 'GET', '/orders/:id')],
     ['what a rule denies', refused('clerk', 'POST', '/orders/:id/void')],
@@ -297,6 +371,9 @@ describe('denials', () => {
     ['a method that no rule can name', refused('clerk', 'PROPFIND', '/orders/:id')],
     ['a role that no rule can name', refused('a\u0007b', 'GET', '/orders/:id')],
     ['a path that no pattern can name', refused('clerk', 'GET', '/orders/x/a(b')],
+    ['a client that called a star', refused('clerk', 'PUT', '/orders/x/*')],
+    ['a client that called a parameter', refused('clerk', 'PUT', '/orders/x/:all')],
+    ['a path without any name', refused('clerk', 'PUT', '/:id/:id')],
   ])('suggest no line for %s', (_, call) => {
     const [denial] = denialsOf([call], asked)
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { formatModel } from '../../src/policy/set/format.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { dayOf, type RefusedCall } from '../../src/policy/usage/usage.ts'
 import { ruleUsageKey } from '../../src/policy/usage/usage-key.ts'
@@ -12,6 +13,7 @@ import { createDatabaseUsage } from '../../src/stores/usage/database-usage.ts'
 import { createRedisUsage } from '../../src/stores/usage/redis-usage.ts'
 import { nameOf, observedName, otherName } from '../../src/stores/usage/usage-entry.ts'
 import type { UsageStore } from '../../src/stores/usage/usage-store.ts'
+import { widestModel } from '../policy/policy-text.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { folder, policy } from './policy-runner.ts'
 
@@ -205,6 +207,25 @@ describe('policy unused', () => {
     expect(await readdir(cwd)).not.toContain('smaller')
     const forced = await policy(['unused', '--days', days, '--write', 'x', '--force'], { cwd })
     expect(forced.code).toBe(reason.startsWith('no rule') ? 1 : 0)
+  })
+
+  test('keeps what a role inherits while roles could not all be counted by name', async () => {
+    const cwd = await onRedis()
+    const withRoles = formatModel(widestModel)
+    const text = `${csv}g, unknown, clerk\n`
+    await writeFile(join(cwd, 'policies/model.conf'), withRoles)
+    await writeFile(join(cwd, 'policies/policy.csv'), text)
+    const { revision } = parsePolicySet([
+      { name: 'model.conf', text: withRoles },
+      { name: 'policy.csv', text },
+    ])
+    await twoDays({ revision })
+    const entries = [{ kind: 'role' as const, name: otherName, count: 3 }]
+    await (await redisStore()).add({ id: 'x', day: dayOf(Date.now()), at: Date.now(), entries })
+
+    const ran = await policy(['unused', '--days', '2', '--write', 'smaller'], { cwd })
+    expect(ran.out).toContain('3 requests came from more roles than are counted')
+    expect(await readFile(join(cwd, 'smaller/policy.csv'), 'utf8')).toContain('g, unknown, clerk')
   })
 
   test('writes no file whose name in Redis leads elsewhere', async () => {

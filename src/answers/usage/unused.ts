@@ -1,11 +1,13 @@
 import { adminKey } from '../../policy/decide.ts'
-import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
+import type { Exclusion, Inheritance, Rule } from '../../policy/rule/rule.ts'
+import { type Expiring, endOf } from '../../policy/rule/until.ts'
 import { builtInExclusions } from '../../policy/set/built-in-exclusions.ts'
 import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Counted, Usage } from '../../policy/usage/usage.ts'
 import { exclusionUsageKey, ruleUsageKey } from '../../policy/usage/usage-key.ts'
 import { rolesIn } from '../asked.ts'
 import { createLineages } from '../lineage.ts'
+import { createStandIns } from './stand-ins.ts'
 
 /** Something of a policy that was not used. */
 interface Unused<What> {
@@ -25,28 +27,38 @@ export interface UnusedAnswer {
   readonly unmentioned: readonly (Counted & { readonly roleKey: string })[]
 }
 
+/** What is known about the begin of an observation. */
+interface Began {
+  /** The policies of that time; `undefined` when they are not known, and then everything may be new. */
+  readonly before: readonly PolicySet[] | undefined
+  /** The end of the observation, in milliseconds. */
+  readonly now: number
+}
+
 /**
  * Finds what was not used. Rules that deny are left out: one that never matched may be what keeps
- * callers from trying. `before` are the policies with which the observation began; `undefined` when
- * they are not known, and then everything may be new.
+ * callers from trying. So are lines that take over from one that decided and does not last.
  */
 export function unusedOf(
   set: PolicySet,
   usage: Pick<Usage, 'decisions' | 'roles'>,
-  before: readonly PolicySet[] | undefined,
+  began: Began,
 ): UnusedAnswer {
-  const age = createAge(set, before)
+  const age = createAge(set, began)
+  const isUsed = (key: string) => usage.decisions.has(key)
+  const { isStandIn } = createStandIns(set, isUsed, began.before ?? [])
   const { heirs } = createLineages(set)
   const isSeen = (roleKey: string) => usage.roles.has(roleKey)
   const named = rolesIn(set)
   const mentioned = new Set([...named, adminKey])
   return {
     grants: set.rules
-      .filter((rule) => rule.effect === 'allow' && !usage.decisions.has(ruleUsageKey(rule)))
+      .filter((rule) => rule.effect === 'allow' && !isUsed(ruleUsageKey(rule)))
+      .filter((rule) => !isStandIn(rule))
       .map((what) => ({ what, isNew: age.isNewRule(what) })),
     exclusions: set.exclusions
       .filter((exclusion) => !neverCounted.has(exclusionUsageKey(exclusion)))
-      .filter((exclusion) => !usage.decisions.has(exclusionUsageKey(exclusion)))
+      .filter((exclusion) => !isUsed(exclusionUsageKey(exclusion)) && !isStandIn(exclusion))
       .map((what) => ({ what, isNew: age.isNewExclusion(what) })),
     roles: named
       .filter((roleKey) => !heirs(roleKey).some(isSeen))
@@ -62,16 +74,25 @@ export function unusedOf(
 const neverCounted: ReadonlySet<string> = new Set(builtInExclusions.map(exclusionUsageKey))
 
 /** What was not in the policies with which the observation began. */
-function createAge(set: PolicySet, before: readonly PolicySet[] | undefined) {
+function createAge(set: PolicySet, { before, now }: Began) {
   const { heirs } = createLineages(set)
   const olds = (before ?? []).map((old) => ({
-    rules: new Set(old.rules.map(ruleUsageKey)),
-    exclusions: new Set(old.exclusions.map(exclusionUsageKey)),
+    rules: new Map(old.rules.map((rule) => [ruleUsageKey(rule), rule])),
+    exclusions: new Map(old.exclusions.map((each) => [exclusionUsageKey(each), each])),
+    links: new Map(old.inheritances.map((link) => [linkKey(link), link])),
     roles: new Set(rolesIn(old)),
     heirs: createLineages(old).heirs,
   }))
   const isNew = (isIn: (old: (typeof olds)[number]) => boolean) =>
     before === undefined || !olds.every(isIn)
+  /** Whether a line was valid all the time, or as long as it is now. */
+  const wasThere = (former: Expiring | undefined, line: Expiring) =>
+    former !== undefined && endOf(former) >= Math.min(endOf(line), now)
+  const linksOf = Map.groupBy(set.inheritances, ({ roleKey }) => roleKey)
+  const hasNewLink = (roleKey: string) =>
+    isNew(({ links }) =>
+      (linksOf.get(roleKey) ?? []).every((link) => wasThere(links.get(linkKey(link)), link)),
+    )
   const newHeirs = new Map<string, boolean>()
   /** Whether a role inherits from it now and did not before: that grant is new to it. */
   function hasNewHeir(roleKey: string): boolean {
@@ -87,9 +108,15 @@ function createAge(set: PolicySet, before: readonly PolicySet[] | undefined) {
 
   return {
     isNewRule: (rule: Rule) =>
-      isNew(({ rules }) => rules.has(ruleUsageKey(rule))) || hasNewHeir(rule.roleKey),
+      isNew(({ rules }) => wasThere(rules.get(ruleUsageKey(rule)), rule)) ||
+      hasNewHeir(rule.roleKey),
     isNewExclusion: (exclusion: Exclusion) =>
-      isNew(({ exclusions }) => exclusions.has(exclusionUsageKey(exclusion))),
-    isNewRole: (roleKey: string) => isNew(({ roles }) => roles.has(roleKey)) || hasNewHeir(roleKey),
+      isNew(({ exclusions }) => wasThere(exclusions.get(exclusionUsageKey(exclusion)), exclusion)),
+    isNewRole: (roleKey: string) =>
+      isNew(({ roles }) => roles.has(roleKey)) || hasNewHeir(roleKey) || hasNewLink(roleKey),
   }
+}
+
+function linkKey({ roleKey, parentKey }: Inheritance): string {
+  return JSON.stringify([roleKey, parentKey])
 }

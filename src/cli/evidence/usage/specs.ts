@@ -18,7 +18,8 @@ that tokens carry and the policy does not name. Says how many of the days were o
 
 What was not in the policy when the observation began is too new to tell. That policy is the revision
 that gateways used then, if Redis still has it; --baseline names another one. Rules that deny are never
-listed: one that never matched may be what keeps callers from trying.
+listed: one that never matched may be what keeps callers from trying. Neither are lines that take over
+from one that decided and expires, or has gone since the observation began.
 
 With --write, writes a copy of the policy without what was not used, its tests included, and says which
 tests would fail. Comments and order stay, and so does what is too new to tell.`,

@@ -22,7 +22,7 @@ export const policyUnused: Run<typeof unusedSpec> = async ({ options }, io) => {
   const usage = await readUsage(asked.settings, { days: lastDays(days + 1, now), kinds }, io)
   const observation = observationOf(usage, { begin: now - days * DAY_MS, now })
   const baseline = await findBaseline(options.baseline, observation, asked, io)
-  const answer = unusedOf(asked.whole, usage, baseline.sets)
+  const answer = unusedOf(asked.whole, usage, { before: baseline.sets, now })
   const report: UnusedReport = {
     asked,
     answer,

@@ -40,7 +40,7 @@ export async function startFleetGateway(parts: FleetGatewayParts): Promise<Fleet
     warn() {},
   }
   const policies = await openPolicySource({
-    policy: { source: 'redis', directory: '', pollSeconds: 3 },
+    policy: { source: 'redis', directory: '', pollSeconds: 3, replicaMemory: 86_400 },
     redis: settings,
     live: createLivePolicies(),
     log,

@@ -10,6 +10,7 @@ import { createCertificates } from '../support/certificates.ts'
 import { only, render } from '../support/chart.ts'
 import { mountKeys, newKey } from '../support/keys.ts'
 import { logIn, postLogin } from '../support/log-in.ts'
+import { testSigner } from '../support/policy-signers.ts'
 import { selectorsIn } from '../support/promql.ts'
 import { startPublished } from '../support/published-policies.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -86,7 +87,12 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
 
   const scrape = async () => (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
   await until(async () => /^postern_ratelimit_rejected_total\{.*\} 1$/m.test(await scrape()))
-  const others = [await scrapeOverTls(), await scrapeOfWorkers(), await scrapeOfPublished()]
+  const others = [
+    await scrapeOverTls(),
+    await scrapeOfWorkers(),
+    await scrapeOfPublished(),
+    await scrapeOfTrusting(redis.url),
+  ]
   return samplesIn((await scrape()) + others.join(''))
 }
 
@@ -113,6 +119,13 @@ async function scrapeOfPublished(): Promise<string> {
   const policy = { snapshot: join(directory, 'policy.snapshot') }
   const { postern } = await startPublished({ rules: ['clerk, /x, GET'], policy })
   return (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
+}
+
+/** What only a gateway has that requires signatures. */
+async function scrapeOfTrusting(url: string): Promise<string> {
+  const policy = { source: 'redis', trust: { keys: [testSigner('ann').line] } }
+  const { opsPort } = await startPostern({ config: { redis: { url }, policy } })
+  return (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
 }
 
 function samplesIn(text: string): ReadonlyMap<string, ReadonlySet<string>> {

@@ -1,7 +1,15 @@
+import { readList } from '../redis/bounded-reads.ts'
 import { retryDuringFailover } from '../redis/failover-timeout.ts'
 import { createRedis, type RedisClient, type RedisSettings } from '../redis/redis.ts'
 import { type PolicyDocument, parseDocument } from './document/policy-document.ts'
-import { type Head, type Move, parseHead, parseMove, policyKeys } from './document/policy-keys.ts'
+import {
+  type Head,
+  type Move,
+  maxMove,
+  parseHead,
+  parseMove,
+  policyKeys,
+} from './document/policy-keys.ts'
 import {
   confirmMove,
   HISTORY,
@@ -99,7 +107,8 @@ export function createPolicyStore(redis: RedisClient, failoverTimeoutMs = 0): Po
   }
 
   async function history(most = HISTORY): Promise<readonly Move[]> {
-    const texts = await redis.run((commands) => commands.lrange(keys.history, 0, most - 1))
+    const within = Math.max(most, HISTORY)
+    const texts = await readList(redis, keys.history, { within, most, maxBytes: maxMove })
     return texts.flatMap((text) => parseMove(text) ?? [])
   }
 

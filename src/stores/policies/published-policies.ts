@@ -1,7 +1,8 @@
 import { Fault } from '../../errors.ts'
+import { readTexts } from '../redis/bounded-reads.ts'
 import type { RedisClient, RedisSettings } from '../redis/redis.ts'
 import { createSubscriber, type RedisSubscriber } from '../redis/redis-subscriber.ts'
-import { parseHead, policyKeys } from './document/policy-keys.ts'
+import { maxHead, parseHead, policyKeys } from './document/policy-keys.ts'
 import type { Known, PolicySource } from './policy-source.ts'
 import { createDocumentOffers } from './stored-document.ts'
 import type { TrustGate } from './trust-gate.ts'
@@ -28,9 +29,9 @@ export function createPublishedPolicies(
   return {
     name: 'redis',
     async read(known, signal) {
-      const [text, shadow] = await redis.run((commands) => commands.mget(keys.head, keys.shadow))
-      onShadow(shadow ?? undefined)
-      if (typeof text !== 'string') throw unusable(`${keys.head} is missing`)
+      const [text, shadow] = await readTexts(redis, [keys.head, keys.shadow], maxHead)
+      onShadow(shadow)
+      if (text === undefined) throw unusable(`${keys.head} is missing`)
       const head = parseHead(text, keys.head)
       if (gate !== undefined) {
         const verified = gate.verify(head, known?.verified)

@@ -54,7 +54,9 @@ export function policyKeys(prefix: string) {
 }
 
 /** A statement and its signatures, each character written as an escape of six. */
-const maxHead = 512 * 1024
+export const maxHead = 512 * 1024
+/** A signed statement, its signatures and evidence; more than that is nothing a publisher wrote. */
+export const maxMove = 128 * 1024
 /** A log line has the author. */
 const maxAuthor = 256
 

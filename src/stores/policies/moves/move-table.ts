@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { Fault } from '../../../errors.ts'
 import type { Database } from '../../database/database.ts'
 import { withFaults } from '../../database/database-fault.ts'
-import { type Move, parseMove } from '../document/policy-keys.ts'
+import { type Move, maxMove, parseMove } from '../document/policy-keys.ts'
 import { moveKey } from './move-key.ts'
 
 /** The history of one Redis prefix in the database. Every method throws a Fault when that fails. */
@@ -14,8 +14,6 @@ export interface MoveTable {
   list(most: number): Promise<readonly Move[]>
 }
 
-/** A signed statement, its signatures and evidence; more than that is nothing a publisher wrote. */
-const maxMoveLength = 128 * 1024
 /** Thirty pushes a day for ten years. An attacker who can write to Redis must not fill the disk. */
 const defaultMaxMoves = 100_000
 
@@ -46,7 +44,7 @@ export function createMoveTable(
             sequence: move.sequence,
             move: JSON.stringify(move),
           }))
-          .filter(({ move }) => move.length <= maxMoveLength)
+          .filter(({ move }) => move.length <= maxMove)
         await sql`
           insert into postern_policy_move (prefix, move_id, sequence, move)
           select ${prefix}, id, sequence, move

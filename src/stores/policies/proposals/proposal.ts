@@ -47,6 +47,9 @@ const limits = {
   signatures: 32,
 } as const
 
+/** Those of its hash in Redis. */
+export const proposalBounds = { maxFields: 2 + 2 * limits.signatures, maxBytes: limits.about }
+
 const signaturePrefix = 'signature:'
 
 /** The field of a signature in the hash of a proposal. */

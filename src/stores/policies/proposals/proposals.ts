@@ -1,3 +1,4 @@
+import { readHash } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import {
   formatDocument,
@@ -5,7 +6,7 @@ import {
   type PolicyDocument,
   parseDocument,
 } from '../document/policy-document.ts'
-import { type Proposal, readProposal, signatureField } from './proposal.ts'
+import { type Proposal, proposalBounds, readProposal, signatureField } from './proposal.ts'
 import { proposeScript, signScript } from './proposal-scripts.ts'
 
 export type { Proposal, ProposalAbout, ProposalEvidence } from './proposal.ts'
@@ -52,8 +53,7 @@ export function createProposals(redis: RedisClient): Proposals {
   const documentKey = (revision: string) => `${base}:${revision}:document`
 
   async function read(revision: string): Promise<Proposal | undefined> {
-    const fields = await redis.run((commands) => commands.hgetall(keyOf(revision)))
-    return readProposal(revision, fields)
+    return readProposal(revision, await readHash(redis, keyOf(revision), proposalBounds))
   }
 
   async function list(): Promise<readonly Proposal[]> {

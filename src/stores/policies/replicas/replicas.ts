@@ -1,3 +1,4 @@
+import { readFields, readTexts } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import { policyKeys } from '../document/policy-keys.ts'
 import { isGone, mayBeGone, type OwnProcess, processIn } from './replica-identity.ts'
@@ -21,6 +22,10 @@ interface OwnReport {
 const defaultMemoryMs = 24 * 60 * 60 * 1000
 /** Ten times the largest fleet that we speak of; each takes 300 to 800 bytes of Redis. */
 const MAX_KNOWN = 10_000
+/** Longer than a host name, a PID and six digits. */
+const maxId = 320
+/** In bytes; the error in it is bounded too. */
+const maxReport = 16 * 1024
 
 /** The replicas that report to one Redis. */
 export interface Replicas {
@@ -50,19 +55,20 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
       commands.zrange(index, -MAX_KNOWN, '-1', 'WITHSCORES'),
     )
     const times = new Map<string, number>()
-    for (let at = 0; at < found.length; at += 2) times.set(found[at] ?? '', Number(found[at + 1]))
+    for (let at = 0; at < found.length; at += 2) {
+      const id = found[at] ?? ''
+      if (id.length <= maxId) times.set(id, Number(found[at + 1]))
+    }
     return times
   }
 
-  async function reportsOf(ids: readonly string[]): Promise<readonly (string | null)[]> {
-    if (ids.length === 0) return []
-    return redis.run((commands) => commands.hmget(keys.replicaReports, ...ids))
+  async function reportsOf(ids: readonly string[]): Promise<readonly (string | undefined)[]> {
+    return readFields(redis, keys.replicaReports, { fields: ids, maxBytes: maxReport })
   }
 
   /** Replicas of version 0.1.0, which are listed for ten seconds after their last report. */
-  async function textsOfOld(ids: readonly string[]): Promise<readonly (string | null)[]> {
-    if (ids.length === 0) return []
-    return redis.run((commands) => commands.mget(ids.map(keys.replica)))
+  async function textsOfOld(ids: readonly string[]): Promise<readonly (string | undefined)[]> {
+    return ids.length === 0 ? [] : readTexts(redis, ids.map(keys.replica), maxReport)
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { Evidence } from '../../../policy/shadow/evidence.ts'
 import { readEvidence } from '../../../policy/shadow/read-evidence.ts'
 import { readJson } from '../../json-text.ts'
+import { readFields } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import { policyKeys } from '../document/policy-keys.ts'
 import { reportShadowScript } from './shadow-scripts.ts'
@@ -22,8 +23,10 @@ export type OwnShadowReport = Omit<ShadowReport, 'at'>
 /** Replicas that have ended count too; so many restarts within one shadow are an incident. */
 const MAX_REPLICAS = 2000
 /** In bytes: fifty disagreements with texts of full length. */
-const maxReport = 128 * 1024
+const maxReport = 3 * 128 * 1024
 const maxProblem = 500
+/** Longer than any ID of a replica. */
+const maxId = 320
 /** Only for what a shadow leaves that did not end by a command. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000
 const atATime = 50
@@ -58,7 +61,8 @@ export function createShadowReports(redis: RedisClient): ShadowReports {
       for (let from = 0; from < times.length; from += atATime) {
         const some = times.slice(from, from + atATime)
         const ids = some.map(([id]) => id)
-        const texts = await redis.runBulk((commands) => commands.hmget(keys.shadowReports, ...ids))
+        const bounds = { fields: ids, maxBytes: maxReport }
+        const texts = await readFields(redis, keys.shadowReports, bounds)
         for (const [index, [id, at]] of some.entries()) {
           const report = readReport(id, texts[index] ?? '', at)
           if (report !== undefined) reports.push(report)
@@ -73,7 +77,7 @@ export function createShadowReports(redis: RedisClient): ShadowReports {
 const latestTime = 8.64e15
 
 function readReport(id: string, text: string, at: number): ShadowReport | undefined {
-  if (text.length > maxReport || !(Math.abs(at) <= latestTime)) return undefined
+  if (id.length > maxId || !(Math.abs(at) <= latestTime)) return undefined
   const value = readJson(text)
   if (typeof value !== 'object' || value === null) return undefined
   const { evaluatingMs, problem, evidence } = value as Readonly<Record<string, unknown>>

@@ -1,8 +1,8 @@
 import type { Decision } from '../policy/decide.ts'
-import { pathShape } from '../policy/usage/path-shape.ts'
 import type { RefusedCall } from '../policy/usage/usage.ts'
 import type { Observe } from './authorize.ts'
 import type { OnIdentified } from './pipeline.ts'
+import { createRefusalCounter } from './refusal-counter.ts'
 import type { Identified } from './stages.ts'
 
 /** A number that grows in place: one look-up for each request instead of two. */
@@ -27,7 +27,7 @@ interface UsageCounter {
 }
 
 /** How many different things are counted between two calls of `take`: a few megabytes at most. */
-export const usageLimits = { decisions: 20_000, roles: 2000, refusals: 1000 } as const
+export const usageLimits = { decisions: 20_000, roles: 2000 } as const
 
 interface UsageCounterParts {
   /** Whether refused paths may be kept; else only their routes are. */
@@ -44,7 +44,7 @@ interface UsageCounterParts {
 export function createUsageCounter({ showPaths, onFull }: UsageCounterParts): UsageCounter {
   let decisions = new Map<Decision, Tally>()
   let roles = new Map<string, Tally>()
-  let refusals = new Map<string, RefusedCall & Tally>()
+  let refusals = createRefusalCounter(showPaths)
   let others = { decision: 0, role: 0, refusal: 0 }
 
   function addDecision(decision: Decision): void {
@@ -52,39 +52,13 @@ export function createUsageCounter({ showPaths, onFull }: UsageCounterParts): Us
     else if (decisions.set(decision, { count: 1 }).size === nearlyFull) onFull()
   }
 
-  function addRefusal(identified: Identified): void {
-    const { token, received } = identified
-    const path = showPaths ? pathShape(received.call.path) : undefined
-    const coarse = {
-      roleKey: token?.caller.roleKey ?? '',
-      method: received.call.method,
-      ...(received.route !== undefined && { route: received.route.path }),
-    }
-    // Half of the entries are left for routes, so that a scan of paths does not hide its role.
-    const isAdded =
-      !isTooLong(identified) &&
-      ((path !== undefined && addCall({ ...coarse, path }, usageLimits.refusals / 2)) ||
-        addCall(coarse, usageLimits.refusals))
-    if (!isAdded) others.refusal++
-  }
-
-  /** Whether there was space for it. */
-  function addCall(call: RefusedCall, most: number): boolean {
-    const { roleKey, method, path = '', route = '' } = call
-    const name = `${roleKey}\0${method}\0${path}\0${route}`
-    const tally = refusals.get(name)
-    if (tally !== undefined) tally.count++
-    else if (refusals.size < most) refusals.set(name, { ...call, count: 1 })
-    else return false
-    return true
-  }
-
   return {
     observe(identified, decision) {
       const tally = decisions.get(decision)
       if (tally !== undefined) tally.count++
       else addDecision(decision)
-      if (!decision.allowed) addRefusal(identified)
+      if (decision.allowed) return
+      if (isTooLong(identified) || !refusals.add(identified)) others.refusal++
     },
     onIdentified(identified) {
       if (identified.token === undefined) return
@@ -95,10 +69,10 @@ export function createUsageCounter({ showPaths, onFull }: UsageCounterParts): Us
       else roles.set(roleKey, { count: 1 })
     },
     take() {
-      const taken = { decisions, roles, refusals, others }
+      const taken = { decisions, roles, refusals: refusals.result(), others }
       decisions = new Map()
       roles = new Map()
-      refusals = new Map()
+      refusals = createRefusalCounter(showPaths)
       others = { decision: 0, role: 0, refusal: 0 }
       return taken
     },

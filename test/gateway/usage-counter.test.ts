@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { refusalLimits } from '../../src/gateway/refusal-counter.ts'
 import type { Identified } from '../../src/gateway/stages.ts'
 import { createUsageCounter, usageLimits } from '../../src/gateway/usage-counter.ts'
 import type { Decision } from '../../src/policy/decide.ts'
@@ -66,17 +67,31 @@ describe('the usage counter', () => {
     ])
   })
 
-  test('a scan of paths is counted by route once half of the entries are taken', () => {
+  test('a scan by one role hides neither what it calls again nor the paths of others', () => {
     const { observe, take } = counter()
 
+    for (let at = 0; at < 3; at++) observe(call('/orders', { route: '/' }), none)
     for (let at = 0; at < 10_000; at++) observe(call(`/x${at}x`, { route: '/' }), none)
-    for (let at = 0; at < 10_000; at++) observe(call('/', { route: `/r${at}` }), none)
+    observe(call('/secret', { role: 'guest', route: '/' }), none)
+
+    expect([...take().refusals.values()]).toEqual([
+      { roleKey: 'clerk', method: 'GET', path: '/orders', route: '/', count: 3 },
+      { roleKey: 'clerk', method: 'GET', route: '/', count: 10_000 },
+      { roleKey: 'guest', method: 'GET', path: '/secret', route: '/', count: 1 },
+    ])
+  })
+
+  test('scans by many roles are counted by route, then as one number', () => {
+    const { observe, take } = counter()
+
+    for (let at = 0; at < 20_000; at++) {
+      observe(call(`/x${at}x`, { role: `role-${at % 50}`, route: `/r${at}` }), none)
+    }
 
     const { refusals, others } = take()
     const entries = [...refusals.values()]
-    expect(entries).toHaveLength(usageLimits.refusals)
-    expect(entries.filter(({ path }) => path !== undefined)).toHaveLength(usageLimits.refusals / 2)
-    expect(entries.find(({ route, path }) => route === '/' && path === undefined)?.count).toBe(9500)
+    expect(entries).toHaveLength(refusalLimits.entries)
+    expect(entries.filter(({ path }) => path !== undefined)).toHaveLength(refusalLimits.paths)
     expect(others.refusal).toBe(20_000 - entries.reduce((sum, { count }) => sum + count, 0))
   })
 

@@ -282,6 +282,22 @@ describe('a cheat', () => {
     expect(review.err).not.toContain('no difference')
   })
 
+  test('cannot hide the difference by deleting the head and the history', async () => {
+    const at = await office(2)
+    const first = await published(at)
+    await at.edit('/orders, GET', '/admin, GET')
+    const revision = await proposed(at, '--key', 'ann.pem')
+    await redis.client.del(`${prefix}policy:head`, `${prefix}policy:history`)
+    const about = { kind: 'push', over: null, evidence: {} }
+    const key = `${prefix}policy:proposal:${revision}`
+    await redis.client.hset(key, 'about', JSON.stringify(about))
+
+    const { err } = await at.run(['approve', revision, '--key', 'ben.pem'])
+
+    expect(err).toContain(`${first} -> ${revision}`)
+    expect(err).toContain('/admin')
+  })
+
   test('cannot hide the difference of a first signed policy either', async () => {
     const at = await office(2)
     const revision = await proposed(at, '--key', 'ann.pem')

@@ -125,6 +125,35 @@ describe('a shadow under policy.trust', () => {
     expect(verifySigned(signed, 'shadow', at.trust)).toMatchObject({ signers: ['ben'] })
   })
 
+  test('is signed with an author and a reason that the signer reads', async () => {
+    const at = await office(2)
+    await at.push('--shadow', '--key', 'ann.pem')
+    const head = await stored()
+    const claims = { ...JSON.parse(head?.signed?.statement ?? ''), message: 'for the board' }
+    const planted = { ...head, signed: { statement: JSON.stringify(claims), signatures: [] } }
+    await redis.client.set(`${prefix}policy:shadow`, JSON.stringify(planted))
+
+    const { err } = await at.push('--shadow', '--key', 'ben.pem')
+
+    expect(err).toContain(`ben signs for the shadow ${head?.revision}, pushed by ben: why\n`)
+    expect((await stored())?.message).toBe('why')
+  })
+
+  test('cannot be kept from its signatures by worthless ones', async () => {
+    const at = await office(2)
+    await at.push('--shadow', '--key', 'ann.pem')
+    const head = await stored()
+    const [own = ''] = head?.signed?.signatures ?? []
+    const signatures = [...Array.from({ length: 31 }, () => 'junk'), own]
+    const planted = { ...head, signed: { ...head?.signed, signatures } }
+    await redis.client.set(`${prefix}policy:shadow`, JSON.stringify(planted))
+
+    await at.push('--shadow', '--key', 'ben.pem')
+
+    const verified = verifySigned((await stored())?.signed, 'shadow', at.trust)
+    expect(verified).toMatchObject({ signers: ['ann', 'ben'] })
+  })
+
   test('is promoted as the proposal that enough people approved', async () => {
     const at = await office(2)
     await at.push('--shadow', '--key', 'ann.pem')

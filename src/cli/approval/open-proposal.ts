@@ -55,11 +55,9 @@ export async function readCompared(
   { live, statement, needed }: OpenProposal,
   store: PolicyStore,
 ): Promise<PolicySet | string> {
-  if (needed === 0 || live.isAfterKnown || live.head === undefined) {
-    return readLive(live.revision, store)
-  }
+  if (needed === 0 || live.isAfterKnown) return readLive(live.revision, store)
   const signed = statement.after?.revision
-  return signed === undefined
+  return signed === undefined && live.head !== undefined
     ? 'nothing that policy.trust accepts is published'
     : readLive(signed, store)
 }

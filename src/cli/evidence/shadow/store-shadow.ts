@@ -1,7 +1,7 @@
 import { Fault } from '../../../errors.ts'
 import type { PolicyFile, PolicySet } from '../../../policy/set/policy-set.ts'
-import { createStatement, parseStatement, type Signed } from '../../../signing/statement.ts'
-import { signersOf, type Trust } from '../../../signing/trust.ts'
+import { parseStatement } from '../../../signing/statement.ts'
+import type { Trust } from '../../../signing/trust.ts'
 import {
   createDocument,
   type PolicyDocument,
@@ -12,6 +12,7 @@ import { decline } from '../../declined.ts'
 import { printable } from '../../format.ts'
 import type { Io } from '../../io.ts'
 import type { Signer } from '../../publish/signing.ts'
+import { addSignature, lacksSignature, signedCount, toSign } from './shadow-signatures.ts'
 
 /** What becomes the shadow, by whom and why. */
 export interface NewShadow {
@@ -43,11 +44,16 @@ export async function storeShadow(
     return known
   }
   if (over !== undefined && known === undefined) io.err(formatReplaced(over.head))
+  const unsigned = signer && toSign(document, shadow, known?.signed)
+  // A further signature does not change who pushed it, and why.
+  const { author, message } = (unsigned && parseStatement(unsigned.statement)) ?? shadow
+  if (signer !== undefined) {
+    const what = `${signer.name} signs for the shadow ${set.revision}, pushed by ${author}: ${message}`
+    io.err(printable(what).concat('\n'))
+  }
   if (!shadow.yes && !(await confirm(set, io))) return decline('not pushed')
 
-  const signed = await sign(document, shadow, known?.signed)
-  // A further signature does not change who pushed it, and why.
-  const { author, message } = (signed && parseStatement(signed.statement)) ?? shadow
+  const signed = unsigned && signer && (await addSignature(unsigned, signer))
   const head = await store.shadow.push(document, { author, message, base, signed, over })
   if (head === undefined) {
     return decline('refused: the shadow changed meanwhile: run "postern policy shadow"')
@@ -84,41 +90,6 @@ async function readStored(
 
 function newDocument({ files, author, message, base }: NewShadow): PolicyDocument {
   return createDocument(files, { author, message, parent: base, now: new Date() })
-}
-
-/** Our signature, beside those of others over the same statement. */
-async function sign(
-  document: PolicyDocument,
-  { author, message, signer }: NewShadow,
-  stored: Signed | undefined,
-): Promise<Signed | undefined> {
-  if (signer === undefined) return undefined
-  const others = stored !== undefined && isAbout(document, stored) ? stored : undefined
-  const parts = { purpose: 'shadow', after: null, author, message, document } as const
-  const statement =
-    others?.statement ??
-    createStatement({ ...parts, now: new Date() }) ??
-    decline('refused: author and message are too long together')
-  return { statement, signatures: [...(others?.signatures ?? []), await signer.sign(statement)] }
-}
-
-/** Redis may have been altered: people must not sign a statement that makes another policy live. */
-function isAbout({ revision, checksum }: PolicyDocument, { statement: text }: Signed): boolean {
-  const statement = parseStatement(text)
-  if (statement?.purpose !== 'shadow') return false
-  return statement.revision === revision && statement.document === checksum
-}
-
-/** Whether `policy.trust` asks for more signatures, and that of this person is not there yet. */
-function lacksSignature({ signed }: ShadowHead, { trust, signer }: NewShadow): boolean {
-  if (trust === undefined || signer === undefined) return false
-  if (signed === undefined) return true
-  const { trusted } = signersOf(signed, 'shadow', trust)
-  return trusted.length < trust.signatures && !trusted.some(({ name }) => name === signer.name)
-}
-
-function signedCount(signed: Signed, trust: Trust): number {
-  return signersOf(signed, 'shadow', trust).trusted.length
 }
 
 async function confirm({ revision }: PolicySet, io: Io): Promise<boolean> {

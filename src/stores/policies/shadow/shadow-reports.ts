@@ -76,13 +76,17 @@ export function createShadowReports(redis: RedisClient): ShadowReports {
 /** ECMA-262, Time Values: later times are not valid dates. */
 const latestTime = 8.64e15
 
+function isDuration(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= latestTime
+}
+
 function readReport(id: string, text: string, at: number): ShadowReport | undefined {
   if (id.length > maxId || !(Math.abs(at) <= latestTime)) return undefined
   const value = readJson(text)
   if (typeof value !== 'object' || value === null) return undefined
   const { evaluatingMs, problem, evidence } = value as Readonly<Record<string, unknown>>
   const read = readEvidence(evidence)
-  if (read === undefined || typeof evaluatingMs !== 'number' || !(evaluatingMs >= 0)) {
+  if (read === undefined || !isDuration(evaluatingMs)) {
     return undefined
   }
   return {

@@ -189,4 +189,12 @@ describe('the merged history', () => {
     expect(merged).toEqual({ moves: [moveOf(3), moveOf(2), moveOf(1)], differing: 1 })
     expect(mergeMoves([moveOf(3)], [moveOf(2)], 1).moves).toEqual([moveOf(3)])
   })
+
+  test('does not show a move twice whose rewriter also gave it another id', () => {
+    const rewritten = moveOf(2, { author: 'eve', id: 'another' })
+
+    const merged = mergeMoves([moveOf(3), rewritten], [moveOf(2)], 10)
+
+    expect(merged).toEqual({ moves: [moveOf(3), moveOf(2)], differing: 1 })
+  })
 })

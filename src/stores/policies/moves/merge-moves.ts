@@ -20,12 +20,14 @@ export function mergeMoves(
   inDatabase: readonly Move[],
   most: number,
 ): MergedMoves {
-  const merged = new Map(inRedis.map((move) => [moveKey(move), move]))
+  const merged = new Map(inDatabase.map((move) => [moveKey(move), move]))
+  const sequences = new Set(inDatabase.map(({ sequence }) => sequence))
   let differing = 0
-  for (const move of inDatabase) {
-    const other = merged.get(moveKey(move))
-    if (other !== undefined && saidFields.some((name) => other[name] !== move[name])) differing++
-    merged.set(moveKey(move), move)
+  for (const move of inRedis) {
+    const known = merged.get(moveKey(move))
+    // Each move has a sequence of its own: with another id, it is still the same one, rewritten.
+    if (known === undefined && !sequences.has(move.sequence)) merged.set(moveKey(move), move)
+    else if (saidFields.some((name) => known?.[name] !== move[name])) differing++
   }
   const moves = [...merged.values()].sort((a, b) => b.sequence - a.sequence)
   return { moves: moves.slice(0, most), differing }

@@ -192,7 +192,9 @@ describe('a cheat', () => {
     const revision = await approved(at)
     const key = `${prefix}policy:proposal:${revision}`
     const statement = (await redis.client.hget(key, 'statement')) ?? ''
-    await redis.client.hset(key, 'statement', statement.replace('clerks read', 'nothing to see'))
+    const { serial } = JSON.parse(statement) as { serial: number }
+    const other = statement.replace(`"serial":${serial}`, `"serial":${serial + 1}`)
+    await redis.client.hset(key, 'statement', other)
     const { code, err } = await push(at, revision)
 
     expect(code).toBe(1)
@@ -206,6 +208,19 @@ describe('a cheat', () => {
     await redis.client.hset(key, 'statement', '{"version":1}')
     expect((await push(at, revision)).err).toContain('its statement is not valid')
     expect((await at.run(['proposals'])).err).toContain('some proposals are damaged')
+  })
+
+  test('cannot have the history show another author or reason than signers read', async () => {
+    const at = await office(2)
+    const revision = await proposed(at)
+    const key = `${prefix}policy:proposal:${revision}`
+    const statement = (await redis.client.hget(key, 'statement')) ?? ''
+    await redis.client.hset(key, 'statement', statement.replace('clerks read', 'nothing to see'))
+
+    const { code, err } = await approve(at, revision, 'ben.pem')
+
+    expect(code).toBe(1)
+    expect(err).toContain('its statement and its document differ in author, why or time')
   })
 
   test('cannot have another policy signed under an earlier revision', async () => {

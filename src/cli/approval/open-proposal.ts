@@ -44,6 +44,13 @@ export async function openProposal(
   if (reviewed.statement.document !== document.checksum) {
     return decline(altered(revision, 'its statement is about another document'))
   }
+  // The history shows those of the document, and signers read those of the statement.
+  const { statement } = reviewed
+  if ((['author', 'message', 'at'] as const).some((name) => statement[name] !== document[name])) {
+    return decline(
+      altered(revision, 'its statement and its document differ in author, why or time'),
+    )
+  }
   return { ...reviewed, document, set: policyOf(document), live }
 }
 

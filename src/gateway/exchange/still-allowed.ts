@@ -14,8 +14,8 @@ interface StillAllowedParts {
 
 /**
  * Ends exchanges whose token or permission is gone. Decides about permission again only when the
- * policies have changed since the last sweep, or one of their lines has expired. Without policies, or when the engine fails, exchanges go
- * on: a fault revokes no permission.
+ * policies have changed since the last sweep, or one of their lines has expired. Without policies, or
+ * when the engine fails, exchanges go on: a fault revokes no permission.
  */
 export function createStillAllowed({
   problemOf,

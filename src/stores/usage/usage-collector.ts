@@ -1,4 +1,5 @@
 import type { Counted, ObservedHour, RefusedCall, Usage } from '../../policy/usage/usage.ts'
+import { latestTime } from '../latest-time.ts'
 import {
   type EntryKind,
   longestName,
@@ -79,9 +80,6 @@ function order(a: ObservedHour, b: ObservedHour): number {
 function isCount(value: number): boolean {
   return Number.isInteger(value) && value >= 0
 }
-
-/** The last moment that a Date can hold. */
-const latestTime = 8_640_000_000_000_000
 
 function safe(value: number): number {
   return Math.min(value, Number.MAX_SAFE_INTEGER)

@@ -1,4 +1,5 @@
 import { hasStrings, readJson } from '../../json-text.ts'
+import { latestTime } from '../../latest-time.ts'
 
 /** What a replica says of itself, and how long ago. */
 export interface ReplicaReport {
@@ -31,9 +32,6 @@ export function boundedError(error: unknown): { readonly lastError?: string } {
 export const REPORT_EVERY_MS = 2000
 export const OVERDUE_MS = 2.5 * REPORT_EVERY_MS
 export const GONE_MS = 5 * REPORT_EVERY_MS
-
-/** ECMA-262, Time Values: later times are not valid dates. */
-const latestTime = 8.64e15
 
 /** Reads a report that was stored; `undefined` for an entry that no replica wrote. */
 export function readReport(

@@ -1,5 +1,6 @@
 import { readSigned, type Signed } from '../../../signing/statement.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
+import { latestTime } from '../../latest-time.ts'
 import { isRevision } from '../document/policy-document.ts'
 
 /** The policy that gateways evaluate beside the live one. */
@@ -17,9 +18,6 @@ export interface ShadowHead {
 const maxLength = 256 * 1024
 const maxAuthor = 256
 const maxMessage = 4096
-
-/** ECMA-262, Time Values: later times are not valid dates. */
-const latestTime = 8.64e15
 
 /** Parses the value of `policy:shadow`; `undefined` when it is invalid. */
 export function parseShadowHead(text: string): ShadowHead | undefined {

@@ -1,6 +1,7 @@
 import type { Evidence } from '../../../policy/shadow/evidence.ts'
 import { readEvidence } from '../../../policy/shadow/read-evidence.ts'
 import { readJson } from '../../json-text.ts'
+import { latestTime } from '../../latest-time.ts'
 import { readFields } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import { policyKeys } from '../document/policy-keys.ts'
@@ -72,9 +73,6 @@ export function createShadowReports(redis: RedisClient): ShadowReports {
     },
   }
 }
-
-/** ECMA-262, Time Values: later times are not valid dates. */
-const latestTime = 8.64e15
 
 function isDuration(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= latestTime

@@ -13,5 +13,8 @@ export default defineConfig({
     // Loading the product once for each file would take a third of the CPU. Tests close what they open.
     // A test that loads another test file belongs to test/long, where each file has modules of its own.
     isolate: false,
+    // V8 sometimes aborts when it frees WebAssembly code, of which these processes make much: each embedded
+    // database is some (nodejs/node#64500).
+    execArgv: ['--no-wasm-code-gc'],
   },
 })

@@ -5,6 +5,7 @@ import { openPolicySigner } from '../../src/stores/keys/signing-key.ts'
 import { readTrust } from '../../src/stores/keys/trusted-keys.ts'
 import type { Head, Move, ReplicaReport } from '../../src/stores/policies/policy-store.ts'
 import { readLiveState } from '../../src/stores/policies/proposals/live-state.ts'
+import { reviewProposal } from '../../src/stores/policies/proposals/review-proposal.ts'
 import { folder } from '../cli/policy-runner.ts'
 import { type TestSigner, testSigner } from '../support/policy-signers.ts'
 
@@ -123,4 +124,23 @@ describe('without policy.trust', () => {
       after: null,
     })
   })
+})
+
+test('a proposal may follow a trusted policy whose signer had a clock far ahead', async () => {
+  const ahead = await head(r1, { at: now + 10 * 86_400_000 })
+  const parse = ({ signed }: { readonly signed: Signed }) => parseStatement(signed.statement)
+  const after = { revision: r1, serial: parse(ahead)?.serial ?? 0 }
+  const document = { revision: r2, checksum: '0'.repeat(64) }
+  const parts = { author: 'ann', message: 'why', purpose: 'live', after, document } as const
+  const statement = createStatement({ ...parts, now: new Date(now) }) ?? ''
+  const about = { kind: 'push', over: r1, evidence: { warnings: 0 } } as const
+  const proposal = { revision: r2, statement, signatures: new Map(), about }
+  const review = async (live: Head) =>
+    reviewProposal(proposal, {
+      live: await readLiveState(storeWith({ head: live }), trust, now),
+      ...{ trust, now },
+    })?.state
+
+  expect(await review(ahead)).toBe('open')
+  expect(await review(await head(r1, { at: now + 10 * 86_400_000, by: eve }))).toBeUndefined()
 })

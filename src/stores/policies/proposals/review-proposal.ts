@@ -39,7 +39,9 @@ export function reviewProposal(
   // Someone who can write to Redis may have put it there for others to sign: it must neither exclude
   // later statements nor claim to follow them.
   const { serial, after } = statement
-  if (isFarAhead(serial, now) || (after?.serial ?? 0) >= serial) return undefined
+  // A clock that ran ahead may have made the live one, which the next has to follow.
+  const latest = Math.max(now, live.after?.serial ?? 0)
+  if (isFarAhead(serial, latest) || (after?.serial ?? 0) >= serial) return undefined
   const all = [...proposal.signatures.values()]
   const counting =
     trust === undefined ? new Map<string, string>() : bySigner(proposal.statement, all, trust)

@@ -139,6 +139,34 @@ describe('a shadow under policy.trust', () => {
     expect((await stored())?.message).toBe('why')
   })
 
+  test('shows the author and reason that were signed, not those beside them', async () => {
+    const at = await office(1)
+    await at.push('--shadow', '--key', 'ann.pem')
+    const planted = { ...(await stored()), author: 'eve', message: 'for the board' }
+    await redis.client.set(`${prefix}policy:shadow`, JSON.stringify(planted))
+
+    const { out } = await at.run('shadow')
+
+    expect(out).toMatch(/, pushed by ann at .*: why\n/)
+    expect(out).not.toContain('for the board')
+  })
+
+  test('is signed again where the signatures are about another document', async () => {
+    const at = await office(1)
+    await at.push('--shadow', '--key', 'ann.pem')
+    const { signed: other } = (await stored()) ?? {}
+    await at.edit('clerk, /exports, GET')
+    await at.push('--shadow', '--key', 'ann.pem')
+    const head = await stored()
+    const planted = JSON.stringify({ ...head, signed: other })
+    await redis.client.set(`${prefix}policy:shadow`, planted)
+
+    const { err } = await at.push('--shadow', '--key', 'ben.pem')
+
+    expect(err).toContain('ben signs for the shadow')
+    expect((await stored())?.signed?.statement).toContain(head?.revision)
+  })
+
   test('cannot be kept from its signatures by worthless ones', async () => {
     const at = await office(2)
     await at.push('--shadow', '--key', 'ann.pem')

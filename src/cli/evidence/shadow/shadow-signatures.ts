@@ -56,11 +56,12 @@ function isAbout({ revision, checksum }: PolicyDocument, { statement: text }: Si
 
 /** Whether `policy.trust` asks for more signatures, and that of this person is not there yet. */
 export function lacksSignature(
+  document: PolicyDocument,
   { signed }: ShadowHead,
   { trust, signer }: Pick<SigningShadow, 'trust' | 'signer'>,
 ): boolean {
   if (trust === undefined || signer === undefined) return false
-  if (signed === undefined) return true
+  if (signed === undefined || !isAbout(document, signed)) return true
   const { trusted } = signersOf(signed, 'shadow', trust)
   return trusted.length < trust.signatures && !trusted.some(({ name }) => name === signer.name)
 }

@@ -39,7 +39,7 @@ export async function storeShadow(
   const over = await store.shadow.read()
   const document = (await readStored(set.revision, store)) ?? newDocument(shadow)
   const known = over?.head?.revision === set.revision ? over.head : undefined
-  if (known !== undefined && !lacksSignature(known, shadow)) {
+  if (known !== undefined && !lacksSignature(document, known, shadow)) {
     io.err(`${set.revision} is already the shadow: counting continues\n`)
     return known
   }

@@ -1,4 +1,4 @@
-import { readSigned, type Signed } from '../../../signing/statement.ts'
+import { parseStatement, readSigned, type Signed } from '../../../signing/statement.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
 import { latestTime } from '../../latest-time.ts'
 import { isRevision } from '../document/policy-document.ts'
@@ -24,11 +24,13 @@ export function parseShadowHead(text: string): ShadowHead | undefined {
   if (text.length > maxLength) return undefined
   const value = readJson(text)
   if (!hasStrings(value, ['revision', 'author', 'message'])) return undefined
-  const { revision, sequence, author, message } = value
+  const { revision, sequence } = value
   if (!isRevision(revision) || !Number.isSafeInteger(sequence)) return undefined
   const number = Number(sequence)
   if (number <= 0 || number > latestTime) return undefined
   const signed = readSigned(value['signed'])
+  // Gateways with policy.trust load it only if this was signed; what is beside it, anyone can change.
+  const { author, message } = parseStatement(signed?.statement ?? '') ?? value
   const { base } = value
   return {
     revision,

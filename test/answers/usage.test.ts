@@ -287,8 +287,8 @@ describe('a candidate', () => {
     ],
     [
       'with the dash on a line of its own',
-      '-\n  method: GET\n  path: /a/b\n  reason: x\n-\n  method: GET\n  path: /c/d\n  reason: y\n-\n  method: GET\n  path: /e/f\n  reason: z\n',
-      undefined,
+      '-\n  method: GET\n  path: /a/b\n  reason: x\n# postern: until 2999-01-01\n-\n  method: GET\n  path: /c/d\n  reason: y\n# postern: until 2999-01-01\n-\n  method: GET\n  path: /e/f\n  reason: z\n',
+      '-\n  method: GET\n  path: /a/b\n  reason: x\n# postern: until 2999-01-01\n-\n  method: GET\n  path: /e/f\n  reason: z\n',
     ],
     [
       'in one line',

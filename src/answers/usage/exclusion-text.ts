@@ -36,14 +36,16 @@ export function withoutEntries(
   return { ...file, text: String(document) }
 }
 
-/** The numbers of the lines that these nodes are on. */
+/** The numbers of the lines that these nodes are on, with the line above that has only their dash. */
 function linesOf(text: string, nodes: readonly unknown[]): ReadonlySet<number> {
+  const texts = text.split('\n')
   const lines = new Set<number>()
   for (const node of nodes) {
     const [start, end] = (node as Partial<Node>).range ?? [0, 0]
     const first = lineAt(text, start)
     const last = lineAt(text, start + text.slice(start, end).trimEnd().length)
     for (let line = first; line <= last; line++) lines.add(line)
+    if (texts[first - 2]?.trim() === '-') lines.add(first - 1)
   }
   return lines
 }

@@ -72,3 +72,17 @@ test('a proposal with too many or too large fields is not read', async () => {
   })
   expect(sent).toBeLessThan(1024 * 1024)
 })
+
+test('a Redis user without the right to HLEN reads proposals, and no huge one', async () => {
+  await redis.client.call('ACL', 'SETUSER', 'old', 'on', '>pass', '~*', '&*', '+@all', '-hlen')
+  const { proposals } = await testStore({ url: redis.url.replace('://', '://old:pass@') })
+  const revision = `r-${'b'.repeat(32)}`
+  const key = `${prefix}policy:proposal:${revision}`
+  const about = JSON.stringify({ kind: 'push', over: null, evidence: {} })
+  await redis.client.hset(key, { statement: 's', about })
+
+  expect(await proposals.read(revision)).toMatchObject({ statement: 's' })
+  const many = Array.from({ length: 1000 }, (_, at) => [`signature:${at}`, 'x'] as const)
+  await redis.client.hset(key, Object.fromEntries(many))
+  expect(await proposals.read(revision)).toBeUndefined()
+})

@@ -53,8 +53,11 @@ export async function readFields(
 }
 
 const hashScript = `
-if redis.call('HLEN', KEYS[1]) > tonumber(ARGV[1]) then return {} end
+-- A Redis user of version 0.1.0 may lack the right to HLEN.
+local count = redis.pcall('HLEN', KEYS[1])
+if type(count) == 'number' and count > tonumber(ARGV[1]) then return {} end
 local all = redis.call('HGETALL', KEYS[1])
+if #all > 2 * ARGV[1] then return {} end
 local kept = {}
 for index = 1, #all, 2 do
   if #all[index] + #all[index + 1] <= tonumber(ARGV[2]) then

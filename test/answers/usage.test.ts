@@ -200,6 +200,7 @@ describe('what is unused', () => {
       decisions: 230,
       uncounted: 0,
       firstRevisions: ['r-000000000001', 'r-000000000002'],
+      laterRevisions: [],
       isComplete: true,
     })
     expect(about(two, 2, 1).isComplete).toBe(false)

@@ -133,8 +133,24 @@ describe('policy unused', () => {
     const ran = await policy(['unused', '--days', '2'], { cwd })
     expect(ran.out).toContain('2 grants never used:\n')
     expect(ran.out).toContain(
-      `1 unused, too new to tell: not in ${revisionOf(csv)}, with which the observation began\n  policy.csv:5: p, clerk, /orders/:id, DELETE\n`,
+      `1 unused, too new to tell: not in every policy since ${revisionOf(csv)}, with which the observation began\n  policy.csv:5: p, clerk, /orders/:id, DELETE\n`,
     )
+  })
+
+  test('calls what a rollback brought back too new to tell', async () => {
+    const cwd = await onRedis('policy: { source: redis }')
+    const push = ['push', '--yes', '--no-tests', '--no-wait', '-m']
+    await policy([...push, 'first'], { cwd })
+    await twoDays()
+    const without = csv.replace('p, clerk, /orders/:id, PUT\n', '')
+    await writeFile(join(cwd, 'policies/policy.csv'), without)
+    await policy([...push, 'second'], { cwd })
+    await write(await redisStore(), { daysAgo: 1, revision: revisionOf(without) })
+    await policy(['rollback', '--yes', '--no-wait', '-m', 'back', revisionOf(csv)], { cwd })
+
+    const ran = await policy(['unused', '--days', '2'], { cwd })
+    expect(ran.out).toContain('1 grant never used:\n  policy.csv:4: p, ghost')
+    expect(ran.out).toMatch(/1 unused, too new to tell: .*\n {2}policy.csv:3: p, clerk/)
   })
 
   test('says when it cannot know what is new, until a baseline is named', async () => {

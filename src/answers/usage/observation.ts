@@ -23,6 +23,8 @@ export interface Observation {
   readonly uncounted: number
   /** Those of the first hour: what is not in all of them is younger than the observation. */
   readonly firstRevisions: readonly string[]
+  /** The others, latest first: what is not in one of them was missing for a while. */
+  readonly laterRevisions: readonly string[]
   /** Every day was observed, and every decision is counted by rule. */
   readonly isComplete: boolean
 }
@@ -39,6 +41,8 @@ export function observationOf({ observed, others }: Usage, { begin, now }: Windo
   const isPartial = (from ?? now) > Math.max(begin, now - (oldest + 1) * DAY_MS) + hourMs
   const observedDays = Math.max(0, new Set(ages).size - Number(isPartial))
   const first = within.filter((hour) => startOf(hour) === from)
+  const firstRevisions = new Set(first.map(({ revision }) => revision))
+  const laterRevisions = new Set(within.toReversed().map(({ revision }) => revision))
   return {
     days,
     observedDays,
@@ -46,7 +50,8 @@ export function observationOf({ observed, others }: Usage, { begin, now }: Windo
     ...(from !== undefined && { from }),
     decisions: within.reduce((sum, { decisions }) => sum + decisions, 0),
     uncounted: others.decision,
-    firstRevisions: [...new Set(first.map(({ revision }) => revision))].toSorted(),
+    firstRevisions: [...firstRevisions].toSorted(),
+    laterRevisions: [...laterRevisions].filter((each) => !firstRevisions.has(each)),
     isComplete: observedDays === days && others.decision === 0,
   }
 }

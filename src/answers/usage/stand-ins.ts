@@ -28,9 +28,10 @@ export function createStandIns(
   before: readonly PolicySet[],
 ) {
   const lineages = createLineages(set)
+  const kept = new Set([...set.rules.map(ruleUsageKey), ...set.exclusions.map(exclusionUsageKey)])
   const decided = [
     ...limited(set, lineages, isUsed),
-    ...before.flatMap((old) => gone(old, set, isUsed)),
+    ...before.flatMap((old) => gone(old, (key) => isUsed(key) && !kept.has(key))),
   ]
   if (decided.length === 0) return { isStandIn: () => false }
   const tree = treeOf(decided)
@@ -78,15 +79,9 @@ function limited(
   ]
 }
 
-/** Lines of an earlier policy that decided, and that the policy no longer has. */
-function gone(
-  old: PolicySet,
-  set: PolicySet,
-  isUsed: (key: string) => boolean,
-): readonly Decided[] {
-  const kept = new Set([...set.rules.map(ruleUsageKey), ...set.exclusions.map(exclusionUsageKey)])
+/** Lines of an earlier policy that have gone. */
+function gone(old: PolicySet, isGone: (key: string) => boolean): readonly Decided[] {
   const { heirs } = createLineages(old)
-  const isGone = (key: string) => isUsed(key) && !kept.has(key)
   return [
     ...old.rules
       .filter((rule) => rule.effect === 'allow' && isGone(ruleUsageKey(rule)))

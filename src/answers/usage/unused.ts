@@ -27,9 +27,9 @@ export interface UnusedAnswer {
   readonly unmentioned: readonly (Counted & { readonly roleKey: string })[]
 }
 
-/** What is known about the begin of an observation. */
+/** What is known about the time of an observation. */
 interface Began {
-  /** The policies of that time; `undefined` when they are not known, and then everything may be new. */
+  /** Those of its begin and later ones; `undefined` when its begin is not known: all may be new. */
   readonly before: readonly PolicySet[] | undefined
   /** The end of the observation, in milliseconds. */
   readonly now: number
@@ -73,7 +73,7 @@ export function unusedOf(
 /** The gateway answers login and captcha before it asks a policy, whether or not one lists them. */
 const neverCounted: ReadonlySet<string> = new Set(builtInExclusions.map(exclusionUsageKey))
 
-/** What was not in the policies with which the observation began. */
+/** What was not in the policies of the observation. */
 function createAge(set: PolicySet, { before, now }: Began) {
   const { heirs } = createLineages(set)
   const olds = (before ?? []).map((old) => ({

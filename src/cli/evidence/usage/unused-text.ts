@@ -81,7 +81,7 @@ function newOnes({ answer, baseline }: UnusedReport): string {
   const why =
     baseline.sets === undefined
       ? `the content of ${baseline.name}, with which the observation began, is not known: name it with --baseline`
-      : `not in ${baseline.name}, with which the observation began`
+      : `not in every policy since ${baseline.name}, with which the observation began`
   return `${printable(`${all.length} unused, too new to tell: ${why}`)}\n${table(all)}`
 }
 

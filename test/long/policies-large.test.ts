@@ -286,8 +286,14 @@ describe('a large policy', () => {
 
     const kept = await createPolicySnapshot(snapshot, { info() {}, warn() {} }).read()
 
-    const { files, checksum, revision } = second
-    expect(kept?.offer).toEqual({ files, checksum, revision, sequence: source.state().sequence })
+    const { files, checksum, revision, author } = second
+    expect(kept?.offer).toEqual({
+      files,
+      checksum,
+      revision,
+      author,
+      sequence: source.state().sequence,
+    })
   })
 
   test('is kept again when its file is deleted', async () => {

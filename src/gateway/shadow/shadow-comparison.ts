@@ -1,6 +1,6 @@
 import { type Decision, decide } from '../../policy/decide.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
-import { bounds, type Evidence, type ShadowCounts } from '../../policy/shadow/evidence.ts'
+import { bounds, type Evidence, noCounts, type ShadowCounts } from '../../policy/shadow/evidence.ts'
 import type { Identified } from '../stages.ts'
 import { Disagreements, type SampleShowing } from './disagreements.ts'
 
@@ -72,7 +72,7 @@ export class ShadowComparison {
 
   /** What was counted about the shadow with this sequence: nothing, unless it was the last one. */
   counts(sequence = this.#counts?.sequence): ShadowCounts {
-    if (this.#counts === undefined || this.#counts.sequence !== sequence) return nothing
+    if (this.#counts === undefined || this.#counts.sequence !== sequence) return noCounts
     const { evaluated, wouldDeny, wouldAllow, failed } = this.#counts
     return { evaluated, wouldDeny, wouldAllow, failed }
   }
@@ -100,14 +100,12 @@ export class ShadowComparison {
   #fresh(sequence: number): Counts {
     const { showing, now = Date.now } = this.#parts
     return {
-      ...{ sequence, evaluated: 0, wouldDeny: 0, wouldAllow: 0, failed: 0, live: undefined },
+      ...{ ...noCounts, sequence, live: undefined },
       against: new Set(),
       disagreements: new Disagreements(showing, now),
     }
   }
 }
-
-const nothing: ShadowCounts = { evaluated: 0, wouldDeny: 0, wouldAllow: 0, failed: 0 }
 
 function compare({ policies, counts }: Running, identified: Identified, live: Decision): void {
   const { call, arrival } = identified.received

@@ -34,6 +34,8 @@ export interface ShadowCounts {
   readonly failed: number
 }
 
+export const noCounts: ShadowCounts = { evaluated: 0, wouldDeny: 0, wouldAllow: 0, failed: 0 }
+
 /** What one replica has seen since it loaded the shadow. */
 export interface Evidence extends ShadowCounts {
   /** The live revisions that it was compared with, the latest last. */

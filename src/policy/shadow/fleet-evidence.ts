@@ -1,4 +1,10 @@
-import { bounds, type Disagreement, type Evidence, type ShadowCounts } from './evidence.ts'
+import {
+  bounds,
+  type Disagreement,
+  type Evidence,
+  noCounts,
+  type ShadowCounts,
+} from './evidence.ts'
 
 /** A replica that reports which live policy it uses. */
 interface KnownReplica {
@@ -65,14 +71,12 @@ export function combineEvidence(
   }
 }
 
-const nothing: ShadowCounts = { evaluated: 0, wouldDeny: 0, wouldAllow: 0, failed: 0 }
-
 function replicaEvidence(
   { id, version, lost }: KnownReplica,
   report: ReportedEvidence | undefined,
 ): ReplicaEvidence {
   if (report === undefined) {
-    return { id, version, state: lost ? 'lost' : 'missing', evaluatingMs: 0, ...nothing }
+    return { id, version, state: lost ? 'lost' : 'missing', evaluatingMs: 0, ...noCounts }
   }
   const running = report.problem === undefined ? 'evaluating' : 'failed'
   return { version, ...reported(report), state: lost ? 'lost' : running }

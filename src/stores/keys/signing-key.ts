@@ -21,7 +21,7 @@ const maxBytes = 16_384
 
 /**
  * Opens a key: PEM of `postern keys generate --for policy`, an OpenSSH private key, or the `.pub` file
- * of a key that an agent holds. Throws `Invalid` when the file is none of these.
+ * of a key that an agent holds. Throws `Invalid` for any other file.
  */
 export async function openPolicySigner(
   file: string,

@@ -28,7 +28,8 @@ export function openShadowFeed(
   return createShadowFeed({
     async load(head, signal) {
       if (trust !== undefined) refuseUnfinished(head, trust)
-      const offer = await readOffer(head, { isFirst: false, signal })
+      const verified = gate?.verify(head)
+      const offer = await readOffer(head, { isFirst: false, verified, signal })
       if (offer === undefined) throw missing(head.revision)
       return createPrepare(signal)(offer)
     },

@@ -33,8 +33,8 @@ export function createPublishedPolicies(
       onShadow(shadow)
       if (text === undefined) throw unusable(`${keys.head} is missing`)
       const head = parseHead(text, keys.head)
-      if (gate !== undefined) {
-        const verified = gate.verify(head, known?.verified)
+      const verified = gate?.verify(head, known?.verified)
+      if (verified !== undefined) {
         // Redis chooses the sequence, so with signatures only their statements have an order.
         const isNew = verified !== known?.verified || head.sequence > (known.sequence ?? 0)
         if (!isNew) return undefined
@@ -45,8 +45,7 @@ export function createPublishedPolicies(
         if (!isNew) throw unusable(older(head.revision, known))
       }
 
-      const options = { isFirst: known === undefined, known: known?.verified, signal }
-      const offer = await readOffer(head, options)
+      const offer = await readOffer(head, { isFirst: known === undefined, verified, signal })
       if (offer === undefined) throw unusable(`${keys.document(head.revision)} is missing`)
       return offer
     },

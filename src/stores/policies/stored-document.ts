@@ -36,8 +36,8 @@ export async function readPieces(
 interface OfferOptions {
   /** At the start there are no requests to delay. */
   readonly isFirst: boolean
-  /** The statement that is active, which this one has to follow. */
-  readonly known?: Verified | undefined
+  /** The signed statement about the document; present if there is a gate. */
+  readonly verified: Verified | undefined
   readonly signal: AbortSignal | undefined
 }
 
@@ -58,11 +58,10 @@ export function createDocumentOffers(redis: RedisClient, { snapshot, gate }: Doc
 
   return async function readOffer(
     head: Head,
-    { isFirst, known, signal }: OfferOptions,
+    { isFirst, verified, signal }: OfferOptions,
   ): Promise<Offer | LargeOffer | undefined> {
     const { revision, sequence, author } = head
     const facts = { revision, sequence, ...(author !== undefined && { author }) }
-    const verified = gate?.verify(head, known)
     const pieces = await readPieces(redis, keys.document(revision))
     if (pieces === undefined) return undefined
     if (sizeOf(pieces) < largeBytes || isFirst || !threads.usable()) {

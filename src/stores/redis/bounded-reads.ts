@@ -14,7 +14,7 @@ end
 return texts
 `
 
-/** The texts under these keys, each cut after one byte too many; `undefined` for what is none. */
+/** The texts under these keys, each cut after one byte too many; `undefined` for a missing or empty one. */
 export async function readTexts(
   redis: RedisClient,
   keys: readonly string[],

@@ -76,10 +76,10 @@ async function pushShadow(call: PushCall, io: Io): Promise<number> {
       io.out(`${set.revision} is the shadow; replicas not checked\n`)
       return exitCodes.done
     }
-    const running = evidence.replicas.filter(({ state }) => state !== 'ended')
-    const others = running.filter(({ state }) => state !== 'evaluating')
+    const replicas = evidence.replicas.filter(({ state }) => state !== 'ended')
+    const others = replicas.filter(({ state }) => state !== 'evaluating')
     io.err(formatReplicas(others))
-    io.out(`${running.length - others.length}/${running.length} evaluate ${set.revision}\n`)
+    io.out(`${replicas.length - others.length}/${replicas.length} evaluate ${set.revision}\n`)
     return ok ? exitCodes.done : exitCodes.no
   })
 }

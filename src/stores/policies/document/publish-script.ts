@@ -30,7 +30,7 @@ end
 `
 
 /**
- * In Lua: the revision of a stored shadow, or '' when it is none; and whether the head or the history
+ * In Lua: the revision of a stored shadow, or '' when it is not valid; and whether the head or the history
  * names a revision. Both search for text: what is stored may be anything.
  */
 export const shadowFunctions = `

@@ -175,6 +175,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/files',
     'token',
   ],
+  'stores/audit': ['stores/database'],
   'stores/accounts': ['stores', 'stores/database', 'login'],
   'stores/login-log': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'login'],
   'stores/usage': [
@@ -201,6 +202,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config',
     'config/schema',
     'signing',
+    'stores/audit',
     'stores/database',
     'stores/keys',
     'stores/policies',

@@ -1,10 +1,12 @@
 import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
+import { recordChange } from '../../stores/audit/audit.ts'
 import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
+import { operator } from '../operator.ts'
 import { revokeTokensOf, withRevocations } from './revoke-tokens.ts'
 import type { revokeSpec } from './specs.ts'
 import {
@@ -56,11 +58,14 @@ async function revokeToken(
     io.err(`postern: token ${id} of ${username} has already expired\n`)
     return { token: id, users }
   }
-  await withDatabase(settings, (database) =>
-    withRevocations(settings.config, database, (store) =>
+  await withDatabase(settings, async (database) => {
+    await withRevocations(settings.config, database, (store) =>
       store.append([revocationOf(token)], 'before'),
-    ),
-  )
+    )
+    const subject = `token ${id}`
+    const after = { user: caller.userId }
+    await recordChange(database, { actor: operator(io), action: 'token.revoke', subject, after })
+  })
   io.err(`postern: revoked token ${id} of ${username}\n`)
   return { token: id, users }
 }
@@ -82,6 +87,9 @@ async function revokeUser(
     // A name of digits may also be meant as an ID: revoking too much is the lesser mistake.
     const users = [...new Set([...byName, ...(isId ? [named] : [])])]
     await revokeTokensOf(users, settings.config, database)
+    const subject = `user ${users.join(' and ')}`
+    const after = { tokens: 'all' }
+    await recordChange(database, { actor: operator(io), action: 'token.revoke', subject, after })
     io.err(`postern: revoked all tokens of user ${users.join(' and ')} issued until now\n`)
     return { users }
   })

@@ -71,7 +71,44 @@ const optionalTables = {
       move text not null, recorded_at timestamptz not null default now(),
       primary key (prefix, move_id));
     create index postern_policy_move_sequence on postern_policy_move (prefix, sequence);`,
+  postern_audit: `
+    create table postern_audit (
+      id bigserial primary key, at timestamptz not null default clock_timestamp(),
+      actor_kind varchar(16) not null, actor varchar(128) not null, origin varchar(255) not null,
+      action varchar(64) not null, subject varchar(255) not null, before text, after text);
+    create index postern_audit_at on postern_audit (at);
+    create or replace function postern_audit_append_only() returns trigger language plpgsql as $body$
+      begin raise exception 'postern_audit is append-only'; end $body$;
+    create trigger postern_audit_append_only before update or delete or truncate on postern_audit
+      for each statement execute function postern_audit_append_only();`,
+  postern_session: `
+    create table postern_session (
+      token_id varchar(128) primary key, user_id varchar(32) not null,
+      username varchar(64) not null, role_key varchar(128) not null, address varchar(64) not null,
+      agent varchar(255) not null, issued_ms bigint not null, expires_ms bigint not null,
+      seen_ms bigint not null);
+    create index postern_session_user on postern_session (user_id, issued_ms);
+    create index postern_session_expires on postern_session (expires_ms);`,
+  postern_service_account: `
+    create table postern_service_account (
+      user_id bigint primary key, note varchar(255) not null,
+      created_at timestamptz not null default now());`,
+  postern_service_token: `
+    create table postern_service_token (
+      token_id varchar(64) primary key, user_id bigint not null, role_key varchar(128) not null,
+      note varchar(255) not null, kid varchar(64) not null, issued_by varchar(128) not null,
+      issued_ms bigint not null, expires_ms bigint not null, seen_ms bigint, revoked_ms bigint);
+    create index postern_service_token_user on postern_service_token (user_id);`,
+  postern_login_lockout: `
+    create table postern_login_lockout (
+      name varchar(160) primary key, kind varchar(16) not null, sealed text not null,
+      until_ms bigint not null, cleared_ms bigint);
+    create index postern_login_lockout_until on postern_login_lockout (until_ms);`,
 } as const
+
+export type OptionalTable = keyof typeof optionalTables
+
+export const optionalTableNames = Object.keys(optionalTables) as readonly OptionalTable[]
 
 function creation([name, statements]: readonly [string, string]): string {
   return `

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { Invalid, type Problem } from '../../errors.ts'
+import { type OptionalTable, optionalTableNames } from './migrations.ts'
 import type { Schema } from './schema.ts'
 import type { SoftDelete } from './soft-delete.ts'
 
@@ -7,6 +8,8 @@ import type { SoftDelete } from './soft-delete.ts'
 export interface TableShapes {
   readonly users: SoftDelete
   readonly roles: SoftDelete
+  /** Those of the optional tables that exist. */
+  readonly optional: ReadonlySet<OptionalTable>
 }
 
 const kinds = {
@@ -69,7 +72,15 @@ export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> 
   return {
     users: softDelete(types.get('sys_user.deleted_at')),
     roles: softDelete(types.get('sys_role.deleted_at')),
+    optional: await existingTables(db),
   }
+}
+
+async function existingTables(db: Kysely<Schema>): Promise<ReadonlySet<OptionalTable>> {
+  const { rows } = await sql<{ name: OptionalTable }>`
+    select name from json_array_elements_text(${JSON.stringify(optionalTableNames)}::json) as wanted (name)
+    where to_regclass(name) is not null`.execute(db)
+  return new Set(rows.map(({ name }) => name))
 }
 
 function difference(

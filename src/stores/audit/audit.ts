@@ -1,0 +1,65 @@
+import { type Kysely, sql } from 'kysely'
+import { Fault } from '../../errors.ts'
+import type { Database } from '../database/database.ts'
+import { withFaults } from '../database/database-fault.ts'
+import type { Schema } from '../database/schema.ts'
+import { toStorable } from '../database/storable-text.ts'
+import type { TableShapes } from '../database/table-shapes.ts'
+import type { AuditAction } from './audit-action.ts'
+
+/** Who made a change: an operator with a command, a user with a token, or a gateway by itself. */
+export interface Actor {
+  readonly kind: 'operator' | 'user' | 'gateway'
+  readonly name: string
+  /** The host of a command or gateway, the client address of a user. */
+  readonly origin: string
+}
+
+/** One change. `before` and `after` are what it changed, as JSON, without passwords, hashes or tokens. */
+interface AuditEntry {
+  readonly actor: Actor
+  readonly action: AuditAction
+  readonly subject: string
+  readonly before?: Readonly<Record<string, unknown>> | undefined
+  readonly after?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Appends one change that no transaction of the database made. Every error becomes a Fault. */
+export async function recordChange(
+  { db, shapes }: Pick<Database, 'db' | 'shapes'>,
+  entry: AuditEntry,
+): Promise<void> {
+  await withFaults(async () => appendAudit(db, await shapes(), [entry]))
+}
+
+/**
+ * Appends to the audit log. Call it in the transaction of the change, so that neither exists without
+ * the other. The table rejects every update and deletion.
+ */
+async function appendAudit(
+  inside: Kysely<Schema>,
+  { optional }: TableShapes,
+  entries: readonly AuditEntry[],
+): Promise<void> {
+  if (entries.length === 0) return
+  if (!optional.has('postern_audit')) {
+    const reason = 'table postern_audit is missing: run "postern db migrate" to create it'
+    throw new Fault('database', { reason })
+  }
+  const rows = entries.map(({ actor, action, subject, before, after }) => ({
+    kind: actor.kind,
+    name: toStorable(actor.name, 128),
+    origin: toStorable(actor.origin, 255),
+    action,
+    subject: toStorable(subject, 255),
+    before: before === undefined ? null : JSON.stringify(before),
+    after: after === undefined ? null : JSON.stringify(after),
+  }))
+  await sql`
+    insert into postern_audit (actor_kind, actor, origin, action, subject, before, after)
+    select kind, name, origin, action, subject, before, after
+    from json_to_recordset(${JSON.stringify(rows)}::json) as entry (
+      kind text, name text, origin text, action text, subject text, before text, after text)`.execute(
+    inside,
+  )
+}

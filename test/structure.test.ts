@@ -17,6 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'suggest.ts': [],
   'fast-strings.ts': [],
   'database-url.ts': [],
+  'data-scope.ts': ['suggest.ts'],
   log: [],
   metrics: [],
   wire: [],

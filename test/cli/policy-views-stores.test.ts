@@ -3,6 +3,7 @@ import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
+import { createAccountDirectory } from '../../src/stores/accounts/account-directory.ts'
 import { openDatabase } from '../../src/stores/database/database.ts'
 import { testRedis } from '../support/published-policies.ts'
 import { folder, policy } from './policy-runner.ts'
@@ -62,7 +63,7 @@ describe('a question about a policy', () => {
       await accounts.add({ username, roleKey: 'viewer', passwordHash: '-' })
     }
     await accounts.setEnabled('eve', false)
-    const before = await accounts.list()
+    const before = await createAccountDirectory(gateway).list()
 
     const { code, out, err } = await policy(['who', 'GET', '/orders', '--accounts'], { cwd })
 
@@ -71,7 +72,7 @@ describe('a question about a policy', () => {
     expect(out).toContain('  admin   1                   needs no rule\n')
     expect(out).toContain('  clerk   0                   policies/policy.csv:2: ')
     expect(out).toContain('  viewer  2 (and 1 disabled)  policies/policy.csv:1: ')
-    expect(await accounts.list()).toEqual(before)
+    expect(await createAccountDirectory(gateway).list()).toEqual(before)
   })
 
   test('says why accounts could not be counted', async () => {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
+import { createAccountDirectory } from '../../src/stores/accounts/account-directory.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import type { Database } from '../../src/stores/database/database.ts'
@@ -96,7 +97,7 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
 
       const found = await createAccounts(database).findByUsername('zoë 🦊')
       expect(found).toMatchObject({ passwordHash: 'second', enabled: false })
-      expect(await changes.list()).toEqual([
+      expect(await createAccountDirectory(database).list()).toEqual([
         { userId: '1', username: 'admin', roleKey: 'admin', enabled: true },
         { userId: '2', username: 'editor', roleKey: 'editor', enabled: true },
         { userId: '3', username: 'zoë 🦊', roleKey: 'viewer', enabled: false },
@@ -222,7 +223,7 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
 
     expect(made.map((accounts) => accounts.length).sort()).toEqual([0, 2])
     expect(await seedAccounts(database, hash)).toEqual([])
-    expect((await createAccountChanges(database).list()).map(({ roleKey }) => roleKey)).toEqual([
+    expect((await createAccountDirectory(database).list()).map(({ roleKey }) => roleKey)).toEqual([
       'admin',
       'editor',
     ])

@@ -1,4 +1,4 @@
-import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
+import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { recordChange } from '../../stores/audit/audit.ts'
 import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
@@ -76,7 +76,7 @@ async function revokeUser(
   io: Io,
 ): Promise<Revoked | undefined> {
   return withDatabase(settings, async (database) => {
-    const byName = await createAccountChanges(database).idsOf(named)
+    const byName = await createAccountDirectory(database).idsOf(named)
     const isId = /^(?:0|[1-9]\d{0,18})$/.test(named)
     if (byName.length === 0 && !isId) {
       io.err(

@@ -1,4 +1,5 @@
 import { type Changed, createAccountChanges } from '../../stores/accounts/account-changes.ts'
+import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { seedRoles } from '../../stores/accounts/seed.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { didYouMean } from '../../suggest.ts'
@@ -32,7 +33,8 @@ export async function changeAccount(
     }
     case 'role': {
       const changed = await accounts.setRole(name, wanted.role)
-      if (changed === 'no-such-role') return noSuchRole(wanted.role, await accounts.roleKeys())
+      if (changed === 'no-such-role')
+        return noSuchRole(wanted.role, await createAccountDirectory(database).roleKeys())
       return outcome(name, changed, `user ${name} now has role ${wanted.role}`)
     }
     case 'disable': {
@@ -61,7 +63,7 @@ async function add(
     case 'name-taken':
       return plain(false, `${first}user ${name} already exists: choose another name`)
     case 'no-such-role':
-      return noSuchRole(role, await accounts.roleKeys())
+      return noSuchRole(role, await createAccountDirectory(database).roleKeys())
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { KnownRoles } from '../../policy/checks/known-roles.ts'
-import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
+import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { accountSettings, withDatabase } from '../configured-database.ts'
 import type { Io } from '../io.ts'
 import { type PolicySettings, unavailable } from '../settings.ts'
@@ -21,7 +21,7 @@ export async function readAssignableRoles(
   }
   const readOnly = { ...config, database: { ...config.database, migrate: 'never' as const } }
   const roleKeys = await withDatabase({ config: readOnly, directory }, (database) =>
-    createAccountChanges(database).roleKeys(),
+    createAccountDirectory(database).roleKeys(),
   )
   return { name: 'sys_role', roleKeys: new Set(roleKeys) }
 }

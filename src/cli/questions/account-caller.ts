@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
+import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { lockoutOf } from '../accounts/lockout.ts'
@@ -44,7 +44,7 @@ async function find(name: string, database: Database): Promise<AskedCaller> {
 
 /** The policy decides by role key, so login refuses an account without a role. */
 async function withoutRole(name: string, database: Database): Promise<AskedCaller> {
-  const [userId] = await createAccountChanges(database).idsOf(name)
+  const [userId] = await createAccountDirectory(database).idsOf(name)
   if (userId === undefined) {
     return unavailable(
       `user ${JSON.stringify(name)} does not exist: "postern user list" shows all users`,

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { Fault, formatProblem, Invalid } from '../../errors.ts'
-import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
+import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { withExistingDatabase } from '../configured-database.ts'
 import type { Io } from '../io.ts'
@@ -26,7 +26,7 @@ export async function countAccounts({ config }: PolicySettings, io: Io): Promise
   if (config === undefined) return unknown('give a valid configuration with --config')
   const directory = resolve(io.cwd, config.application.dataDirectory)
   try {
-    const list = (database: Database) => createAccountChanges(database).list()
+    const list = (database: Database) => createAccountDirectory(database).list()
     return counted(await withExistingDatabase({ config, directory }, list))
   } catch (error) {
     if (error instanceof Fault) return unknown(error.message)

@@ -4,15 +4,7 @@ import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { insertAccount, liveRoleId, type NewAccount } from './account-insert.ts'
-import { accountOf, liveAccounts, status } from './account-queries.ts'
-
-/** One line of the list of accounts. The role key is empty when the role is missing. */
-interface AccountSummary {
-  readonly userId: string
-  readonly username: string
-  readonly roleKey: string
-  readonly enabled: boolean
-}
+import { accountOf, status } from './account-queries.ts'
 
 /** The ids of the changed accounts: empty when no live account has the name. */
 export type Changed = readonly string[]
@@ -27,11 +19,6 @@ interface AccountChanges {
   setRole(username: string, roleKey: string): Promise<Changed | 'no-such-role'>
   /** Disables or enables every live account of this name. */
   setEnabled(username: string, enabled: boolean): Promise<Changed>
-  /** The ids of every live account of this name. */
-  idsOf(username: string): Promise<readonly string[]>
-  list(): Promise<readonly AccountSummary[]>
-  /** The keys of the live roles. */
-  roleKeys(): Promise<readonly string[]>
 }
 
 /** Changes go-admin's `sys_user`. */
@@ -73,40 +60,6 @@ export function createAccountChanges({ db, shapes }: Database): AccountChanges {
     return roleId === undefined ? 'no-such-role' : change(username, { role_id: roleId })
   }
 
-  async function idsOf(username: string): Promise<readonly string[]> {
-    const rows = await liveAccounts(db, await shapes())
-      .select(sql<string>`u.user_id::text`.as('id'))
-      .where('u.username', '=', username)
-      .orderBy('u.user_id')
-      .execute()
-    return rows.map(({ id }) => id)
-  }
-
-  async function list(): Promise<readonly AccountSummary[]> {
-    const rows = await liveAccounts(db, await shapes())
-      .select(['u.username', 'u.status', 'r.role_key'])
-      .select(sql<string>`u.user_id::text`.as('user_id'))
-      .orderBy('u.user_id')
-      .execute()
-    return rows.map((row) => ({
-      userId: row.user_id,
-      username: row.username ?? '',
-      roleKey: row.role_key ?? '',
-      enabled: row.status === status.enabled,
-    }))
-  }
-
-  async function roleKeys(): Promise<readonly string[]> {
-    const { roles } = await shapes()
-    const rows = await db
-      .selectFrom('sys_role as r')
-      .select('r.role_key')
-      .where(live('r', roles))
-      .orderBy('r.role_id')
-      .execute()
-    return rows.flatMap(({ role_key: key }) => key || [])
-  }
-
   /** No account has a name that no column can hold; the server would report an error. */
   async function ofName<Result>(
     username: string,
@@ -122,8 +75,5 @@ export function createAccountChanges({ db, shapes }: Database): AccountChanges {
     setRole: (username, roleKey) => ofName(username, () => setRole(username, roleKey)),
     setEnabled: (username, enabled) =>
       ofName(username, () => change(username, { status: enabled ? open : closed })),
-    idsOf: (username) => ofName(username, () => idsOf(username)),
-    list: () => withFaults(list),
-    roleKeys: () => withFaults(roleKeys),
   }
 }

@@ -1,3 +1,5 @@
+import type { Config } from './schema/schema.ts'
+
 const DEV = 'dev'
 const KNOWN = [DEV, 'test', 'prod']
 
@@ -41,8 +43,23 @@ export function modeFacts(mode: string | undefined, timeoutSeconds: number): Mod
   }
 }
 
+/** The limits on the lifetime of tokens of ours, by kind; no `service`: service tokens are off. */
+export function tokenLimits(
+  mode: Pick<ModeFacts, 'lifetimeLimited'>,
+  { jwt, tokens }: TokenConfig,
+) {
+  const { enabled, maxLifetime } = tokens.service
+  return {
+    maxLifetimeSeconds: longestLifetime(mode, jwt),
+    clockSkewSeconds: jwt.clockSkewSeconds,
+    service: enabled ? { maxLifetimeSeconds: maxLifetime } : undefined,
+  }
+}
+
+type TokenConfig = Pick<Config, 'jwt' | 'tokens'>
+
 /** The longest accepted lifetime of a token, in seconds; `undefined`: unlimited. */
-export function longestLifetime(
+function longestLifetime(
   { lifetimeLimited }: Pick<ModeFacts, 'lifetimeLimited'>,
   jwt: { readonly timeout: number; readonly maxLifetimeSeconds?: number },
 ): number | undefined {

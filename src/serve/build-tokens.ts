@@ -1,6 +1,6 @@
 import type { Closing } from '../closing.ts'
 import { secretWeakness } from '../config/checks/secret-strength.ts'
-import { longestLifetime, type ModeFacts } from '../config/mode.ts'
+import { type ModeFacts, tokenLimits } from '../config/mode.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { Invalid } from '../errors.ts'
 import { type OpenKeys, openKeys } from '../stores/keys/key-feed.ts'
@@ -23,9 +23,8 @@ export async function buildTokens(options: ServeOptions, mode: ModeFacts, closin
     keys: keys.current,
     revocations,
     lifetimeSeconds: mode.tokenLifetimeSeconds,
-    maxLifetimeSeconds: longestLifetime(mode, config.jwt),
+    ...tokenLimits(mode, config),
     maxTokenBytes: config.jwt.maxTokenBytes,
-    clockSkewSeconds: config.jwt.clockSkewSeconds,
     now,
   })
   return { keys, tokens, revocations, assertionProblem }

@@ -9,7 +9,11 @@ export interface Claims {
   readonly notBefore: number | undefined
   readonly issuedAt: number | undefined
   readonly tokenId: string | undefined
+  readonly kind: OwnKind
 }
+
+/** Who a token of ours is for: a person who logged in, or a program. */
+export type OwnKind = 'user' | 'service'
 
 /**
  * The payload as existing services of the product family read it: ids are JSON numbers, written
@@ -18,12 +22,15 @@ export interface Claims {
 export function writePayload(
   caller: Caller,
   times: { issuedAt: number; expiresAt: number; tokenId: string },
+  kind: OwnKind = 'user',
 ): Uint8Array {
   const payload = JSON.stringify({
     datascope: caller.dataScope,
     exp: times.expiresAt,
     identity: exactNumber(caller.userId),
     jti: times.tokenId,
+    // Absent for people: services that read the payload know it without this claim.
+    kind: kind === 'user' ? undefined : kind,
     nice: caller.username,
     orig_iat: times.issuedAt,
     roleid: exactNumber(caller.roleId),
@@ -51,6 +58,7 @@ export function readPayload(payload: Uint8Array): Claims {
     notBefore: time(claims, 'nbf'),
     issuedAt: time(claims, 'orig_iat') ?? time(claims, 'iat'),
     tokenId: optionalText(claims, 'jti'),
+    kind: kindOf(claims),
   }
 }
 
@@ -98,6 +106,13 @@ function time(claims: RawClaims, name: string): number | undefined {
     throw invalid(`${name} is not a time`)
   }
   return value
+}
+
+/** An unknown kind is refused: it may have fewer rights than a user has. */
+function kindOf(claims: RawClaims): OwnKind {
+  const kind = claims['kind'] ?? 'user'
+  if (kind !== 'user' && kind !== 'service') throw invalid('kind is neither user nor service')
+  return kind
 }
 
 function missing(name: string): never {

@@ -41,8 +41,9 @@ const nothing = { key: undefined, token: undefined }
 
 function read(key: VerifyingKey, payload: Uint8Array, signingInput: string) {
   try {
-    const { caller, expiresAt, notBefore, issuedAt, tokenId } = readPayload(payload)
+    const { caller, expiresAt, notBefore, issuedAt, tokenId, kind } = readPayload(payload)
     const token = {
+      kind,
       key,
       caller,
       expiresAt,

@@ -1,3 +1,5 @@
+import type { OwnKind } from './claims.ts'
+
 /** When a token was issued, in milliseconds, and when it expires, in seconds. */
 interface Times {
   /** 0 when the token does not say. */
@@ -5,11 +7,24 @@ interface Times {
   readonly expiresAt: number
 }
 
-export interface LifetimeLimit {
+interface LifetimeLimit {
   /** The longest lifetime that is accepted. Unset: any. */
   readonly maxLifetimeSeconds: number | undefined
   /** How far the clock of an issuer may be ahead of ours. */
   readonly clockSkewSeconds: number
+}
+
+/** The limits by the kind of a token. */
+export interface LifetimeLimits extends LifetimeLimit {
+  /** For service tokens. Unset: they are refused. */
+  readonly service?: { readonly maxLifetimeSeconds: number } | undefined
+}
+
+/** The limit for a token of ours: service tokens outlive a login, but have a limit in every mode. */
+export function limitFor(kind: OwnKind, limits: LifetimeLimits): LifetimeLimit {
+  if (kind === 'user') return limits
+  const { clockSkewSeconds, service } = limits
+  return { maxLifetimeSeconds: service?.maxLifetimeSeconds ?? 0, clockSkewSeconds }
 }
 
 /**

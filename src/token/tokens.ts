@@ -1,13 +1,13 @@
 import { CompactSign, compactVerify } from 'jose'
 import { Fault, Refusal } from '../errors.ts'
 import type { Caller } from './caller.ts'
-import { type Claims, readPayload, writePayload } from './claims.ts'
+import { type Claims, type OwnKind, readPayload, writePayload } from './claims.ts'
 import { type CompactToken, parseCompactForm } from './compact-form.ts'
 import { signerOf } from './derived-keys.ts'
 import { createGoodSignatures } from './good-signatures.ts'
 import type { KeySet } from './key-set.ts'
 import type { VerifyingKey } from './keys.ts'
-import { excessiveLifetime, type LifetimeLimit } from './lifetime.ts'
+import { excessiveLifetime, type LifetimeLimits, limitFor } from './lifetime.ts'
 import type { Revocations, TokenRevocation } from './revocations.ts'
 import { createTokenId, issueTime, tokenName } from './token-id.ts'
 
@@ -17,8 +17,12 @@ import { createTokenId, issueTime, tokenName } from './token-id.ts'
  */
 const earliestTime = Date.UTC(2026, 10, 1) / 1000
 
+/** Who a token is for: a person who logged in, a program of ours, or a caller of another issuer. */
+export type TokenKind = OwnKind | 'issuer'
+
 /** A token that was valid when it was verified. Frozen and shared between requests. */
 export interface VerifiedToken {
+  readonly kind: TokenKind
   readonly caller: Caller
   /** The key that signed it. */
   readonly key: Pick<VerifyingKey, 'kid' | 'identity'>
@@ -41,7 +45,7 @@ export interface IssuedToken {
   readonly expiresAt: Date
 }
 
-interface TokenParts extends LifetimeLimit {
+interface TokenParts extends LifetimeLimits {
   /** The active keys. */
   readonly keys: () => KeySet
   readonly revocations: Revocations
@@ -96,7 +100,10 @@ export function createTokens(parts: TokenParts) {
 
     const claims = readPayload(compact.payload)
     refuseFutureIssue(claims)
+    if (claims.kind === 'service' && parts.service === undefined)
+      throw invalid('service tokens are off (tokens.service.enabled)')
     const verified = Object.freeze({
+      kind: claims.kind,
       caller: Object.freeze(claims.caller),
       key,
       id: tokenName(claims.tokenId, compact.signingInput),
@@ -104,7 +111,7 @@ export function createTokens(parts: TokenParts) {
       notBefore: claims.notBefore,
       issuedAt: issueTime(claims.tokenId, claims.issuedAt),
     })
-    refuseLongLife(verified)
+    refuseLongLife(verified, claims.kind)
     return verified
   }
 
@@ -142,10 +149,11 @@ export function createTokens(parts: TokenParts) {
   }
 
   /** Checked once, before caching: the rest of a lifetime only shrinks. */
-  function refuseLongLife(token: VerifiedToken): void {
-    const lifetime = excessiveLifetime(token, parts, now())
+  function refuseLongLife(token: VerifiedToken, kind: OwnKind): void {
+    const limit = limitFor(kind, parts)
+    const lifetime = excessiveLifetime(token, limit, now())
     if (lifetime === undefined) return
-    const reason = `lifetime ${lifetime} s, at most ${parts.maxLifetimeSeconds} s is accepted`
+    const reason = `lifetime ${lifetime} s, at most ${limit.maxLifetimeSeconds} s is accepted`
     throw new Refusal('token-too-long-lived', { reason })
   }
 

@@ -72,6 +72,22 @@ describe('postern token inspect', () => {
     expect(out).toMatch(reason)
   })
 
+  test('shows the kind of a service token, and whether a gateway accepts it', async () => {
+    const claims = { kind: 'service', exp: nowSeconds() + 86_400 }
+    const inspect = async (service: object, changes = {}) => {
+      const { postern } = await startReplicas({ mode: 'prod', tokens: { service } })
+      return (await postern('token inspect -', tokenOf('clerk', { ...claims, ...changes }))).out
+    }
+
+    expect(await inspect({ enabled: true })).toMatch(/^verdict +good\n[\s\S]*\nkind +service\n/)
+    expect(await inspect({ enabled: false })).toMatch(
+      /^verdict +not accepted: tokens.service.enabled is false\n/,
+    )
+    expect(await inspect({ enabled: true, maxLifetime: 3600 })).toMatch(
+      /^verdict +too long-lived: lifetime is 86400 s, but tokens.service.maxLifetime allows 3600 s: /,
+    )
+  })
+
   test('says revoked of what a command ended, and that alone', async () => {
     const { postern } = await startReplicas({})
     const [one, other] = [tokenOf('clerk'), tokenOf('clerk')]

@@ -105,7 +105,7 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
     const endings = [1e13, 1e18, 1e300].map((expiresAt, at) => {
       const caller = { ...somebody, userId: String(at) }
       return revocationOf({
-        ...{ caller, expiresAt, id: `odd-${at}`, issuedAt: 1000 },
+        ...{ kind: 'user', caller, expiresAt, id: `odd-${at}`, issuedAt: 1000 },
         ...unchecked,
       })
     })

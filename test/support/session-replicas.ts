@@ -24,6 +24,7 @@ export interface ReplicaOptions {
   /** Of the commands; gateways always run in dev. */
   readonly mode?: string
   readonly jwt?: Readonly<Record<string, unknown>>
+  readonly tokens?: Readonly<Record<string, unknown>>
 }
 
 /** Gateways that share their accounts, and commands on what they share. */
@@ -65,6 +66,7 @@ export async function startReplicas(options: ReplicaOptions): Promise<Replicas> 
       database: { url: databaseUrl, statementTimeoutMs, ...(migrate && { migrate }) },
     }),
     ...(revocation && { revocation }),
+    ...(options.tokens && { tokens: options.tokens }),
   }
   const ofCommands = {
     ...shared,

@@ -1,6 +1,6 @@
-import { longestLifetime, modeFacts } from '../../config/mode.ts'
+import { modeFacts, tokenLimits } from '../../config/mode.ts'
 import type { Inspection } from '../../token/inspect.ts'
-import { excessiveLifetime } from '../../token/lifetime.ts'
+import { excessiveLifetime, limitFor } from '../../token/lifetime.ts'
 import { createRevocations } from '../../token/revocations.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Run } from '../command.ts'
@@ -20,6 +20,7 @@ type Verdict =
   | 'good'
   | 'expired'
   | 'too long-lived'
+  | 'not accepted'
   | 'not valid yet'
   | 'revoked'
   | 'not ours'
@@ -45,8 +46,8 @@ export const tokenInspect: Run<typeof inspectSpec> = async (call, io) => {
   }
   const key = inspection.key && { kid: inspection.key.kid ?? null, alg: inspection.key.algorithm }
   if (options.output === 'json') {
-    const id = token?.id
-    io.out(json({ verdict, reason, key: key ?? null, id, ...times, header, claims }))
+    const { id, kind } = token ?? {}
+    io.out(json({ verdict, reason, key: key ?? null, id, kind, ...times, header, claims }))
   } else io.out(formatInspection(inspection, { verdict, reason }))
   if (verdict === 'unknown') return exitCodes.unavailable
   return verdict === 'good' ? exitCodes.done : exitCodes.no
@@ -61,6 +62,9 @@ async function judge({ token, problem }: Inspection, settings: TokenSettings): P
   if (token === undefined) return { verdict: 'not ours', reason: problem }
   const at = Date.now() / 1000
   if (token.expiresAt <= at) return { verdict: 'expired', reason: undefined }
+  if (token.kind === 'service' && !settings.config.tokens.service.enabled) {
+    return { verdict: 'not accepted', reason: 'tokens.service.enabled is false' }
+  }
   const reason = lifetimeReason(token, settings, at)
   if (reason !== undefined) return { verdict: 'too long-lived', reason }
   const earliest = token.issuedAt / 1000 - settings.config.jwt.clockSkewSeconds
@@ -80,19 +84,30 @@ async function judge({ token, problem }: Inspection, settings: TokenSettings): P
 
 function lifetimeReason(
   token: VerifiedToken,
-  { config: { application, jwt } }: TokenSettings,
+  { config }: TokenSettings,
   at: number,
 ): string | undefined {
-  const maxLifetimeSeconds = longestLifetime(modeFacts(application.mode, jwt.timeout), jwt)
-  const { clockSkewSeconds } = jwt
-  const lifetime = excessiveLifetime(token, { maxLifetimeSeconds, clockSkewSeconds }, at)
+  const { application, jwt } = config
+  const limits = tokenLimits(modeFacts(application.mode, jwt.timeout), config)
+  const kind = token.kind === 'service' ? 'service' : 'user'
+  const limit = limitFor(kind, limits)
+  const lifetime = excessiveLifetime(token, limit, at)
   if (lifetime === undefined) return undefined
-  const setting = jwt.maxLifetimeSeconds === undefined ? 'jwt.timeout' : 'jwt.maxLifetimeSeconds'
-  const hint =
-    token.expiresAt >= millisecondsFrom
-      ? 'exp is not in seconds since 1970'
-      : 'issued in mode dev, by another issuer, or with a longer jwt.timeout; raise jwt.maxLifetimeSeconds to accept it'
-  return `lifetime is ${lifetime} s, but ${setting} allows ${maxLifetimeSeconds} s: ${hint}`
+  const { setting, hint } = kind === 'service' ? serviceLimit : userLimit(jwt)
+  const why = token.expiresAt >= millisecondsFrom ? 'exp is not in seconds since 1970' : hint
+  return `lifetime is ${lifetime} s, but ${setting} allows ${limit.maxLifetimeSeconds} s: ${why}`
+}
+
+const serviceLimit = {
+  setting: 'tokens.service.maxLifetime',
+  hint: 'issued while it was longer; issue a new token, or raise it',
+}
+
+function userLimit({ maxLifetimeSeconds }: { readonly maxLifetimeSeconds?: number }) {
+  return {
+    setting: maxLifetimeSeconds === undefined ? 'jwt.timeout' : 'jwt.maxLifetimeSeconds',
+    hint: 'issued in mode dev, by another issuer, or with a longer jwt.timeout; raise jwt.maxLifetimeSeconds to accept it',
+  }
 }
 
 /** The year 5138 in seconds; as milliseconds, the year 1973. */
@@ -110,11 +125,12 @@ function formatInspection({ key, header, token }: Inspection, { verdict, reason 
   return formatTable(rows)
 }
 
-function about({ caller, id, issuedAt, expiresAt }: VerifiedToken): readonly string[][] {
+function about({ caller, kind, id, issuedAt, expiresAt }: VerifiedToken): readonly string[][] {
   return [
     ['user', `${caller.userId} ${caller.username}`],
     ['role', `${caller.roleId} ${caller.roleKey}`],
     ['data scope', caller.dataScope],
+    ['kind', kind],
     ['issued', time(issuedAt)],
     ['expires', time(expiresAt * 1000)],
     ['id', id],

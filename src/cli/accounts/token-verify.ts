@@ -1,4 +1,4 @@
-import { longestLifetime, modeFacts } from '../../config/mode.ts'
+import { modeFacts, tokenLimits } from '../../config/mode.ts'
 import { Fault, Invalid, Refusal } from '../../errors.ts'
 import { createRevocations } from '../../token/revocations.ts'
 import { createTokens, type VerifiedToken } from '../../token/tokens.ts'
@@ -28,9 +28,8 @@ export async function verifyAsGateway(
     keys: () => keys,
     revocations,
     lifetimeSeconds: mode.tokenLifetimeSeconds,
-    maxLifetimeSeconds: longestLifetime(mode, jwt),
+    ...tokenLimits(mode, settings.config),
     maxTokenBytes: jwt.maxTokenBytes,
-    clockSkewSeconds: jwt.clockSkewSeconds,
     now: () => Date.now() / 1000,
   })
   try {

@@ -1,6 +1,13 @@
 import { Type } from 'typebox'
 import { ALPHANUMERIC, ORIGIN, POSTGRES_URL } from './patterns.ts'
-import { DAY_MS, flag, integer, section, TEN_YEARS_SECONDS } from './setting-builders.ts'
+import {
+  DAY_MS,
+  DAY_SECONDS,
+  flag,
+  integer,
+  section,
+  TEN_YEARS_SECONDS,
+} from './setting-builders.ts'
 
 export const jwtSettings = section('Tokens: signing, verification and lifetime.', {
   secret: Type.Optional(
@@ -46,6 +53,21 @@ export const jwtSettings = section('Tokens: signing, verification and lifetime.'
     3600,
     'Clock skew accepted in the issue time of a token, in seconds. Does not extend its expiry.',
   ),
+})
+
+export const tokensSettings = section('Tokens that are not issued at login.', {
+  service: section('Tokens of service accounts, for programs.', {
+    enabled: flag(
+      false,
+      'Accept service tokens, and let "postern token issue" create them. No endpoint creates them.',
+    ),
+    maxLifetime: integer(
+      365 * DAY_SECONDS,
+      60,
+      TEN_YEARS_SECONDS,
+      'Maximum lifetime of a service token, from issue to expiry, in seconds. Longer ones are neither issued nor accepted, in any mode.',
+    ),
+  }),
 })
 
 export const cookieSettings = section(

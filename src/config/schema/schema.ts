@@ -6,6 +6,7 @@ import {
   jwtSettings,
   loginSettings,
   revocationSettings,
+  tokensSettings,
 } from './accounts.ts'
 import {
   corsSettings,
@@ -45,6 +46,7 @@ export const configSchema = section('Configuration of Postern.', {
   logger: loggerSettings,
   tracing: tracingSettings,
   jwt: jwtSettings,
+  tokens: tokensSettings,
   cookie: cookieSettings,
   database: databaseSettings,
   captcha: captchaSettings,

@@ -3,6 +3,7 @@ import { HEADER_NAME, UPSTREAM_NAME } from './patterns.ts'
 
 /** The upper bound of every timeout. */
 export const DAY_MS = 86_400_000
+export const DAY_SECONDS = 86_400
 /** The upper bound of every lifetime. */
 export const TEN_YEARS_SECONDS = 315_360_000
 

@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { expectUnauthenticated } from '../support/outcomes.ts'
+import { startPostern, type TestPostern } from '../support/start-postern.ts'
+import { nowSeconds, type TestClaims, tokenOf } from '../support/tokens.ts'
+
+const year = 31_536_000
+const on = { tokens: { service: { enabled: true } } }
+
+function serviceToken(lifetime: number, changes: TestClaims = {}): string {
+  return tokenOf('editor', { kind: 'service', exp: nowSeconds() + lifetime, ...changes })
+}
+
+const call = (postern: TestPostern, token: string) =>
+  postern.call('GET /api/v1/public/a', { token })
+
+function logged(postern: TestPostern, member: string): unknown[] {
+  return [...postern.logText().matchAll(new RegExp(`"${member}":"([^"]+)"`, 'g'))].map(
+    ([, at]) => at,
+  )
+}
+
+describe('a service token', () => {
+  test('is refused unless tokens.service.enabled says otherwise, also in mode dev', async () => {
+    for (const mode of ['prod', 'dev']) {
+      const postern = await startPostern({ config: { application: { mode } } })
+      const token = serviceToken(60)
+
+      for (const answer of [await call(postern, token), await call(postern, token)])
+        expectUnauthenticated(answer, postern.upstream)
+      expect(logged(postern, 'outcome')).toEqual(['token-invalid', 'token-invalid'])
+      expect(postern.logText()).toContain('service tokens are off (tokens.service.enabled)')
+    }
+  })
+
+  test('outlives jwt.timeout, up to a year unless tokens.service.maxLifetime says otherwise', async () => {
+    const postern = await startPostern({ config: on })
+    const short = { service: { enabled: true, maxLifetime: 7200 } }
+    const shorter = await startPostern({ config: { tokens: short } })
+
+    for (const lifetime of [7200, year, year + 120])
+      for (const gateway of [postern, shorter]) await call(gateway, serviceToken(lifetime))
+
+    expect(logged(postern, 'outcome')).toEqual(['passed', 'passed', 'token-too-long-lived'])
+    expect(logged(shorter, 'outcome')).toEqual([
+      'passed',
+      ...['token-too-long-lived', 'token-too-long-lived'],
+    ])
+    expect(shorter.logText()).toContain('at most 7200 s is accepted')
+  })
+
+  test('has no hundred years in mode dev', async () => {
+    const postern = await startPostern({ config: { ...on, application: { mode: 'dev' } } })
+
+    await call(postern, tokenOf('editor', { exp: nowSeconds() + 100 * year }))
+    await call(postern, serviceToken(100 * year))
+
+    expect(logged(postern, 'outcome')).toEqual(['passed', 'token-too-long-lived'])
+  })
+
+  test('does not lengthen the lifetime of a token of a login', async () => {
+    const postern = await startPostern({ config: on })
+
+    await call(postern, tokenOf('editor', { exp: nowSeconds() + 7200 }))
+    await call(postern, tokenOf('editor', { kind: 'user', exp: nowSeconds() + 7200 }))
+
+    expect(logged(postern, 'outcome')).toEqual(['token-too-long-lived', 'token-too-long-lived'])
+  })
+
+  test.each(['Service', 'admin', '', 1, ['service'], { service: true }, true])(
+    'is not one of the unknown kind %j, which is refused',
+    async (kind) => {
+      const postern = await startPostern({ config: on })
+
+      expectUnauthenticated(await call(postern, serviceToken(60, { kind })), postern.upstream)
+      expect(logged(postern, 'reason')).toEqual(['kind is neither user nor service'])
+    },
+  )
+
+  test('reaches the upstream with the same headers as a person in its role', async () => {
+    const postern = await startPostern({ config: on })
+
+    await call(postern, tokenOf('editor'))
+    await call(postern, serviceToken(60))
+
+    const [person, program] = postern.upstream.requests.map(({ headers }) =>
+      headers.filter(([name]) => /^x-(?:user|role|data)/i.test(name)),
+    )
+    expect(program).toEqual(person)
+    expect(program?.length).toBeGreaterThan(2)
+  })
+})

@@ -1,5 +1,3 @@
-import type { Config } from './schema/schema.ts'
-
 const DEV = 'dev'
 const KNOWN = [DEV, 'test', 'prod']
 
@@ -56,12 +54,19 @@ export function tokenLimits(
   }
 }
 
-type TokenConfig = Pick<Config, 'jwt' | 'tokens'>
+interface TokenConfig {
+  readonly jwt: {
+    readonly timeout: number
+    readonly maxLifetimeSeconds?: number
+    readonly clockSkewSeconds: number
+  }
+  readonly tokens: { readonly service: { readonly enabled: boolean; readonly maxLifetime: number } }
+}
 
 /** The longest accepted lifetime of a token, in seconds; `undefined`: unlimited. */
 function longestLifetime(
   { lifetimeLimited }: Pick<ModeFacts, 'lifetimeLimited'>,
-  jwt: { readonly timeout: number; readonly maxLifetimeSeconds?: number },
+  jwt: TokenConfig['jwt'],
 ): number | undefined {
   return lifetimeLimited ? (jwt.maxLifetimeSeconds ?? jwt.timeout) : undefined
 }

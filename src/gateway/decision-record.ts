@@ -48,7 +48,7 @@ function createRecorder({ userId, path, digestKey, labels, now, write }: Decisio
   return ({ arrival: { notes }, call, requestId }: Received, came: unknown): void => {
     const verdict = notes.decision === undefined ? withoutPolicy(came) : byPolicy(notes.decision)
     if (verdict === undefined) return
-    const { caller, trace, contract, decidingMs } = notes
+    const { caller, kind, trace, contract, decidingMs } = notes
     write({
       decision_id: randomUUID(),
       timestamp: new Date(now() * 1000).toISOString(),
@@ -56,7 +56,11 @@ function createRecorder({ userId, path, digestKey, labels, now, write }: Decisio
       trace_id: trace?.traceId,
       span_id: trace?.spanId,
       revision: notes.decision?.revision,
-      subject: caller && { user_id: showUserId(caller.userId), role_key: caller.roleKey },
+      subject: caller && {
+        user_id: showUserId(caller.userId),
+        role_key: caller.roleKey,
+        kind: kind === 'user' ? undefined : kind,
+      },
       contract,
       method: call.method,
       path: showPath(call.path),

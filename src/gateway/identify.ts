@@ -29,7 +29,9 @@ export function identify(
   if (carrier === 'cookie') refuseCrossSite(received, crossSite)
 
   return after(verifyToken(carried.token), (token) => {
-    received.arrival.notes.caller = token.caller
+    const { notes } = received.arrival
+    notes.caller = token.caller
+    notes.kind = token.kind
     return { received, token, carrier } as Identified
   })
 }

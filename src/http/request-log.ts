@@ -85,6 +85,7 @@ function writeEnd(log: Log, { notes, outcome, error, reason }: EndedRequest): st
   return (
     member('caller', caller?.userId) +
     member('role', caller?.roleKey) +
+    plainMember('kind', notes.kind === 'user' ? undefined : notes.kind) +
     plainMember('carrier', notes.carrier) +
     plainMember('step', decision?.step) +
     plainMember('revision', decision?.revision) +

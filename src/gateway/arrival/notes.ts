@@ -1,5 +1,6 @@
 import type { Decision } from '../../policy/decide.ts'
 import type { Caller } from '../../token/caller.ts'
+import type { TokenKind } from '../../token/tokens.ts'
 import type { Trace } from '../../tracing/trace.ts'
 
 /** What the stages find out, for the log line at the end. Each writes it as soon as it knows. */
@@ -19,6 +20,7 @@ export interface Notes {
   /** The path of the route in the configuration, or the name of one of our own endpoints. */
   route?: string
   caller?: Caller
+  kind?: TokenKind
   carrier?: Carrier
   decision?: Decision
   /** What the shadow policy says about the same request; it is not enforced. */

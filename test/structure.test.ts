@@ -176,7 +176,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/files',
     'token',
   ],
-  'stores/audit': ['stores/database'],
+  'stores/audit': ['stores', 'stores/database'],
   'stores/accounts': ['stores', 'stores/database', 'login'],
   'stores/login-log': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'login'],
   'stores/usage': [
@@ -298,6 +298,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/',
   ],
   'cli/accounts': ['cli', 'config/', 'login', 'stores/', 'token', 'suggest.ts'],
+  'cli/audit': ['cli', 'stores/audit', 'stores/database', 'suggest.ts'],
   'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
   'cli/config': ['cli', 'config/', 'policy/engine', 'stores/keys', 'stores/policies', 'token'],
   'cli/commands': ['cli/', 'suggest.ts'],

@@ -47,6 +47,11 @@ export const groups: readonly Group[] = [
     commands: async () => (await import('./accounts.ts')).dbCommands,
   },
   {
+    name: 'audit',
+    summary: 'show who changed accounts, roles, keys, sessions and policies',
+    commands: async () => (await import('./audit.ts')).auditCommands,
+  },
+  {
     name: 'keys',
     summary: 'manage the keys that sign tokens',
     commands: async () => (await import('./keys.ts')).keysCommands,

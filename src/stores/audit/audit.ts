@@ -38,22 +38,19 @@ export async function recordChange(
  */
 async function appendAudit(
   inside: Kysely<Schema>,
-  { optional }: TableShapes,
+  shapes: TableShapes,
   entries: readonly AuditEntry[],
 ): Promise<void> {
   if (entries.length === 0) return
-  if (!optional.has('postern_audit')) {
-    const reason = 'table postern_audit is missing: run "postern db migrate" to create it'
-    throw new Fault('database', { reason })
-  }
+  requireAuditTable(shapes)
   const rows = entries.map(({ actor, action, subject, before, after }) => ({
     kind: actor.kind,
     name: toStorable(actor.name, 128),
     origin: toStorable(actor.origin, 255),
     action,
     subject: toStorable(subject, 255),
-    before: before === undefined ? null : JSON.stringify(before),
-    after: after === undefined ? null : JSON.stringify(after),
+    before: before === undefined ? null : detailText(before),
+    after: after === undefined ? null : detailText(after),
   }))
   await sql`
     insert into postern_audit (actor_kind, actor, origin, action, subject, before, after)
@@ -62,4 +59,21 @@ async function appendAudit(
       kind text, name text, origin text, action text, subject text, before text, after text)`.execute(
     inside,
   )
+}
+
+export function requireAuditTable({ optional }: TableShapes): void {
+  if (optional.has('postern_audit')) return
+  const reason = 'table postern_audit is missing: run "postern db migrate" to create it'
+  throw new Fault('database', { reason })
+}
+
+/** Nothing deletes a row, so no message of a publisher and no list may be of any length. */
+const maxText = 1000
+const maxDetail = 16_384
+
+function detailText(detail: Readonly<Record<string, unknown>>): string {
+  const text = JSON.stringify(detail, (_, value) =>
+    typeof value === 'string' && value.length > maxText ? `${value.slice(0, maxText)}…` : value,
+  )
+  return text.length <= maxDetail ? text : JSON.stringify({ omitted: `${text.length} characters` })
 }

@@ -1,0 +1,31 @@
+/** A person reads a line; `--output json` has all of it. */
+const maxValue = 60
+
+/** `roleKey editor -> viewer; enabled true`: what was and what became of each field. */
+export function changeInWords(before: unknown, after: unknown): string {
+  const [was, became] = [fieldsOf(before), fieldsOf(after)]
+  const names = new Set([...Object.keys(was), ...Object.keys(became)])
+  return [...names].map((name) => inWords(name, was[name], became[name])).join('; ')
+}
+
+function inWords(name: string, was: unknown, became: unknown): string {
+  if (was === undefined) return `${name} ${shown(became)}`
+  return `${name} ${shown(was)} -> ${became === undefined ? '-' : shown(became)}`
+}
+
+/** Rows that someone inserted with SQL may have any JSON, or text that is not JSON. */
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (value === null) return {}
+  if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>
+  return { value }
+}
+
+function shown(value: unknown): string {
+  const text =
+    typeof value === 'string'
+      ? value
+      : Array.isArray(value)
+        ? value.map(shown).join(', ')
+        : JSON.stringify(value)
+  return text.length > maxValue ? `${text.slice(0, maxValue)}…` : text
+}

@@ -83,7 +83,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Asks a policy again what decision logs record.
   replay: ['policy', 'policy/engine', 'policy/rule'],
 
-  login: ['token', 'log', 'thread-priority.ts'],
+  'login/passwords': [],
+  login: ['login/passwords', 'token', 'log', 'thread-priority.ts'],
 
   'gateway/upstream': ['wire'],
   'gateway/reply.ts': [],
@@ -297,7 +298,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'signing',
     'stores/',
   ],
-  'cli/accounts': ['cli', 'config/', 'login', 'stores/', 'token', 'suggest.ts'],
+  'cli/accounts': ['cli', 'config/', 'login', 'login/passwords', 'stores/', 'token', 'suggest.ts'],
   'cli/audit': ['cli', 'stores/audit', 'stores/database', 'suggest.ts'],
   'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
   'cli/config': ['cli', 'config/', 'policy/engine', 'stores/keys', 'stores/policies', 'token'],

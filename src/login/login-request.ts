@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts'
+import { maxPasswordBytes } from './passwords/password-rules.ts'
 
 /** The validated fields of a login. */
 export interface LoginRequest {
@@ -14,9 +15,6 @@ export interface LoginBody {
   /** `undefined` when the body was too large or incomplete. */
   readonly bytes: Uint8Array | undefined
 }
-
-/** bcrypt reads 72 bytes and ignores the rest, so a longer password would equal its own prefix. */
-export const maxPasswordBytes = 72
 
 /** Binds and validates: a JSON object with four non-empty strings, in dev mode too. Others are ignored. */
 export function bindLoginRequest({ contentType, bytes }: LoginBody): LoginRequest {

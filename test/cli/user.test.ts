@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createPasswordCredentials } from '../../src/login/password-credentials.ts'
 import { createPasswordHash } from '../../src/login/password-hash.ts'
+import { passwordRules } from '../../src/login/passwords/password-rules.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -185,11 +186,24 @@ describe('postern user', () => {
     [0, 'with a line end of Windows', 'long enough\r\n'],
     [2, 'of two lines', 'first line\nsecond line\n'],
     [2, 'that is missing', ''],
+    [2, 'that is common', 'Password1!'],
+    [2, 'that is the user name with digits', 'editor2026'],
   ])('exits with %d for a password %s, and never shows it', async (code, _, password) => {
     const changed = await user(['passwd', 'editor', '--password-stdin'], password)
 
     expect(changed).toMatchObject({ code, out: '' })
     expect(changed.err).not.toContain(password || '\0')
+  })
+
+  test('says which rule a new password breaks, before it opens the database', async () => {
+    const add = ['add', 'henry.tudor', '--role', 'viewer', '--password-stdin']
+    const config = ['--config', 'absent.yaml']
+    const named = await runCommand(['user', ...add, ...config], {
+      cwd: directory,
+      stdin: 'Henry.Tudor!',
+    })
+
+    expect(named).toEqual({ code: 2, out: '', err: `postern: ${passwordRules['password-name']}\n` })
   })
 
   test.each([

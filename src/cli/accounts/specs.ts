@@ -3,7 +3,9 @@ import { type CommandSpec, configOption, outputOption } from '../command.ts'
 const name = { name: 'NAME', description: 'user name' } as const
 const common = { ...outputOption, ...configOption } as const
 const passwordStdin = {
-  'password-stdin': { description: 'read the password from stdin instead of generating one' },
+  'password-stdin': {
+    description: 'read the password (8 to 72 bytes, not a common one) instead of generating one',
+  },
 } as const
 const exitCodes = {
   0: 'done',

@@ -1,19 +1,12 @@
-import { maxPasswordBytes } from '../../login/login-request.ts'
+import { brokenPasswordRule, passwordRules } from '../../login/passwords/password-rules.ts'
 
-const minPasswordBytes = 8
 /** Characters that the column holds, and bytes that login accepts. */
 const longestName = { characters: 64, bytes: 128 }
 
-/** Why this text cannot be a password, if so. bcrypt reads at most 72 bytes. */
-export function passwordProblem(text: string): string | undefined {
-  const bytes = Buffer.byteLength(text)
-  if (bytes < minPasswordBytes || bytes > maxPasswordBytes) {
-    return `the password has ${bytes} bytes: use ${minPasswordBytes} to ${maxPasswordBytes}`
-  }
-  if (/[\0\r\n]/.test(text))
-    return 'the password contains a line break or NUL: use one line of text'
-  // The decoder replaces invalid bytes with this character, so no login could match the password.
-  return text.includes('\ufffd') ? 'the password is not valid UTF-8' : undefined
+/** Why this text cannot be the password of that user, if so. */
+export function passwordProblem(text: string, username: string): string | undefined {
+  const rule = brokenPasswordRule(text, { username })
+  return rule === undefined ? undefined : passwordRules[rule]
 }
 
 /** Why this text cannot be the name of a new account, if so. */

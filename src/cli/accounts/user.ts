@@ -14,14 +14,14 @@ import { nameProblem, passwordProblem } from './user-password.ts'
 
 export const userAdd: Run<typeof addSpec> = async ({ arguments: [name], options }, io) => {
   const password = await passwordFor(options, io)
-  const problem = nameProblem(name) ?? passwordProblem(password.text)
+  const problem = nameProblem(name) ?? passwordProblem(password.text, name)
   if (problem !== undefined) return unusable(problem, io)
   return carryOut({ verb: 'add', name, role: options.role }, { options, password, io })
 }
 
 export const userPasswd: Run<typeof passwdSpec> = async ({ arguments: [name], options }, io) => {
   const password = await passwordFor(options, io)
-  const problem = passwordProblem(password.text)
+  const problem = passwordProblem(password.text, name)
   if (problem !== undefined) return unusable(problem, io)
   return carryOut({ verb: 'passwd', name }, { options, password, io })
 }

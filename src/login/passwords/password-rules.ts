@@ -1,0 +1,63 @@
+import { commonPasswords } from './common-passwords.ts'
+
+/** bcrypt reads 72 bytes and ignores the rest, so a longer password would equal its own prefix. */
+export const maxPasswordBytes = 72
+const minPasswordBytes = 8
+
+/** A rule that a new password breaks. */
+type PasswordRule =
+  | 'password-length'
+  | 'password-text'
+  | 'password-common'
+  | 'password-name'
+  | 'password-unchanged'
+
+/** What each rule demands, for users of the endpoint and of the commands. */
+export const passwordRules: Readonly<Record<PasswordRule, string>> = {
+  'password-length': `the password must have ${minPasswordBytes} to ${maxPasswordBytes} bytes`,
+  'password-text': 'the password must be one line of valid UTF-8 text',
+  'password-common':
+    'the password is too common, or a common word followed by digits or punctuation: choose another',
+  'password-name':
+    'the password is the user name, alone or followed by digits or punctuation: choose another',
+  'password-unchanged': 'the new password equals the old one: choose another',
+}
+
+interface Owner {
+  readonly username: string
+  /** The password that is replaced, where it is known. */
+  readonly oldPassword?: string
+}
+
+/**
+ * The first rule that a new password breaks. Existing passwords need not follow the rules. Character
+ * classes are not required: they make passwords predictable, not strong (NIST SP 800-63B 3.1.1.2).
+ */
+export function brokenPasswordRule(text: string, owner: Owner): PasswordRule | undefined {
+  const bytes = Buffer.byteLength(text)
+  if (bytes < minPasswordBytes || bytes > maxPasswordBytes) return 'password-length'
+  // C strings end at NUL, and a terminal sends the password up to the line break. A decoder replaces
+  // invalid bytes with U+FFFD, so that no login could match the password.
+  if (/[\0\r\n\ufffd]/.test(text) || !text.isWellFormed()) return 'password-text'
+  if (text === owner.oldPassword) return 'password-unchanged'
+
+  const forms = formsOf(text)
+  const names = formsOf(owner.username)
+  if (forms.some((form) => names.includes(form))) return 'password-name'
+  return forms.some((form) => isCommon(form)) ? 'password-common' : undefined
+}
+
+/** How people vary one password: letter case, compatibility forms, and what they append. */
+function formsOf(text: string): readonly string[] {
+  const folded = text.normalize('NFKC').toLowerCase()
+  const word = folded.replace(/[\d\p{P}\p{S}\s]+$/u, '')
+  return [folded, word].filter((form) => form !== '')
+}
+
+let common: ReadonlySet<string> | undefined
+
+function isCommon(form: string): boolean {
+  // Only processes that change passwords spend the megabyte. The product's name is an obvious guess.
+  common ??= new Set(['postern', ...commonPasswords.trim().split(/\s/)])
+  return common.has(form)
+}

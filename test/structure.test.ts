@@ -300,6 +300,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'cli/accounts': ['cli', 'config/', 'login', 'login/passwords', 'stores/', 'token', 'suggest.ts'],
   'cli/audit': ['cli', 'stores/audit', 'stores/database', 'suggest.ts'],
+  'cli/logins': ['cli', 'login', 'stores/accounts', 'stores/database', 'stores/login-log'],
   'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
   'cli/config': ['cli', 'config/', 'policy/engine', 'stores/keys', 'stores/policies', 'token'],
   'cli/commands': ['cli/', 'suggest.ts'],

@@ -41,14 +41,29 @@ export type InsertRecords = (records: readonly LoginRecord[]) => Promise<Written
 /** More than the column holds, much less than a header can. */
 const mostAgentChars = 512
 
-const messages: Readonly<Partial<Record<AttemptOutcome, string>>> = {
+const messages = {
   'logged-in': 'login succeeded',
   'logged-out': 'logout succeeded',
-  unavailable: 'login was unavailable',
-  'bad-login-request': 'malformed login request',
-  'wrong-captcha': 'wrong captcha',
   'wrong-credentials': 'wrong username or password',
+  'wrong-captcha': 'wrong captcha',
   'too-many-requests': 'too many attempts',
+  'bad-login-request': 'malformed login request',
+  unavailable: 'login was unavailable',
+} as const satisfies Readonly<Partial<Record<AttemptOutcome, string>>>
+
+/** The outcomes that have a message of their own. */
+export type LoginOutcome = keyof typeof messages
+
+export const loginOutcomes = Object.keys(messages) as readonly LoginOutcome[]
+
+/** What a row of the login log says about this outcome. */
+export function messageOf(outcome: LoginOutcome): string {
+  return messages[outcome]
+}
+
+/** The outcome that a row of the login log is about; `undefined` for a row of another program. */
+export function outcomeOf(message: string): LoginOutcome | undefined {
+  return loginOutcomes.find((outcome) => messages[outcome] === message)
 }
 
 export function toRecord(
@@ -62,9 +77,13 @@ export function toRecord(
     attemptId: randomUUID(),
     username,
     status: good ? '2' : '1',
-    message: messages[outcome] ?? outcome,
+    message: isLoginOutcome(outcome) ? messages[outcome] : outcome,
     address,
     userAgent: userAgent.slice(0, mostAgentChars),
     at,
   }
+}
+
+function isLoginOutcome(outcome: AttemptOutcome): outcome is LoginOutcome {
+  return Object.hasOwn(messages, outcome)
 }

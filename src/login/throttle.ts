@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { Refusal } from '../errors.ts'
 import { addressBlock } from './address-block.ts'
+import { foldedName } from './folded-name.ts'
 
 /**
  * So many hits within a window. The next hit is refused and starts a lock-out; each further lock-out is
@@ -149,11 +150,6 @@ export function accountKey(digestKey: string, username: string): string {
 function digestOf(digestKey: string, kind: string, names: readonly string[]): string {
   const digest = createHmac('sha256', digestKey).update(JSON.stringify([kind, ...names]))
   return `${kind}:${digest.digest('base64url').slice(0, 22)}`
-}
-
-/** Spellings that a database may treat as one name share one count. */
-function foldedName(username: string): string {
-  return username.normalize('NFKC').trimEnd().toLowerCase()
 }
 
 export type Throttle = ReturnType<typeof createThrottle>

@@ -308,6 +308,7 @@ describe('the start of the program', () => {
     user: 'src/cli/commands/accounts.ts',
     token: 'src/cli/commands/accounts.ts',
     db: 'src/cli/commands/accounts.ts',
+    login: 'src/cli/commands/logins.ts',
     audit: 'src/cli/commands/audit.ts',
     keys: 'src/cli/commands/keys.ts',
   }

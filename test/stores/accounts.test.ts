@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
 import { createAccountDirectory } from '../../src/stores/accounts/account-directory.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
+import { knownNames } from '../../src/stores/accounts/known-names.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import type { Database } from '../../src/stores/database/database.ts'
 import { laterEra } from './go-admin-tables.ts'
@@ -48,6 +49,16 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
         passwordHash: 'hash of generated',
         enabled: true,
       })
+    })
+
+    test('tell which names are those of live accounts', async () => {
+      const database = await seeded(statements)
+      await run(database, `update sys_user set deleted_at = ${deleted} where username = 'viewer'`)
+
+      const known = await knownNames(database, ['Admin', 'editor', 'viewer', 'hunter2', 'a\0', ''])
+
+      expect(known.toSorted()).toEqual(['admin', 'editor'])
+      expect(await knownNames(database, [])).toEqual([])
     })
 
     test('are not found once they are deleted', async () => {

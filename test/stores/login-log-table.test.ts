@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LoginRecord } from '../../src/login/login-record.ts'
 import type { Database } from '../../src/stores/database/database.ts'
+import { readLoginLog } from '../../src/stores/login-log/login-log-reader.ts'
 import { createLoginLogTable } from '../../src/stores/login-log/login-log-table.ts'
 import { type RunningDatabase, testDatabases } from './test-databases.ts'
 
@@ -160,5 +161,62 @@ describe.each(testDatabases())('the login log in $name', ({ start }) => {
     await sql`drop table sys_login_log`.execute(database.db)
 
     await expect(createLoginLogTable(database).insert([])).resolves.toMatchObject({ written: 0 })
+  })
+
+  test('is read newest first, by name, message, address and time', async () => {
+    const database = await server.fresh()
+    const later = new Date(at.getTime() + 60_000)
+    await createLoginLogTable(database).insert([
+      record(),
+      record({ username: 'ALICE', address: '198.51.100.1', at: later }),
+      record({ username: 'bob', message: 'wrong captcha', status: '1' }),
+      // What go-admin may have written.
+      record({ username: 'carol', address: '内网IP', message: '登录成功', userAgent: '' }),
+    ])
+    const read = async (query: Partial<Parameters<typeof readLoginLog>[1]>) => {
+      const { entries, more } = await readLoginLog(database, { sinceMs: 0, limit: 100, ...query })
+      return [...entries.map(({ username }) => username), ...(more ? ['more'] : [])]
+    }
+
+    expect(await read({})).toEqual(['carol', 'bob', 'ALICE', 'alice'])
+    expect(await read({ limit: 3 })).toEqual(['carol', 'bob', 'ALICE', 'more'])
+    expect(await read({ limit: 4 })).toHaveLength(4)
+    expect(await read({ user: 'Alice' })).toEqual(['ALICE', 'alice'])
+    expect(await read({ user: 'al\0ice' })).toEqual([])
+    expect(await read({ message: 'wrong captcha' })).toEqual(['bob'])
+    expect(await read({ sinceMs: later.getTime() })).toEqual(['ALICE'])
+    expect(await read({ isAddress: (address) => address.startsWith('198.') })).toEqual(['ALICE'])
+    expect((await readLoginLog(database, { sinceMs: 0, limit: 9, user: 'bob' })).entries).toEqual([
+      {
+        ...{ atMs: at.getTime(), username: 'bob', succeeded: false, message: 'wrong captcha' },
+        ...{ address: '192.0.2.7', client: 'curl 8.0', userAgent: 'curl/8.0' },
+      },
+    ])
+  })
+
+  test('is read page by page, and no further than its rows can be recent', async () => {
+    const database = await server.fresh()
+    await sql`
+      insert into sys_login_log (username, login_time, created_at, msg)
+      select 'old', now() - interval '9 days', now() - interval '9 days', '' from generate_series(1, 6000)
+      union all
+      select case when n = 1 then 'first' else 'other' end, now(), now(), ''
+      from generate_series(1, 6000) as n`.execute(database.db)
+    // Written late: its attempt was earlier than those of rows before it.
+    await createLoginLogTable(database).insert([
+      record({ username: 'late', at: new Date(Date.now() - 86_400_000) }),
+    ])
+
+    const query = { sinceMs: Date.now() - 3_600_000, limit: 10 }
+    const first = await readLoginLog(database, { ...query, user: 'first' })
+    const old = await readLoginLog(database, { ...query, user: 'old' })
+    const late = await readLoginLog(database, { ...query, sinceMs: 0, user: 'late' })
+
+    expect(first.entries).toHaveLength(1)
+    expect(old).toEqual({ entries: [], more: false })
+    expect(late.entries).toHaveLength(1)
+    expect(await readLoginLog(database, { sinceMs: 0, limit: 10, user: 'old' })).toMatchObject({
+      more: true,
+    })
   })
 })

@@ -42,6 +42,11 @@ export const groups: readonly Group[] = [
     commands: async () => (await import('./accounts.ts')).tokenCommands,
   },
   {
+    name: 'login',
+    summary: 'list login attempts and lock-outs, and end lock-outs',
+    commands: async () => (await import('./logins.ts')).loginCommands,
+  },
+  {
     name: 'db',
     summary: 'prepare the configured database',
     commands: async () => (await import('./accounts.ts')).dbCommands,

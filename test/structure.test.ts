@@ -17,6 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'suggest.ts': [],
   'fast-strings.ts': [],
   'database-url.ts': [],
+  'key-url.ts': [],
   'data-scope.ts': ['suggest.ts'],
   log: [],
   metrics: [],
@@ -37,6 +38,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   config: ['config/schema', 'config/reading', 'config/checks'],
 
   token: ['lru.ts'],
+  // Tokens of other issuers.
+  'token/issuers': ['token', 'data-scope.ts'],
 
   // Pure: keys, signatures and what is signed. Knows nothing of policies but their names.
   signing: [],
@@ -190,6 +193,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'stores/limits': ['stores/redis', 'login', 'lru.ts'],
   'stores/keys': ['stores/feed', 'stores/files', 'signing', 'token'],
+  'stores/issuers': ['stores/feed', 'stores/keys', 'token/issuers', 'key-url.ts'],
 
   'http/connections': ['gateway/reply.ts', 'gateway/arrival', 'login', 'metrics', 'log'],
   'http/port': ['http/connections', 'log'],

@@ -43,7 +43,7 @@ export function writePayload(
 /** Reads a payload with a verified signature. Refuses the token if a claim has the wrong type. */
 export function readPayload(payload: Uint8Array): Claims {
   const claims = parseObject(payload, keepDigits)
-  if (claims === undefined) throw invalid('the payload is not a JSON object')
+  if (claims === undefined) throw invalidToken('the payload is not a JSON object')
 
   return {
     caller: {
@@ -54,9 +54,9 @@ export function readPayload(payload: Uint8Array): Claims {
       dataScope: text(claims, 'datascope', 0),
       roleName: optionalText(claims, 'rolename') ?? '',
     },
-    expiresAt: time(claims, 'exp') ?? missing('exp'),
-    notBefore: time(claims, 'nbf'),
-    issuedAt: time(claims, 'orig_iat') ?? time(claims, 'iat'),
+    expiresAt: timeClaim(claims, 'exp') ?? missing('exp'),
+    notBefore: timeClaim(claims, 'nbf'),
+    issuedAt: timeClaim(claims, 'orig_iat') ?? timeClaim(claims, 'iat'),
     tokenId: optionalText(claims, 'jti'),
     kind: kindOf(claims),
   }
@@ -80,14 +80,14 @@ const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
 function id(claims: RawClaims, name: string): string {
   const value = claims[name]
   if (typeof value !== 'string' || !/^(?:0|[1-9]\d{0,18})$/.test(value)) {
-    throw invalid(`${name} is not a whole number`)
+    throw invalidToken(`${name} is not a whole number`)
   }
   return value
 }
 
 function text(claims: RawClaims, name: string, minimum: number): string {
   const value = optionalText(claims, name)
-  if (value === undefined || value.length < minimum) throw invalid(`${name} is missing`)
+  if (value === undefined || value.length < minimum) throw invalidToken(`${name} is missing`)
   return value
 }
 
@@ -95,15 +95,16 @@ function optionalText(claims: RawClaims, name: string): string | undefined {
   const value = claims[name]
   if (value === undefined) return undefined
   if (typeof value !== 'string' || value.length > 512)
-    throw invalid(`${name} is not a string of at most 512 characters`)
+    throw invalidToken(`${name} is not a string of at most 512 characters`)
   return value
 }
 
-function time(claims: RawClaims, name: string): number | undefined {
+/** Seconds since the epoch (RFC 7519 NumericDate). */
+export function timeClaim(claims: RawClaims, name: string): number | undefined {
   const value = claims[name]
   if (value === undefined) return undefined
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-    throw invalid(`${name} is not a time`)
+    throw invalidToken(`${name} is not a time`)
   }
   return value
 }
@@ -111,14 +112,15 @@ function time(claims: RawClaims, name: string): number | undefined {
 /** An unknown kind is refused: it may have fewer rights than a user has. */
 function kindOf(claims: RawClaims): OwnKind {
   const kind = claims['kind'] ?? 'user'
-  if (kind !== 'user' && kind !== 'service') throw invalid('kind is neither user nor service')
+  if (kind !== 'user' && kind !== 'service') throw invalidToken('kind is neither user nor service')
   return kind
 }
 
 function missing(name: string): never {
-  throw invalid(`${name} is missing`)
+  throw invalidToken(`${name} is missing`)
 }
 
-function invalid(reason: string): Refusal {
+/** The reason goes to the log only. */
+export function invalidToken(reason: string): Refusal {
   return new Refusal('token-invalid', { reason })
 }

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises'
+import { keyUrlProblem } from '../../key-url.ts'
+import type { IssuerAlgorithm } from '../../token/issuers/issuer.ts'
+import { type IssuerKeySet, parseIssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
+import { readClientContext } from '../keys/pem-files.ts'
+import { type GetOptions, getBytes } from './get-bytes.ts'
+
+/** Where the keys of an issuer are. */
+export interface KeySource {
+  readonly issuer: string
+  readonly algorithms: readonly IssuerAlgorithm[]
+  /** Unset: the discovery document of the issuer names it. */
+  readonly jwksUri?: string | undefined
+  readonly caFile?: string | undefined
+  /** Holds the bearer token for the key request, as Kubernetes requires it. */
+  readonly tokenFile?: string | undefined
+}
+
+/**
+ * Fetches the keys of an issuer. Reads the files each time: Kubernetes replaces both of them. Rejects
+ * with an error whose message is a reason for the log.
+ */
+export async function fetchKeys(source: KeySource, signal: AbortSignal): Promise<IssuerKeySet> {
+  const { caFile, tokenFile, algorithms } = source
+  const secureContext = caFile === undefined ? undefined : await readClientContext({ caFile })
+  const bearer = tokenFile === undefined ? undefined : await readBearer(tokenFile)
+  const options = { secureContext, bearer, signal }
+  const url = await keyUrl(source, options)
+  // The token authenticates us: only an address of the configuration may have it.
+  const isNamed = source.jwksUri !== undefined || url.origin === new URL(source.issuer).origin
+  const bytes = await getBytes(url, isNamed ? options : { ...options, bearer: undefined })
+  return parseIssuerKeySet(bytes, algorithms)
+}
+
+async function keyUrl({ issuer, jwksUri }: KeySource, options: GetOptions): Promise<URL> {
+  if (jwksUri !== undefined) return new URL(jwksUri)
+  // OpenID Connect Discovery 4: a trailing slash is removed first.
+  const address = new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
+  const document = readDocument(await getBytes(address, options))
+  // Discovery 4.3: else any server could speak for the issuer.
+  if (document['issuer'] !== issuer) throw new Error('the discovery document names another issuer')
+  const found = document['jwks_uri']
+  if (typeof found !== 'string') throw new Error('the discovery document has no jwks_uri')
+  const problem = keyUrlProblem(found)
+  if (problem !== undefined) throw new Error(`jwks_uri of the discovery document ${problem}`)
+  const url = new URL(found)
+  if (url.protocol !== address.protocol) {
+    throw new Error('jwks_uri of the discovery document must use https://')
+  }
+  return url
+}
+
+function readDocument(bytes: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(bytes.toString())
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
+  } catch {
+    // Reported below: the message of the parser would quote the answer.
+  }
+  throw new Error('the discovery document is not a JSON object')
+}
+
+async function readBearer(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${file} cannot be read (${error.code})`)
+  })
+  const token = text.trim()
+  // Also keeps a line break out of the header.
+  if (!/^[\x21-\x7e]{1,16384}$/.test(token)) throw new Error(`${file} does not contain one token`)
+  return token
+}

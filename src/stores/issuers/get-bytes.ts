@@ -1,0 +1,66 @@
+import { get as getPlain, type IncomingMessage } from 'node:http'
+import { get as getSecure, type RequestOptions } from 'node:https'
+import type { SecureContext } from 'node:tls'
+
+export interface GetOptions {
+  readonly secureContext: SecureContext | undefined
+  readonly bearer: string | undefined
+  readonly signal: AbortSignal
+  /** For everything: name lookup, connection, TLS and the last byte of the body. */
+  readonly timeoutMs?: number
+}
+
+/** 100 large RSA keys with their certificates take less. */
+const maxBytes = 262_144
+
+/**
+ * Gets a small document. Follows no redirect: keys come from the address that the configuration
+ * names, or from nowhere. Rejects with a reason for the log.
+ */
+export function getBytes(
+  url: URL,
+  { secureContext, bearer, signal, timeoutMs = 5000 }: GetOptions,
+): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const options: RequestOptions = {
+    // A connection of its own: fetches are minutes apart.
+    agent: false,
+    signal,
+    headers: {
+      accept: 'application/json, application/jwk-set+json',
+      ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    },
+    ...(secureContext !== undefined && { secureContext }),
+  }
+  const isSecure = url.protocol === 'https:'
+  const request = isSecure ? getSecure(url, options) : getPlain(url, options)
+  const timer = setTimeout(
+    () => fail(new Error(`timeout: no complete answer within ${timeoutMs} ms`)),
+    timeoutMs,
+  )
+  request.on('response', (response) => readAll(response).then(resolve, fail))
+  request.on('error', fail)
+  request.on('close', () => clearTimeout(timer))
+
+  function fail(error: Error): void {
+    reject(error)
+    request.destroy()
+  }
+  return promise
+}
+
+async function readAll(response: IncomingMessage): Promise<Buffer> {
+  const { statusCode = 0 } = response
+  if (statusCode >= 300 && statusCode < 400) {
+    throw new Error(`HTTP ${statusCode}: redirects are not followed`)
+  }
+  if (statusCode !== 200) throw new Error(`HTTP ${statusCode}`)
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of response) {
+    length += chunk.length
+    if (length > maxBytes) throw new Error(`the answer is larger than ${maxBytes / 1024} KiB`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

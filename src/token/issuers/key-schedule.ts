@@ -1,0 +1,109 @@
+import type { IssuerKeySet } from './issuer-key-set.ts'
+
+export interface KeyTimes {
+  /** How often keys are fetched while nothing fails. */
+  readonly refreshSeconds: number
+  /** The least time between the beginnings of two fetches. */
+  readonly cooldownSeconds: number
+  /** How long a request waits for keys. */
+  readonly waitMs: number
+  /** How long keys are used after the last successful fetch. */
+  readonly maxKeyAgeSeconds: number
+}
+
+interface KeyScheduleParts extends KeyTimes {
+  readonly fetch: (signal: AbortSignal) => Promise<IssuerKeySet>
+  readonly onFetched?: (set: IssuerKeySet) => void
+  readonly onFailed?: (error: unknown) => void
+  /** Milliseconds of a clock that nobody sets. */
+  readonly now?: () => number
+  readonly random?: () => number
+}
+
+/** The keys of one issuer, fetched ahead of time. */
+export interface KeySchedule {
+  /** `undefined` before the first fetch succeeded, and when the keys are too old. */
+  current(): IssuerKeySet | undefined
+  /**
+   * Fetches keys unless a fetch is in progress or began less than a cool-down ago. Resolves when that
+   * fetch has ended, and at the latest after `waitMs`. Never rejects.
+   */
+  refresh(): Promise<void>
+  /** Whether the issuer may have keys that are not known here: its last fetch failed or goes on. */
+  isBehind(): boolean
+  /** Seconds since the last successful fetch; `undefined` before it. */
+  ageSeconds(): number | undefined
+  close(): void
+}
+
+/**
+ * Fetches in the background, at once and then ahead of time, so that requests rarely wait. Every fetch
+ * starts the cool-down, also a failed one and whatever its reason, so that invented `kid`s cause at
+ * most one fetch in that time, however many requests carry them. Keys of an unreachable issuer stay in
+ * use until they are too old: a withdrawn key must not live as long as an outage.
+ */
+export function createKeySchedule(parts: KeyScheduleParts): KeySchedule {
+  const { fetch, waitMs, now = () => performance.now(), random = Math.random } = parts
+  const cooldownMs = parts.cooldownSeconds * 1000
+  const refreshMs = parts.refreshSeconds * 1000
+  const maxAgeMs = parts.maxKeyAgeSeconds * 1000
+  const closing = new AbortController()
+  let latest: { readonly set: IssuerKeySet; readonly at: number } | undefined
+  let running: Promise<void> | undefined
+  let startedAt = Number.NEGATIVE_INFINITY
+  let failures = 0
+  let timer: NodeJS.Timeout | undefined
+
+  function begin(): Promise<void> {
+    clearTimeout(timer)
+    startedAt = now()
+    running = attempt(startedAt).finally(() => {
+      running = undefined
+      if (closing.signal.aborted) return
+      timer = setTimeout(() => void begin(), nextDelay() - (now() - startedAt)).unref()
+    })
+    return running
+  }
+
+  async function attempt(at: number): Promise<void> {
+    try {
+      const set = await fetch(closing.signal)
+      latest = { set, at }
+      failures = 0
+      parts.onFetched?.(set)
+    } catch (error) {
+      failures++
+      if (!closing.signal.aborted) parts.onFailed?.(error)
+    }
+  }
+
+  /** Replicas that started together spread out. After failures: sooner, and less and less often. */
+  function nextDelay(): number {
+    if (failures === 0) return Math.max(cooldownMs, refreshMs * (0.8 + 0.2 * random()))
+    const backedOff = cooldownMs * 2 ** Math.min(failures - 1, 20)
+    return Math.max(cooldownMs, Math.min(refreshMs, backedOff)) * (1 + 0.2 * random())
+  }
+
+  void begin()
+  return {
+    current: () => (latest !== undefined && now() - latest.at <= maxAgeMs ? latest.set : undefined),
+    async refresh() {
+      if (closing.signal.aborted) return
+      if (running === undefined && now() - startedAt < cooldownMs) return
+      await atMost(waitMs, running ?? begin())
+    },
+    isBehind: () => running !== undefined || failures > 0,
+    ageSeconds: () => latest && (now() - latest.at) / 1000,
+    close() {
+      clearTimeout(timer)
+      closing.abort()
+    },
+  }
+}
+
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  await Promise.race([work, late])
+  clearTimeout(timer)
+}

@@ -181,7 +181,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'token',
   ],
   'stores/audit': ['stores', 'stores/database'],
-  'stores/accounts': ['stores', 'stores/database', 'login'],
+  'stores/accounts': ['stores', 'stores/audit', 'stores/database', 'login'],
   'stores/login-log': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'login'],
   'stores/usage': [
     'stores',

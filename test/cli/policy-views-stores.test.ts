@@ -58,7 +58,7 @@ describe('a question about a policy', () => {
     const timeouts = { connectTimeoutMs: 5000, statementTimeoutMs: 10_000 }
     const gateway = await openDatabase({ directory, poolSize: 1, ...timeouts })
     onTestFinished(() => gateway.close())
-    const accounts = createAccountChanges(gateway)
+    const accounts = createAccountChanges(gateway, { kind: 'operator', name: 'ada', origin: '' })
     for (const username of ['ann', 'bob', 'eve']) {
       await accounts.add({ username, roleKey: 'viewer', passwordHash: '-' })
     }

@@ -1,6 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { createPasswordCredentials } from '../../src/login/password-credentials.ts'
 import { createPasswordHash } from '../../src/login/password-hash.ts'
@@ -9,7 +10,9 @@ import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
 import { runCommand } from '../support/run-command.ts'
 
-const noKing = 'postern: role "king" does not exist (defined: admin, editor, viewer)\n'
+const noKing =
+  'postern: role "king" does not exist (defined: admin, editor, viewer); ' +
+  'to create it, run "postern role add king --name King --data-scope self"\n'
 const noUser = (name: string) =>
   `postern: user ${name} does not exist: "postern user list" shows all users\n`
 
@@ -172,6 +175,43 @@ describe('postern user', () => {
     ['an unknown role', ['add', 'eve', '--role', 'king'], noKing],
   ])('says no to %s, in one line and with exit code 1', async (_, args, err) => {
     expect(await user(args)).toEqual({ code: 1, out: '', err })
+  })
+
+  test('suggests the name that was meant', async () => {
+    const { err } = await user(['disable', 'amdin'])
+
+    expect(err).toMatch(/^postern: user "amdin" does not exist: .+; did you mean admin\?\n$/)
+  })
+
+  test('keeps the last enabled admin, unless forced, and prints a refusal as JSON too', async () => {
+    const refusal =
+      'admin is the last enabled account with role admin: create or enable another admin first, or run again with --force'
+
+    expect(await user(['disable', 'admin'])).toEqual({
+      code: 1,
+      out: '',
+      err: `postern: ${refusal}\n`,
+    })
+    const demoted = await user(['role', 'admin', 'viewer', '--output', 'json'])
+    expect(demoted.code).toBe(1)
+    expect(JSON.parse(demoted.out)).toEqual({ ok: false, errors: [{ message: refusal }] })
+
+    expect(await user(['disable', 'admin', '--force'])).toMatchObject({ code: 0 })
+    expect(await user(['enable', 'admin'])).toMatchObject({ code: 0 })
+  })
+
+  test('records who changed what, and from where', async () => {
+    await user(['add', 'hugo', '--role', 'viewer'])
+    await user(['role', 'hugo', 'editor'])
+
+    const { rows } = await sql`
+      select actor_kind, actor, origin, action, before, after from postern_audit
+      where subject = 'hugo' order by id`.execute(gateway.db)
+    const by = { actor_kind: 'operator', actor: 'ada', origin: hostname() }
+    expect(rows).toEqual([
+      { ...by, action: 'user.add', before: null, after: expect.stringContaining('"viewer"') },
+      { ...by, action: 'user.role', before: '{"role":"viewer"}', after: '{"role":"editor"}' },
+    ])
   })
 
   test.each([

@@ -14,6 +14,8 @@ const eras = [
   { era: 'zero marks a live row', statements: laterEra, deleted: '1700000000000' },
 ] as const
 
+const actor = { kind: 'operator', name: 'ada', origin: 'host-1' } as const
+
 const hash = async (password: string) => `hash of ${password}`
 
 async function run(database: Database, ...statements: readonly string[]): Promise<void> {
@@ -97,14 +99,14 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
 
     test('are added, given a password, listed and disabled', async () => {
       const database = await seeded(statements)
-      const changes = createAccountChanges(database)
+      const changes = createAccountChanges(database, actor)
       const account = { username: 'zoë 🦊', roleKey: 'viewer', passwordHash: 'first' }
 
-      expect(await changes.add(account)).toBe('added')
+      expect(await changes.add(account)).toEqual({ userIds: ['3'] })
       expect(await changes.add(account)).toBe('name-taken')
       expect(await changes.add({ ...account, roleKey: 'nothing' })).toBe('no-such-role')
-      expect(await changes.setPassword('zoë 🦊', 'second')).toHaveLength(1)
-      expect(await changes.setEnabled('zoë 🦊', false)).toHaveLength(1)
+      expect(await changes.setPassword('zoë 🦊', 'second')).toEqual({ userIds: ['3'] })
+      expect(await changes.setEnabled('zoë 🦊', false)).toEqual({ userIds: ['3'] })
 
       const found = await createAccounts(database).findByUsername('zoë 🦊')
       expect(found).toMatchObject({ passwordHash: 'second', enabled: false })
@@ -121,7 +123,7 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
 
       const account = { username: 'editor', roleKey: 'viewer', passwordHash: 'new' }
 
-      expect(await createAccountChanges(database).add(account)).toBe('added')
+      expect(await createAccountChanges(database, actor).add(account)).toEqual({ userIds: ['3'] })
       expect(await createAccounts(database).findByUsername('editor')).toMatchObject({
         caller: { userId: '3', roleKey: 'viewer' },
       })
@@ -185,11 +187,11 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
     ['a space behind it', 'admin '],
   ])('are not found by a name with %s', async (_, name) => {
     const database = await seeded()
-    const changes = createAccountChanges(database)
+    const changes = createAccountChanges(database, actor)
 
     expect(await createAccounts(database).findByUsername(name)).toBeUndefined()
-    expect(await changes.setPassword(name, 'stolen')).toEqual([])
-    expect(await changes.setEnabled(name, false)).toEqual([])
+    expect(await changes.setPassword(name, 'stolen')).toBe('no-such-user')
+    expect(await changes.setEnabled(name, false)).toBe('no-such-user')
     expect(await createAccounts(database).findByUsername('admin')).toMatchObject({
       passwordHash: 'hash of generated',
       enabled: true,
@@ -209,7 +211,7 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
     const found = await createAccounts(database).findByUsername('twin')
     expect(found).toMatchObject({ caller: { userId: '3' }, passwordHash: 'mine', enabled: true })
 
-    await createAccountChanges(database).setPassword('twin', 'changed')
+    await createAccountChanges(database, actor).setPassword('twin', 'changed')
     expect(await createAccounts(database).findByUsername('twin')).toMatchObject({
       caller: { userId: '3' },
       passwordHash: 'changed',
@@ -219,12 +221,13 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
   test('are added once when two add the same name at the same time', async () => {
     const database = await seeded()
     await run(database, 'drop index sys_user_live_username')
-    const changes = createAccountChanges(database)
+    const changes = createAccountChanges(database, actor)
     const account = { username: 'racer', roleKey: 'viewer', passwordHash: 'x' }
 
     const outcomes = await Promise.all([1, 2, 3, 4].map(() => changes.add(account)))
 
-    expect(outcomes.sort()).toEqual(['added', 'name-taken', 'name-taken', 'name-taken'])
+    expect(outcomes.filter((outcome) => outcome === 'name-taken')).toHaveLength(3)
+    expect(await createAccountDirectory(database).idsOf('racer')).toHaveLength(1)
   })
 
   test('are seeded once, even by two at the same time', async () => {
@@ -253,7 +256,7 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
     await run(database, `alter table sys_user add check (password <> 'secret hash')`)
     const account = { username: 'x', roleKey: 'viewer', passwordHash: 'secret hash' }
 
-    const fault = await createAccountChanges(database)
+    const fault = await createAccountChanges(database, actor)
       .add(account)
       .catch((error: unknown) => error)
 

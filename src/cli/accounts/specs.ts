@@ -7,9 +7,12 @@ const passwordStdin = {
     description: 'read the password (8 to 72 bytes, not a common one) instead of generating one',
   },
 } as const
+const force = {
+  force: { description: 'also when no enabled account with role admin is left' },
+} as const
 const exitCodes = {
   0: 'done',
-  1: 'not done: unknown user or role, or name taken',
+  1: 'not done: unknown user or role, name taken, or the last admin',
   3: 'the configuration or a table is not valid',
   5: 'a store is unreachable',
 } as const
@@ -51,7 +54,7 @@ export const roleSpec = {
   summary: 'change the role of a user and revoke their tokens',
   details: revokes,
   arguments: [name, { name: 'ROLE', description: 'role key' }],
-  options: { ...common },
+  options: { ...force, ...common },
   exitCodes,
   examples: ['postern user role alice viewer  # alice must log in again'],
 } as const satisfies CommandSpec
@@ -61,7 +64,7 @@ export const disableSpec = {
   summary: 'disable an account and revoke its tokens',
   details: `The user cannot log in until you enable the account again. ${revokes}`,
   arguments: [name],
-  options: { ...common },
+  options: { ...force, ...common },
   exitCodes,
   examples: ['postern user disable alice'],
 } as const satisfies CommandSpec

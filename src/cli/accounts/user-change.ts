@@ -1,89 +1,104 @@
-import { type Changed, createAccountChanges } from '../../stores/accounts/account-changes.ts'
+import { createAccountChanges } from '../../stores/accounts/account-changes.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
+import type { Changed, Unchanged } from '../../stores/accounts/account-edit.ts'
 import { seedRoles } from '../../stores/accounts/seed.ts'
+import type { Actor } from '../../stores/audit/audit.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { didYouMean } from '../../suggest.ts'
+import { decline } from '../declined.ts'
+import { noSuchRole, noSuchUser } from './unknown-name.ts'
 
-/** The result of a change, for the user, and whose tokens to revoke. */
+/** What was done, for the operator, and whose tokens to revoke. */
 export interface Outcome {
-  readonly done: boolean
   readonly message: string
   readonly revokeTokensOf: readonly string[]
 }
 
 /** What to change about one account. */
 export type Change =
-  | { readonly verb: 'add' | 'role'; readonly name: string; readonly role: string }
-  | { readonly verb: 'passwd' | 'disable' | 'enable'; readonly name: string }
+  | { readonly verb: 'add'; readonly name: string; readonly role: string }
+  | {
+      readonly verb: 'role'
+      readonly name: string
+      readonly role: string
+      readonly force: boolean
+    }
+  | { readonly verb: 'disable'; readonly name: string; readonly force: boolean }
+  | { readonly verb: 'passwd' | 'enable'; readonly name: string }
 
-/** Changes the account. `passwordHash`: that of the new password, or empty. */
-export async function changeAccount(
-  wanted: Change,
-  passwordHash: string,
-  database: Database,
-): Promise<Outcome> {
-  const accounts = createAccountChanges(database)
+interface Parts {
+  readonly database: Database
+  readonly actor: Actor
+  /** That of the new password, or empty. */
+  readonly passwordHash: string
+}
+
+/** Changes the account. Declines, with one line that says what to do, when nothing changed. */
+export async function changeAccount(wanted: Change, parts: Parts): Promise<Outcome> {
+  const { database, actor, passwordHash } = parts
+  const accounts = createAccountChanges(database, actor)
   const { verb, name } = wanted
   switch (verb) {
-    case 'add':
-      return add(wanted, passwordHash, database)
+    case 'add': {
+      const first = await initialRoles(database)
+      const added = await accounts.add({ username: name, roleKey: wanted.role, passwordHash })
+      await changed(added, wanted, database)
+      return unrevoked(`${first}created user ${name} with role ${wanted.role}`)
+    }
     case 'passwd': {
-      const changed = await accounts.setPassword(name, passwordHash)
-      return outcome(name, changed, `set a new password for user ${name}`)
+      const ids = await changed(await accounts.setPassword(name, passwordHash), wanted, database)
+      return { message: `set a new password for user ${name}`, revokeTokensOf: ids }
     }
     case 'role': {
-      const changed = await accounts.setRole(name, wanted.role)
-      if (changed === 'no-such-role')
-        return noSuchRole(wanted.role, await createAccountDirectory(database).roleKeys())
-      return outcome(name, changed, `user ${name} now has role ${wanted.role}`)
+      const { role, force } = wanted
+      const ids = await changed(await accounts.setRole(name, role, force), wanted, database)
+      return { message: `user ${name} now has role ${role}`, revokeTokensOf: ids }
     }
     case 'disable': {
-      const changed = await accounts.setEnabled(name, false)
-      return outcome(name, changed, `disabled user ${name}`)
+      const result = await accounts.setEnabled(name, false, wanted.force)
+      const ids = await changed(result, wanted, database)
+      return { message: `disabled user ${name}`, revokeTokensOf: ids }
     }
-    case 'enable': {
-      const changed = await accounts.setEnabled(name, true)
-      return { ...outcome(name, changed, `enabled user ${name}`), revokeTokensOf: [] }
-    }
+    case 'enable':
+      await changed(await accounts.setEnabled(name, true), wanted, database)
+      return unrevoked(`enabled user ${name}`)
   }
 }
 
-async function add(
-  { name, role }: Extract<Change, { role: string }>,
-  passwordHash: string,
-  database: Database,
-): Promise<Outcome> {
-  const accounts = createAccountChanges(database)
+async function initialRoles(database: Database): Promise<string> {
   const created = await seedRoles(database)
-  const first = created.length === 0 ? '' : `created the initial roles ${created.join(', ')}; `
-  const added = await accounts.add({ username: name, roleKey: role, passwordHash })
-  switch (added) {
-    case 'added':
-      return plain(true, `${first}created user ${name} with role ${role}`)
-    case 'name-taken':
-      return plain(false, `${first}user ${name} already exists: choose another name`)
-    case 'no-such-role':
-      return noSuchRole(role, await createAccountDirectory(database).roleKeys())
-  }
+  return created.length === 0 ? '' : `created the initial roles ${created.join(', ')}; `
 }
 
-function outcome(name: string, changed: Changed, message: string): Outcome {
-  return changed.length === 0
-    ? plain(
-        false,
-        `user ${JSON.stringify(name)} does not exist: "postern user list" shows all users`,
+function unrevoked(message: string): Outcome {
+  return { message, revokeTokensOf: [] }
+}
+
+async function changed(
+  result: Changed | Unchanged,
+  wanted: Change,
+  database: Database,
+): Promise<readonly string[]> {
+  return typeof result === 'string'
+    ? decline(await reason(result, wanted, database))
+    : result.userIds
+}
+
+async function reason(result: Unchanged, wanted: Change, database: Database): Promise<string> {
+  const { name } = wanted
+  const { list, roleKeys } = createAccountDirectory(database)
+  switch (result) {
+    case 'no-such-user':
+      return noSuchUser(
+        name,
+        (await list()).map(({ username }) => username),
       )
-    : { done: true, message, revokeTokensOf: changed }
-}
-
-function noSuchRole(role: string, known: readonly string[]): Outcome {
-  const defined = `(defined: ${known.join(', ') || 'none'})`
-  return plain(
-    false,
-    `role ${JSON.stringify(role)} does not exist ${defined}${didYouMean(role, known)}`,
-  )
-}
-
-function plain(done: boolean, message: string): Outcome {
-  return { done, message, revokeTokensOf: [] }
+    case 'no-such-role':
+      return noSuchRole('role' in wanted ? wanted.role : '', await roleKeys())
+    case 'name-taken':
+      return `user ${name} already exists: choose another name`
+    case 'service-account':
+      return `${name} is a service account: use the commands of "postern service"`
+    case 'last-admin':
+      return `${name} is the last enabled account with role admin: create or enable another admin first, or run again with --force`
+  }
 }

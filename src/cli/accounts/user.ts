@@ -7,6 +7,7 @@ import { accountSettings, withDatabase } from '../configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json } from '../format.ts'
 import type { Io } from '../io.ts'
+import { operator } from '../operator.ts'
 import { revokeTokensOf } from './revoke-tokens.ts'
 import type { addSpec, disableSpec, enableSpec, passwdSpec, roleSpec } from './specs.ts'
 import { type Change, changeAccount, type Outcome } from './user-change.ts'
@@ -27,10 +28,10 @@ export const userPasswd: Run<typeof passwdSpec> = async ({ arguments: [name], op
 }
 
 export const userRole: Run<typeof roleSpec> = ({ arguments: [name, role], options }, io) =>
-  carryOut({ verb: 'role', name, role }, { options, io })
+  carryOut({ verb: 'role', name, role, force: options.force }, { options, io })
 
 export const userDisable: Run<typeof disableSpec> = ({ arguments: [name], options }, io) =>
-  carryOut({ verb: 'disable', name }, { options, io })
+  carryOut({ verb: 'disable', name, force: options.force }, { options, io })
 
 export const userEnable: Run<typeof enableSpec> = ({ arguments: [name], options }, io) =>
   carryOut({ verb: 'enable', name }, { options, io })
@@ -64,13 +65,13 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
   const settings = accountSettings(options.config, io)
   return withDatabase(settings, async (database) => {
     const hash = password && (await createPasswordHash(one).hash(password.text))
-    const outcome = await changeAccount(wanted, hash ?? '', database)
+    const parts = { database, actor: operator(io), passwordHash: hash ?? '' }
+    const outcome = await changeAccount(wanted, parts)
     const problem = await revokeTokens(outcome, settings.config, database)
     const tokensEnded = outcome.revokeTokensOf.length > 0 && problem === undefined
     io.err(
       `postern: ${outcome.message}${tokensEnded ? '; revoked all tokens issued until now' : ''}\n`,
     )
-    if (!outcome.done) return exitCodes.no
 
     const shown = password?.isGenerated ? { password: password.text } : {}
     if (options.output === 'json') {

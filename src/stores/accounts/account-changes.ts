@@ -1,79 +1,90 @@
 import { sql } from 'kysely'
+import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
-import { live } from '../database/soft-delete.ts'
-import { isStorable } from '../database/storable-text.ts'
-import { insertAccount, liveRoleId, type NewAccount } from './account-insert.ts'
-import { accountOf, status } from './account-queries.ts'
+import { deletedMark } from '../database/soft-delete.ts'
+import { type Changed, editAccounts, type Target, type Unchanged } from './account-edit.ts'
+import { insertAccount, isTaken, liveRoleId, type NewAccount } from './account-insert.ts'
+import { status } from './account-queries.ts'
+import { underAccountsLock } from './accounts-lock.ts'
+import { adminKey } from './last-admin.ts'
 
-/** The ids of the changed accounts: empty when no live account has the name. */
-export type Changed = readonly string[]
-
-/** How operators change accounts. Every error of the driver becomes a Fault. */
+/**
+ * How operators change accounts. A change and its audit row are one transaction. `force` permits a
+ * change that leaves no enabled admin. Every error of the driver becomes a Fault.
+ */
 interface AccountChanges {
   /** Adds an enabled account, unless its name is taken or its role does not exist. */
-  add(account: NewAccount): Promise<'added' | 'name-taken' | 'no-such-role'>
+  add(account: NewAccount): Promise<Changed | Unchanged>
   /** Sets the password of the account that login would choose. */
-  setPassword(username: string, passwordHash: string): Promise<Changed>
+  setPassword(username: string, passwordHash: string): Promise<Changed | Unchanged>
   /** Gives every live account of this name another role, if that exists. */
-  setRole(username: string, roleKey: string): Promise<Changed | 'no-such-role'>
+  setRole(username: string, roleKey: string, force?: boolean): Promise<Changed | Unchanged>
   /** Disables or enables every live account of this name. */
-  setEnabled(username: string, enabled: boolean): Promise<Changed>
+  setEnabled(username: string, enabled: boolean, force?: boolean): Promise<Changed | Unchanged>
+  /** Renames the account that login would choose. */
+  rename(username: string, newName: string): Promise<Changed | Unchanged>
+  /** Deletes every live account of this name, as go-admin does: the rows stay and are marked. */
+  remove(username: string, force?: boolean): Promise<Changed | Unchanged>
 }
 
-/** Changes go-admin's `sys_user`. */
-export function createAccountChanges({ db, shapes }: Database): AccountChanges {
-  async function add(account: NewAccount) {
-    const shape = await shapes()
-    return db.transaction().execute((inside) => insertAccount(inside, shape, account))
-  }
+/** Changes go-admin's `sys_user` in the name of `actor`. */
+export function createAccountChanges(database: Database, actor: Actor): AccountChanges {
+  const every = (username: string) => ({ actor, username, which: 'all' }) as const
+  const chosen = (username: string) => ({ actor, username, which: 'chosen' }) as const
 
-  async function setPassword(username: string, passwordHash: string): Promise<Changed> {
-    const chosen = accountOf(db, await shapes(), username).select('u.user_id')
-    const rows = await db
-      .updateTable('sys_user')
-      .set({ password: passwordHash, updated_at: sql`now()` })
-      .where('user_id', '=', chosen)
-      .returning(sql<string>`user_id::text`.as('id'))
-      .execute()
-    return rows.map(({ id }) => id)
-  }
-
-  async function change(
-    username: string,
-    values: { readonly status: string } | { readonly role_id: string },
-  ): Promise<Changed> {
-    const { users } = await shapes()
-    const rows = await db
-      .updateTable('sys_user')
-      .set({ ...values, updated_at: sql`now()` })
-      .where('username', '=', username)
-      .where(live('sys_user', users))
-      .returning(sql<string>`user_id::text`.as('id'))
-      .execute()
-    return rows.map(({ id }) => id)
-  }
-
-  async function setRole(username: string, roleKey: string): Promise<Changed | 'no-such-role'> {
-    const { roles } = await shapes()
-    const roleId = await liveRoleId(db, roles, roleKey)
-    return roleId === undefined ? 'no-such-role' : change(username, { role_id: roleId })
-  }
-
-  /** No account has a name that no column can hold; the server would report an error. */
-  async function ofName<Result>(
-    username: string,
-    work: () => Promise<Result>,
-  ): Promise<Result | readonly []> {
-    return isStorable(username) ? withFaults(work) : []
-  }
-
-  const { enabled: open, disabled: closed } = status
   return {
-    add: (account) => withFaults(() => add(account)),
-    setPassword: (username, hash) => ofName(username, () => setPassword(username, hash)),
-    setRole: (username, roleKey) => ofName(username, () => setRole(username, roleKey)),
-    setEnabled: (username, enabled) =>
-      ofName(username, () => change(username, { status: enabled ? open : closed })),
+    add: (account) =>
+      underAccountsLock(database, async (inside, shapes) => {
+        const added = await insertAccount(inside, shapes, account)
+        if (typeof added === 'string') return added
+        const { username: subject, roleKey: role } = account
+        const after = { ...added, role }
+        await appendAudit(inside, shapes, [{ actor, action: 'user.add', subject, after }])
+        return { userIds: [added.userId] }
+      }),
+    setPassword: (username, password) =>
+      editAccounts(database, chosen(username), async () => ({
+        action: 'user.password',
+        set: { password },
+      })),
+    setRole: (username, role, force) =>
+      editAccounts(database, every(username), async (inside, { roles }) => {
+        const roleId = await liveRoleId(inside, roles, role)
+        if (roleId === undefined) return 'no-such-role'
+        return {
+          action: 'user.role',
+          set: { role_id: roleId },
+          ...{ endsAdmin: role !== adminKey, force },
+          before: ({ roleKey }: Target) => ({ role: roleKey }),
+          after: { role },
+        }
+      }),
+    setEnabled: (username, enabled, force) =>
+      editAccounts(database, every(username), async () => ({
+        action: enabled ? 'user.enable' : 'user.disable',
+        set: { status: enabled ? status.enabled : status.disabled },
+        ...{ endsAdmin: !enabled, force },
+        before: (target) => ({ enabled: target.enabled }),
+        after: { enabled },
+      })),
+    rename: (username, name) =>
+      editAccounts(database, chosen(username), async (inside, { users }) => {
+        if (await isTaken(inside, users, name)) return 'name-taken'
+        // go-admin's display name follows only where it was the user name, as in new accounts.
+        const shown = sql<string>`case when nick_name = ${username} then ${name} else nick_name end`
+        return {
+          action: 'user.rename',
+          set: { username: name, nick_name: shown },
+          before: () => ({ name: username }),
+          after: { name },
+        }
+      }),
+    remove: (username, force) =>
+      editAccounts(database, every(username), async (_, { users }) => ({
+        action: 'user.delete',
+        set: { deleted_at: deletedMark(users) },
+        ...{ endsAdmin: true, force },
+        before: ({ userId, roleKey, enabled }) => ({ userId, role: roleKey, enabled }),
+      })),
   }
 }

@@ -3,6 +3,7 @@ import type { Schema } from '../database/schema.ts'
 import { live, liveMark, type SoftDelete } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 import { status } from './account-queries.ts'
+import { lockAccounts } from './accounts-lock.ts'
 
 export interface NewAccount {
   readonly username: string
@@ -17,40 +18,41 @@ interface NewRole {
   readonly admin: boolean
 }
 
-/**
- * Prevents two Postern processes from adding the same account at once, until the transaction ends:
- * databases older than go-admin's unique index would accept both.
- */
-export async function lockAccounts(inside: Transaction<Schema>): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('postern_accounts', 0))`.execute(inside)
-}
-
 /** Adds an enabled account, unless its name is taken or its role does not exist. */
 export async function insertAccount(
   inside: Transaction<Schema>,
   { users, roles }: TableShapes,
   { username, roleKey, passwordHash }: NewAccount,
-): Promise<'added' | 'name-taken' | 'no-such-role'> {
+): Promise<{ readonly userId: string } | 'name-taken' | 'no-such-role'> {
   await lockAccounts(inside)
   const roleId = await liveRoleId(inside, roles, roleKey)
   if (roleId === undefined) return 'no-such-role'
 
-  const taken = await inside
+  if (await isTaken(inside, users, username)) return 'name-taken'
+
+  const described = { phone: '', avatar: '', sex: '', email: '', remark: '' }
+  const placed = { role_id: roleId, dept_id: '0', post_id: '0', status: status.enabled }
+  const named = { username, nick_name: username, password: passwordHash }
+  return inside
+    .insertInto('sys_user')
+    .values({ ...named, ...placed, ...described, ...fresh(users) })
+    .returning(sql<string>`user_id::text`.as('userId'))
+    .executeTakeFirstOrThrow()
+}
+
+/** Whether a live account has this name. */
+export async function isTaken(
+  db: Kysely<Schema>,
+  users: SoftDelete,
+  username: string,
+): Promise<boolean> {
+  const taken = await db
     .selectFrom('sys_user as u')
     .select('u.user_id')
     .where('u.username', '=', username)
     .where(live('u', users))
     .executeTakeFirst()
-  if (taken !== undefined) return 'name-taken'
-
-  const described = { phone: '', avatar: '', sex: '', email: '', remark: '' }
-  const placed = { role_id: roleId, dept_id: '0', post_id: '0', status: status.enabled }
-  const named = { username, nick_name: username, password: passwordHash }
-  await inside
-    .insertInto('sys_user')
-    .values({ ...named, ...placed, ...described, ...fresh(users) })
-    .execute()
-  return 'added'
+  return taken !== undefined
 }
 
 /** Adds a role, unless a live one has its key. */

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Schema } from '../database/schema.ts'
 import { live } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
@@ -26,4 +26,14 @@ export function accountOf(db: Kysely<Schema>, shapes: TableShapes, username: str
     .orderBy(sql`coalesce(u.status, '') = ${status.enabled}`, 'desc')
     .orderBy('u.user_id')
     .limit(1)
+}
+
+/**
+ * Whether account `u` belongs to a program. `postern_service_account` alone decides: go-admin may have
+ * changed the status or the password of the row.
+ */
+export function isService({ optional }: TableShapes): RawBuilder<SqlBool> {
+  return optional.has('postern_service_account')
+    ? sql`exists (select from postern_service_account as s where s.user_id = u.user_id)`
+    : sql`false`
 }

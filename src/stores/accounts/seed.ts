@@ -2,7 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import type { Schema } from '../database/schema.ts'
-import { insertAccount, insertRole, lockAccounts } from './account-insert.ts'
+import { insertAccount, insertRole } from './account-insert.ts'
+import { lockAccounts } from './accounts-lock.ts'
 import { randomPassword } from './random-password.ts'
 
 /** A new account. Its password is stored nowhere else. */

@@ -36,7 +36,7 @@ export async function recordChange(
  * Appends to the audit log. Call it in the transaction of the change, so that neither exists without
  * the other. The table rejects every update and deletion.
  */
-async function appendAudit(
+export async function appendAudit(
   inside: Kysely<Schema>,
   shapes: TableShapes,
   entries: readonly AuditEntry[],

@@ -17,3 +17,10 @@ export function live(table: string, softDelete: SoftDelete): RawBuilder<SqlBool>
 export function liveMark(softDelete: SoftDelete): 0 | null {
   return softDelete === 'null-is-live' ? null : 0
 }
+
+/** What go-admin writes in `deleted_at` to delete a row: the time, or its milliseconds. */
+export function deletedMark(softDelete: SoftDelete): RawBuilder<unknown> {
+  return softDelete === 'null-is-live'
+    ? sql`clock_timestamp()`
+    : sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+}

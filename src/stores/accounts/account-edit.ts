@@ -1,0 +1,101 @@
+import { sql, type Transaction, type UpdateObject } from 'kysely'
+import { type Actor, appendAudit } from '../audit/audit.ts'
+import type { AuditAction } from '../audit/audit-action.ts'
+import type { Database } from '../database/database.ts'
+import type { Schema } from '../database/schema.ts'
+import { isStorable } from '../database/storable-text.ts'
+import type { TableShapes } from '../database/table-shapes.ts'
+import { accountOf, isService, liveAccounts, status } from './account-queries.ts'
+import { underAccountsLock } from './accounts-lock.ts'
+import { areLastAdmins } from './last-admin.ts'
+
+/** The ids of the changed accounts. */
+export interface Changed {
+  readonly userIds: readonly string[]
+}
+
+/** Why nothing changed. */
+export type Unchanged =
+  | 'no-such-user'
+  | 'no-such-role'
+  | 'name-taken'
+  /** A service account has commands of its own. */
+  | 'service-account'
+  /** No enabled account with role `admin` would be left. */
+  | 'last-admin'
+
+/** Old databases can hold a name twice: all accounts of a name, or the one that login would choose. */
+interface Whose {
+  readonly username: string
+  readonly which: 'all' | 'chosen'
+}
+
+export interface Target {
+  readonly userId: string
+  readonly roleKey: string
+  readonly enabled: boolean
+}
+
+/** What to change, and what the audit row says about it. */
+interface Edit {
+  readonly action: AuditAction
+  readonly set: UpdateObject<Schema, 'sys_user'>
+  /** An admin is none afterwards. With `force`, the last one may be ended too. */
+  readonly endsAdmin?: boolean
+  readonly force?: boolean | undefined
+  readonly before?: (target: Target) => Readonly<Record<string, unknown>>
+  readonly after?: Readonly<Record<string, unknown>>
+}
+
+type Inside = Transaction<Schema>
+
+/** Changes accounts and appends their audit rows, in one transaction. */
+export async function editAccounts(
+  database: Database,
+  { actor, username, which }: Whose & { readonly actor: Actor },
+  prepare: (inside: Inside, shapes: TableShapes) => Promise<Edit | Unchanged>,
+): Promise<Changed | Unchanged> {
+  // No account has a name that no column can hold; the server would report an error.
+  if (!isStorable(username)) return 'no-such-user'
+  return underAccountsLock(database, async (inside, shapes) => {
+    const targets = await targetsOf(inside, shapes, { username, which })
+    if (typeof targets === 'string') return targets
+    const userIds = targets.map(({ userId }) => userId)
+    const edit = await prepare(inside, shapes)
+    if (typeof edit === 'string') return edit
+    const { action, set, before, after, endsAdmin = false, force = false } = edit
+    if (endsAdmin && !force && (await areLastAdmins(inside, shapes, userIds))) return 'last-admin'
+
+    await inside
+      .updateTable('sys_user')
+      .set({ ...set, updated_at: sql`now()` })
+      .where('user_id', 'in', userIds)
+      .execute()
+    const row = { actor, action, subject: username, after }
+    const rows = targets.map((target) => ({ ...row, before: before?.(target) }))
+    await appendAudit(inside, shapes, rows)
+    return { userIds }
+  })
+}
+
+async function targetsOf(
+  inside: Inside,
+  shapes: TableShapes,
+  { username, which }: Whose,
+): Promise<readonly Target[] | Unchanged> {
+  const accounts =
+    which === 'chosen'
+      ? accountOf(inside, shapes, username)
+      : liveAccounts(inside, shapes).where('u.username', '=', username).orderBy('u.user_id')
+  const rows = await accounts
+    .select(['u.status', 'r.role_key'])
+    .select(sql<string>`u.user_id::text`.as('userId'))
+    .select(isService(shapes).as('service'))
+    .forUpdate('u')
+    .execute()
+  if (rows.length === 0) return 'no-such-user'
+  if (rows.some(({ service }) => service)) return 'service-account'
+  return rows.map(({ userId, role_key: roleKey, status: stored }) => ({
+    ...{ userId, roleKey: roleKey ?? '', enabled: stored === status.enabled },
+  }))
+}

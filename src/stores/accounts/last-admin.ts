@@ -1,0 +1,26 @@
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../database/schema.ts'
+import type { TableShapes } from '../database/table-shapes.ts'
+import { isService, liveAccounts, status } from './account-queries.ts'
+
+/** The role whose last enabled account only `--force` can end. */
+export const adminKey = 'admin'
+
+/**
+ * Whether these accounts are all who can log in with role `admin`. Ask under the accounts lock: two
+ * operators could otherwise each disable the admin that the other one relies on.
+ */
+export async function areLastAdmins(
+  inside: Transaction<Schema>,
+  shapes: TableShapes,
+  userIds: readonly string[],
+): Promise<boolean> {
+  const admins = await liveAccounts(inside, shapes)
+    .select(sql<string>`u.user_id::text`.as('id'))
+    .where('r.role_key', '=', adminKey)
+    .where('u.status', '=', status.enabled)
+    .where(({ not }) => not(isService(shapes)))
+    .execute()
+  const ended = new Set(userIds)
+  return admins.length > 0 && admins.every(({ id }) => ended.has(id))
+}

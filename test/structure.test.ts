@@ -25,7 +25,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   tracing: [],
 
   'config/schema': [],
-  'config/mode.ts': [],
+  'config/mode.ts': ['config/schema'],
   'config/reading': ['config/schema', 'suggest.ts'],
   'config/checks': [
     'config/schema',

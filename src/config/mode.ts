@@ -1,3 +1,5 @@
+import { LONGEST_TIMEOUT_SECONDS } from './schema/schema.ts'
+
 const DEV = 'dev'
 const KNOWN = [DEV, 'test', 'prod']
 
@@ -9,6 +11,8 @@ export interface ModeFacts {
   readonly name: string
   readonly captchaRequired: boolean
   readonly tokenLifetimeSeconds: number
+  /** No token lasts longer, also none issued when `jwt.timeout` was longer than now. */
+  readonly longestLifetimeSeconds: number
   /** Whether a token that lives longer than `longestLifetime` is rejected. */
   readonly lifetimeLimited: boolean
   readonly weakSecretAllowed: boolean
@@ -25,10 +29,12 @@ export interface ModeFacts {
 export function modeFacts(mode: string | undefined, timeoutSeconds: number): ModeFacts {
   const name = mode ?? 'prod'
   const dev = name === DEV
+  const tokenLifetimeSeconds = dev ? DEV_LIFETIME_SECONDS : timeoutSeconds
   const facts = {
     name,
     captchaRequired: !dev,
-    tokenLifetimeSeconds: dev ? DEV_LIFETIME_SECONDS : timeoutSeconds,
+    tokenLifetimeSeconds,
+    longestLifetimeSeconds: Math.max(tokenLifetimeSeconds, LONGEST_TIMEOUT_SECONDS),
     lifetimeLimited: !dev,
     weakSecretAllowed: dev,
     secureCookie: !dev,

@@ -49,6 +49,7 @@ function read(key: VerifyingKey, payload: Uint8Array, signingInput: string) {
       expiresAt,
       notBefore,
       id: tokenName(tokenId, signingInput),
+      userId: caller.userId,
       issuedAt: issueTime(tokenId, issuedAt),
     }
     return { token, problem: undefined }

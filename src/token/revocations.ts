@@ -1,5 +1,7 @@
-/** A revocation before expiry. All times are milliseconds since the epoch. */
-export type Revocation = TokenRevocation | UserRevocation
+import { createUserMarks, type KeptToken, type UserRevocation } from './user-marks.ts'
+
+/** An entry of the revocation list. All times are milliseconds since the epoch. */
+export type Revocation = TokenRevocation | UserRevocation | KeptToken
 
 /** Revokes one token, until the token would have expired. */
 export interface TokenRevocation {
@@ -10,19 +12,12 @@ export interface TokenRevocation {
   readonly until: number
 }
 
-/** Revokes every token of a user that was issued at or before a moment. */
-export interface UserRevocation {
-  readonly kind: 'user'
-  readonly userId: string
-  readonly before: number
-  readonly until: number
-}
-
 /** The parts of a token that a check needs. */
 interface Revocable {
   readonly id: string
+  /** The user in the revocation list; not that of the caller if another issuer's users are meant. */
+  readonly userId: string
   readonly issuedAt: number
-  readonly caller: { readonly userId: string }
 }
 
 /**
@@ -48,12 +43,6 @@ export interface Revocations {
   size(): { readonly tokens: number; readonly users: number }
 }
 
-interface Mark {
-  readonly before: number
-  readonly until: number
-  readonly learnedAt: number
-}
-
 const SWEEP_EVERY_MS = 60_000
 
 /** `now` gives milliseconds since the epoch. */
@@ -62,30 +51,15 @@ export function createRevocations(
   { mostTokens = 100_000 }: { readonly mostTokens?: number } = {},
 ): Revocations {
   const tokens = new Map<string, TokenRevocation>()
-  const marks = new Map<string, Mark>()
+  const marks = createUserMarks(now)
   let nextSweep = 0
   let closedUpTo = 0
-
-  function isMarked(userId: string, issuedAt: number): boolean {
-    const mark = marks.get(userId)
-    return mark !== undefined && issuedAt <= mark.before
-  }
 
   function sweep(at: number): void {
     if (at < nextSweep) return
     nextSweep = at + SWEEP_EVERY_MS
     for (const [id, { until }] of tokens) if (until <= at) tokens.delete(id)
-    for (const [userId, { until }] of marks) if (until <= at) marks.delete(userId)
-  }
-
-  function mark(userId: string, before: number, until: number): void {
-    const known = marks.get(userId)
-    if (known !== undefined && known.before >= before) return
-    marks.set(userId, {
-      before,
-      until: Math.max(until, known?.until ?? 0),
-      learnedAt: Math.floor(now()),
-    })
+    marks.forgetUntil(at)
   }
 
   /** Replaces the tokens of the users with most of them, until a quarter of the capacity is free. */
@@ -94,18 +68,17 @@ export function createRevocations(
     for (const [userId, own] of [...byUser].sort(([, a], [, b]) => b.length - a.length)) {
       if (tokens.size <= mostTokens * 0.75) return
       const latest = own.reduce((most, { issuedAt }) => Math.max(most, issuedAt), 0)
-      mark(
-        userId,
-        latest,
-        own.reduce((most, { until }) => Math.max(most, until), 0),
-      )
+      const until = own.reduce((most, one) => Math.max(most, one.until), 0)
+      marks.keepNone(userId)
+      marks.mark({ kind: 'user', userId, before: latest, until })
       for (const { id } of own) tokens.delete(id)
     }
   }
 
   return {
-    check({ id, issuedAt, caller }) {
-      if (isMarked(caller.userId, issuedAt) || tokens.has(id)) return 'revoked'
+    check(token) {
+      const { id, issuedAt } = token
+      if (marks.isRevoked(token) || tokens.has(id)) return 'revoked'
       // Tokens without an issue time have 0, so 0 must not close the list for them.
       return closedUpTo > 0 && issuedAt <= closedUpTo ? 'unknown' : 'live'
     },
@@ -113,33 +86,25 @@ export function createRevocations(
       const at = now()
       sweep(at)
       if (revocation.until <= at) return
-      if (revocation.kind === 'user') {
-        mark(revocation.userId, revocation.before, revocation.until)
-      } else if (!isMarked(revocation.userId, revocation.issuedAt)) {
+      if (revocation.kind === 'user') marks.mark(revocation)
+      else if (revocation.kind === 'kept') marks.keep(revocation)
+      else if (!marks.isRevoked(revocation)) {
         tokens.set(revocation.id, revocation)
         if (tokens.size > mostTokens) fold()
       }
     },
     has(revocation) {
-      return revocation.kind === 'user'
-        ? isMarked(revocation.userId, revocation.before)
-        : tokens.has(revocation.id) || isMarked(revocation.userId, revocation.issuedAt)
+      if (revocation.kind !== 'token') return marks.has(revocation)
+      return tokens.has(revocation.id) || marks.isRevoked(revocation)
     },
     entries() {
       sweep(now())
-      const users = [...marks].map(([userId, { before, until }]) => {
-        return { kind: 'user', userId, before, until } as const
-      })
-      return [...users, ...tokens.values()]
+      return [...marks.entries(), ...tokens.values()]
     },
     closeUpTo(moment) {
       closedUpTo = moment
     },
-    issueTime(userId, readAt) {
-      const known = marks.get(userId)
-      if (known === undefined || known.before < readAt || known.learnedAt > readAt) return readAt
-      return known.before + 1
-    },
-    size: () => ({ tokens: tokens.size, users: marks.size }),
+    issueTime: marks.issueTime,
+    size: () => ({ tokens: tokens.size, users: marks.count() }),
   }
 }

@@ -10,6 +10,7 @@ import type { VerifyingKey } from './keys.ts'
 import { excessiveLifetime, type LifetimeLimits, limitFor } from './lifetime.ts'
 import type { Revocations, TokenRevocation } from './revocations.ts'
 import { createTokenId, issueTime, tokenName } from './token-id.ts'
+import type { KeptToken, UserRevocation } from './user-marks.ts'
 
 /**
  * Seconds since the epoch, before the date of this release. A clock that shows less is wrong and would
@@ -28,6 +29,8 @@ export interface VerifiedToken {
   readonly key: Pick<VerifyingKey, 'kid' | 'identity'>
   /** Names the token in the revocation list. */
   readonly id: string
+  /** Names the user in the revocation list. */
+  readonly userId: string
   readonly expiresAt: number
   readonly notBefore: number | undefined
   /** Milliseconds since the epoch. */
@@ -107,6 +110,7 @@ export function createTokens(parts: TokenParts) {
       caller: Object.freeze(claims.caller),
       key,
       id: tokenName(claims.tokenId, compact.signingInput),
+      userId: claims.caller.userId,
       expiresAt: claims.expiresAt,
       notBefore: claims.notBefore,
       issuedAt: issueTime(claims.tokenId, claims.issuedAt),
@@ -205,10 +209,20 @@ function isJwtType(typ: unknown): boolean {
 const endOfTime = 8_640_000_000_000_000
 
 /** The revocation of this token, which lasts until the token would have expired. */
-export function revocationOf({ id, caller, issuedAt, expiresAt }: VerifiedToken): TokenRevocation {
-  // Other issuers write `exp` in microseconds, or one that never comes.
-  const until = Math.min(Math.ceil(expiresAt * 1000), endOfTime)
-  return { kind: 'token', id, userId: caller.userId, issuedAt, until }
+export function revocationOf(token: VerifiedToken): TokenRevocation {
+  const { id, userId, issuedAt } = token
+  return { kind: 'token', id, userId, issuedAt, until: endOf(token) }
+}
+
+/** Excepts this token from a revocation of all tokens of its user. */
+export function keptFrom({ before }: UserRevocation, token: VerifiedToken): KeptToken {
+  const { id, userId, issuedAt } = token
+  return { kind: 'kept', id, userId, issuedAt, before, until: endOf(token) }
+}
+
+/** Other issuers write `exp` in microseconds, or one that never comes. */
+function endOf({ expiresAt }: VerifiedToken): number {
+  return Math.min(Math.ceil(expiresAt * 1000), endOfTime)
 }
 
 function invalid(reason: string): Refusal {

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openDatabase } from '../../src/stores/database/database.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
@@ -10,7 +11,8 @@ import {
   type RevocationStore,
 } from '../../src/stores/revocations/revocation-store.ts'
 import { createRevocations, type Revocation } from '../../src/token/revocations.ts'
-import { revocationOf } from '../../src/token/tokens.ts'
+import { revocationOf, type VerifiedToken } from '../../src/token/tokens.ts'
+import { userRevocation } from '../../src/token/user-marks.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { freePort, type RedisServer, startRedis } from '../support/redis-server.ts'
 import { until } from '../support/until.ts'
@@ -105,7 +107,8 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
     const endings = [1e13, 1e18, 1e300].map((expiresAt, at) => {
       const caller = { ...somebody, userId: String(at) }
       return revocationOf({
-        ...{ kind: 'user', caller, expiresAt, id: `odd-${at}`, issuedAt: 1000 },
+        ...{ caller, expiresAt, id: `odd-${at}`, userId: caller.userId },
+        ...{ kind: 'user', issuedAt: 1000 },
         ...unchecked,
       })
     })
@@ -162,6 +165,65 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
     expect(mark?.kind === 'user' && mark.before).toBeLessThan(Date.now() + 60_000)
   })
 
+  test('keeps one token of a user, and only while nothing else revokes it', async () => {
+    const store = await running.fresh()
+    const change = fc.oneof(
+      fc.record({ made: fc.constant('now'), kept: fc.option(fc.nat(2), { nil: undefined }) }),
+      // A gateway that could not reach the store, with a clock of its own.
+      fc.record({ made: fc.integer({ min: -3, max: 3 }), kept: fc.nat(2) }),
+      fc.record({ made: fc.constant('token'), kept: fc.nat(2) }),
+    )
+    let users = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async (changes) => {
+        const userId = `p${users++}`
+        const issuedAt = Date.now() - 60_000
+        const tokens = [0, 1, 2].map((at) => ({ id: `${userId}-${at}`, userId, issuedAt }))
+        const live = new Set(tokens)
+        let mark = 0
+        for (const { made, kept } of changes) {
+          const one = kept === undefined ? undefined : tokens[kept]
+          if (made === 'token' && one !== undefined) {
+            await store.append([{ kind: 'token', ...one, until: later }], 'before')
+            live.delete(one)
+            continue
+          }
+          const before = typeof made === 'number' ? Math.max(mark, issuedAt + 5) + made : 5000
+          const exception = { kind: 'kept', ...one, before, until: later } as Revocation
+          const entries = [...(one === undefined ? [] : [exception]), user(userId, before)]
+          // A write that is repeated changes nothing.
+          for (let time = 0; time < (made === 'now' ? 1 : 2); time++) {
+            await store.append(entries, made === 'now' ? 'now' : 'before')
+          }
+          const found = (await readOn(store)).found.find(
+            (entry) => entry.kind === 'user' && entry.userId === userId,
+          )
+          const moment = found?.kind === 'user' ? found.before : 0
+          if (moment > mark) for (const each of tokens) if (each !== one) live.delete(each)
+          mark = moment
+        }
+
+        const known = createRevocations(Date.now)
+        for (const entry of (await readOn(store)).found) known.add(entry)
+        const found = tokens.filter((each) => known.check(each) === 'live')
+        expect(found).toEqual(tokens.filter((each) => live.has(each)))
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  test('takes no exception without its mark', async () => {
+    const store = await running.fresh()
+    const one = { id: 'one', userId: '1', issuedAt: 1000 }
+    const exception: Revocation = { kind: 'kept', ...one, before: 5000, until: later }
+
+    await store.append([exception], 'before')
+    expect((await readOn(store)).found).toEqual([])
+
+    await store.append([user('1', 5000), exception], 'before')
+    expect((await readOn(store)).found).toEqual([exception, user('1', 5000)])
+  })
+
   test('forgets what is over when something is added', async () => {
     const store = await running.fresh()
     await store.append([token('over', { until: Date.now() - 5000 })], 'before')
@@ -210,10 +272,9 @@ describe.each([redis, ...databases])('the list of ended tokens in $name', ({ sta
 
 /** A store on a Redis of the test's own, and what watches it. */
 /** One that ends with the test. */
-async function startFeed(store: RevocationStore) {
+async function startFeed(store: RevocationStore, revocations = createRevocations(Date.now)) {
   const feed = createRevocationFeed({
-    ...{ store, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
-    revocations: createRevocations(Date.now),
+    ...{ store, revocations, now: Date.now, maxAgeMs: 60_000, whenStale: 'serve' },
     log: { info: () => {}, warn: () => {} },
   })
   await feed.start()
@@ -325,6 +386,32 @@ describe('a list in Redis', () => {
     await until(() => !feed.state().unsaid)
     expect((await readOn(store)).found).toEqual([token('a')])
   })
+
+  test.each(['reachable', 'unreachable'])(
+    'that is %s gets the revocation of all tokens of a user but one',
+    async (redis) => {
+      const { server, store } = await onRedis()
+      const [here, there] = [createRevocations(Date.now), createRevocations(Date.now)]
+      const feed = await startFeed(store, here)
+      const issued = { userId: '7', issuedAt: Date.now() - 1000, expiresAt: later / 1000 }
+      const own: VerifiedToken = {
+        ...{ ...issued, kind: 'user', id: 'own' },
+        ...{ caller: { ...somebody, userId: '7' }, ...unchecked },
+      }
+      const other = { ...own, id: 'other' }
+      if (redis === 'unreachable') await server.kill()
+
+      const where = await feed.revokeUser(userRevocation('7', { longestLifetimeSeconds: 60 }), own)
+
+      expect(where).toBe(redis === 'reachable' ? 'everywhere' : 'here')
+      await until(() => here.check(other) === 'revoked')
+      expect(here.check(own)).toBe('live')
+      if (redis === 'unreachable') await server.start()
+      await startFeed(store, there)
+      await until(() => there.check(other) === 'revoked')
+      expect([here.check(own), there.check(own)]).toEqual(['live', 'live'])
+    },
+  )
 
   test('that was flushed is told from the one before, so that nobody reads on in it', async () => {
     const { server, store } = await onRedis()

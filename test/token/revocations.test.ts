@@ -1,8 +1,13 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/token/caller.ts'
 import { secretAlone } from '../../src/token/key-set.ts'
 import { secretKey } from '../../src/token/keys.ts'
-import { createRevocations, type Revocations } from '../../src/token/revocations.ts'
+import {
+  createRevocations,
+  type Revocation,
+  type Revocations,
+} from '../../src/token/revocations.ts'
 import { createTokens, revocationOf } from '../../src/token/tokens.ts'
 import { testSecret, tokenOf } from '../support/tokens.ts'
 
@@ -120,6 +125,89 @@ describe('the end of all tokens of a user', () => {
     endUser(revocations, noon - 1000)
 
     expect(await isTaken(token)).toBe(false)
+  })
+})
+
+describe('a token that is kept when the others of its user are revoked', () => {
+  const [before, until] = [noon, noon + hour]
+  const mark = { kind: 'user', userId: '42', before, until } as const
+  const first = { id: 'first', userId: '42', issuedAt: noon - 2000 }
+  const second = { id: 'second', userId: '42', issuedAt: noon - 1000 }
+  const kept = { kind: 'kept', ...first, before, until } as const
+
+  function checkAfter(...entries: readonly Revocation[]) {
+    const revocations = createRevocations(() => noon)
+    for (const entry of entries) revocations.add(entry)
+    return { first: revocations.check(first), second: revocations.check(second) }
+  }
+
+  test('stays good, and no other token does', () => {
+    expect(checkAfter(kept, mark)).toEqual({ first: 'live', second: 'revoked' })
+  })
+
+  test('ends at its own revocation, before or after', () => {
+    const own = { kind: 'token', ...first, until } as const
+    expect(checkAfter(kept, mark, own).first).toBe('revoked')
+    expect(checkAfter(own, kept, mark).first).toBe('revoked')
+  })
+
+  test('ends at a revocation of all tokens, later or earlier, in whichever order they arrive', () => {
+    const later = { ...mark, before: before + 1 }
+    const earlier = { ...mark, before: before - 1 }
+    expect(checkAfter(kept, mark, later).first).toBe('revoked')
+    expect(checkAfter(later, kept, mark).first).toBe('revoked')
+    expect(checkAfter(earlier, kept, mark).first).toBe('revoked')
+    expect(checkAfter(kept, mark, earlier).first).toBe('revoked')
+    expect(checkAfter(kept, earlier, mark).first).toBe('revoked')
+  })
+
+  test('is kept again by a second password change', () => {
+    const again = { before: before + 500 }
+    expect(checkAfter(kept, mark, { ...kept, ...again }, { ...mark, ...again }).first).toBe('live')
+  })
+
+  test('is not one of another user', () => {
+    const other = { ...kept, userId: '43' }
+    expect(checkAfter(other, mark).first).toBe('revoked')
+  })
+
+  test('is written right before its mark, so that both are read in that order', () => {
+    const revocations = createRevocations(() => noon)
+    for (const entry of [kept, mark]) revocations.add(entry)
+    expect(revocations.entries()).toEqual([kept, mark])
+    expect(revocations.has(kept) && revocations.has(mark)).toBe(true)
+  })
+
+  test('never comes back once it was revoked, whatever arrives', () => {
+    const moment = fc.integer({ min: 0, max: 6 }).map((step) => noon + step)
+    const tokens = ['a', 'b', 'c'].map((id, at) => ({ id, userId: '42', issuedAt: noon + at * 2 }))
+    const token = fc.constantFrom(...tokens)
+    const entry: fc.Arbitrary<Revocation> = fc.oneof(
+      moment.map((at) => ({ ...mark, before: at })),
+      fc
+        .tuple(token, moment)
+        .map(([one, at]) => ({ ...one, kind: 'kept' as const, before: at, until })),
+      token.map((one) => ({ ...one, kind: 'token' as const, until })),
+    )
+    fc.assert(
+      fc.property(fc.array(entry, { maxLength: 12 }), (entries) => {
+        const revocations = createRevocations(() => noon, { mostTokens: 2 })
+        const revoked = new Set<string>()
+        for (const one of entries) {
+          revocations.add(one)
+          for (const each of tokens) {
+            const isRevoked = revocations.check(each) === 'revoked'
+            expect(isRevoked || !revoked.has(each.id)).toBe(true)
+            if (isRevoked) revoked.add(each.id)
+          }
+        }
+        // Another gateway that reads what this one knows comes to the same.
+        const copy = createRevocations(() => noon, { mostTokens: 9 })
+        for (const one of revocations.entries()) copy.add(one)
+        for (const each of tokens) expect(copy.check(each)).toBe(revocations.check(each))
+      }),
+      { numRuns: 2000 },
+    )
   })
 })
 

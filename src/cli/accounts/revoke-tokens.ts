@@ -1,11 +1,12 @@
 import { modeFacts } from '../../config/mode.ts'
-import { type Config, LONGEST_TIMEOUT_SECONDS } from '../../config/schema/schema.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { createRedis, type RedisSettings } from '../../stores/redis/redis.ts'
 import { createDatabaseRevocations } from '../../stores/revocations/database-revocations.ts'
 import { createRedisRevocations } from '../../stores/revocations/redis-revocations.ts'
 import type { RevocationStore } from '../../stores/revocations/revocation-store.ts'
-import type { Revocations, UserRevocation } from '../../token/revocations.ts'
+import type { Revocations } from '../../token/revocations.ts'
+import { userRevocation } from '../../token/user-marks.ts'
 import type { AccountSettings, withDatabase } from '../configured-database.ts'
 import { withInteractiveTimeouts } from '../settings.ts'
 
@@ -65,16 +66,7 @@ export async function revokeTokensOf(
   config: Config,
   database: Database,
 ): Promise<void> {
-  const entries = userIds.map((userId) => revokedNow(userId, config))
+  const mode = modeFacts(config.application.mode, config.jwt.timeout)
+  const entries = userIds.map((userId) => userRevocation(userId, mode))
   await withRevocations(config, database, (store) => store.append(entries, 'now'))
-}
-
-/**
- * The entry outlives every possible token, also one issued when `jwt.timeout` was longer than now. Each
- * user has at most one.
- */
-function revokedNow(userId: string, { application, jwt }: Config): UserRevocation {
-  const { tokenLifetimeSeconds } = modeFacts(application.mode, jwt.timeout)
-  const lifetimeMs = Math.max(tokenLifetimeSeconds, LONGEST_TIMEOUT_SECONDS) * 1000
-  return { kind: 'user', userId, before: Date.now(), until: Date.now() + lifetimeMs }
 }

@@ -45,7 +45,11 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
     append: (revocations, made) =>
       withFaults(async () => {
         await shapes()
-        await insert(JSON.stringify(revocations.map(toRow)), made === 'now').execute(db)
+        const insertion = insert(JSON.stringify(revocations.map(toRow)), made === 'now')
+        await db.transaction().execute(async (inside) => {
+          await lock.execute(inside)
+          await insertion.execute(inside)
+        })
       }),
     end: () =>
       withFaults(async () => {
@@ -62,29 +66,53 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
   }
 }
 
-/** The lock makes sequences visible in order: a reader would skip one that is committed late. */
+/**
+ * Makes sequences visible in order: a reader would skip one that is committed late. A statement of its
+ * own, because the next one must see what the previous holder wrote.
+ */
+const lock = sql`select pg_advisory_xact_lock(hashtextextended('postern_revocation', 0))`
+
+/** Names sort so that an exception (k) gets a lower sequence than its mark (u). */
 function insert(rows: string, isNew: boolean) {
-  const clock = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`
   return sql`
-    with locked as materialized (
-      select pg_advisory_xact_lock(hashtextextended('postern_revocation', 0)) as lock
+    with clock as materialized (
+      select (extract(epoch from clock_timestamp()) * 1000)::bigint as now
     ), forgotten as (
       delete from postern_revocation where name in (
-        select name from postern_revocation where until_ms < ${clock}
+        select name from postern_revocation where until_ms < (select now from clock)
         order by until_ms limit ${PAGE}::int for update skip locked)
     ), incoming as (
       select distinct on (name) *
       from json_to_recordset(${rows}::json) as row (
         name text, "userId" text, moment bigint, until bigint)
       order by name, moment desc
+    ), mark as (
+      select incoming.name, "userId", until, known.moment_ms as earlier,
+             case when ${isNew}
+               then greatest(least(greatest(moment, now), now + ${MAX_AHEAD_MS}::int),
+                             known.moment_ms + 1)
+               else moment end as moment
+      from incoming cross join clock left join postern_revocation known using (name)
+      where incoming.name like 'u:%'
+    ), kept as (
+      select incoming.name, "userId", incoming.until, mark.moment,
+             coalesce(earlier >= split_part(incoming.name, ':', 2)::bigint
+                      and known.moment_ms is distinct from earlier, false) as refused
+      from incoming join mark using ("userId")
+      left join postern_revocation known on known.name = incoming.name
+      where incoming.name like 'k:%' and (${isNew} or incoming.moment = mark.moment)
+    ), outgoing as (
+      select name, "userId", moment, until from kept where not refused
+      union all
+      select name, "userId", moment + case when exists (
+        select from kept where refused and kept."userId" = mark."userId") then 1 else 0 end, until
+      from mark
+      union all
+      select name, "userId", moment, until from incoming
+      where name not like 'u:%' and name not like 'k:%'
     )
     insert into postern_revocation as known (name, user_id, moment_ms, until_ms)
-    select name, "userId",
-           case when ${isNew} and name like 'u:%'
-             then least(greatest(moment, ${clock}), ${clock} + ${MAX_AHEAD_MS}::int)
-             else moment end,
-           until
-    from incoming cross join locked
+    select name, "userId", moment, until from outgoing order by name
     on conflict (name) do update
     set moment_ms = excluded.moment_ms, until_ms = excluded.until_ms, sequence = excluded.sequence
     where excluded.moment_ms > known.moment_ms`

@@ -7,7 +7,8 @@ import { PAGE, toRow } from './revocation-store.ts'
  */
 interface PendingRevocations {
   readonly isEmpty: () => boolean
-  readonly add: (revocation: Revocation) => void
+  /** Those of one call are written together. */
+  readonly add: (...revocations: readonly Revocation[]) => void
   readonly flush: (append: (revocations: readonly Revocation[]) => Promise<void>) => Promise<void>
   /** Call it before a comparison, and what it returns once that succeeded. */
   readonly comparing: () => () => void
@@ -18,10 +19,11 @@ export function createPendingRevocations(): PendingRevocations {
   let beyond = 0
   return {
     isEmpty: () => pending.size === 0 && beyond === 0,
-    add(revocation) {
-      const { name } = toRow(revocation)
-      if (pending.size < PAGE || pending.has(name)) pending.set(name, revocation)
-      else beyond++
+    add(...revocations) {
+      const named = revocations.map((one) => [toRow(one).name, one] as const)
+      const missing = named.filter(([name]) => !pending.has(name)).length
+      if (pending.size + missing > PAGE) beyond += missing
+      else for (const [name, revocation] of named) pending.set(name, revocation)
     },
     async flush(append) {
       if (pending.size === 0) return

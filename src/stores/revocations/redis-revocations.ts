@@ -44,21 +44,59 @@ if #over > 0 then
   redis.call('ZREM', KEYS[3], unpack(over))
 end
 
-local last = math.max(now, tonumber(redis.call('HGET', KEYS[4], 'sequence') or 0))
-local sequence = last
+local function momentOf(name)
+  local known = redis.call('HGET', KEYS[1], name)
+  return known and tonumber(string.match(known, '^%d+') or 0)
+end
+
+local tokens, marks, kept = {}, {}, {}
 for at = 6, #ARGV, 4 do
   local name, user, moment, ends = ARGV[at], ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3]
-  if ARGV[3] == 'now' and string.sub(name, 1, 2) == 'u:' then
-    moment = math.min(math.max(moment, now), now + ARGV[5])
-  end
-  local known = redis.call('HGET', KEYS[1], name)
-  if not known or tonumber(string.match(known, '^%d+') or 0) < moment then
-    sequence = sequence + 1
-    redis.call('HSET', KEYS[1], name, string.format('%.0f', moment) .. ' ' .. ends .. ' ' .. user)
-    redis.call('ZADD', KEYS[2], string.format('%.0f', sequence), name)
-    redis.call('ZADD', KEYS[3], ends, name)
+  local row = { name = name, user = user, moment = moment, ends = ends }
+  local kind = string.sub(name, 1, 2)
+  if kind == 'k:' then
+    kept[#kept + 1] = row
+  elseif kind == 'u:' then
+    row.earlier = momentOf(name)
+    if ARGV[3] == 'now' then
+      row.moment = math.min(math.max(moment, now), now + ARGV[5])
+      if row.earlier then row.moment = math.max(row.moment, row.earlier + 1) end
+    end
+    if not marks[user] or marks[user].moment < row.moment then marks[user] = row end
+  else
+    tokens[#tokens + 1] = row
   end
 end
+
+local last = math.max(now, tonumber(redis.call('HGET', KEYS[4], 'sequence') or 0))
+local sequence = last
+local function add(row)
+  local known = momentOf(row.name)
+  if known and known >= row.moment then return end
+  sequence = sequence + 1
+  local value = string.format('%.0f', row.moment) .. ' ' .. row.ends .. ' ' .. row.user
+  redis.call('HSET', KEYS[1], row.name, value)
+  redis.call('ZADD', KEYS[2], string.format('%.0f', sequence), row.name)
+  redis.call('ZADD', KEYS[3], row.ends, row.name)
+end
+for _, row in ipairs(kept) do
+  local mark = marks[row.user]
+  if mark and (ARGV[3] == 'now' or row.moment == mark.moment) then
+    local issued = tonumber(string.match(row.name, '^k:(%d+):'))
+    local earlier = mark.earlier
+    if earlier and earlier >= issued and momentOf(row.name) ~= earlier then
+      mark.refuses = true
+    else
+      row.moment = mark.moment
+      add(row)
+    end
+  end
+end
+for _, row in pairs(marks) do
+  if row.refuses then row.moment = row.moment + 1 end
+  add(row)
+end
+for _, row in ipairs(tokens) do add(row) end
 if sequence == last then return 0 end
 
 redis.call('HSETNX', KEYS[4], 'list', ARGV[2])

@@ -1,4 +1,6 @@
 import type { Revocation, Revocations } from '../../token/revocations.ts'
+import { keptFrom, type VerifiedToken } from '../../token/tokens.ts'
+import type { UserRevocation } from '../../token/user-marks.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
 import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
@@ -45,6 +47,11 @@ export interface RevocationFeed {
   readonly start: () => Promise<void>
   /** Revokes here at once. `here`: the store was unreachable and gets it later. */
   readonly revoke: (revocation: Revocation) => Promise<'everywhere' | 'here'>
+  /** Revokes all tokens of a user up to now, by the clock of the store, except one. */
+  readonly revokeUser: (
+    revocation: UserRevocation,
+    except?: VerifiedToken,
+  ) => Promise<'everywhere' | 'here'>
   readonly state: () => RevocationState
   readonly close: () => Promise<void>
 }
@@ -149,6 +156,21 @@ export function createRevocationFeed(parts: RevocationFeedParts): RevocationFeed
         return 'everywhere'
       } catch {
         // The next attempt reports the reason.
+        await snapshot?.written()
+        return 'here'
+      }
+    },
+    async revokeUser(revocation, except) {
+      const kept = except === undefined ? [] : [keptFrom(revocation, except)]
+      const entries = [...kept, revocation]
+      try {
+        await store.append(entries, 'now')
+        // Brings back the moment that the store chose.
+        await polling.now()
+        return 'everywhere'
+      } catch {
+        for (const entry of entries) learn(entry)
+        sync.addPending(...entries)
         await snapshot?.written()
         return 'here'
       }

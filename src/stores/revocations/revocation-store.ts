@@ -23,8 +23,12 @@ export interface RevocationStore {
   read(after: Position | undefined): Promise<Page | undefined>
   /**
    * Adds what is missing. Of two revocations of one user the later one wins. With `now`, revocations
-   * of users also cover tokens issued up to now by the clock of the store, and lie at most
-   * `MAX_AHEAD_MS` ahead of that clock.
+   * of users also cover tokens issued up to now by the clock of the store, lie at most `MAX_AHEAD_MS`
+   * ahead of that clock, and after every earlier one of the same user.
+   *
+   * An exception is added only together with its revocation, whose moment it takes, and before it in
+   * the list. If an earlier revocation covers its token, the store refuses the exception and dates the
+   * revocation 1 ms later, so that the exception counts on no gateway.
    */
   append(revocations: readonly Revocation[], made: 'now' | 'before'): Promise<void>
   /** The current end of the list. */
@@ -49,22 +53,33 @@ export const MAX_AHEAD_MS = 30_000
 export interface RevocationRow {
   readonly name: string
   readonly userId: string
-  /** When the token was issued, or up to when the user's tokens are revoked. */
+  /** When a revoked token was issued, or up to when the user's tokens are revoked. */
   readonly moment: number
   readonly until: number
 }
 
 export function toRow(revocation: Revocation): RevocationRow {
   const { userId, until } = revocation
-  return revocation.kind === 'user'
-    ? { name: `u:${userId}`, userId, moment: revocation.before, until }
-    : { name: `t:${revocation.id}`, userId, moment: revocation.issuedAt, until }
+  switch (revocation.kind) {
+    case 'user':
+      return { name: `u:${userId}`, userId, moment: revocation.before, until }
+    case 'token':
+      return { name: `t:${revocation.id}`, userId, moment: revocation.issuedAt, until }
+    case 'kept': {
+      const { id, issuedAt, before } = revocation
+      return { name: `k:${issuedAt}:${id}`, userId, moment: before, until }
+    }
+  }
 }
 
 /** `undefined` for a row that Postern did not write. */
 export function fromRow({ name, userId, moment, until }: RevocationRow): Revocation | undefined {
   if (!Number.isSafeInteger(moment) || !Number.isSafeInteger(until)) return undefined
   if (name === `u:${userId}`) return { kind: 'user', userId, before: moment, until }
-  if (!name.startsWith('t:')) return undefined
-  return { kind: 'token', id: name.slice(2), userId, issuedAt: moment, until }
+  if (name.startsWith('t:')) {
+    return { kind: 'token', id: name.slice(2), userId, issuedAt: moment, until }
+  }
+  const [, issuedAt, id] = /^k:(\d{1,16}):(.+)$/s.exec(name) ?? []
+  if (id === undefined) return undefined
+  return { kind: 'kept', id, userId, issuedAt: Number(issuedAt), before: moment, until }
 }

@@ -59,9 +59,14 @@ export class RevocationSync {
       await this.#store.append([revocation], 'before')
       this.#unseen.set(toRow(revocation).name, revocation)
     } catch (error) {
-      this.#pending.add(revocation)
+      this.addPending(revocation)
       throw error
     }
+  }
+
+  /** Writes them together as soon as the store is reachable. */
+  addPending(...revocations: readonly Revocation[]): void {
+    this.#pending.add(...revocations)
   }
 
   hasPending(): boolean {
@@ -123,13 +128,8 @@ export class RevocationSync {
     const stored = new Map<string, number>()
     const end = await this.#readFrom(undefined, stored)
     if (end === undefined) return false
-    const lost = this.#revocations.entries().filter((revocation) => {
-      const { name, moment } = toRow(revocation)
-      return (stored.get(name) ?? -1) < moment
-    })
-    for (let at = 0; at < lost.length; at += PAGE) {
-      await this.#store.append(lost.slice(at, at + PAGE), 'before')
-    }
+    const lost = lostOf(this.#revocations.entries(), stored)
+    for (const page of pagesOf(lost)) await this.#store.append(page, 'before')
     // An empty store has no list before something is added to it.
     if (lost.length > 0 && end.list === '') return false
     this.#position = end
@@ -155,5 +155,31 @@ export class RevocationSync {
       at = page.position
       if (!page.more) return at
     }
+  }
+}
+
+/** An exception is written together with its mark, which follows it. */
+function lostOf(
+  entries: readonly Revocation[],
+  stored: ReadonlyMap<string, number>,
+): readonly Revocation[] {
+  function isLost(revocation: Revocation | undefined): boolean {
+    if (revocation === undefined) return false
+    const { name, moment } = toRow(revocation)
+    return (stored.get(name) ?? -1) < moment
+  }
+  return entries.filter((entry, at) => {
+    const previous = entries[at - 1]
+    return isLost(entry) || (previous?.kind === 'kept' && isLost(previous))
+  })
+}
+
+/** Pages of at most `PAGE`, none of which ends between an exception and its mark. */
+function* pagesOf(revocations: readonly Revocation[]): Generator<readonly Revocation[]> {
+  for (let at = 0; at < revocations.length; ) {
+    const page = revocations.slice(at, at + PAGE)
+    if (page.at(-1)?.kind === 'kept') page.pop()
+    at += page.length
+    yield page
   }
 }

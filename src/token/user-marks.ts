@@ -1,0 +1,118 @@
+/** Revokes every token of a user that was issued at or before a moment. */
+export interface UserRevocation {
+  readonly kind: 'user'
+  readonly userId: string
+  readonly before: number
+  readonly until: number
+}
+
+/**
+ * Excepts one token from the revocation of its user's tokens at exactly the moment `before`. A
+ * gateway that does not know this kind revokes the token too.
+ */
+export interface KeptToken {
+  readonly kind: 'kept'
+  readonly id: string
+  readonly userId: string
+  readonly issuedAt: number
+  readonly before: number
+  readonly until: number
+}
+
+/** Revokes every token of a user issued up to now. Each user has at most one such entry. */
+export function userRevocation(
+  userId: string,
+  { longestLifetimeSeconds }: { readonly longestLifetimeSeconds: number },
+  now = Date.now(),
+): UserRevocation {
+  return { kind: 'user', userId, before: now, until: now + longestLifetimeSeconds * 1000 }
+}
+
+/** The users whose tokens were revoked, each up to a moment, and the tokens that were excepted. */
+interface UserMarks {
+  /** Once true, it stays true until the mark expires. */
+  isRevoked(token: MarkedToken): boolean
+  /** Whether every token that `revocation` covers is covered already. */
+  has(revocation: UserRevocation | KeptToken): boolean
+  mark(revocation: UserRevocation): void
+  keep(kept: KeptToken): void
+  /** Ends the exception of a user: the token may be among those that a mark replaces. */
+  keepNone(userId: string): void
+  /** Each exception right before its mark, because it must be known before it. */
+  entries(): (UserRevocation | KeptToken)[]
+  forgetUntil(moment: number): void
+  issueTime(userId: string, readAt: number): number
+  count(): number
+}
+
+interface MarkedToken {
+  readonly id: string
+  readonly userId: string
+  readonly issuedAt: number
+}
+
+interface Mark {
+  readonly before: number
+  readonly until: number
+  readonly learnedAt: number
+}
+
+/** `now` gives milliseconds since the epoch. */
+export function createUserMarks(now: () => number): UserMarks {
+  const marks = new Map<string, Mark>()
+  /** By user. It counts only while its moment is exactly that of the mark. */
+  const kept = new Map<string, KeptToken>()
+
+  function isRevoked({ id, userId, issuedAt }: MarkedToken): boolean {
+    const mark = marks.get(userId)
+    if (mark === undefined || issuedAt > mark.before) return false
+    const exception = kept.get(userId)
+    return exception?.id !== id || exception.before !== mark.before
+  }
+
+  return {
+    isRevoked,
+    has({ kind, userId, before, ...rest }) {
+      if (before <= (marks.get(userId)?.before ?? -1)) return true
+      if (kind === 'user') return false
+      const known = kept.get(userId)
+      return known?.before === before && 'id' in rest && known.id === rest.id
+    },
+    mark({ userId, before, until }) {
+      const exception = kept.get(userId)
+      // A revocation without this exception revokes its token, in whichever order the two arrive.
+      if (exception !== undefined && exception.before !== before && exception.issuedAt <= before) {
+        kept.delete(userId)
+      }
+      const known = marks.get(userId)
+      if (known !== undefined && known.before >= before) return
+      marks.set(userId, {
+        before,
+        until: Math.max(until, known?.until ?? 0),
+        learnedAt: Math.floor(now()),
+      })
+    },
+    keep(exception) {
+      const { userId, before } = exception
+      const isNewer = before >= (kept.get(userId)?.before ?? -1)
+      if (isNewer && !isRevoked(exception)) kept.set(userId, exception)
+    },
+    keepNone: (userId) => void kept.delete(userId),
+    entries: () =>
+      [...marks].flatMap(([userId, { before, until }]) => {
+        const mark = { kind: 'user', userId, before, until } as const
+        const exception = kept.get(userId)
+        return exception?.before === before ? [exception, mark] : [mark]
+      }),
+    forgetUntil(moment) {
+      for (const [userId, { until }] of marks) if (until <= moment) marks.delete(userId)
+      for (const [userId, { until }] of kept) if (until <= moment) kept.delete(userId)
+    },
+    issueTime(userId, readAt) {
+      const known = marks.get(userId)
+      if (known === undefined || known.before < readAt || known.learnedAt > readAt) return readAt
+      return known.before + 1
+    },
+    count: () => marks.size,
+  }
+}

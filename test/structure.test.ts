@@ -153,6 +153,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'signing',
   ],
   'stores/policies/moves': [
+    'stores/audit',
     'stores/database',
     'stores/feed',
     'stores/policies/document',

@@ -9,6 +9,7 @@ import { openLineFile } from '../log/line-file.ts'
 import { createDecisionLines, type WriteDecision } from '../log/log.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { addUsageMetrics } from '../metrics/usage-metrics.ts'
+import type { Trust } from '../signing/trust.ts'
 import type { Database } from '../stores/database/database.ts'
 import { createMoveCopies } from '../stores/policies/moves/move-copies.ts'
 import { createMoveTable } from '../stores/policies/moves/move-table.ts'
@@ -44,13 +45,18 @@ export function openMoveCopies(
     readonly policies: OpenPolicySource
     readonly redis: RedisClient | undefined
     readonly database: Database
+    readonly trust: Trust | undefined
   },
   closing: Closing,
 ): void {
-  const { policies, redis, database } = stores
+  const { policies, redis, database, trust } = stores
   if (config.policy.source !== 'redis' || redis === undefined) return
   const { history } = createPolicyStore(redis)
-  const copies = createMoveCopies({ history, table: createMoveTable(database, redis.prefix), log })
+  const copies = createMoveCopies({
+    history,
+    table: createMoveTable(database, redis.prefix, { trust }),
+    log,
+  })
   closing.add(copies.close)
   let copied: number | undefined
   policies.onAttempt(() => {

@@ -55,9 +55,10 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   if (redis !== undefined) closing.add(redis.close)
   let digestKey: () => string | undefined = () => undefined
   const shadow = openShadow(config, () => digestKey())
+  const trust = config.policy.trust && readTrust(config.policy.trust, '.')
   const policies = await openPolicySource({
     ...config,
-    trust: config.policy.trust && readTrust(config.policy.trust, '.'),
+    trust,
     live: createLivePolicies(),
     log,
     version,
@@ -79,7 +80,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const { captchaRequired } = mode
   const login = await buildLogin(options, { ...identity, captchaRequired }, closing)
   const { database, loginLog } = login
-  openMoveCopies(options, { policies, redis, database }, closing)
+  openMoveCopies(options, { policies, redis, database, trust }, closing)
   const feed = await openRevocationFeed(options, { redis, database, revocations }, closing)
 
   // The request pipeline.

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDocument, type PolicyDocument } from '../../src/stores/policies/policy-store.ts'
@@ -85,7 +86,7 @@ describe('postern policy push', () => {
 
     const store = await testStore(redis)
     expect(await store.history(5)).toMatchObject([
-      { revision, author: 'ada', message: 'the second', kind: 'push' },
+      { revision, author: 'ada', message: 'the second', kind: 'push', origin: hostname() },
       { revision: parent, author: 'ada', message: 'the first', kind: 'push' },
     ])
     expect(await store.read(revision)).toMatchObject({ parent })

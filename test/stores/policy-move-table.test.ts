@@ -65,7 +65,7 @@ describe.each(testDatabases())('the history in $name', ({ start }) => {
   })
 
   test('is bounded, and says so', async () => {
-    const table = createMoveTable(database, '{2}:', 2)
+    const table = createMoveTable(database, '{2}:', { maxMoves: 2 })
     await table.add([moveOf(1), moveOf(2)])
 
     await expect(table.add([moveOf(3)])).rejects.toThrow('postern_policy_move has 2 moves: delete')

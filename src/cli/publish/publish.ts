@@ -16,6 +16,7 @@ import { showReplay } from '../evidence/replay/replay.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { jsonPieces } from '../format.ts'
 import type { Io } from '../io.ts'
+import { operator } from '../operator.ts'
 import { diffAsJson } from '../policy/diff-json.ts'
 import type { EngineReport } from '../policy/engine-cost.ts'
 import { formatFindings } from '../policy/review.ts'
@@ -152,6 +153,7 @@ export async function publishPolicy(
   const { document, signed } = approved ?? (await createSigned(publication, state))
   const options = {
     kind,
+    origin: operator(io).origin,
     ...(signed !== undefined && { signed }),
     ...(evidence !== undefined && { evidence }),
   }

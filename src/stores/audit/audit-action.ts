@@ -22,7 +22,6 @@ export const auditActions = [
   'keys.generate',
   'keys.load',
   'keys.use',
-  'policy.import',
   'policy.load',
   'policy.promote',
   'policy.push',

@@ -16,7 +16,7 @@ export interface Actor {
 }
 
 /** One change. `before` and `after` are what it changed, as JSON, without passwords, hashes or tokens. */
-interface AuditEntry {
+export interface AuditEntry {
   readonly actor: Actor
   readonly action: AuditAction
   readonly subject: string

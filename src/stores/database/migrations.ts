@@ -77,6 +77,7 @@ const optionalTables = {
       actor_kind varchar(16) not null, actor varchar(128) not null, origin varchar(255) not null,
       action varchar(64) not null, subject varchar(255) not null, before text, after text);
     create index postern_audit_at on postern_audit (at);
+    create index postern_audit_action on postern_audit (action, subject, id);
     create or replace function postern_audit_append_only() returns trigger language plpgsql as $body$
       begin raise exception 'postern_audit is append-only'; end $body$;
     create trigger postern_audit_append_only before update or delete or truncate on postern_audit

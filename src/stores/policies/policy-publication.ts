@@ -36,6 +36,8 @@ export interface PublicationOptions {
   /** Goes into the head too, where gateways verify it. */
   readonly signed?: Signed
   readonly evidence?: Evidence
+  /** The host of the publisher, for the audit log. */
+  readonly origin?: string
 }
 
 interface PublicationParts {
@@ -60,7 +62,7 @@ export class Publication {
     parts: PublicationParts,
     document: PolicyDocument,
     expected: string | undefined,
-    { kind, signed, evidence }: PublicationOptions,
+    { kind, signed, evidence, origin }: PublicationOptions,
   ) {
     const { revision, author, message } = document
     this.#parts = parts
@@ -70,6 +72,7 @@ export class Publication {
       ...{ id: randomUUID(), revision, author, message, kind },
       ...(signed !== undefined && { signed }),
       ...(evidence !== undefined && { evidence }),
+      ...(origin !== undefined && { origin }),
     }
   }
 

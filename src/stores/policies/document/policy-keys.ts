@@ -22,6 +22,8 @@ export interface Move extends Head {
   /** By the clock of Redis; by that of the publisher in entries of version 0.1.0. */
   readonly at: string
   readonly kind: MoveKind
+  /** The host of the publisher, as it says; unknown for moves of older versions. */
+  readonly origin?: string
   /** What spoke for this move, such as the result of a shadow. */
   readonly evidence?: Evidence
 }
@@ -76,10 +78,11 @@ export function parseHead(text: string, key: string): Head {
 export function parseMove(text: string): Move | undefined {
   const value = readJson(text)
   if (!isHead(value) || !isMove(value)) return undefined
-  const { revision, sequence, author, message, at, kind, id, evidence } = value
+  const { revision, sequence, author, message, at, kind, id, origin, evidence } = value
   return {
     ...{ revision, sequence, author, message, at, kind },
     ...(typeof id === 'string' && { id }),
+    ...(typeof origin === 'string' && { origin }),
     ...signedIn(value),
     ...(isObject(evidence) && { evidence }),
   }

@@ -1,8 +1,12 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { Fault } from '../../../errors.ts'
+import type { Trust } from '../../../signing/trust.ts'
+import { appendAudit } from '../../audit/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { withFaults } from '../../database/database-fault.ts'
+import type { Schema } from '../../database/schema.ts'
 import { type Move, maxMove, parseMove } from '../document/policy-keys.ts'
+import { moveEntries, type RecordedMove } from './move-audit.ts'
 import { moveKey } from './move-key.ts'
 
 /** The history of one Redis prefix in the database. Every method throws a Fault when that fails. */
@@ -17,10 +21,16 @@ export interface MoveTable {
 /** Thirty pushes a day for ten years. An attacker who can write to Redis must not fill the disk. */
 const defaultMaxMoves = 100_000
 
+interface MoveTableOptions {
+  readonly maxMoves?: number
+  /** Whose signatures count, for the audit log. */
+  readonly trust?: Trust | undefined
+}
+
 export function createMoveTable(
   { db, shapes }: Pick<Database, 'db' | 'shapes'>,
   prefix: string,
-  maxMoves = defaultMaxMoves,
+  { maxMoves = defaultMaxMoves, trust }: MoveTableOptions = {},
 ): MoveTable {
   return {
     has: (move) =>
@@ -45,12 +55,19 @@ export function createMoveTable(
             move: JSON.stringify(move),
           }))
           .filter(({ move }) => move.length <= maxMove)
-        await sql`
-          insert into postern_policy_move (prefix, move_id, sequence, move)
-          select ${prefix}, id, sequence, move
-          from json_to_recordset(${JSON.stringify(added)}::json)
-            as incoming (id text, sequence bigint, move text)
-          on conflict do nothing`.execute(db)
+        const shape = await shapes()
+        await db.transaction().execute(async (inside) => {
+          const { rows: inserted } = await sql<{ id: string }>`
+            insert into postern_policy_move (prefix, move_id, sequence, move)
+            select ${prefix}, id, sequence, move
+            from json_to_recordset(${JSON.stringify(added)}::json)
+              as incoming (id text, sequence bigint, move text)
+            on conflict do nothing returning move_id as "id"`.execute(inside)
+          // The history is older than the audit log, and goes on where that is missing.
+          if (inserted.length === 0 || !shape.optional.has('postern_audit')) return
+          const recorded = await withPrevious(inside, prefix, inserted)
+          await appendAudit(inside, shape, moveEntries(moves, recorded, trust))
+        })
       }),
     list: (most) =>
       withFaults(async () => {
@@ -65,6 +82,26 @@ export function createMoveTable(
         return rows.flatMap(({ move }) => parseMove(move) ?? [])
       }),
   }
+}
+
+/** Moves by id, oldest first, each with the revision that it replaced. */
+async function withPrevious(
+  inside: Kysely<Schema>,
+  prefix: string,
+  inserted: readonly { readonly id: string }[],
+): Promise<readonly RecordedMove[]> {
+  const ids = JSON.stringify(inserted.map(({ id }) => id))
+  // By its text: PostgreSQL rejects JSON with an escaped NUL, which a message may contain.
+  const { rows } = await sql<RecordedMove>`
+    select move_id as "id", (
+      select substring(earlier.move from '^\\{"revision":"(r-[0-9a-f]+)"')
+      from postern_policy_move as earlier
+      where earlier.prefix = ${prefix} and earlier.sequence < made.sequence
+      order by earlier.sequence desc limit 1) as "previous"
+    from postern_policy_move as made
+    where prefix = ${prefix} and move_id in (select json_array_elements_text(${ids}::json))
+    order by sequence`.execute(inside)
+  return rows
 }
 
 function full(most: number): Fault {

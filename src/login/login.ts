@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts'
 import type { Caller } from '../token/caller.ts'
-import type { IssuedToken } from '../token/tokens.ts'
+import type { IssuedToken } from '../token/sign-token.ts'
 import type { VerifyCredentials } from './credentials.ts'
 import type { RecordAttempt } from './login-log.ts'
 import {

@@ -1,22 +1,16 @@
-import { CompactSign, compactVerify } from 'jose'
+import { compactVerify } from 'jose'
 import { Fault, Refusal } from '../errors.ts'
 import type { Caller } from './caller.ts'
-import { type Claims, type OwnKind, readPayload, writePayload } from './claims.ts'
+import { type Claims, type OwnKind, readPayload } from './claims.ts'
 import { type CompactToken, parseCompactForm } from './compact-form.ts'
-import { signerOf } from './derived-keys.ts'
 import { createGoodSignatures } from './good-signatures.ts'
 import type { KeySet } from './key-set.ts'
 import type { VerifyingKey } from './keys.ts'
 import { excessiveLifetime, type LifetimeLimits, limitFor } from './lifetime.ts'
 import type { Revocations, TokenRevocation } from './revocations.ts'
-import { createTokenId, issueTime, tokenName } from './token-id.ts'
+import { type IssuedToken, signToken } from './sign-token.ts'
+import { issueTime, tokenName } from './token-id.ts'
 import type { KeptToken, UserRevocation } from './user-marks.ts'
-
-/**
- * Seconds since the epoch, before the date of this release. A clock that shows less is wrong and would
- * write wrong times into tokens. Raise it with each release.
- */
-const earliestTime = Date.UTC(2026, 10, 1) / 1000
 
 /** Who a token is for: a person who logged in, a program of ours, or a caller of another issuer. */
 export type TokenKind = OwnKind | 'issuer'
@@ -43,11 +37,6 @@ export interface VerifiedToken {
  */
 export type VerifyToken = (token: string) => VerifiedToken | Promise<VerifiedToken>
 
-export interface IssuedToken {
-  readonly token: string
-  readonly expiresAt: Date
-}
-
 interface TokenParts extends LifetimeLimits {
   /** The active keys. */
   readonly keys: () => KeySet
@@ -68,19 +57,8 @@ export function createTokens(parts: TokenParts) {
 
   /** `readAt` is when the caller's account was read: a revocation since then revokes this token too. */
   async function issue(caller: Caller, readAt = now()): Promise<IssuedToken> {
-    const signer = signerOf(keys())
     const issuedAtMs = revocations.issueTime(caller.userId, Math.floor(readAt * 1000))
-    const issuedAt = Math.floor(issuedAtMs / 1000)
-    if (issuedAt < earliestTime)
-      throw new Fault('clock', { reason: 'the system clock is years behind' })
-    const expiresAt = issuedAt + lifetimeSeconds
-    const { kid, algorithm } = signer
-    const token = await new CompactSign(
-      writePayload(caller, { issuedAt, expiresAt, tokenId: createTokenId(issuedAtMs) }),
-    )
-      .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(kid !== undefined && { kid }) })
-      .sign(signer.signer)
-    return { token, expiresAt: new Date(expiresAt * 1000) }
+    return signToken(keys(), caller, { kind: 'user', issuedAtMs, lifetimeSeconds })
   }
 
   function verify(token: string): VerifiedToken | Promise<VerifiedToken> {

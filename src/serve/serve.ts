@@ -28,6 +28,7 @@ import {
 } from './open-records.ts'
 import { openRevocationFeed } from './open-revocation-feed.ts'
 import { clock, type RunningPostern, type ServeOptions } from './options.ts'
+import { openAudit } from './records/open-audit.ts'
 
 /** Builds every part, in order, and listens. A part that fails closes all that were built before it. */
 export async function serve(options: ServeOptions): Promise<RunningPostern> {
@@ -81,6 +82,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const login = await buildLogin(options, { ...identity, captchaRequired }, closing)
   const { database, loginLog } = login
   openMoveCopies(options, { policies, redis, database, trust }, closing)
+  openAudit(options, { database, keys, policies, registry }, closing)
   const feed = await openRevocationFeed(options, { redis, database, revocations }, closing)
 
   // The request pipeline.

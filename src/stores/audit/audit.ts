@@ -22,6 +22,8 @@ export interface AuditEntry {
   readonly subject: string
   readonly before?: Readonly<Record<string, unknown>> | undefined
   readonly after?: Readonly<Record<string, unknown>> | undefined
+  /** How many milliseconds ago it happened, where the entry had to wait; absent: now. */
+  readonly agoMs?: number | undefined
 }
 
 /** Appends one change that no transaction of the database made. Every error becomes a Fault. */
@@ -43,7 +45,7 @@ export async function appendAudit(
 ): Promise<void> {
   if (entries.length === 0) return
   requireAuditTable(shapes)
-  const rows = entries.map(({ actor, action, subject, before, after }) => ({
+  const rows = entries.map(({ actor, action, subject, before, after, agoMs = 0 }) => ({
     kind: actor.kind,
     name: toStorable(actor.name, 128),
     origin: toStorable(actor.origin, 255),
@@ -51,12 +53,14 @@ export async function appendAudit(
     subject: toStorable(subject, 255),
     before: before === undefined ? null : detailText(before),
     after: after === undefined ? null : detailText(after),
+    ago: agoMs,
   }))
   await sql`
-    insert into postern_audit (actor_kind, actor, origin, action, subject, before, after)
-    select kind, name, origin, action, subject, before, after
+    insert into postern_audit (at, actor_kind, actor, origin, action, subject, before, after)
+    select clock_timestamp() - ago * interval '1 millisecond',
+      kind, name, origin, action, subject, before, after
     from json_to_recordset(${JSON.stringify(rows)}::json) as entry (
-      kind text, name text, origin text, action text, subject text, before text, after text)`.execute(
+      kind text, name text, origin text, action text, subject text, before text, after text, ago float8)`.execute(
     inside,
   )
 }
@@ -71,7 +75,7 @@ export function requireAuditTable({ optional }: TableShapes): void {
 const maxText = 1000
 const maxDetail = 16_384
 
-function detailText(detail: Readonly<Record<string, unknown>>): string {
+export function detailText(detail: Readonly<Record<string, unknown>>): string {
   const text = JSON.stringify(detail, (_, value) =>
     typeof value === 'string' && value.length > maxText ? `${value.slice(0, maxText)}…` : value,
   )

@@ -16,6 +16,8 @@ export interface OpenKeys {
   readonly current: () => KeySet
   /** What `/readyz?verbose` shows. */
   readonly state: () => KeyState
+  /** Calls back when other keys are active. */
+  readonly onReload: (listener: () => void) => void
   readonly close: () => Promise<void>
 }
 
@@ -39,12 +41,14 @@ export async function openKeys(parts: KeyParts): Promise<OpenKeys> {
   return {
     current: () => set,
     state: () => ({ ...shown(set), since, lastError: undefined, reloads }),
+    onReload() {},
     close: async () => {},
   }
 }
 
 async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKeys> {
   const { log } = parts
+  const listeners: (() => void)[] = []
   let rejected: { readonly checksum: string; readonly error: unknown } | undefined
 
   async function load({ files, checksum }: Reading<StoredKeyFile>): Promise<KeySet> {
@@ -64,11 +68,18 @@ async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKe
   const keys = await openReloading({
     watched: createWatchedDirectory({ directory, readFiles: readKeyFiles, part: 'keys' }),
     load,
+    onReloaded() {
+      for (const listener of listeners) listener()
+    },
     onRejected: (reason, active) =>
       log.warn({ reason, ...shown(active) }, 'key update rejected; keeping the current keys'),
     onRecovered: (active) => log.info(shown(active), 'key directory recovered'),
   })
-  return { ...keys, state: () => ({ ...shown(keys.current()), ...keys.state() }) }
+  return {
+    ...keys,
+    state: () => ({ ...shown(keys.current()), ...keys.state() }),
+    onReload: (listener) => void listeners.push(listener),
+  }
 }
 
 function warn(set: KeySet, files: readonly StoredKeyFile[], log: FeedLog): void {

@@ -55,13 +55,21 @@ export async function openPolicySource(parts: PolicySourceParts): Promise<OpenPo
   if (policy.source === 'redis') return openRedis(parts)
 
   const source = createPolicyDirectory(policy.directory)
-  const feed = createPolicyFeed({ source, live, log, ...times(policy) })
+  const listeners: (() => void)[] = []
+  const onChange = () => {
+    for (const listener of listeners) listener()
+  }
+  const feed = createPolicyFeed({ source, live, log, ...times(policy), onChange })
   await feed.start()
   if (live.revision() === undefined) {
     await feed.close()
     throw feed.failure()
   }
-  return { ...feed, revision: live.revision, onAttempt() {} }
+  return {
+    ...feed,
+    revision: live.revision,
+    onAttempt: (listener) => void listeners.push(listener),
+  }
 }
 
 async function openRedis(parts: PolicySourceParts) {

@@ -1,0 +1,59 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../database/database.ts'
+import { withFaults } from '../database/database-fault.ts'
+import type { Schema } from '../database/schema.ts'
+import { toStorable } from '../database/storable-text.ts'
+import { readJson } from '../json-text.ts'
+import { type AuditEntry, appendAudit, detailText, requireAuditTable } from './audit.ts'
+
+/**
+ * Appends what a gateway found at its start, unless that is the last entry of this action and subject:
+ * files can change while no gateway runs, and most starts find what the previous gateway had. Replicas
+ * that start together write one entry. What this host had counts too: during a rollout, another host
+ * may have newer files.
+ */
+export async function recordIfNew(
+  { db, shapes }: Pick<Database, 'db' | 'shapes'>,
+  entry: AuditEntry,
+): Promise<void> {
+  await withFaults(async () => {
+    const shape = await shapes()
+    requireAuditTable(shape)
+    await db.transaction().execute(async (inside) => {
+      const { anywhere, here } = await lastKnown(inside, entry)
+      const found = detailText(entry.after ?? {})
+      if (found === anywhere || found === here) return
+      const before = anywhere === null ? undefined : fieldsIn(anywhere)
+      await appendAudit(inside, shape, [{ ...entry, before }])
+    })
+  })
+}
+
+interface LastKnown {
+  readonly anywhere: string | null
+  readonly here: string | null
+}
+
+async function lastKnown(
+  inside: Kysely<Schema>,
+  { action, subject, actor }: AuditEntry,
+): Promise<LastKnown> {
+  const known = toStorable(subject, 255)
+  const name = `postern_audit ${action} ${known}`
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`.execute(inside)
+  const { rows } = await sql<LastKnown>`
+    select
+      (select after from postern_audit where action = ${action} and subject = ${known}
+        order by id desc limit 1) as "anywhere",
+      (select after from postern_audit where action = ${action} and subject = ${known}
+        and origin = ${toStorable(actor.origin, 255)} order by id desc limit 1) as "here"`.execute(
+    inside,
+  )
+  return rows[0] ?? { anywhere: null, here: null }
+}
+
+function fieldsIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  const value = readJson(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  return value as Readonly<Record<string, unknown>>
+}

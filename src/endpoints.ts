@@ -4,6 +4,7 @@ export const ownPaths = {
   captcha: '/api/v1/getCaptcha',
   logout: '/api/v1/logout',
   profile: '/api/v1/user/profile',
+  password: '/api/v1/user/password',
 } as const
 
 /** Where later versions of the client request the captcha. */

@@ -22,6 +22,14 @@ export type RefusalKind =
   | 'bad-login-request'
   | 'wrong-captcha'
   | 'wrong-credentials'
+  | 'bad-password-request'
+  | 'wrong-password'
+  | 'no-password'
+  | 'password-length'
+  | 'password-text'
+  | 'password-common'
+  | 'password-name'
+  | 'password-unchanged'
 
 /** Details of a refusal for the log. Never a token, a password or a captcha text. */
 export interface RefusalDetail {

@@ -199,7 +199,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'http/connections': ['gateway/reply.ts', 'gateway/arrival', 'login', 'metrics', 'log'],
   'http/port': ['http/connections', 'log'],
   'http/plain': ['http/connections', 'http/port', 'gateway/reply.ts', 'wire'],
-  http: ['http/', 'gateway/', 'login', 'metrics', 'tracing', 'log'],
+  http: ['http/', 'gateway/', 'login', 'login/passwords', 'metrics', 'tracing', 'log'],
 
   // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
   workers: ['config/schema', 'config/checks', 'http', 'metrics', 'log'],

@@ -5,7 +5,7 @@ import { captchaAlias, ownPaths } from '../endpoints.ts'
  * No method of such a path is forwarded, so that no upstream can offer a second login.
  */
 export interface OwnEndpoint {
-  readonly name: 'login' | 'captcha' | 'logout' | 'profile' | 'server' | 'wrong-method'
+  readonly name: 'login' | 'captcha' | 'logout' | 'profile' | 'password' | 'server' | 'wrong-method'
   readonly open: boolean
   /** The methods that the path supports. */
   readonly allow: string
@@ -18,6 +18,7 @@ export interface OwnEndpointOptions {
   /** `gateway`, or the name of the upstream that serves it. */
   readonly logout: string
   readonly profile: string
+  readonly password: string
 }
 
 /** An own endpoint and its path, which is exact. */
@@ -45,6 +46,7 @@ export function listOwnEndpoints(options: OwnEndpointOptions): readonly PlacedEn
     ...(options.captchaAlias ? [[captchaAlias, captcha] as const] : []),
     [ownPaths.logout, delegated(options.logout, endpoint('logout', 'POST', false))],
     [ownPaths.profile, delegated(options.profile, endpoint('profile', 'GET', false))],
+    [ownPaths.password, delegated(options.password, endpoint('password', 'POST', false))],
   ]
   return placed.map(([path, own]) => ({ ...own, path }))
 }

@@ -95,7 +95,10 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
   }
 }
 
-const defaultEndpoints = { logout: 'gateway', profile: 'gateway', captchaAlias: false }
+const defaultEndpoints = {
+  ...{ logout: 'gateway', profile: 'gateway', password: 'gateway' },
+  captchaAlias: false,
+}
 
 /** The first problem, and the number of the others. */
 function firstOf([first, ...others]: readonly Problem[]): string {

@@ -1,4 +1,5 @@
 import type { FaultPart, RefusalKind } from '../errors.ts'
+import { passwordRules } from '../login/passwords/password-rules.ts'
 
 /** What a client sees of a refusal or a fault. */
 export interface Envelope {
@@ -28,6 +29,14 @@ export function refusalEnvelopes(notPermittedCode: number): RefusalEnvelopes {
     'bad-login-request': inBody(400, 'username, password, uuid and code are needed, as JSON'),
     'wrong-captcha': inBody(400, 'wrong captcha'),
     'wrong-credentials': inBody(400, 'incorrect username or password'),
+    'bad-password-request': inBody(400, 'oldPassword and newPassword are needed, as JSON'),
+    'wrong-password': inBody(400, 'the old password is wrong'),
+    'no-password': inBody(403, 'only users who log in here have a password'),
+    'password-length': inBody(400, passwordRules['password-length']),
+    'password-text': inBody(400, passwordRules['password-text']),
+    'password-common': inBody(400, passwordRules['password-common']),
+    'password-name': inBody(400, passwordRules['password-name']),
+    'password-unchanged': inBody(400, passwordRules['password-unchanged']),
     'ambiguous-path': inStatus(400, 'the path can be read in more than one way'),
     'target-too-long': inStatus(414, 'the address is too long'),
     'bad-request': inStatus(400, 'malformed request'),

@@ -4,6 +4,8 @@ import type { OwnResponses } from '../gateway/pipeline.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Authorized, Received } from '../gateway/stages.ts'
 import type { IssuedCaptcha } from '../login/captcha.ts'
+import type { ChangePassword } from '../login/change-password.ts'
+import type { JsonBody } from '../login/json-fields.ts'
 import type { Login } from '../login/login.ts'
 import type { RecordAttempt } from '../login/login-log.ts'
 import type { Throttle } from '../login/throttle.ts'
@@ -13,6 +15,7 @@ import type { TokenCookie } from './token-cookie.ts'
 
 interface OwnResponseParts {
   readonly login: Login
+  readonly changePassword: ChangePassword
   readonly issueCaptcha: () => Promise<IssuedCaptcha>
   readonly throttle: Throttle
   readonly readProfile: (userId: string) => Promise<Readonly<Record<string, unknown>> | undefined>
@@ -21,24 +24,23 @@ interface OwnResponseParts {
   readonly crossSite: FindCrossSite
 }
 
-/** Four short fields as JSON need less. */
-const maxLoginBytes = 16_384
+/** A few short fields as JSON need less. */
+const maxJsonBytes = 16_384
 
 /** For a logout while the shared store is unreachable. The others learn of it when it is back. */
 const loggedOutHere = 'logged out here; other gateways could not be told yet'
 
+/** For a changed password while the shared store is unreachable. */
+const passwordChangedHere = 'password changed; other gateways could not be told yet'
+
 /** Postern's own endpoints, in the formats that existing clients read. */
 export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
   async function login(received: Received, reply: Reply): Promise<void> {
-    const { arrival, headers, origin } = received
-    const tooLarge = Number(headers.contentLength ?? 0) > maxLoginBytes
-    if (headers.expectsContinue && !tooLarge) reply.writeContinue()
     const foreign = parts.crossSite(received) !== undefined
-    const bytes = tooLarge ? undefined : await readBody(arrival.body, maxLoginBytes)
     const issued = await parts.login({
-      body: { contentType: headers.contentType, bytes },
-      address: origin.address,
-      userAgent: headers.userAgent,
+      body: await readJson(received, reply),
+      address: received.origin.address,
+      userAgent: received.headers.userAgent,
       foreign,
     })
     const body = {
@@ -74,6 +76,18 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
     replyJson(reply, 200, { requestId: received.requestId, code: 200, msg: 'success', data })
   }
 
+  async function password({ received, token }: Authorized, reply: Reply): Promise<void> {
+    const revoked = await parts.changePassword({
+      body: await readJson(received, reply),
+      token,
+      address: received.origin.address,
+      foreign: parts.crossSite(received) !== undefined,
+    })
+    received.arrival.notes.revoked = revoked
+    const msg = revoked === 'here' ? passwordChangedHere : 'password changed'
+    replyJson(reply, 200, { code: 200, msg })
+  }
+
   return {
     async toAnyone(received, reply) {
       switch (received.endpoint?.name) {
@@ -93,11 +107,20 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
           return logout(authorized, reply)
         case 'profile':
           return profile(authorized, reply)
+        case 'password':
+          return password(authorized, reply)
         default:
           throw wrongMethod(authorized.received)
       }
     },
   }
+}
+
+async function readJson({ arrival, headers }: Received, reply: Reply): Promise<JsonBody> {
+  const tooLarge = Number(headers.contentLength ?? 0) > maxJsonBytes
+  if (headers.expectsContinue && !tooLarge) reply.writeContinue()
+  const bytes = tooLarge ? undefined : await readBody(arrival.body, maxJsonBytes)
+  return { contentType: headers.contentType, bytes }
 }
 
 function wrongMethod({ endpoint }: Received): Refusal {

@@ -2,17 +2,13 @@ import { Refusal } from '../errors.ts'
 import type { Caller } from '../token/caller.ts'
 import type { IssuedToken } from '../token/sign-token.ts'
 import type { VerifyCredentials } from './credentials.ts'
+import type { JsonBody } from './json-fields.ts'
 import type { RecordAttempt } from './login-log.ts'
-import {
-  attemptedName,
-  bindLoginRequest,
-  type LoginBody,
-  type LoginRequest,
-} from './login-request.ts'
+import { attemptedName, bindLoginRequest, type LoginRequest } from './login-request.ts'
 import type { Throttle } from './throttle.ts'
 
 interface LoginAttempt {
-  readonly body: LoginBody
+  readonly body: JsonBody
   readonly address: string
   readonly userAgent: string
   /** Whether a page of another site made the browser send it. */

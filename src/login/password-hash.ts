@@ -81,7 +81,14 @@ export function createPasswordHash(limits: { concurrency: number; queue: number 
     async verifyDummy(password) {
       await check(password, undefined, false)
     },
-    hash: (password) => bcrypt.hash(Buffer.from(password), cost),
+    async hash(password) {
+      await enter()
+      try {
+        return await bcrypt.hash(Buffer.from(password), cost)
+      } finally {
+        leave()
+      }
+    },
     close: threads.close,
   }
 }

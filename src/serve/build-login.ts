@@ -5,6 +5,7 @@ import type { TokenCookie } from '../http/token-cookie.ts'
 import type { Log } from '../log/log.ts'
 import { createCaptchas } from '../login/captcha.ts'
 import { drawCaptcha } from '../login/captcha-image.ts'
+import { createChangePassword } from '../login/change-password.ts'
 import { createLogin } from '../login/login.ts'
 import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from '../login/login-log.ts'
 import { createPasswordCredentials } from '../login/password-credentials.ts'
@@ -12,6 +13,7 @@ import { createPasswordHash } from '../login/password-hash.ts'
 import { type Counters, createThrottle } from '../login/throttle.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { createAccounts } from '../stores/accounts/accounts.ts'
+import { createOwnPasswords } from '../stores/accounts/own-password.ts'
 import { seedAccounts } from '../stores/accounts/seed.ts'
 import { type Database, openDatabase } from '../stores/database/database.ts'
 import type { OpenKeys } from '../stores/keys/key-feed.ts'
@@ -23,7 +25,7 @@ import { createLoginLogTable } from '../stores/login-log/login-log-table.ts'
 import { createSharedLoginLog } from '../stores/login-log/shared-login-log.ts'
 import type { RedisClient } from '../stores/redis/redis.ts'
 import { createDerivedKeys, createLastingKey } from '../token/derived-keys.ts'
-import type { Tokens } from '../token/tokens.ts'
+import type { Tokens, VerifiedToken } from '../token/tokens.ts'
 import { clock, type ServeOptions } from './options.ts'
 
 /** Waiting longer at shutdown does not bring an unreachable store back. */
@@ -56,7 +58,9 @@ export async function buildLogin(
     queue: config.login.passwordQueue,
   })
   closing.add(passwordHash.close)
-  const accounts = createAccounts(database, config.database.statementTimeoutMs + 250)
+  const timeoutMs = config.database.statementTimeoutMs + 250
+  const accounts = createAccounts(database, timeoutMs)
+  const ownPasswords = createOwnPasswords(database, timeoutMs)
   const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
   // Without the database the costs become known one by one, as accounts log in.
   accounts.passwordCosts().then(passwordHash.expect, () => {})
@@ -96,17 +100,26 @@ export async function buildLogin(
     now,
     record: loginLog.record,
   })
-  const responses = createOwnResponses({
-    login: config.logger.required ? onlyRecorded(login, loginLog) : login,
-    issueCaptcha: captchas.issue,
-    throttle,
-    readProfile: accounts.profile,
-    record: loginLog.record,
-    cookie: facts.cookie,
-    crossSite: facts.crossSite,
-  })
+  /** Later than the rest: the revocation list needs the database that login opens. */
+  const responsesWith = (revokeOthers: (token: VerifiedToken) => Promise<'everywhere' | 'here'>) =>
+    createOwnResponses({
+      login: config.logger.required ? onlyRecorded(login, loginLog) : login,
+      changePassword: createChangePassword({
+        throttle,
+        findAccount: ownPasswords.find,
+        passwordHash,
+        replacePassword: ownPasswords.replace,
+        revokeOthers,
+      }),
+      issueCaptcha: captchas.issue,
+      throttle,
+      readProfile: accounts.profile,
+      record: loginLog.record,
+      cookie: facts.cookie,
+      crossSite: facts.crossSite,
+    })
 
-  return { responses, seeded, database, loginLog }
+  return { responsesWith, seeded, database, loginLog }
 }
 
 /** With `logger.enableddb` off, it uses neither the table nor Redis. */

@@ -10,6 +10,7 @@ import { readTrust } from '../stores/keys/trusted-keys.ts'
 import { openPolicySource } from '../stores/policies/open-policy-source.ts'
 import { openRedis } from '../stores/redis/redis.ts'
 import { findLastingKey } from '../token/derived-keys.ts'
+import { userRevocation } from '../token/user-marks.ts'
 import { version } from '../version.ts'
 import { buildGateway } from './build-gateway.ts'
 import { buildLogin } from './build-login.ts'
@@ -104,7 +105,9 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       tunnels,
       revocations: feed,
       policies: policies.current,
-      responses: login.responses,
+      responses: login.responsesWith((token) =>
+        feed.revokeUser(userRevocation(token.userId, mode), token),
+      ),
     },
     closing,
   )

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compareWithGateway, comparisons, kindsIn } from '../support/verdict-comparison.ts'
 
 describe('the verdict of the commands', () => {
-  const all = comparisons(8, 30, 73)
+  const all = comparisons(8, 30, 718)
 
   test.each(all)('is what the gateway does, configuration $at', compareWithGateway)
 
@@ -12,7 +12,8 @@ describe('the verdict of the commands', () => {
       new Set([
         ...['admin', 'exclusion', 'superuser', 'rule', 'none', 'route', 'endpoint'],
         ...['deny rule', 'inherited', 'permitted', 'authenticated', 'public', 'no route'],
-        ...['delegated logout', 'delegated profile', 'replaced prefix', 'odd spelling'],
+        ...['delegated logout', 'delegated profile', 'delegated password'],
+        ...['replaced prefix', 'odd spelling'],
         ...['unknown-method', 'method-not-allowed', 'ambiguous-path', 'target-too-long'],
         'no-such-endpoint',
       ]),

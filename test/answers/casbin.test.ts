@@ -10,7 +10,7 @@ import { policies } from '../policy/policy-text.ts'
 
 const admission = createAdmission({
   routes: [{ path: '/orders', access: 'permitted', upstream: 'app' }],
-  endpoints: { logout: 'gateway', profile: 'gateway', captchaAlias: false },
+  endpoints: { logout: 'gateway', profile: 'gateway', password: 'gateway', captchaAlias: false },
 })
 
 function asked(modelText: string, lines: readonly string[]): Asked {

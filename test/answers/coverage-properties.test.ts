@@ -84,7 +84,12 @@ describe('the access to the operations of a document', () => {
           const policies = policiesOf([...rules, ...inheritances], exclusions)
           const admission = createAdmission({
             routes: routes as readonly AccessRoute[] | undefined,
-            endpoints: { logout: 'gateway', profile: 'gateway', captchaAlias: false },
+            endpoints: {
+              logout: 'gateway',
+              profile: 'gateway',
+              password: 'gateway',
+              captchaAlias: false,
+            },
           })
           const { operations: answers } = coverOperations(operations, { admission, policies })
 
@@ -124,7 +129,12 @@ describe('the access to the operations of a document', () => {
         (operations, rules) => {
           const admission = createAdmission({
             routes: undefined,
-            endpoints: { logout: 'gateway', profile: 'gateway', captchaAlias: false },
+            endpoints: {
+              logout: 'gateway',
+              profile: 'gateway',
+              password: 'gateway',
+              captchaAlias: false,
+            },
           })
           const policies = policiesOf(rules)
           const { unmatched } = coverOperations(operations, { admission, policies })

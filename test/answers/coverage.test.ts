@@ -18,7 +18,7 @@ function cover(calls: readonly string[], { routes, ...text }: Case) {
   })
   const admission = createAdmission({
     routes: routes ?? [{ path: '/', access: 'permitted' }],
-    endpoints: { logout: 'gateway', profile: 'gateway', captchaAlias: false },
+    endpoints: { logout: 'gateway', profile: 'gateway', password: 'gateway', captchaAlias: false },
   })
   return coverOperations(operations, { admission, policies: policies(text) })
 }

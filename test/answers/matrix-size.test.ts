@@ -41,7 +41,7 @@ test('a matrix of 200 roles and 2,000 operations takes a bounded number of decis
   }
   const admission = createAdmission({
     routes: [{ path: '/api', access: 'permitted' }],
-    endpoints: { logout: 'gateway', profile: 'gateway', captchaAlias: false },
+    endpoints: { logout: 'gateway', profile: 'gateway', password: 'gateway', captchaAlias: false },
   })
 
   const found = matrix({ policies: { ...rest, engine: { ...engine, decide } }, admission })
@@ -61,7 +61,7 @@ test('patterns with more kinds of path than can be examined are marked, and none
   })
   const admission = createAdmission({
     routes: undefined,
-    endpoints: { logout: 'gateway', profile: 'gateway', captchaAlias: false },
+    endpoints: { logout: 'gateway', profile: 'gateway', password: 'gateway', captchaAlias: false },
   })
 
   const { operations: found } = matrix({
@@ -69,6 +69,6 @@ test('patterns with more kinds of path than can be examined are marked, and none
     admission,
   })
 
-  expect(found).toHaveLength(1024 + 4)
+  expect(found).toHaveLength(1024 + 5)
   expect(found.filter(({ isExact }) => !isExact).length).toBeGreaterThan(500)
 })

@@ -9,7 +9,12 @@ import { decide } from '../../src/policy/decide.ts'
 import { diffPolicies } from '../../src/policy/diff/diff.ts'
 import { policies, policySet, widestModel } from '../policy/policy-text.ts'
 
-const endpoints = { logout: 'gateway', profile: 'gateway', captchaAlias: false }
+const endpoints = {
+  logout: 'gateway',
+  profile: 'gateway',
+  password: 'gateway',
+  captchaAlias: false,
+}
 const routes: readonly AccessRoute[] = [
   { path: '/orders', upstream: 'app', access: 'permitted' },
   { path: '/orders/help', upstream: 'app', access: 'public' },

@@ -102,7 +102,10 @@ export const randomAsked: fc.Arbitrary<Asked> = fc
         exclusions: exclusions.join('\n'),
       }),
     ),
-    admission: createAdmission({ routes, endpoints: { ...endpoints, profile: 'gateway' } }),
+    admission: createAdmission({
+      routes,
+      endpoints: { ...endpoints, profile: 'gateway', password: 'gateway' },
+    }),
   }))
 
 /** Whether a pattern matches a path, written down a second time. */

@@ -313,7 +313,12 @@ describe('denials', () => {
     'p, clerk, /orders/:order/void, POST, deny',
   ])
   const set = parsePolicySet(files)
-  const endpoints = { logout: 'gateway', profile: 'gateway', captchaAlias: false }
+  const endpoints = {
+    logout: 'gateway',
+    profile: 'gateway',
+    password: 'gateway',
+    captchaAlias: false,
+  }
   const asked = {
     policies: compile(set),
     admission: createAdmission({

@@ -49,18 +49,19 @@ describe('postern policy matrix', () => {
 
     expect(code).toBe(0)
     expect(err).toBe('note: left out, because no route serves it: GET /missing\n')
-    expect(out.replace(/r-\w+/, 'r-')).toBe(`3 roles and admin, 9 operations
+    expect(out.replace(/r-\w+/, 'r-')).toBe(`3 roles and admin, 10 operations
   policy  policies, r-
-  METHOD  PATH                  ACCESS                admin  chief  clerk  lead
-  GET     /api/v1/getCaptcha    endpoint              all    all    all    all
-  POST    /api/v1/login         endpoint              all    all    all    all
-  POST    /api/v1/logout        endpoint              all    all    all    all
-  GET     /api/v1/user/profile  endpoint              all    all    all    all
-  *       /orders/*             permitted, exclusion  adm    part   part   part
-  DELETE  /orders/7             permitted             adm    -      -      deny
-  GET     /orders/:id           permitted, exclusion  adm    inh    yes    yes
-  GET     /orders/help          exclusion             all    all    all    all
-  GET     /status/x             public                all    all    all    all
+  METHOD  PATH                   ACCESS                admin  chief  clerk  lead
+  GET     /api/v1/getCaptcha     endpoint              all    all    all    all
+  POST    /api/v1/login          endpoint              all    all    all    all
+  POST    /api/v1/logout         endpoint              all    all    all    all
+  POST    /api/v1/user/password  endpoint              all    all    all    all
+  GET     /api/v1/user/profile   endpoint              all    all    all    all
+  *       /orders/*              permitted, exclusion  adm    part   part   part
+  DELETE  /orders/7              permitted             adm    -      -      deny
+  GET     /orders/:id            permitted, exclusion  adm    inh    yes    yes
+  GET     /orders/help           exclusion             all    all    all    all
+  GET     /status/x              public                all    all    all    all
   yes   a rule of the role allows all calls
   inh   a rule of a role that it inherits from allows all calls
   all   all calls need no permission: open route, exclusion or endpoint of the gateway

@@ -183,7 +183,7 @@ describe('postern policy open', () => {
 
     expect(code).toBe(0)
     expect(out.replace(/r-\w+/, 'r-')).toBe(
-      `no permission needed: 5 endpoints of the gateway, 2 routes, 2 exclusions
+      `no permission needed: 6 endpoints of the gateway, 2 routes, 2 exclusions
   policy  policies, r-
 every caller may, without a token
   OPTIONS  *                   endpoint, answered by the gateway  It is about the server, not about a path.
@@ -191,11 +191,12 @@ every caller may, without a token
   GET      /api/v1/getCaptcha  endpoint, answered by the gateway  The captcha is shown before the login.
   *        /status and below   route, upstream app                Probes have no token.
 every authenticated caller may, whatever the role
-  POST  /api/v1/logout        endpoint, answered by the gateway      Every caller may end their own session.
-  GET   /api/v1/user/profile  endpoint, answered by the gateway      Every caller may see their own profile, and no other.
-  *     /news and below       route, upstream app                    All staff read it. (except: /news/drafts is permitted)
-  GET   /orders/help          exclusion, policies/exclusions.yaml:2  A page for <all>
-  GET   /news/:id             exclusion, policies/exclusions.yaml:4  In part. (partly: route /news is authenticated already)
+  POST  /api/v1/logout         endpoint, answered by the gateway      Every caller may end their own session.
+  GET   /api/v1/user/profile   endpoint, answered by the gateway      Every caller may see their own profile, and no other.
+  POST  /api/v1/user/password  endpoint, answered by the gateway      Every user may change their own password.
+  *     /news and below        route, upstream app                    All staff read it. (except: /news/drafts is permitted)
+  GET   /orders/help           exclusion, policies/exclusions.yaml:2  A page for <all>
+  GET   /news/:id              exclusion, policies/exclusions.yaml:4  In part. (partly: route /news is authenticated already)
 exclusions without effect
   GET   /status/y       policies/exclusions.yaml:3  route /status is public already
   GET   /nowhere        policies/exclusions.yaml:5  no route serves it: the answer is 404

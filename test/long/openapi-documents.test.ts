@@ -61,7 +61,12 @@ describe('large public documents', () => {
     )
     const admission = createAdmission({
       routes: undefined,
-      endpoints: { logout: 'gateway', profile: 'gateway', captchaAlias: false },
+      endpoints: {
+        logout: 'gateway',
+        profile: 'gateway',
+        password: 'gateway',
+        captchaAlias: false,
+      },
     })
     const coverage = coverOperations(operations, { admission, policies: policies({ lines }) })
 

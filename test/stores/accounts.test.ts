@@ -4,6 +4,7 @@ import { createAccountChanges } from '../../src/stores/accounts/account-changes.
 import { createAccountDirectory } from '../../src/stores/accounts/account-directory.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { knownNames } from '../../src/stores/accounts/known-names.ts'
+import { createOwnPasswords } from '../../src/stores/accounts/own-password.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import type { Database } from '../../src/stores/database/database.ts'
 import { laterEra } from './go-admin-tables.ts'
@@ -115,6 +116,38 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
         { userId: '2', username: 'editor', roleKey: 'editor', enabled: true },
         { userId: '3', username: 'zoë 🦊', roleKey: 'viewer', enabled: false },
       ])
+    })
+
+    test('take a new password of their owner while they have the old one and are live', async () => {
+      const database = await seeded(statements)
+      const own = createOwnPasswords(database)
+      const account = await own.find('2')
+      if (account === undefined) throw new Error('no account')
+      const passwordNow = async () =>
+        (await createAccounts(database).findByUsername('editor'))?.passwordHash
+
+      const changes = ['first', 'second'].map((newHash) => ({ account, newHash, origin: '::1' }))
+      const replaced = await Promise.all(changes.map(own.replace))
+
+      expect(account).toMatchObject({ username: 'editor', passwordHash: 'hash of generated' })
+      expect(replaced.toSorted()).toEqual([false, true])
+      const winner = replaced[0] ? 'first' : 'second'
+      expect(await passwordNow()).toBe(winner)
+
+      const again = { account: { ...account, passwordHash: winner }, newHash: 'x', origin: '::1' }
+      await run(database, `update sys_user set status = '1' where user_id = 2`)
+      expect(await own.replace(again)).toBe(false)
+      expect(await passwordNow()).toBe(winner)
+      await run(
+        database,
+        `update sys_user set status = '2', deleted_at = ${deleted} where user_id = 2`,
+      )
+      expect(await own.replace(again)).toBe(false)
+      expect(await own.find('2')).toBeUndefined()
+      expect(await own.find('not an ID')).toBeUndefined()
+      const rows = await sql<{ actor: string; origin: string }>`
+        select actor, origin from postern_audit where action = 'user.password'`.execute(database.db)
+      expect(rows.rows).toEqual([{ actor: 'editor', origin: '::1' }])
     })
 
     test('can be made anew under a deleted name', async () => {

@@ -86,6 +86,7 @@ const configuration = fc.record({
   ]),
   logout: fc.constantFrom('gateway', 'backend'),
   profile: fc.constantFrom('gateway', 'backend'),
+  password: fc.constantFrom('gateway', 'backend'),
   alias: fc.boolean(),
 })
 
@@ -99,13 +100,17 @@ const ownPaths = [
   ...['/old', '/old/x', '/old/login', '/old/refresh_token', '/api/v1/orders/7'],
   ...['/api/v1/login', '/api/v1/Login', '/api/v1/login/', '/api/v1/getCaptcha'],
   ...['/api/v1/captcha', '/api/v1/logout', '/api/v1/logout/', '/api/v1/user/profile'],
+  ...['/api/v1/user/password', '/api/v1/user/password', '/api/v1/user/password/'],
   ...['/api/v1/user/other', '/api/v1/refresh_token', '/api/v1/REFRESH_TOKEN/', '/api%2Fv1%2Flogin'],
 ]
 
 const call = fc.record({
   roleKey: fc.constantFrom('clerk', 'viewer', 'lead', 'head', 'admin', 'Admin'),
   method: fc.oneof(
-    { weight: 9, arbitrary: fc.constantFrom('GET', 'GET', 'PUT', 'POST', 'OPTIONS', 'DELETE') },
+    {
+      weight: 9,
+      arbitrary: fc.constantFrom('GET', 'GET', 'PUT', 'POST', 'POST', 'OPTIONS', 'DELETE'),
+    },
     { weight: 1, arbitrary: fc.constantFrom('TRACE', 'CONNECT', 'FOO', 'get') },
   ),
   path: fc.oneof(
@@ -167,6 +172,7 @@ function expected({ allowed, refusal, isUnserved, endpoint, decision, path }: Ve
 const answered: Readonly<Record<string, string>> = {
   '/api/v1/login': 'bad-login-request',
   '/api/v1/user/profile': 'token-revoked',
+  '/api/v1/user/password': 'bad-password-request',
 }
 
 /** Senders whom the gateway does not identify, one after the other. */
@@ -229,11 +235,11 @@ export function kindsIn(all: readonly Comparison[]): ReadonlySet<string> {
  * caller, for a stranger, and for a proxy that asks.
  */
 export async function compareWithGateway({ settings, calls }: Comparison): Promise<void> {
-  const { routes, policy: rules, exclusions, logout, profile, alias } = settings
+  const { routes, policy: rules, exclusions, logout, profile, password, alias } = settings
   const limits = { targetBytes: maxTargetBytes }
   const gateway = await startPostern({
     ...{ routes, exclusions, ...rules },
-    config: asked({ endpoints: { logout, profile }, captcha: { alias }, limits }),
+    config: asked({ endpoints: { logout, profile, password }, captcha: { alias }, limits }),
   })
   const admission = admissionOf(settings)
   const policies = compile(parsePolicySet(await readPolicyFiles(gateway.policyDirectory)))
@@ -246,8 +252,14 @@ export async function compareWithGateway({ settings, calls }: Comparison): Promi
 
 const maxTargetBytes = 256
 
-function admissionOf({ routes, logout, profile, alias }: Comparison['settings']): Admission {
-  const endpoints = { logout, profile, captchaAlias: alias }
+function admissionOf({
+  routes,
+  logout,
+  profile,
+  password,
+  alias,
+}: Comparison['settings']): Admission {
+  const endpoints = { logout, profile, password, captchaAlias: alias }
   return createAdmission({ routes: routes as AccessRoute[], endpoints, maxTargetBytes })
 }
 

@@ -41,7 +41,7 @@ export function findingOf<Op extends DocumentedOperation>(
   return closed === undefined ? undefined : { ...about, kind: 'some', shown: closed }
 }
 
-/** Specification, Permission exclusion list: every caller may log out and see their own profile. */
+/** Specification, Permission exclusion list: every caller may log out and see their own profile; our own endpoints are no findings. */
 function isTooOpen({ access, verdict }: ValuesAccess): boolean {
   return access === 'public' || (access === 'authenticated' && verdict.endpoint === undefined)
 }

@@ -56,7 +56,7 @@ export function checkRoutes(draft: Draft, report: Report): void {
 
 /** Endpoints that can be delegated are answered by the gateway or by an upstream that is defined. */
 export function checkEndpoints(draft: Draft, report: Report): void {
-  for (const name of ['logout', 'profile'] as const) {
+  for (const name of ['logout', 'profile', 'password'] as const) {
     const value = draft.endpoints?.[name]
     if (value !== 'gateway') checkUpstreamName(`endpoints.${name}`, value, draft, report)
   }

@@ -80,6 +80,7 @@ export const configSchema = section('Configuration of Postern.', {
   endpoints: section('Endpoints of Postern that an upstream can serve instead.', {
     logout: endpoint('POST /api/v1/logout'),
     profile: endpoint('GET /api/v1/user/profile'),
+    password: endpoint('POST /api/v1/user/password'),
   }),
   shutdown: shutdownSettings,
 })

@@ -36,7 +36,7 @@ export interface Notes {
   retries?: number
   /** Who aborted the exchange with the upstream; `token`: it was revoked or expired meanwhile. */
   cut?: 'client' | 'upstream' | 'token' | 'policy' | 'gateway'
-  /** Where a logout has revoked its token. */
+  /** Where a logout has revoked its token, or a new password the other tokens of its user. */
   revoked?: 'everywhere' | 'here'
 }
 

@@ -5,7 +5,7 @@ import type { Exclusion, Rule } from '../rule/rule.ts'
 import { builtInExclusions } from '../set/built-in-exclusions.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 
-/** Spec, Permission exclusion list: login, logout, fetching a captcha, viewing one's own profile. */
+/** Spec, Permission exclusion list: login, logout, captcha, one's own profile; and one's own password. */
 const publicEndpoints: ReadonlySet<string> = new Set([
   ...builtInExclusions.map(({ method, path }) => `${method} ${path}`),
   `GET ${captchaAlias}`,

@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
-import { Fault, type Invalid } from '../../errors.ts'
 import type { Account } from '../../login/password-credentials.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
-import { withTimeout } from '../with-timeout.ts'
 import { accountOf, status } from './account-queries.ts'
+import { createBounded } from './bounded.ts'
 import { toProfile } from './profile.ts'
 
 /** The queries of login and profile. Every error of the driver becomes a Fault. */
@@ -26,8 +25,7 @@ const highestId = 2n ** 63n - 1n
  * waits for both a connection and its answer.
  */
 export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Accounts {
-  const bounded = <T>(work: () => Promise<T>) =>
-    withFaults(() => withTimeout(timeoutMs, work())).catch(refuseTables)
+  const bounded = createBounded(timeoutMs)
 
   async function find(username: string): Promise<Account | undefined> {
     const row = await accountOf(db, await shapes(), username)
@@ -93,13 +91,7 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
   }
 }
 
-/** A server that was unreachable at the start can return with other tables: a fault, not a bug. */
-function refuseTables(error: Fault | Invalid): never {
-  if (error instanceof Fault) throw error
-  const reason = `incompatible tables: ${error.problems[0]?.message}`
-  throw new Fault('database', { reason })
-}
-
-function isId(text: string): boolean {
+/** Whether a token's user ID can be that of an account. */
+export function isId(text: string): boolean {
   return /^\d{1,19}$/.test(text) && BigInt(text) <= highestId
 }

@@ -1,0 +1,92 @@
+import { Refusal } from '../errors.ts'
+import type { VerifiedToken } from '../token/tokens.ts'
+import { type JsonBody, readJsonFields } from './json-fields.ts'
+import type { PasswordHash } from './password-hash.ts'
+import { brokenPasswordRule, maxPasswordBytes } from './passwords/password-rules.ts'
+import type { Throttle } from './throttle.ts'
+
+interface PasswordAttempt {
+  readonly body: JsonBody
+  readonly token: VerifiedToken | undefined
+  readonly address: string
+  /** Whether a page of another site made the browser send it. */
+  readonly foreign: boolean
+}
+
+/** The account of the caller, as it is now. */
+export interface OwnAccount {
+  readonly userId: string
+  readonly username: string
+  readonly passwordHash: string
+  readonly enabled: boolean
+}
+
+/** Replaces the password of an account, unless another change came first. */
+export interface PasswordChange {
+  readonly account: OwnAccount
+  readonly newHash: string
+  /** The address of the client, for the audit log. */
+  readonly origin: string
+}
+
+interface ChangePasswordParts {
+  readonly throttle: Throttle
+  readonly findAccount: (userId: string) => Promise<OwnAccount | undefined>
+  readonly passwordHash: Pick<PasswordHash, 'verify' | 'hash'>
+  /** Whether it was replaced. Records the change in the same transaction. */
+  readonly replacePassword: (change: PasswordChange) => Promise<boolean>
+  /** Revokes every token of the user but this one. Does not throw: the password is changed. */
+  readonly revokeOthers: (token: VerifiedToken) => Promise<'everywhere' | 'here'>
+}
+
+/**
+ * A user changes their own password: bind, rules, old password, store, revoke the other tokens. Guesses
+ * of the old password count as those of a login, so that a stolen token is not a second way to guess.
+ * Returns where the other tokens are revoked.
+ */
+export function createChangePassword(parts: ChangePasswordParts) {
+  return async function changePassword(attempt: PasswordAttempt): Promise<'everywhere' | 'here'> {
+    const { body, token, address, foreign } = attempt
+    const { throttle, passwordHash } = parts
+
+    await throttle.address({ address, foreign })
+    const { oldPassword, newPassword } = bindPasswordRequest(body)
+
+    if (token?.kind !== 'user') throw new Refusal('no-password')
+    const account = await parts.findAccount(token.caller.userId)
+    // The account was deleted after the token was issued.
+    if (account === undefined) throw new Refusal('token-revoked', { reason: 'no such user' })
+
+    // Before the old password: what cannot be stored costs no attempt and no hashing.
+    const { username } = account
+    const brokenRule = brokenPasswordRule(newPassword, { username, oldPassword })
+    if (brokenRule !== undefined) throw new Refusal(brokenRule)
+
+    const guess = await throttle.password(username, address)
+    const isRight = await passwordHash
+      .verify(oldPassword, account.passwordHash, account.enabled)
+      .catch(async (error: unknown) => {
+        await guess.notChecked()
+        throw error
+      })
+    if (!isRight) throw new Refusal('wrong-password')
+    await guess.succeeded()
+
+    const newHash = await passwordHash.hash(newPassword)
+    const isReplaced = await parts.replacePassword({ account, newHash, origin: address })
+    if (!isReplaced)
+      throw new Refusal('wrong-password', { reason: 'the account changed meanwhile' })
+    return parts.revokeOthers(token)
+  }
+}
+
+export type ChangePassword = ReturnType<typeof createChangePassword>
+
+function bindPasswordRequest(body: JsonBody) {
+  const fields = readJsonFields(body, 'bad-password-request')
+  return {
+    oldPassword: fields.text('oldPassword', maxPasswordBytes),
+    // The rules say more about an unsuitable text than that the request is malformed.
+    newPassword: fields.string('newPassword'),
+  }
+}

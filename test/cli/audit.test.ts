@@ -1,5 +1,5 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -102,6 +102,41 @@ TIME ada host-1 user.role alice roleKey editor -> viewer
     expect(code).toBe(2)
     expect(err).toContain(what)
     expect(err).toContain(hint)
+  })
+
+  test('has the keys that commands generate and choose', async () => {
+    const run = (...args: readonly string[]) =>
+      runCommand([...args, '--config', 'postern.yaml'], { cwd: directory, userName: 'kim' })
+    const generated = await run('keys', 'generate', '--out', 'keys', '--kid', 'k1')
+    const used = await run('keys', 'use', 'k1', 'keys')
+
+    const { out } = await list('--actor', 'kim', '--output', 'json')
+
+    expect([generated, used]).toMatchObject([{ code: 0 }, { code: 0 }])
+    expect(`${generated.err}${used.err}`).not.toContain('not recorded')
+    expect(JSON.parse(out)).toMatchObject([
+      {
+        ...{ action: 'keys.use', subject: 'k1', before: { signer: null } },
+        after: { signer: 'k1', directory: 'keys' },
+      },
+      {
+        actor: { kind: 'operator', name: 'kim', origin: hostname() },
+        ...{ action: 'keys.generate', subject: 'k1', before: null },
+        after: { algorithm: 'ES256', directory: 'keys' },
+      },
+    ])
+  })
+
+  test('says when a key could not be recorded', async () => {
+    const cwd = join(directory, 'elsewhere')
+    await mkdir(cwd)
+
+    const { code, err } = await runCommand(['keys', 'generate', '--out', 'keys'], { cwd })
+
+    expect(code).toBe(0)
+    expect(err).toContain(
+      '\nnote: not recorded in the audit log: config/postern.yaml: configuration file does not exist; give the configuration of the gateway with --config\n',
+    )
   })
 
   test('creates no database where none exists', async () => {

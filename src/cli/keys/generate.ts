@@ -8,6 +8,7 @@ import { kidForm, parseKeyFile } from '../../token/key-file.ts'
 import { confusions } from '../../token/key-set.ts'
 import { type Run, UsageError } from '../command.ts'
 import { json } from '../format.ts'
+import { recordIfReachable } from '../record-if-reachable.ts'
 import { keyDirectory, readKeyDirectory, writePrivately } from './directory.ts'
 import { generatePolicyKey } from './generate-policy-key.ts'
 import type { generateSpec } from './specs.ts'
@@ -45,6 +46,8 @@ export const keysGenerate: Run<typeof generateSpec> = async ({ options }, io) =>
       ? json({ kid, algorithm, file: join(shown, generated.name), first })
       : `${kid}\n`,
   )
+  const after = { algorithm, directory: shown }
+  await recordIfReachable({ action: 'keys.generate', subject: kid, after }, options.config, io)
   return 0
 }
 

@@ -10,7 +10,7 @@ export const generateSpec = {
   name: 'keys generate',
   summary: 'generate a key that signs tokens or policies',
   details: `Writes DIR/KID.pem (HS256: DIR/KID.jwk), readable only by its owner, and prints the key ID. Never
-overwrites a key.
+overwrites a key. Records the new key in the audit log if the configured database is reachable.
 
 The first key of a directory signs unless jwt.secret is set. Further keys only verify until you run
 "postern keys use": copy a new key to every replica first.
@@ -76,7 +76,8 @@ export const useSpec = {
 files exist.
 
 Run it when every replica has the key: a replica without it rejects the tokens that the others
-sign. In a Kubernetes Secret, change the entry "signer" instead.`,
+sign. In a Kubernetes Secret, change the entry "signer" instead. Records the change in the audit log if
+the configured database is reachable.`,
   arguments: [{ name: 'KID', description: 'key ID, as "postern keys list" shows it' }, directory],
   options: { ...outputOption, ...configOption },
   exitCodes: {

@@ -6,6 +6,7 @@ import { kidOfFile, parseKeyFile } from '../../token/key-file.ts'
 import { parseKeySet, signerFile } from '../../token/key-set.ts'
 import type { Run } from '../command.ts'
 import { json } from '../format.ts'
+import { recordIfReachable } from '../record-if-reachable.ts'
 import { keyDirectory, writeSigner } from './directory.ts'
 import type { useSpec } from './specs.ts'
 
@@ -30,6 +31,9 @@ export const keysUse: Run<typeof useSpec> = async ({ options, arguments: [kid, n
     `postern: ${kid} signs new tokens; tokens of the other keys stay valid while their files exist\n`,
   )
   if (options.output === 'json') io.out(json({ signer: kid, directory: shown }))
+  const before = { signer: files.find(({ name }) => name === signer)?.text.trim() ?? null }
+  const after = { signer: kid, directory: shown }
+  await recordIfReachable({ action: 'keys.use', subject: kid, before, after }, options.config, io)
   return 0
 }
 

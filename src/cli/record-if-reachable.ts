@@ -1,0 +1,34 @@
+import { Fault, formatProblem, Invalid } from '../errors.ts'
+import { type AuditEntry, recordChange } from '../stores/audit/audit.ts'
+import { accountSettings, withExistingDatabase } from './configured-database.ts'
+import { printable } from './format.ts'
+import type { Io } from './io.ts'
+import { operator } from './operator.ts'
+
+/**
+ * Records a change that is already made, for commands that also work without a database. If that fails,
+ * one line says so: the change itself stays.
+ */
+export async function recordIfReachable(
+  change: Omit<AuditEntry, 'actor'>,
+  config: string | undefined,
+  io: Io,
+): Promise<void> {
+  try {
+    const settings = accountSettings(config, io)
+    const entry = { ...change, actor: operator(io) }
+    await withExistingDatabase(settings, (database) => recordChange(database, entry))
+  } catch (error) {
+    const reason = reasonOf(error)
+    if (reason === undefined) throw error
+    io.err(`note: not recorded in the audit log: ${printable(reason)}\n`)
+  }
+}
+
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof Fault) return error.message
+  if (!(error instanceof Invalid)) return undefined
+  const [first] = error.problems
+  const problem = first === undefined ? error.message : formatProblem(first)
+  return `${problem}; give the configuration of the gateway with --config`
+}

@@ -182,7 +182,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'token',
   ],
   'stores/audit': ['stores', 'stores/database', 'stores/feed'],
-  'stores/accounts': ['stores', 'stores/audit', 'stores/database', 'login'],
+  'stores/accounts': ['stores', 'stores/audit', 'stores/database', 'login', 'data-scope.ts'],
   'stores/login-log': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'login'],
   'stores/usage': [
     'stores',
@@ -314,6 +314,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli/accounts': ['cli', 'config/', 'login', 'login/passwords', 'stores/', 'token', 'suggest.ts'],
   'cli/audit': ['cli', 'stores/audit', 'stores/database', 'suggest.ts'],
   'cli/logins': ['cli', 'login', 'stores/accounts', 'stores/database', 'stores/login-log'],
+  'cli/roles': ['cli', 'cli/accounts', 'stores/accounts', 'stores/database', 'data-scope.ts'],
   'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
   'cli/config': ['cli', 'config/', 'policy/engine', 'stores/keys', 'stores/policies', 'token'],
   'cli/commands': ['cli/', 'suggest.ts'],

@@ -306,6 +306,7 @@ describe('the start of the program', () => {
     config: 'src/cli/commands/config.ts',
     policy: 'src/cli/commands/policy.ts',
     user: 'src/cli/commands/accounts.ts',
+    role: 'src/cli/commands/roles.ts',
     token: 'src/cli/commands/accounts.ts',
     db: 'src/cli/commands/accounts.ts',
     login: 'src/cli/commands/logins.ts',

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
 import { createAccountDirectory } from '../../src/stores/accounts/account-directory.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
+import { createRoleChanges } from '../../src/stores/accounts/role-changes.ts'
+import { createRoleDirectory } from '../../src/stores/accounts/role-directory.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import type { Database } from '../../src/stores/database/database.ts'
 import { laterEra } from './go-admin-tables.ts'
@@ -42,7 +44,8 @@ describe.each(testDatabases())('changes of accounts in $name', ({ start }) => {
       async () => 'hash',
       () => 'generated',
     )
-    return { database, changes: createAccountChanges(database, actor) }
+    const roles = createRoleChanges(database, actor)
+    return { database, changes: createAccountChanges(database, actor), roles }
   }
 
   describe.each(eras)('where $era', ({ statements }) => {
@@ -121,6 +124,120 @@ describe.each(testDatabases())('changes of accounts in $name', ({ start }) => {
     })
   })
 
+  describe.each(eras)('and of roles where $era', ({ statements }) => {
+    test('add, set and remove one, with a row each', async () => {
+      const { database, roles } = await seeded(statements)
+      const king = { name: 'King', dataScope: '5' } as const
+
+      expect(await roles.add('king', king)).toBe('added')
+      expect(await roles.add('king', king)).toBe('key-taken')
+      expect(await roles.set('king', { dataScope: '2' })).toEqual({ userIds: [] })
+      expect(await roles.set('king', { name: 'Queen' })).toEqual({ userIds: [] })
+      expect(await createRoleDirectory(database).show('king')).toEqual([
+        {
+          ...{ roleId: '4', roleKey: 'king', name: 'Queen', dataScope: '2' },
+          ...{ users: { enabled: 0, disabled: 0 }, services: 0, accounts: [] },
+          createdAt: expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          updatedAt: expect.any(String),
+        },
+      ])
+      expect(await roles.remove('king')).toEqual({ userIds: [] })
+      expect(await roles.remove('king')).toBe('no-such-role')
+      expect(await roles.set('king', { name: 'x' })).toBe('no-such-role')
+      expect(await roles.add('king', king)).toBe('added')
+      expect(await audit(database)).toEqual([
+        ['role.add', 'king', null, king],
+        ['role.set', 'king', { dataScope: '5' }, { dataScope: '2' }],
+        ['role.set', 'king', { name: 'King' }, { name: 'Queen' }],
+        ['role.remove', 'king', { name: 'Queen', dataScope: '2' }, null],
+        ['role.add', 'king', null, king],
+      ])
+    })
+
+    test('report everyone whose tokens carry it, deleted accounts too', async () => {
+      const { changes, roles } = await seeded(statements)
+      for (const username of ['ann', 'bob', 'eve']) {
+        await changes.add({ username, roleKey: 'viewer', passwordHash: 'x' })
+      }
+      await changes.setEnabled('bob', false)
+      await changes.remove('eve')
+
+      expect(await roles.set('viewer', { dataScope: '1' })).toEqual({ userIds: ['3', '4', '5'] })
+      await changes.setRole('ann', 'editor')
+      expect(await roles.remove('viewer')).toBe('in-use')
+      await changes.remove('bob')
+      expect(await roles.remove('viewer')).toEqual({ userIds: ['4', '5'] })
+    })
+
+    test('keep a role that a disabled account or a service account has', async () => {
+      const { database, changes, roles } = await seeded(statements)
+      await changes.setEnabled('editor', false)
+      await changes.add({ username: 'robot', roleKey: 'viewer', passwordHash: 'x' })
+      await run(database, `insert into postern_service_account (user_id, note) values (3, '')`)
+
+      expect(await roles.remove('editor')).toBe('in-use')
+      expect(await roles.remove('viewer')).toBe('in-use')
+      expect(await roles.remove('admin')).toBe('in-use')
+      const listed = await createRoleDirectory(database).list()
+      expect(listed.map(({ roleKey, users, services }) => [roleKey, users, services])).toEqual([
+        ['admin', { enabled: 1, disabled: 0 }, 0],
+        ['editor', { enabled: 0, disabled: 1 }, 0],
+        ['viewer', { enabled: 0, disabled: 0 }, 1],
+      ])
+      expect((await createRoleDirectory(database).show('viewer'))[0]?.accounts).toEqual([
+        { username: 'robot', kind: 'service' },
+      ])
+    })
+  })
+
+  test('never give an account a role that is removed at the same time', async () => {
+    const { database, changes, roles } = await seeded()
+
+    const [given, removed] = await Promise.all([
+      changes.setRole('editor', 'viewer'),
+      roles.remove('viewer'),
+    ])
+
+    const { caller } = (await createAccounts(database).findByUsername('editor')) ?? {}
+    expect([given, removed, caller?.roleKey]).toEqual(
+      removed === 'in-use'
+        ? [{ userIds: ['2'] }, 'in-use', 'viewer']
+        : ['no-such-role', { userIds: [] }, 'editor'],
+    )
+  })
+
+  test('change every role of a key that exists twice', async () => {
+    const { database, changes, roles } = await seeded()
+    await run(
+      database,
+      'drop index sys_role_live_role_key',
+      `insert into sys_role (role_id, role_key) values (9, 'viewer')`,
+      `update sys_user set role_id = 9 where username = 'editor'`,
+    )
+
+    expect(await roles.remove('viewer')).toBe('in-use')
+    expect(await roles.set('viewer', { dataScope: '3' })).toEqual({ userIds: ['2'] })
+    const shown = await createRoleDirectory(database).show('viewer')
+    expect(shown.map(({ roleId, dataScope }) => [roleId, dataScope])).toEqual([
+      ['3', '3'],
+      ['9', '3'],
+    ])
+    await changes.setRole('editor', 'editor')
+    expect(await roles.remove('viewer')).toEqual({ userIds: [] })
+    expect(await createRoleDirectory(database).show('viewer')).toEqual([])
+  })
+
+  test.each(['king\0', 'king\ud800', "admin' or '1'='1", '%', ''])(
+    'find no role under the key %j',
+    async (key) => {
+      const { database, roles } = await seeded()
+
+      expect(await roles.set(key, { dataScope: '1' })).toBe('no-such-role')
+      expect(await roles.remove(key)).toBe('no-such-role')
+      expect(await createRoleDirectory(database).show(key)).toEqual([])
+    },
+  )
+
   test.each([
     ['disable', (changes: Changes, name: string) => changes.setEnabled(name, false)],
     ['demote', (changes: Changes, name: string) => changes.setRole(name, 'viewer')],
@@ -178,14 +295,15 @@ describe.each(testDatabases())('changes of accounts in $name', ({ start }) => {
   })
 
   test('happen only together with their audit row', async () => {
-    const { database, changes } = await seeded()
+    const { database, changes, roles } = await seeded()
     await run(database, `alter table postern_audit add check (subject <> 'editor')`)
 
     await expect(changes.setEnabled('editor', false)).rejects.toMatchObject({ name: 'Fault' })
     await expect(changes.remove('editor')).rejects.toMatchObject({ name: 'Fault' })
+    await expect(roles.set('editor', { dataScope: '1' })).rejects.toMatchObject({ name: 'Fault' })
 
     expect(await createAccounts(database).findByUsername('editor')).toMatchObject({
-      enabled: true,
+      ...{ enabled: true, caller: { dataScope: '5' } },
     })
   })
 

@@ -4,7 +4,7 @@ import type { Database } from '../../stores/database/database.ts'
 import { createRedis, type RedisSettings } from '../../stores/redis/redis.ts'
 import { createDatabaseRevocations } from '../../stores/revocations/database-revocations.ts'
 import { createRedisRevocations } from '../../stores/revocations/redis-revocations.ts'
-import type { RevocationStore } from '../../stores/revocations/revocation-store.ts'
+import { PAGE, type RevocationStore } from '../../stores/revocations/revocation-store.ts'
 import type { Revocations } from '../../token/revocations.ts'
 import { userRevocation } from '../../token/user-marks.ts'
 import type { AccountSettings, withDatabase } from '../configured-database.ts'
@@ -67,6 +67,28 @@ export async function revokeTokensOf(
   database: Database,
 ): Promise<void> {
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
-  const entries = userIds.map((userId) => userRevocation(userId, mode))
-  await withRevocations(config, database, (store) => store.append(entries, 'now'))
+  await withRevocations(config, database, async (store) => {
+    for (let at = 0; at < userIds.length; at += PAGE) {
+      const entries = userIds.slice(at, at + PAGE).map((userId) => userRevocation(userId, mode))
+      await store.append(entries, 'now')
+    }
+  })
+}
+
+/**
+ * The same, but returns what went wrong instead of throwing: the account or role is already changed, and
+ * the operator must learn both.
+ */
+export async function revocationProblem(
+  userIds: readonly string[],
+  config: Config,
+  database: Database,
+): Promise<string | undefined> {
+  if (userIds.length === 0) return undefined
+  try {
+    await revokeTokensOf(userIds, config, database)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }

@@ -9,16 +9,16 @@ export function noSuchUser(name: string, known: readonly string[] = []): string 
   return `user ${JSON.stringify(name)} does not exist: "postern user list" shows all users${hint}`
 }
 
-/** Says that no live role has this key, and how to create it. */
-export function noSuchRole(key: string, known: readonly string[]): string {
+/** Says that no live role has this key. `hint`: what else to do, before the nearest key. */
+export function noSuchRole(key: string, known: readonly string[], hint = ''): string {
   const shown = known.slice(0, shownRoles).join(', ') || 'none'
   const more = known.length > shownRoles ? ` and ${known.length - shownRoles} more` : ''
   const unknown = `role ${JSON.stringify(key)} does not exist (defined: ${shown}${more})`
-  return `${unknown}${didYouMean(key, known)}${creation(key)}`
+  return `${unknown}${hint}${didYouMean(key, known)}`
 }
 
 /** A command to paste, for a key that needs no quotes in a shell. */
-function creation(key: string): string {
+export function howToCreate(key: string): string {
   if (!/^[A-Za-z][\w.-]{0,127}$/.test(key)) return ''
   const name = key.charAt(0).toUpperCase() + key.slice(1)
   return `; to create it, run "postern role add ${key} --name ${name} --data-scope self"`

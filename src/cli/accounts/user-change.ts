@@ -5,10 +5,10 @@ import { seedRoles } from '../../stores/accounts/seed.ts'
 import type { Actor } from '../../stores/audit/audit.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { decline } from '../declined.ts'
-import { noSuchRole, noSuchUser } from './unknown-name.ts'
+import { howToCreate, noSuchRole, noSuchUser } from './unknown-name.ts'
 
 /** What was done, for the operator, and whose tokens to revoke. */
-export interface Outcome {
+interface Outcome {
   readonly message: string
   readonly revokeTokensOf: readonly string[]
 }
@@ -64,7 +64,8 @@ export async function changeAccount(wanted: Change, parts: Parts): Promise<Outco
   }
 }
 
-async function initialRoles(database: Database): Promise<string> {
+/** The first account or role of a database needs them. Says what was created, for the start of a message. */
+export async function initialRoles(database: Database): Promise<string> {
   const created = await seedRoles(database)
   return created.length === 0 ? '' : `created the initial roles ${created.join(', ')}; `
 }
@@ -92,8 +93,10 @@ async function reason(result: Unchanged, wanted: Change, database: Database): Pr
         name,
         (await list()).map(({ username }) => username),
       )
-    case 'no-such-role':
-      return noSuchRole('role' in wanted ? wanted.role : '', await roleKeys())
+    case 'no-such-role': {
+      const role = 'role' in wanted ? wanted.role : ''
+      return noSuchRole(role, await roleKeys(), howToCreate(role))
+    }
     case 'name-taken':
       return `user ${name} already exists: choose another name`
     case 'service-account':

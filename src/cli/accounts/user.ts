@@ -1,16 +1,14 @@
-import type { Config } from '../../config/schema/schema.ts'
 import { createPasswordHash } from '../../login/password-hash.ts'
 import { randomPassword } from '../../stores/accounts/random-password.ts'
-import type { Database } from '../../stores/database/database.ts'
 import type { Run } from '../command.ts'
 import { accountSettings, withDatabase } from '../configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { json } from '../format.ts'
+import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { revokeTokensOf } from './revoke-tokens.ts'
+import { revocationProblem } from './revoke-tokens.ts'
 import type { addSpec, disableSpec, enableSpec, passwdSpec, roleSpec } from './specs.ts'
-import { type Change, changeAccount, type Outcome } from './user-change.ts'
+import { type Change, changeAccount } from './user-change.ts'
 import { nameProblem, passwordProblem } from './user-password.ts'
 
 export const userAdd: Run<typeof addSpec> = async ({ arguments: [name], options }, io) => {
@@ -67,11 +65,10 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
     const hash = password && (await createPasswordHash(one).hash(password.text))
     const parts = { database, actor: operator(io), passwordHash: hash ?? '' }
     const outcome = await changeAccount(wanted, parts)
-    const problem = await revokeTokens(outcome, settings.config, database)
+    const problem = await revocationProblem(outcome.revokeTokensOf, settings.config, database)
     const tokensEnded = outcome.revokeTokensOf.length > 0 && problem === undefined
-    io.err(
-      `postern: ${outcome.message}${tokensEnded ? '; revoked all tokens issued until now' : ''}\n`,
-    )
+    const revoked = tokensEnded ? '; revoked all tokens issued until now' : ''
+    io.err(`${printable(`postern: ${outcome.message}${revoked}`)}\n`)
 
     const shown = password?.isGenerated ? { password: password.text } : {}
     if (options.output === 'json') {
@@ -79,24 +76,10 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
     } else if (password?.isGenerated) io.out(`${password.text}\n`)
     if (problem === undefined) return 0
     const next = `once that is fixed, run "postern token revoke --user ${wanted.name}"`
-    io.err(`postern: the tokens of ${wanted.name} are still valid: ${problem}; ${next}\n`)
+    const still = `the tokens of ${wanted.name} are still valid: ${problem}`
+    io.err(`${printable(`postern: ${still}; ${next}`)}\n`)
     return exitCodes.unavailable
   })
 }
 
 const one = { concurrency: 1, queue: 0 }
-
-/** Returns what went wrong instead of throwing: the account is already changed, and is reported. */
-async function revokeTokens(
-  { revokeTokensOf: userIds }: Outcome,
-  config: Config,
-  database: Database,
-): Promise<string | undefined> {
-  if (userIds.length === 0) return undefined
-  try {
-    await revokeTokensOf(userIds, config, database)
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-}

@@ -37,6 +37,11 @@ export const groups: readonly Group[] = [
     commands: async () => (await import('./accounts.ts')).userCommands,
   },
   {
+    name: 'role',
+    summary: 'manage the roles of accounts',
+    commands: async () => (await import('./roles.ts')).roleCommands,
+  },
+  {
     name: 'token',
     summary: 'inspect and revoke tokens',
     commands: async () => (await import('./accounts.ts')).tokenCommands,

@@ -1,4 +1,4 @@
-import { sql, type Transaction, type UpdateObject } from 'kysely'
+import { sql, type UpdateObject } from 'kysely'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { AuditAction } from '../audit/audit-action.ts'
 import type { Database } from '../database/database.ts'
@@ -6,7 +6,7 @@ import type { Schema } from '../database/schema.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 import { accountOf, isService, liveAccounts, status } from './account-queries.ts'
-import { underAccountsLock } from './accounts-lock.ts'
+import { type Inside, underAccountsLock } from './accounts-lock.ts'
 import { areLastAdmins } from './last-admin.ts'
 
 /** The ids of the changed accounts. */
@@ -46,8 +46,6 @@ interface Edit {
   readonly before?: (target: Target) => Readonly<Record<string, unknown>>
   readonly after?: Readonly<Record<string, unknown>>
 }
-
-type Inside = Transaction<Schema>
 
 /** Changes accounts and appends their audit rows, in one transaction. */
 export async function editAccounts(

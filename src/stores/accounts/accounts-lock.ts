@@ -4,19 +4,21 @@ import { withFaults } from '../database/database-fault.ts'
 import type { Schema } from '../database/schema.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 
+export type Inside = Transaction<Schema>
+
 /**
  * Lets one Postern process at a time change accounts and roles, until the transaction ends. Databases
  * older than go-admin's unique index would accept the same name twice, two operators could disable each
  * other's last admin, and a role could be removed while an account gets it.
  */
-export async function lockAccounts(inside: Transaction<Schema>): Promise<void> {
+export async function lockAccounts(inside: Inside): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('postern_accounts', 0))`.execute(inside)
 }
 
 /** Runs one change in a transaction under that lock. Every error of the driver becomes a Fault. */
 export async function underAccountsLock<Result>(
   { db, shapes }: Database,
-  work: (inside: Transaction<Schema>, shapes: TableShapes) => Promise<Result>,
+  work: (inside: Inside, shapes: TableShapes) => Promise<Result>,
 ): Promise<Result> {
   return withFaults(async () => {
     const shape = await shapes()

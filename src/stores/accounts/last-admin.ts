@@ -1,7 +1,7 @@
-import { sql, type Transaction } from 'kysely'
-import type { Schema } from '../database/schema.ts'
+import { sql } from 'kysely'
 import type { TableShapes } from '../database/table-shapes.ts'
 import { isService, liveAccounts, status } from './account-queries.ts'
+import type { Inside } from './accounts-lock.ts'
 
 /** The role whose last enabled account only `--force` can end. */
 export const adminKey = 'admin'
@@ -11,7 +11,7 @@ export const adminKey = 'admin'
  * operators could otherwise each disable the admin that the other one relies on.
  */
 export async function areLastAdmins(
-  inside: Transaction<Schema>,
+  inside: Inside,
   shapes: TableShapes,
   userIds: readonly string[],
 ): Promise<boolean> {

@@ -1,0 +1,47 @@
+import { type DataScope, dataScopeName, dataScopeProblem, readDataScope } from '../../data-scope.ts'
+import { UsageError } from '../command.ts'
+
+/** What the columns of `sys_role` hold. */
+const maxCharacters = 128
+
+/** Reads `--data-scope`. Throws `UsageError` for anything but go-admin's five values. */
+export function dataScopeOption(text: string): DataScope {
+  const scope = readDataScope(text)
+  if (scope === undefined) throw new UsageError(`--data-scope: ${dataScopeProblem(text)}`)
+  return scope
+}
+
+/** Throws `UsageError` for a key that policies, shells or headers could read differently. */
+export function checkKey(key: string): void {
+  if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N}._:-]*$/u.test(key) && [...key].length <= maxCharacters) return
+  throw new UsageError(
+    `${JSON.stringify(key)} cannot be a role key: use 1 to ${maxCharacters} letters, digits, ".", "_", ":" or "-", beginning with a letter or digit`,
+  )
+}
+
+/** Throws `UsageError` for a name that the column or a terminal cannot show. */
+export function checkName(name: string): void {
+  const characters = [...name].length
+  if (characters === 0 || characters > maxCharacters) {
+    throw new UsageError(`--name: use 1 to ${maxCharacters} characters`)
+  }
+  if (/^\s|\s$|\p{Cc}|\p{Cs}/u.test(name)) {
+    throw new UsageError('--name: remove control characters, and spaces at the start or end')
+  }
+}
+
+/** `5 self`; a stored value that go-admin does not define is shown as it is. */
+export function scopeInWords(dataScope: string): string {
+  const name = dataScopeName(dataScope)
+  return name === undefined ? dataScope || 'empty' : `${dataScope} ${name}`
+}
+
+/** `2`, or `2 (and 1 disabled)`. */
+export function usersInWords(users: {
+  readonly enabled: number
+  readonly disabled: number
+}): string {
+  return users.disabled === 0
+    ? `${users.enabled}`
+    : `${users.enabled} (and ${users.disabled} disabled)`
+}

@@ -30,6 +30,7 @@ export type RefusalKind =
   | 'password-common'
   | 'password-name'
   | 'password-unchanged'
+  | 'no-profile'
 
 /** Details of a refusal for the log. Never a token, a password or a captcha text. */
 export interface RefusalDetail {
@@ -65,6 +66,7 @@ export type FaultPart =
   | 'revocations'
   | 'password-check'
   | 'keys'
+  | 'issuer'
   | 'certificate'
   | 'clock'
   | 'upstream-unreachable'

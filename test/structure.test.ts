@@ -24,16 +24,19 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   wire: [],
   tracing: [],
 
-  'config/schema': [],
+  'config/schema': ['data-scope.ts'],
   'config/mode.ts': ['config/schema'],
+  'config/issuers.ts': ['config/schema', 'data-scope.ts'],
   'config/reading': ['config/schema', 'suggest.ts'],
   'config/checks': [
     'config/schema',
     'config/mode.ts',
+    'config/issuers.ts',
     'config/reading',
     'suggest.ts',
     'control-headers.ts',
     'database-url.ts',
+    'key-url.ts',
   ],
   config: ['config/schema', 'config/reading', 'config/checks'],
 
@@ -316,7 +319,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli/logins': ['cli', 'login', 'stores/accounts', 'stores/database', 'stores/login-log'],
   'cli/roles': ['cli', 'cli/accounts', 'stores/accounts', 'stores/database', 'data-scope.ts'],
   'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
-  'cli/config': ['cli', 'config/', 'policy/engine', 'stores/keys', 'stores/policies', 'token'],
+  'cli/config': [
+    'cli',
+    'config/',
+    'policy/engine',
+    'stores/issuers',
+    'stores/keys',
+    'stores/policies',
+    'token',
+  ],
   'cli/commands': ['cli/', 'suggest.ts'],
 
   // The composition roots.

@@ -29,6 +29,11 @@ export function identify(
   if (carrier === 'cookie') refuseCrossSite(received, crossSite)
 
   return after(verifyToken(carried.token), (token) => {
+    // In an address it would be in logs, and pages could send a cookie on behalf of their visitors.
+    if (token.kind === 'issuer' && carrier !== 'header') {
+      const reason = 'tokens of other issuers are accepted in the Authorization header only'
+      throw new Refusal('token-invalid', { reason })
+    }
     const { notes } = received.arrival
     notes.caller = token.caller
     notes.kind = token.kind

@@ -64,12 +64,14 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
 
   function logout({ received, token }: Authorized, reply: Reply): void {
     const from = { address: received.origin.address, userAgent: received.headers.userAgent }
-    parts.record(from, token?.caller.username ?? '', 'logged-out')
+    parts.record(from, nameOf(token), 'logged-out')
     const msg = received.arrival.notes.revoked === 'here' ? loggedOutHere : 'logged out'
     replyJson(reply, 200, { code: 200, msg }, parts.cookie.cleared)
   }
 
   async function profile({ received, token }: Authorized, reply: Reply): Promise<void> {
+    // Users of other issuers have no account, and their ID may look like that of one.
+    if (token?.kind === 'issuer') throw new Refusal('no-profile')
     const data = token === undefined ? undefined : await parts.readProfile(token.caller.userId)
     // The account was deleted after the token was issued.
     if (data === undefined) throw new Refusal('token-revoked', { reason: 'no such user' })
@@ -121,6 +123,12 @@ async function readJson({ arrival, headers }: Received, reply: Reply): Promise<J
   if (headers.expectsContinue && !tooLarge) reply.writeContinue()
   const bytes = tooLarge ? undefined : await readBody(arrival.body, maxJsonBytes)
   return { contentType: headers.contentType, bytes }
+}
+
+/** Another issuer may give its users the name of an account of ours; their ID has a prefix. */
+function nameOf(token: Authorized['token']): string {
+  if (token?.kind === 'issuer') return token.caller.userId
+  return token?.caller.username ?? ''
 }
 
 function wrongMethod({ endpoint }: Received): Refusal {

@@ -37,3 +37,50 @@ export function addKeyMetrics(registry: MetricRegistry, read: () => CountedKeys)
     },
   )
 }
+
+interface CountedIssuer {
+  readonly name: string
+  readonly keys: readonly unknown[]
+  readonly keyAgeSeconds: number | null
+  readonly fetches: { readonly ok: number; readonly failed: number }
+}
+
+/** Shows for each other issuer whether its keys are fetched, before they are too old to be used. */
+export function addIssuerMetrics(
+  registry: MetricRegistry,
+  read: () => readonly CountedIssuer[],
+): void {
+  registry.readCounter(
+    {
+      name: 'postern_issuer_key_fetches_total',
+      help: 'Fetches of the keys of another issuer, by result.',
+      labels: ['issuer', 'result'],
+    },
+    () =>
+      read().flatMap(({ name: issuer, fetches: { ok, failed } }) => [
+        { value: ok, labels: { issuer, result: 'ok' } },
+        { value: failed, labels: { issuer, result: 'failed' } },
+      ]),
+  )
+  registry.readGauge(
+    {
+      name: 'postern_issuer_keys',
+      help: 'Usable keys of another issuer. 0: its tokens get 503.',
+      labels: ['issuer'],
+      aggregate: 'min',
+    },
+    () => read().map(({ name: issuer, keys }) => ({ value: keys.length, labels: { issuer } })),
+  )
+  registry.readGauge(
+    {
+      name: 'postern_issuer_key_age_seconds',
+      help: 'Time since the keys of another issuer were last fetched. Missing before the first fetch.',
+      labels: ['issuer'],
+      aggregate: 'max',
+    },
+    () =>
+      read().flatMap(({ name: issuer, keyAgeSeconds }) =>
+        keyAgeSeconds === null ? [] : [{ value: keyAgeSeconds, labels: { issuer } }],
+      ),
+  )
+}

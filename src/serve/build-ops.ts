@@ -3,12 +3,13 @@ import type { ShadowComparison } from '../gateway/shadow/shadow-comparison.ts'
 import { createReadiness } from '../http/readiness.ts'
 import type { LoginLog } from '../login/login-log.ts'
 import { addLogMetrics, addModeInfo, addOverloadMetrics } from '../metrics/gateway-metrics.ts'
-import { addKeyMetrics } from '../metrics/key-metrics.ts'
+import { addIssuerMetrics, addKeyMetrics } from '../metrics/key-metrics.ts'
 import { addLoginLogMetrics } from '../metrics/login-log-metrics.ts'
 import { addPolicyMetrics } from '../metrics/policy-metrics.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { addRevocationMetrics } from '../metrics/revocation-metrics.ts'
 import { addShadowMetrics } from '../metrics/shadow-metrics.ts'
+import type { OpenIssuers } from '../stores/issuers/open-issuers.ts'
 import type { OpenKeys } from '../stores/keys/key-feed.ts'
 import type { OpenPolicySource } from '../stores/policies/open-policy-source.ts'
 import type { RevocationFeed } from '../stores/revocations/revocation-feed.ts'
@@ -23,6 +24,7 @@ interface ObservedParts {
   readonly policies: OpenPolicySource
   readonly shadow: ShadowComparison | undefined
   readonly keys: OpenKeys
+  readonly issuers: OpenIssuers
   readonly assertionProblem: () => string | undefined
   readonly revocations: RevocationFeed
   readonly loginLog: LoginLog
@@ -37,7 +39,7 @@ export function buildOps(
   mode: ModeFacts,
   parts: ObservedParts,
 ): GatewayOps {
-  const { registry, policies, keys, revocations, loginLog, tls } = parts
+  const { registry, policies, keys, issuers, revocations, loginLog, tls } = parts
   addPolicyMetrics(registry, policies.state)
   const { shadow } = parts
   if (shadow !== undefined) {
@@ -53,6 +55,7 @@ export function buildOps(
   addRevocationMetrics(registry, revocations.state)
   if (config.logger.enableddb) addLoginLogMetrics(registry, loginLog.state)
   addKeyMetrics(registry, keys.state)
+  if (config.issuers.length > 0) addIssuerMetrics(registry, issuers.states)
   return {
     version,
     mode: mode.name,
@@ -66,6 +69,7 @@ export function buildOps(
       details: {
         policy: policies.state,
         keys: keys.state,
+        ...(config.issuers.length > 0 && { issuers: issuers.states }),
         revocation: revocations.state,
         loginLog: loginLog.state,
         ...(tls !== undefined && { tls: tls.state }),

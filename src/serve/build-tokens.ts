@@ -1,33 +1,42 @@
 import type { Closing } from '../closing.ts'
 import { secretWeakness } from '../config/checks/secret-strength.ts'
+import { configuredIssuers } from '../config/issuers.ts'
 import { type ModeFacts, tokenLimits } from '../config/mode.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { Invalid } from '../errors.ts'
+import { openIssuers } from '../stores/issuers/open-issuers.ts'
 import { type OpenKeys, openKeys } from '../stores/keys/key-feed.ts'
 import { sharedSecret } from '../stores/keys/shared-secret.ts'
 import { assertionSigner } from '../token/assertions.ts'
+import { createIssuerTokens } from '../token/issuers/issuer-tokens.ts'
 import { createRevocations } from '../token/revocations.ts'
 import { createTokens } from '../token/tokens.ts'
 import { clock, type ServeOptions } from './options.ts'
 
 /** Keys, tokens, and the revocation list that tokens are checked against. */
 export async function buildTokens(options: ServeOptions, mode: ModeFacts, closing: Closing) {
-  const { config, now = clock } = options
+  const { config, log, now = clock } = options
   const keys = await openConfiguredKeys(options, mode.weakSecretAllowed)
   closing.add(keys.close)
   const assertionProblem = () => findAssertionProblem(config, keys)
   const problem = assertionProblem()
   if (problem !== undefined) throw new Invalid([{ file: 'jwt.keyDirectory', message: problem }])
   const revocations = createRevocations(() => now() * 1000)
+  const issuers = openIssuers(configuredIssuers(config.issuers), log)
+  closing.add(issuers.close)
+  const { clockSkewSeconds } = config.jwt
   const tokens = createTokens({
     keys: keys.current,
     revocations,
     lifetimeSeconds: mode.tokenLifetimeSeconds,
     ...tokenLimits(mode, config),
     maxTokenBytes: config.jwt.maxTokenBytes,
+    ...(config.issuers.length > 0 && {
+      foreign: createIssuerTokens({ ...issuers, clockSkewSeconds, now }),
+    }),
     now,
   })
-  return { keys, tokens, revocations, assertionProblem }
+  return { keys, issuers, tokens, revocations, assertionProblem }
 }
 
 async function openConfiguredKeys(

@@ -1,4 +1,6 @@
+import { configuredIssuers } from '../config/issuers.ts'
 import type { ModeFacts } from '../config/mode.ts'
+import type { Config } from '../config/schema/schema.ts'
 import type { Log } from '../log/log.ts'
 
 /** Logs the mode and its effects, in every mode, so that operators do not have to guess. */
@@ -8,4 +10,13 @@ export function logMode(mode: ModeFacts, log: Log): void {
   if (warning !== undefined) log.warn(warning)
   if (captchaRequired) return
   log.warn('MODE DEV: no captcha, tokens last 100 years. Never put this in front of real data.')
+}
+
+/** Logs who else may issue tokens, because by default only a login does (specification, Authentication 1). */
+export function logIssuers({ issuers }: Config, log: Log): void {
+  if (issuers.length === 0) return
+  const shown = configuredIssuers(issuers).map(({ name, issuer, roles }) => {
+    return { name, issuer, roles: [...new Set(roles.map(({ role }) => role))] }
+  })
+  log.info({ issuers: shown }, 'accepting tokens of other issuers')
 }

@@ -18,7 +18,7 @@ import { buildOps } from './build-ops.ts'
 import { buildPorts, openTls } from './build-ports.ts'
 import { buildTokens } from './build-tokens.ts'
 import { warnOfDescriptors } from './descriptors.ts'
-import { logMode } from './log-mode.ts'
+import { logIssuers, logMode } from './log-mode.ts'
 import { openOps } from './open-ops.ts'
 import {
   openDecisions,
@@ -47,6 +47,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   if (options.asWorker === undefined) {
     logMode(mode, log)
+    logIssuers(config, log)
     warnOfDescriptors(config, log)
   }
   const registry = createMetricRegistry()
@@ -70,7 +71,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   closing.add(policies.close)
 
   // Identity: tokens, login, revocation.
-  const { keys, tokens, revocations, assertionProblem } = await buildTokens(options, mode, closing)
+  const { keys, issuers, tokens, ...identified } = await buildTokens(options, mode, closing)
+  const { revocations, assertionProblem } = identified
   digestKey = findLastingKey(keys.current, 'decisions')
   const cookie = createTokenCookie({
     ...config.cookie,
@@ -120,6 +122,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     policies,
     shadow,
     keys,
+    issuers,
     assertionProblem,
     revocations: feed,
     loginLog,

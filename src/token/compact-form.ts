@@ -51,3 +51,9 @@ function strictBase64url(part: string): Uint8Array | undefined {
   const bytes = Buffer.from(part, 'base64url')
   return bytes.toString('base64url') === part ? bytes : undefined
 }
+
+/** A reviver that keeps whole numbers as text where a double would round them. */
+export function keepExact(_: string, value: unknown, { source }: { source?: string }): unknown {
+  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value)
+  return isRounded && source !== undefined && /^\d+$/.test(source) ? source : value
+}

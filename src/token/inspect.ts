@@ -1,5 +1,5 @@
 import { readPayload } from './claims.ts'
-import { parseCompactForm, parseObject } from './compact-form.ts'
+import { keepExact, parseCompactForm, parseObject } from './compact-form.ts'
 import type { KeySet } from './key-set.ts'
 import type { VerifyingKey } from './keys.ts'
 import { issueTime, tokenName } from './token-id.ts'
@@ -57,10 +57,4 @@ function read(key: VerifyingKey, payload: Uint8Array, signingInput: string) {
     const { reason } = (error as { detail?: { reason?: string } }).detail ?? {}
     return { token: undefined, problem: reason ?? 'its claims are invalid' }
   }
-}
-
-/** Numbers that a double would round are shown digit by digit. */
-function keepExact(_: string, value: unknown, { source }: { source?: string }): unknown {
-  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value)
-  return isRounded && source !== undefined && /^\d+$/.test(source) ? source : value
 }

@@ -29,6 +29,19 @@ export interface VerifiedToken {
   readonly notBefore: number | undefined
   /** Milliseconds since the epoch. */
   readonly issuedAt: number
+  /** The name of the other issuer, for tokens of that kind. */
+  readonly issuer?: string
+}
+
+/** Verifies tokens of other issuers. */
+export interface ForeignTokens {
+  /**
+   * `undefined` if no configured issuer is named as the issuer: then only our own keys count, as they
+   * never do otherwise. Does not check what changes with time: expiry, start and revocation.
+   */
+  verify(text: string, token: CompactToken): Promise<VerifiedToken> | undefined
+  /** Why the key that signed a verified token can no longer be used, or `undefined`. */
+  keyProblem(token: VerifiedToken): Refusal | Fault | undefined
 }
 
 /**
@@ -43,6 +56,8 @@ interface TokenParts extends LifetimeLimits {
   readonly revocations: Revocations
   readonly lifetimeSeconds: number
   readonly maxTokenBytes: number
+  /** Unset: only tokens of ours are accepted. */
+  readonly foreign?: ForeignTokens | undefined
   /** Seconds since the epoch, with fractions. */
   readonly now: () => number
 }
@@ -75,6 +90,8 @@ export function createTokens(parts: TokenParts) {
   async function verifySignature(token: string): Promise<VerifiedToken> {
     const compact = parseCompactForm(token, parts.maxTokenBytes)
     if (compact === undefined) throw invalid('not a compact JWS')
+    const foreign = parts.foreign?.verify(token, compact)
+    if (foreign !== undefined) return foreign
     const key = chooseKey(compact.header, keys())
     if (key === undefined) throw invalid('no key for this header')
     if (!(await isSignedBy(token, key))) throw invalid('wrong signature')
@@ -110,9 +127,8 @@ export function createTokens(parts: TokenParts) {
       seenExpired.add(token)
       return new Refusal('token-expired')
     }
-    // A cached token must not outlive its key.
-    if (keys().find(token.key.kid)?.identity !== token.key.identity)
-      return invalid('the key that signed it was removed')
+    const problem = keyProblemOf(token)
+    if (problem !== undefined) return problem
     if (token.notBefore !== undefined && at < token.notBefore) return invalid('not valid yet')
     switch (revocations.check(token)) {
       case 'live':
@@ -122,6 +138,13 @@ export function createTokens(parts: TokenParts) {
       case 'unknown':
         return new Fault('revocations', { reason: 'the revocation list is too old' })
     }
+  }
+
+  /** A cached token must not outlive its key. */
+  function keyProblemOf(token: VerifiedToken): Refusal | Fault | undefined {
+    if (token.kind === 'issuer') return parts.foreign?.keyProblem(token)
+    const isKnown = keys().find(token.key.kid)?.identity === token.key.identity
+    return isKnown ? undefined : invalid('the key that signed it was removed')
   }
 
   function refuseFutureIssue({ issuedAt }: Claims): void {
@@ -152,6 +175,10 @@ export type Tokens = ReturnType<typeof createTokens>
 /** Header members by which a token could bring its own key or change how it is parsed. */
 const foreignMembers = ['crit', 'b64', 'jwk', 'jku', 'x5u', 'x5c', 'zip', 'cty'] as const
 
+export function bringsKey(header: CompactToken['header']): boolean {
+  return foreignMembers.some((member) => Object.hasOwn(header, member))
+}
+
 /**
  * Chooses the key by `kid` alone; without a `kid`, the shared secret. The key determines the
  * algorithm, and a header with another algorithm gets no key.
@@ -160,7 +187,7 @@ export function chooseKey(
   header: CompactToken['header'],
   keys: Pick<KeySet, 'find'>,
 ): VerifyingKey | undefined {
-  if (foreignMembers.some((member) => Object.hasOwn(header, member))) return undefined
+  if (bringsKey(header)) return undefined
   if (header['typ'] !== undefined && !isJwtType(header['typ'])) return undefined
 
   const kid = header['kid']
@@ -170,7 +197,10 @@ export function chooseKey(
 }
 
 /** Whether the signature verifies with this key and its one algorithm. */
-export async function isSignedBy(token: string, key: VerifyingKey): Promise<boolean> {
+export async function isSignedBy(
+  token: string,
+  key: Pick<VerifyingKey, 'key'> & { readonly algorithm: string },
+): Promise<boolean> {
   try {
     await compactVerify(token, key.key, { algorithms: [key.algorithm] })
     return true

@@ -15,6 +15,8 @@ export interface IssuerServer {
   readonly jwksUri: string
   /** The requests for its keys so far: their headers. */
   readonly keyRequests: readonly Readonly<Record<string, string | string[] | undefined>>[]
+  /** When they came, in milliseconds since 1970. */
+  readonly keyTimes: readonly number[]
   /** The keys it publishes, by kid. */
   keys: Readonly<Record<string, TestKey>>
   /** Answers instead of publishing them; `undefined` resets it. */
@@ -29,12 +31,14 @@ export interface IssuerServer {
 /** Starts it with one key; with certificates it speaks TLS. */
 export async function startIssuer(certificates?: Certificates): Promise<IssuerServer> {
   const keyRequests: IssuerServer['keyRequests'][number][] = []
+  const keyTimes: number[] = []
   const listen: RequestListener = (request, response) => {
     if (request.url === '/.well-known/openid-configuration') {
       const { jwksUri: jwks_uri } = server
       return response.end(JSON.stringify({ issuer: server.issuer, jwks_uri, ...server.discovery }))
     }
     keyRequests.push(request.headers)
+    keyTimes.push(Date.now())
     if (server.answer !== undefined) return server.answer(request, response)
     return response.end(keySetOf(server.keys))
   }
@@ -46,6 +50,7 @@ export async function startIssuer(certificates?: Certificates): Promise<IssuerSe
     issuer,
     jwksUri: `${issuer}/keys`,
     keyRequests,
+    keyTimes,
     keys: { first: newKey('ES256') },
     answer: undefined,
     discovery: {},
@@ -61,6 +66,15 @@ export async function startIssuer(certificates?: Certificates): Promise<IssuerSe
   }
   onTestFinished(() => server.stop())
   return server
+}
+
+/** What the settings of a gateway say about this issuer: its editors are editors. */
+export function settingsOf({ issuer, jwksUri }: IssuerServer): Record<string, unknown> {
+  return {
+    ...{ issuer, jwksUri, name: 'sso', audience: 'postern' },
+    claims: { userName: 'name', roleKey: 'roles' },
+    roles: [{ value: 'editors', role: 'editor' }],
+  }
 }
 
 function claimsOf(issuer: string): TestClaims {

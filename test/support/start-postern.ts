@@ -28,6 +28,8 @@ export interface PosternOptions {
   readonly routes?: readonly Readonly<Record<string, unknown>>[]
   /** Merged over the test's configuration, section by section. */
   readonly config?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** Other issuers. */
+  readonly issuers?: readonly Readonly<Record<string, unknown>>[]
   readonly now?: () => number
   /** A copy of the seeded database for this gateway alone, instead of the one all share. */
   readonly ownDatabase?: boolean
@@ -181,7 +183,8 @@ function configuration({ directory, dataDirectory, upstream, options }: Configur
   for (const [section, values] of Object.entries(options.config ?? {})) {
     base[section] = { ...base[section], ...values }
   }
-  return { ...base, routes: options.routes ?? [{ path: '/', upstream: 'backend' }] }
+  const { issuers = [], routes = [{ path: '/', upstream: 'backend' }] } = options
+  return { ...base, issuers, routes }
 }
 
 async function call(port: number, line: string, options: CallOptions): Promise<RawAnswer> {

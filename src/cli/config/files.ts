@@ -5,6 +5,7 @@ import type { Written } from '../../config/load.ts'
 import type { Draft } from '../../config/schema/schema.ts'
 import { formatProblem, Invalid, type Problem } from '../../errors.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
+import { readBearer } from '../../stores/issuers/fetch-keys.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { checkPair, readClientContext, readPemFile } from '../../stores/keys/pem-files.ts'
 import { readTrust } from '../../stores/keys/trusted-keys.ts'
@@ -49,6 +50,16 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
     const named = Object.fromEntries(files.map(([key, path]) => [key, at(String(path))]))
     checks.push({ setting: `upstreams.${name}.tls`, run: () => readClientContext(named) })
   }
+  draft.issuers?.forEach((issuer, index) => {
+    const { caFile, tokenFile } = issuer ?? {}
+    const named = `issuers[${index}]`
+    if (caFile !== undefined) {
+      const run = () => readClientContext({ caFile: at(caFile) })
+      checks.push({ setting: `${named}.caFile`, run })
+    }
+    if (tokenFile === undefined) return
+    checks.push({ setting: `${named}.tokenFile`, run: () => readBearer(at(tokenFile)) })
+  })
   if (jwt?.keyDirectory !== undefined) {
     const directory = at(jwt.keyDirectory)
     checks.push({ setting: 'jwt.keyDirectory', run: () => checkKeys(draft, directory) })

@@ -4,6 +4,7 @@ import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 import { checkCors, originProblem } from './cors.ts'
+import { checkIssuers } from './issuers.ts'
 import { checkListeners } from './listeners.ts'
 import { checkForwardAuth, checkProxies } from './proxies.ts'
 import { checkEndpoints, checkRoutes } from './routes.ts'
@@ -20,6 +21,7 @@ const RESERVED =
 export function crossCheck(draft: Draft, report: Report): void {
   checkSecret(draft, report)
   checkLifetime(draft, report)
+  checkIssuers(draft, report)
   checkCookie(draft, report)
   checkDatabase(draft, report)
   checkWorkers(draft, report)

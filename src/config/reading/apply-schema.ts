@@ -24,6 +24,10 @@ export function applySchema(
 ): unknown {
   if (tree !== undefined) report.remember(path, tree.place)
 
+  const list = setting.anyOf?.find(({ type }) => type === 'array')
+  if (list !== undefined && tree?.kind === 'list') {
+    return applyList(list, tree, report, path, quotes)
+  }
   if (setting.type === 'object') return applyMap(setting, tree, report, path)
   if (setting.type === 'array') return applyList(setting, tree, report, path, quotes)
   if (tree === undefined) return setting.default

@@ -15,6 +15,7 @@ import {
   route,
   upgradesSettings,
 } from './forwarding.ts'
+import { issuersSetting } from './issuers.ts'
 import {
   applicationSettings,
   forwardAuthSettings,
@@ -47,6 +48,7 @@ export const configSchema = section('Configuration of Postern.', {
   tracing: tracingSettings,
   jwt: jwtSettings,
   tokens: tokensSettings,
+  issuers: issuersSetting,
   cookie: cookieSettings,
   database: databaseSettings,
   captcha: captchaSettings,

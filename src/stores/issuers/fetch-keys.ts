@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { Invalid } from '../../errors.ts'
 import { keyUrlProblem } from '../../key-url.ts'
 import type { IssuerAlgorithm } from '../../token/issuers/issuer.ts'
 import { type IssuerKeySet, parseIssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
@@ -60,12 +61,17 @@ function readDocument(bytes: Buffer): Readonly<Record<string, unknown>> {
   throw new Error('the discovery document is not a JSON object')
 }
 
-async function readBearer(file: string): Promise<string> {
+/** The token in a file. Throws `Invalid`. */
+export async function readBearer(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${file} cannot be read (${error.code})`)
+    throw unusable(file, `cannot be read (${error.code})`)
   })
   const token = text.trim()
   // Also keeps a line break out of the header.
-  if (!/^[\x21-\x7e]{1,16384}$/.test(token)) throw new Error(`${file} does not contain one token`)
+  if (!/^[\x21-\x7e]{1,16384}$/.test(token)) throw unusable(file, 'does not contain one token')
   return token
+}
+
+function unusable(file: string, message: string): Invalid {
+  return new Invalid([{ file, message }])
 }

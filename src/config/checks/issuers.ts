@@ -1,0 +1,103 @@
+import { keyUrlProblem } from '../../key-url.ts'
+import { issuerName } from '../issuers.ts'
+import { subject } from '../reading/quote.ts'
+import type { Report } from '../reading/report.ts'
+import type { Draft } from '../schema/schema.ts'
+
+type IssuerDraft = NonNullable<NonNullable<Draft['issuers']>[number]>
+type Say = (key: string, problem: string) => void
+
+/** Every issuer is distinct, has one source of keys, and times that fit together. */
+export function checkIssuers(draft: Draft, report: Report): void {
+  const firstIssuer = new Map<string, string>()
+  const firstName = new Map<string, string>()
+
+  draft.issuers?.forEach((each, index) => {
+    const at = `issuers[${index}]`
+    if (each === undefined) return
+    const say: Say = (key, problem) => {
+      const path = `${at}.${key}`
+      if (!report.hasProblem(path)) report.problem(path, `${path}${problem}`)
+    }
+    checkDistinct(each, at, { firstIssuer, firstName }, say)
+    checkKeySource(each, say)
+    checkRoles(each, say)
+    checkTimes(each, say)
+  })
+}
+
+function checkDistinct(
+  each: IssuerDraft,
+  at: string,
+  seen: { firstIssuer: Map<string, string>; firstName: Map<string, string> },
+  say: Say,
+): void {
+  const { issuer } = each
+  if (issuer === undefined) return
+  const same = seen.firstIssuer.get(issuer)
+  if (same !== undefined) say('issuer', `: ${subject(issuer)} is already that of ${same}; keep one`)
+  seen.firstIssuer.set(issuer, same ?? at)
+
+  const name = issuerName(each)
+  if (name === undefined) {
+    say('name', ' is required, because the issuer is not a URL with a host name; give a short name')
+    return
+  }
+  const sameName = seen.firstName.get(name)
+  if (sameName !== undefined && same === undefined) {
+    say('name', `: ${subject(name)} is already the name of ${sameName}; give another name`)
+  }
+  seen.firstName.set(name, sameName ?? at)
+}
+
+function checkKeySource({ issuer, jwksUri, discovery }: IssuerDraft, say: Say): void {
+  if (jwksUri !== undefined && discovery === true) {
+    say('discovery', ' and jwksUri cannot be combined; keep one')
+    return
+  }
+  if (jwksUri !== undefined) {
+    const problem = keyUrlProblem(jwksUri)
+    if (problem !== undefined) say('jwksUri', ` ${problem}`)
+    return
+  }
+  if (discovery !== true) {
+    say('jwksUri', ' is required: give the URL of the public keys, or set discovery to true')
+    return
+  }
+  const problem = issuer === undefined ? undefined : keyUrlProblem(issuer)
+  if (problem !== undefined) say('issuer', ` ${problem} (required by discovery)`)
+  else if (issuer?.includes('?')) say('issuer', ' must not contain a query; give jwksUri instead')
+}
+
+function checkRoles({ roles }: IssuerDraft, say: Say): void {
+  const first = new Map<string, number>()
+  roles?.forEach((each, index) => {
+    const value = each?.value
+    if (value === undefined) return
+    const same = first.get(value)
+    if (same !== undefined) {
+      say(
+        `roles[${index}].value`,
+        `: ${subject(value)} is already that of roles[${same}], which wins; remove one`,
+      )
+    }
+    first.set(value, same ?? index)
+  })
+}
+
+function checkTimes(each: IssuerDraft, say: Say): void {
+  const { refreshSeconds = 0, cooldownSeconds = 0, maxKeyAgeSeconds = Infinity } = each
+  if (refreshSeconds < cooldownSeconds) {
+    say(
+      'refreshSeconds',
+      `: ${refreshSeconds} is less than cooldownSeconds (${cooldownSeconds}); use at least ${cooldownSeconds}`,
+    )
+  }
+  // Keys would be too old before their next fetch is due.
+  if (maxKeyAgeSeconds < 2 * refreshSeconds) {
+    say(
+      'maxKeyAgeSeconds',
+      `: ${maxKeyAgeSeconds} is less than twice refreshSeconds (${refreshSeconds}); use at least ${2 * refreshSeconds}`,
+    )
+  }
+}

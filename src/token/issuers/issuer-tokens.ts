@@ -1,0 +1,125 @@
+import { Fault, Refusal } from '../../errors.ts'
+import { invalidToken } from '../claims.ts'
+import { type CompactToken, keepExact, parseObject } from '../compact-form.ts'
+import { excessiveLifetime } from '../lifetime.ts'
+import { bringsKey, type ForeignTokens, isSignedBy, type VerifiedToken } from '../tokens.ts'
+import type { Issuer } from './issuer.ts'
+import { readIssuerClaims } from './issuer-claims.ts'
+import type { IssuerKey } from './issuer-key.ts'
+import { issuerSubject, issuerTokenName } from './issuer-names.ts'
+import type { KeySchedule } from './key-schedule.ts'
+
+interface IssuerTokenParts {
+  readonly issuers: readonly { readonly issuer: Issuer; readonly keys: KeySchedule }[]
+  readonly clockSkewSeconds: number
+  /** Seconds since the epoch, with fractions. */
+  readonly now: () => number
+}
+
+type OpenIssuer = IssuerTokenParts['issuers'][number]
+
+/**
+ * Verifies tokens of other issuers. The unverified `iss` only chooses the issuer, by an exact match;
+ * then only the keys, algorithms and audiences of that issuer count.
+ */
+export function createIssuerTokens(parts: IssuerTokenParts): ForeignTokens {
+  const { clockSkewSeconds, now } = parts
+  const byIssuer = new Map(parts.issuers.map((each) => [each.issuer.issuer, each]))
+  const byName = new Map(parts.issuers.map((each) => [each.issuer.name, each]))
+
+  async function verify(
+    text: string,
+    { header, signingInput }: CompactToken,
+    claims: Readonly<Record<string, unknown>>,
+    { issuer, keys }: OpenIssuer,
+  ): Promise<VerifiedToken> {
+    refuseHeader(header, issuer)
+    const key = await findKey(header, keys, issuer)
+    if (!(await isSignedBy(text, key))) throw invalidToken('wrong signature')
+
+    const read = readIssuerClaims(claims, issuer)
+    const { issuedAt, notBefore } = read
+    if (issuedAt !== undefined && issuedAt > now() + clockSkewSeconds) {
+      throw invalidToken('issued in the future')
+    }
+    const verified = Object.freeze({
+      kind: 'issuer',
+      issuer: issuer.name,
+      caller: Object.freeze(read.caller),
+      userId: issuerSubject(issuer.issuer, read.subject),
+      key,
+      id: issuerTokenName(issuer.issuer, read.tokenId, signingInput),
+      expiresAt: read.expiresAt,
+      // The clock of another issuer may be ahead of ours.
+      notBefore: notBefore === undefined ? undefined : notBefore - clockSkewSeconds,
+      issuedAt: issuedAt === undefined ? 0 : Math.floor(issuedAt) * 1000,
+    } as const)
+    refuseLongLife(verified, issuer)
+    return verified
+  }
+
+  function refuseLongLife(token: VerifiedToken, { maxLifetimeSeconds, name }: Issuer): void {
+    const lifetime = excessiveLifetime(token, { maxLifetimeSeconds, clockSkewSeconds }, now())
+    if (lifetime === undefined) return
+    const reason = `lifetime ${lifetime} s, at most ${maxLifetimeSeconds} s is accepted (maxLifetimeSeconds of issuer ${name})`
+    throw new Refusal('token-too-long-lived', { reason })
+  }
+
+  return {
+    verify(text, compact) {
+      const claims = parseObject(compact.payload, keepExact)
+      const named = claims?.['iss']
+      const found = typeof named === 'string' ? byIssuer.get(named) : undefined
+      if (claims === undefined || found === undefined) return undefined
+      return verify(text, compact, claims, found)
+    },
+    keyProblem({ issuer = '', key }) {
+      const set = byName.get(issuer)?.keys.current()
+      if (set === undefined) return withoutKeys(issuer)
+      return set.has(key.identity) ? undefined : invalidToken('the key that signed it was removed')
+    },
+  }
+}
+
+/** An ID token or a logout token of the same issuer is for something else (RFC 8725 3.11). */
+function refuseHeader(header: CompactToken['header'], { typ: wanted }: Issuer): void {
+  if (bringsKey(header)) throw invalidToken('its header brings a key or an extension')
+  const typ = header['typ']
+  if (typ === undefined && wanted === undefined) return
+  const given = typeof typ === 'string' ? shortType(typ) : ''
+  const accepted = wanted === undefined ? ['jwt', 'at+jwt'] : [shortType(wanted)]
+  if (!accepted.includes(given)) throw invalidToken(`its typ is not ${accepted.join(' or ')}`)
+}
+
+/** RFC 7515 4.1.9: `application/` may be left out, and case has no meaning. */
+function shortType(typ: string): string {
+  return typ.toLowerCase().replace(/^application\//, '')
+}
+
+/**
+ * The key of a header. An unknown `kid` may be that of a new key, so keys are fetched, within the bounds
+ * of the schedule. If they cannot be, that is a fault: an outage must not send callers away as invalid.
+ */
+async function findKey(
+  { kid, alg }: CompactToken['header'],
+  keys: KeySchedule,
+  { name }: Issuer,
+): Promise<IssuerKey> {
+  if (kid !== undefined && typeof kid !== 'string') throw invalidToken('kid is not a text')
+  const known = keys.current()?.choose(kid, alg)
+  if (known !== undefined && known !== 'unknown') return known
+
+  if (known === 'unknown' || keys.current() === undefined) await keys.refresh()
+  const set = keys.current()
+  if (set === undefined) throw withoutKeys(name)
+  const found = set.choose(kid, alg)
+  if (found === 'unknown' && keys.isBehind()) {
+    throw new Fault('issuer', { reason: `issuer ${name} is unreachable, and its kid is unknown` })
+  }
+  if (found === undefined || found === 'unknown') throw invalidToken('no key for this header')
+  return found
+}
+
+function withoutKeys(name: string): Fault {
+  return new Fault('issuer', { reason: `issuer ${name} is unreachable, and its keys are too old` })
+}

@@ -18,6 +18,8 @@ interface Revocable {
   /** The user in the revocation list; not that of the caller if another issuer's users are meant. */
   readonly userId: string
   readonly issuedAt: number
+  /** Only logins, `user`, end together with those of every user. */
+  readonly kind: string
 }
 
 /**
@@ -77,8 +79,9 @@ export function createRevocations(
 
   return {
     check(token) {
-      const { id, issuedAt } = token
+      const { id, issuedAt, kind } = token
       if (marks.isRevoked(token) || tokens.has(id)) return 'revoked'
+      if (kind === 'user' && marks.isEveryoneRevoked(issuedAt)) return 'revoked'
       // Tokens without an issue time have 0, so 0 must not close the list for them.
       return closedUpTo > 0 && issuedAt <= closedUpTo ? 'unknown' : 'live'
     },

@@ -1,3 +1,10 @@
+/**
+ * As `userId` of a `UserRevocation`: every user, as far as tokens of logins are concerned, and not
+ * those of programs or of other issuers. IDs of accounts are numbers, so gateways that do not know
+ * this one store it, pass it on, and revoke nothing by it.
+ */
+export const everyUser = '*'
+
 /** Revokes every token of a user that was issued at or before a moment. */
 export interface UserRevocation {
   readonly kind: 'user'
@@ -32,6 +39,8 @@ export function userRevocation(
 interface UserMarks {
   /** Once true, it stays true until the mark expires. */
   isRevoked(token: MarkedToken): boolean
+  /** Whether a login at this moment is revoked together with those of every user. */
+  isEveryoneRevoked(issuedAt: number): boolean
   /** Whether every token that `revocation` covers is covered already. */
   has(revocation: UserRevocation | KeptToken): boolean
   mark(revocation: UserRevocation): void
@@ -62,6 +71,8 @@ export function createUserMarks(now: () => number): UserMarks {
   const marks = new Map<string, Mark>()
   /** By user. It counts only while its moment is exactly that of the mark. */
   const kept = new Map<string, KeptToken>()
+  /** That of `everyUser`, or -1: every request compares it. */
+  let everyoneBefore = -1
 
   function isRevoked({ id, userId, issuedAt }: MarkedToken): boolean {
     const mark = marks.get(userId)
@@ -72,6 +83,7 @@ export function createUserMarks(now: () => number): UserMarks {
 
   return {
     isRevoked,
+    isEveryoneRevoked: (issuedAt) => issuedAt <= everyoneBefore,
     has({ kind, userId, before, ...rest }) {
       if (before <= (marks.get(userId)?.before ?? -1)) return true
       if (kind === 'user') return false
@@ -91,6 +103,7 @@ export function createUserMarks(now: () => number): UserMarks {
         until: Math.max(until, known?.until ?? 0),
         learnedAt: Math.floor(now()),
       })
+      if (userId === everyUser) everyoneBefore = before
     },
     keep(exception) {
       const { userId, before } = exception
@@ -107,12 +120,14 @@ export function createUserMarks(now: () => number): UserMarks {
     forgetUntil(moment) {
       for (const [userId, { until }] of marks) if (until <= moment) marks.delete(userId)
       for (const [userId, { until }] of kept) if (until <= moment) kept.delete(userId)
+      if (!marks.has(everyUser)) everyoneBefore = -1
     },
-    issueTime(userId, readAt) {
-      const known = marks.get(userId)
-      if (known === undefined || known.before < readAt || known.learnedAt > readAt) return readAt
-      return known.before + 1
-    },
+    issueTime: (userId, readAt) =>
+      [userId, everyUser].reduce((time, each) => {
+        const known = marks.get(each)
+        if (known === undefined || known.before < readAt || known.learnedAt > readAt) return time
+        return Math.max(time, known.before + 1)
+      }, readAt),
     count: () => marks.size,
   }
 }

@@ -9,6 +9,7 @@ import {
   type Revocations,
 } from '../../src/token/revocations.ts'
 import { createTokens, revocationOf } from '../../src/token/tokens.ts'
+import { everyUser } from '../../src/token/user-marks.ts'
 import { testSecret, tokenOf } from '../support/tokens.ts'
 
 const caller: Caller = {
@@ -128,6 +129,41 @@ describe('the end of all tokens of a user', () => {
   })
 })
 
+describe('the end of all logins of every user', () => {
+  test('ends every token of a login, and none of a program or of another issuer', async () => {
+    const { clock, revocations, tokens, isTaken } = await setUp()
+    const before = (await tokens.issue(caller)).token
+    const others = ['service', 'issuer'].map((kind) => ({
+      ...{ id: kind, kind, userId: '43', issuedAt: noon },
+    }))
+    clock.ms += 5
+
+    endUser(revocations, clock.ms, everyUser)
+
+    expect(await isTaken(before)).toBe(false)
+    for (const other of others) expect(revocations.check(other)).toBe('live')
+  })
+
+  test('leaves a login that follows, also where the clock is behind', async () => {
+    const { clock, revocations, tokens, isTaken } = await setUp()
+    endUser(revocations, clock.ms + 1500, everyUser)
+    endUser(revocations, clock.ms + 1000)
+    clock.ms += 10
+
+    expect(await isTaken((await tokens.issue(caller)).token)).toBe(true)
+  })
+
+  test('is forgotten when every token that it revokes has expired', async () => {
+    const { clock, revocations } = await setUp()
+    endUser(revocations, noon, everyUser)
+
+    clock.ms += hour + 61_000
+    expect(revocations.entries()).toEqual([])
+    const old = { id: 'old', kind: 'user', userId: '42', issuedAt: noon }
+    expect(revocations.check(old)).toBe('live')
+  })
+})
+
 describe('a token that is kept when the others of its user are revoked', () => {
   const [before, until] = [noon, noon + hour]
   const mark = { kind: 'user', userId: '42', before, until } as const
@@ -138,7 +174,8 @@ describe('a token that is kept when the others of its user are revoked', () => {
   function checkAfter(...entries: readonly Revocation[]) {
     const revocations = createRevocations(() => noon)
     for (const entry of entries) revocations.add(entry)
-    return { first: revocations.check(first), second: revocations.check(second) }
+    const check = (token: typeof first) => revocations.check({ ...token, kind: 'user' })
+    return { first: check(first), second: check(second) }
   }
 
   test('stays good, and no other token does', () => {
@@ -153,6 +190,9 @@ describe('a token that is kept when the others of its user are revoked', () => {
 
   test('ends at a revocation of all tokens, later or earlier, in whichever order they arrive', () => {
     const later = { ...mark, before: before + 1 }
+    const everyone = { ...later, userId: everyUser }
+    expect(checkAfter(kept, mark, everyone).first).toBe('revoked')
+    expect(checkAfter({ ...everyone, before }, kept, mark).first).toBe('revoked')
     const earlier = { ...mark, before: before - 1 }
     expect(checkAfter(kept, mark, later).first).toBe('revoked')
     expect(checkAfter(later, kept, mark).first).toBe('revoked')
@@ -196,7 +236,7 @@ describe('a token that is kept when the others of its user are revoked', () => {
         for (const one of entries) {
           revocations.add(one)
           for (const each of tokens) {
-            const isRevoked = revocations.check(each) === 'revoked'
+            const isRevoked = revocations.check({ ...each, kind: 'user' }) === 'revoked'
             expect(isRevoked || !revoked.has(each.id)).toBe(true)
             if (isRevoked) revoked.add(each.id)
           }
@@ -204,7 +244,9 @@ describe('a token that is kept when the others of its user are revoked', () => {
         // Another gateway that reads what this one knows comes to the same.
         const copy = createRevocations(() => noon, { mostTokens: 9 })
         for (const one of revocations.entries()) copy.add(one)
-        for (const each of tokens) expect(copy.check(each)).toBe(revocations.check(each))
+        for (const each of tokens.map((one) => ({ ...one, kind: 'user' }))) {
+          expect(copy.check(each)).toBe(revocations.check(each))
+        }
       }),
       { numRuns: 2000 },
     )

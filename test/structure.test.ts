@@ -184,6 +184,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/files',
     'token',
   ],
+  'stores/sessions': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'token'],
   'stores/audit': ['stores', 'stores/database', 'stores/feed'],
   'stores/accounts': ['stores', 'stores/audit', 'stores/database', 'login', 'data-scope.ts'],
   'stores/login-log': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'login'],

@@ -15,6 +15,13 @@ interface LoginAttempt {
   readonly foreign: boolean
 }
 
+/** Sees each token that a login issues. Must not throw, and nothing waits for it. */
+export type OnIssued = (
+  issued: IssuedToken,
+  caller: Caller,
+  attempt: Pick<LoginAttempt, 'address' | 'userAgent'>,
+) => void
+
 interface LoginParts {
   readonly throttle: Throttle
   /** Whether the captcha was solved; always true in modes without captcha. */
@@ -24,6 +31,7 @@ interface LoginParts {
   readonly issueToken: (caller: Caller, readAt: number) => Promise<IssuedToken>
   readonly now: () => number
   readonly record: RecordAttempt
+  readonly onIssued: OnIssued
 }
 
 /**
@@ -43,7 +51,8 @@ export function createLogin(parts: LoginParts) {
     }
   }
 
-  async function pass({ body, address, foreign }: LoginAttempt): Promise<IssuedToken> {
+  async function pass(attempt: LoginAttempt): Promise<IssuedToken> {
+    const { body, address, foreign } = attempt
     const { throttle, checkCaptcha, verifyCredentials, issueToken } = parts
 
     await throttle.address({ address, foreign })
@@ -60,7 +69,9 @@ export function createLogin(parts: LoginParts) {
     if (caller === undefined) throw new Refusal('wrong-credentials')
     await guess.succeeded()
 
-    return issueToken(caller, readAt)
+    const issued = await issueToken(caller, readAt)
+    parts.onIssued(issued, caller, attempt)
+    return issued
   }
 }
 

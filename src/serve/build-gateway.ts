@@ -36,11 +36,13 @@ import { readClientContext } from '../stores/keys/pem-files.ts'
 import { createRedisSharedCounters } from '../stores/limits/redis-shared-counters.ts'
 import type { RedisClient } from '../stores/redis/redis.ts'
 import type { RevocationFeed } from '../stores/revocations/revocation-feed.ts'
+import type { SessionRecorder } from '../stores/sessions/session-recorder.ts'
 import { createAssertions } from '../token/assertions.ts'
 import { findLastingKey } from '../token/derived-keys.ts'
 import { revocationOf, type Tokens, type VerifiedToken } from '../token/tokens.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
+import { noteCallers } from './open-token-stores.ts'
 
 /** The request pipeline, and the check for forward-auth requests. */
 export async function buildGateway(
@@ -48,6 +50,7 @@ export async function buildGateway(
   {
     tokens,
     revocations,
+    sessions,
     policies,
     responses,
     redis,
@@ -65,6 +68,7 @@ export async function buildGateway(
   }: {
     tokens: Tokens
     revocations: RevocationFeed
+    sessions: SessionRecorder
     policies: Parameters<typeof createPipeline>[0]['policies']
     responses: OwnResponses
     redis: RedisClient | undefined
@@ -139,8 +143,11 @@ export async function buildGateway(
     crossSite,
     policies,
     observe: combineObservers(usage?.observe, shadow),
-    onIdentified: usage?.onIdentified,
-    revokeToken: (token: VerifiedToken) => revocations.revoke(revocationOf(token)),
+    onIdentified: noteCallers(sessions, usage?.onIdentified),
+    revokeToken(token: VerifiedToken) {
+      if (token.kind === 'user') sessions.ended(token)
+      return revocations.revoke(revocationOf(token))
+    },
     admit:
       record === undefined
         ? admit

@@ -26,6 +26,7 @@ import { createSharedLoginLog } from '../stores/login-log/shared-login-log.ts'
 import type { RedisClient } from '../stores/redis/redis.ts'
 import { createDerivedKeys, createLastingKey } from '../token/derived-keys.ts'
 import type { Tokens, VerifiedToken } from '../token/tokens.ts'
+import { openSessions, recordLogins } from './open-token-stores.ts'
 import { clock, type ServeOptions } from './options.ts'
 
 /** Waiting longer at shutdown does not bring an unreachable store back. */
@@ -89,6 +90,7 @@ export async function buildLogin(
   const loginLog = buildLoginLog({ config, log, now }, database, redis)
   closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, maxFlushMs)))
 
+  const sessions = openSessions({ config, log, now }, { ...facts, database }, closing)
   const login = createLogin({
     throttle,
     checkCaptcha: facts.captchaRequired
@@ -99,6 +101,7 @@ export async function buildLogin(
     issueToken: facts.tokens.issue,
     now,
     record: loginLog.record,
+    onIssued: recordLogins(sessions),
   })
   /** Later than the rest: the revocation list needs the database that login opens. */
   const responsesWith = (revokeOthers: (token: VerifiedToken) => Promise<'everywhere' | 'here'>) =>
@@ -119,7 +122,7 @@ export async function buildLogin(
       crossSite: facts.crossSite,
     })
 
-  return { responsesWith, seeded, database, loginLog }
+  return { responsesWith, seeded, database, loginLog, sessions }
 }
 
 /** With `logger.enableddb` off, it uses neither the table nor Redis. */

@@ -27,7 +27,7 @@ import {
   openTracing,
   openUsage,
 } from './open-records.ts'
-import { openRevocationFeed } from './open-revocation-feed.ts'
+import { openRevocationFeed } from './open-token-stores.ts'
 import { clock, type RunningPostern, type ServeOptions } from './options.ts'
 import { openAudit } from './records/open-audit.ts'
 
@@ -106,6 +106,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       shadow: shadow?.observe,
       tunnels,
       revocations: feed,
+      sessions: login.sessions,
       policies: policies.current,
       responses: login.responsesWith((token) =>
         feed.revokeUser(userRevocation(token.userId, mode), token),

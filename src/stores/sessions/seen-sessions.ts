@@ -1,0 +1,43 @@
+import type { VerifiedToken } from '../../token/tokens.ts'
+import type { SeenSession } from './session-store.ts'
+
+/** Which tokens were used since the last time. */
+interface SeenSessions {
+  /** Called for every request: one look-up by identity, because verified tokens are shared objects. */
+  readonly note: (token: VerifiedToken) => void
+  /** Returns what was noted, by kind, and forgets it. */
+  readonly take: () => Readonly<Record<'user' | 'service', readonly SeenSession[]>>
+}
+
+/** More tokens than a gateway remembers to have verified are used once each: not worth the memory. */
+const most = 20_000
+const MINUTE_MS = 60_000
+
+/** `now` gives milliseconds since the epoch. Notes tokens that we issued, and none of another issuer. */
+export function createSeenSessions(now: () => number): SeenSessions {
+  let seen = new Map<VerifiedToken, number>()
+  let last: VerifiedToken | undefined
+
+  return {
+    note(token) {
+      // A client that makes calls one after the other costs one comparison.
+      if (token === last) return
+      last = token
+      if (!seen.has(token) && seen.size < most) seen.set(token, now())
+    },
+    take() {
+      const taken = [...seen]
+      seen = new Map()
+      last = undefined
+      const of = (kind: VerifiedToken['kind']) =>
+        taken
+          .filter(([token]) => token.kind === kind)
+          .map(([{ id, userId }, at]) => ({ id, userId, seenAt: toMinute(at) }))
+      return { user: of('user'), service: of('service') }
+    },
+  }
+}
+
+export function toMinute(at: number): number {
+  return at - (at % MINUTE_MS)
+}

@@ -187,6 +187,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'stores/sessions': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'token'],
   'stores/audit': ['stores', 'stores/database', 'stores/feed'],
   'stores/accounts': ['stores', 'stores/audit', 'stores/database', 'login', 'data-scope.ts'],
+  'stores/services': ['stores/accounts', 'stores/audit', 'stores/database', 'token'],
   'stores/login-log': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'login'],
   'stores/usage': [
     'stores',
@@ -319,6 +320,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'cli/audit': ['cli', 'stores/audit', 'stores/database', 'suggest.ts'],
   'cli/logins': ['cli', 'login', 'stores/accounts', 'stores/database', 'stores/login-log'],
   'cli/roles': ['cli', 'cli/accounts', 'stores/accounts', 'stores/database', 'data-scope.ts'],
+  // Accounts of programs, and their tokens.
+  'cli/services': ['cli', 'cli/accounts', 'stores/', 'token', 'suggest.ts'],
   'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
   'cli/config': [
     'cli',

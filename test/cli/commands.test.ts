@@ -224,7 +224,7 @@ describe('a wrong command line', () => {
       ['policy', 'history', '--limit', '1.5'],
       '-limit: "1.5" is not a whole number of at least 1\n',
     ],
-    [['token', 'revoke'], 'postern: nothing to revoke: give --token or --user\n'],
+    [['token', 'revoke'], 'postern: nothing to revoke: give --token, --id or --user\n'],
   ])('%j is explained', async (argv, message) => {
     const { code, out, err } = await runCommand(argv)
 
@@ -307,6 +307,7 @@ describe('the start of the program', () => {
     policy: 'src/cli/commands/policy.ts',
     user: 'src/cli/commands/accounts.ts',
     role: 'src/cli/commands/roles.ts',
+    service: 'src/cli/commands/services.ts',
     token: 'src/cli/commands/accounts.ts',
     db: 'src/cli/commands/accounts.ts',
     login: 'src/cli/commands/logins.ts',

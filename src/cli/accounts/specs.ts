@@ -118,30 +118,36 @@ prints the signature, so the output is not a usable token.`,
 
 export const revokeSpec = {
   name: 'token revoke',
-  summary: 'revoke one token, or all tokens of a user',
+  summary: 'revoke one token, or all tokens of a user or service account',
   details: `Every gateway rejects the tokens within a second and closes connections that use them within 30
 seconds. The user can log in again at once; to prevent that, disable the account.`,
-  usage: ['--token TOKEN|- [OPTIONS]', '--user NAME|ID [OPTIONS]'],
+  usage: ['--token TOKEN|- [OPTIONS]', '--id ID [OPTIONS]', '--user NAME|ID [OPTIONS]'],
   arguments: [],
   options: {
     token: {
       value: 'TOKEN|-',
       description: 'revoke this token; - reads it from stdin and keeps it out of the shell history',
     },
+    id: {
+      value: 'ID',
+      description: 'revoke the service token with this ID, as "postern token list" shows it',
+    },
     user: {
       value: 'NAME|ID',
-      description: 'revoke all tokens of this user; an ID also works for a deleted account',
+      description:
+        'revoke all tokens of this user or service account; an ID also works for a deleted account',
     },
     ...common,
   },
   exitCodes: {
     0: 'revoked',
-    1: 'not a token of this gateway, or unknown user',
+    1: 'not a token of this gateway, or unknown ID or user',
     3: exitCodes[3],
     5: exitCodes[5],
   },
   examples: [
     'postern token revoke --token - < token.txt',
+    'postern token revoke --id 019e0c2f-6f3a-7c21-9d5e-8a4b1c0d2e3f',
     'postern token revoke --user alice',
     'postern token revoke --user 42',
   ],

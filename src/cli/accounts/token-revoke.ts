@@ -15,21 +15,21 @@ import {
   type TokenSettings,
   tokenSettings,
 } from './token-command.ts'
+import { revokeById } from './token-revoke-id.ts'
 
 /** Revokes tokens on every gateway. */
 export const tokenRevoke: Run<typeof revokeSpec> = async ({ options }, io) => {
-  const { token, user } = options
-  if (token === undefined && user === undefined) {
-    throw new UsageError('nothing to revoke: give --token or --user')
-  }
-  if (token !== undefined && user !== undefined) {
-    throw new UsageError('--token and --user cannot be combined')
-  }
+  const { token, user, id } = options
+  const given = [token, user, id].filter((option) => option !== undefined)
+  if (given.length === 0) throw new UsageError('nothing to revoke: give --token, --id or --user')
+  if (given.length > 1) throw new UsageError('--token, --id and --user cannot be combined')
   const settings = tokenSettings(options.config, io)
   const revoked =
-    token === undefined
-      ? await revokeUser(user ?? '', settings, io)
-      : await revokeToken(await readToken(token, io), settings, io)
+    token !== undefined
+      ? await revokeToken(await readToken(token, io), settings, io)
+      : id !== undefined
+        ? await revokeById(id, settings, io)
+        : await revokeUser(user ?? '', settings, io)
   if (revoked === undefined) return exitCodes.no
   if (options.output === 'json') io.out(json(revoked))
   return 0

@@ -10,6 +10,7 @@ import {
   roleSpec,
 } from '../accounts/specs.ts'
 import { type Command, command } from './run-command.ts'
+import { serviceTokenCommands } from './services.ts'
 
 export const userCommands: readonly Command[] = [
   command(addSpec, async () => (await import('../accounts/user.ts')).userAdd),
@@ -21,6 +22,7 @@ export const userCommands: readonly Command[] = [
 ]
 
 export const tokenCommands: readonly Command[] = [
+  ...serviceTokenCommands,
   command(inspectSpec, async () => (await import('../accounts/token-inspect.ts')).tokenInspect),
   command(revokeSpec, async () => (await import('../accounts/token-revoke.ts')).tokenRevoke),
 ]

@@ -42,8 +42,13 @@ export const groups: readonly Group[] = [
     commands: async () => (await import('./roles.ts')).roleCommands,
   },
   {
+    name: 'service',
+    summary: 'manage the accounts of programs',
+    commands: async () => (await import('./services.ts')).serviceCommands,
+  },
+  {
     name: 'token',
-    summary: 'inspect and revoke tokens',
+    summary: 'issue, list, inspect and revoke tokens',
     commands: async () => (await import('./accounts.ts')).tokenCommands,
   },
   {

@@ -9,6 +9,8 @@ export interface NewAccount {
   readonly username: string
   readonly roleKey: string
   readonly passwordHash: string
+  /** Absent: it may log in. */
+  readonly enabled?: boolean
 }
 
 interface NewRole {
@@ -18,11 +20,11 @@ interface NewRole {
   readonly admin: boolean
 }
 
-/** Adds an enabled account, unless its name is taken or its role does not exist. */
+/** Adds an account, unless its name is taken or its role does not exist. */
 export async function insertAccount(
   inside: Transaction<Schema>,
   { users, roles }: TableShapes,
-  { username, roleKey, passwordHash }: NewAccount,
+  { username, roleKey, passwordHash, enabled: open = true }: NewAccount,
 ): Promise<{ readonly userId: string } | 'name-taken' | 'no-such-role'> {
   await lockAccounts(inside)
   const roleId = await liveRoleId(inside, roles, roleKey)
@@ -31,7 +33,12 @@ export async function insertAccount(
   if (await isTaken(inside, users, username)) return 'name-taken'
 
   const described = { phone: '', avatar: '', sex: '', email: '', remark: '' }
-  const placed = { role_id: roleId, dept_id: '0', post_id: '0', status: status.enabled }
+  const placed = {
+    role_id: roleId,
+    dept_id: '0',
+    post_id: '0',
+    status: open ? status.enabled : status.disabled,
+  }
   const named = { username, nick_name: username, password: passwordHash }
   return inside
     .insertInto('sys_user')

@@ -4,7 +4,7 @@ import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
-import { accountOf, status } from './account-queries.ts'
+import { accountOf, isService, status } from './account-queries.ts'
 import { createBounded } from './bounded.ts'
 import { toProfile } from './profile.ts'
 
@@ -28,10 +28,13 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
   const bounded = createBounded(timeoutMs)
 
   async function find(username: string): Promise<Account | undefined> {
-    const row = await accountOf(db, await shapes(), username)
+    const shape = await shapes()
+    const row = await accountOf(db, shape, username)
       .select(['u.username', 'u.password', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
       .select(sql<string>`u.user_id::text`.as('user_id'))
       .select(sql<string>`r.role_id::text`.as('role_id'))
+      // Whatever go-admin wrote into its row: programs get tokens from operators only.
+      .where(({ not }) => not(isService(shape)))
       .executeTakeFirst()
 
     // The policy decides by role key: without one it cannot decide.

@@ -1,0 +1,24 @@
+import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
+import type { Database } from '../../stores/database/database.ts'
+import { createServiceDirectory } from '../../stores/services/service-directory.ts'
+import { didYouMean } from '../../suggest.ts'
+import { noSuchRole } from '../accounts/unknown-name.ts'
+import { decline } from '../declined.ts'
+
+/** Says that no service account has this name, and what to do. */
+export async function declineService(name: string, database: Database): Promise<never> {
+  const isUser = (await createAccountDirectory(database).idsOf(name)).length > 0
+  if (isUser) {
+    decline(
+      `${name} is a user, not a service account: users log in, and "postern user" changes them`,
+    )
+  }
+  const names = (await createServiceDirectory(database).list()).map((service) => service.name)
+  const hint = didYouMean(name, names) || ': "postern service list" shows all service accounts'
+  return decline(`service account ${JSON.stringify(name)} does not exist${hint}`)
+}
+
+/** Says that no role has this key, and what to do. */
+export async function declineRole(role: string, database: Database): Promise<never> {
+  return decline(noSuchRole(role, await createAccountDirectory(database).roleKeys()))
+}

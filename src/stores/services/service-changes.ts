@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto'
+import { sql, type Transaction } from 'kysely'
+import { insertAccount, liveRoleId } from '../accounts/account-insert.ts'
+import { isService, liveAccounts } from '../accounts/account-queries.ts'
+import { underAccountsLock } from '../accounts/accounts-lock.ts'
+import { type Actor, appendAudit } from '../audit/audit.ts'
+import type { Database } from '../database/database.ts'
+import type { Schema } from '../database/schema.ts'
+import { deletedMark } from '../database/soft-delete.ts'
+import { isStorable } from '../database/storable-text.ts'
+import type { TableShapes } from '../database/table-shapes.ts'
+import { requireServiceTables } from './service-tables.ts'
+
+interface NewService {
+  readonly name: string
+  readonly roleKey: string
+  readonly note: string
+}
+
+/** The id of the changed account. */
+interface Changed {
+  readonly userId: string
+}
+
+/** How operators change service accounts. Every error of the driver becomes a Fault. */
+interface ServiceChanges {
+  add(service: NewService): Promise<Changed | 'name-taken' | 'no-such-role'>
+  /** The caller then revokes the tokens of the account, because tokens carry the role. */
+  setRole(name: string, roleKey: string): Promise<Changed | 'no-such-service' | 'no-such-role'>
+  /** Deletes the account as go-admin does: the row stays and is marked. */
+  remove(name: string): Promise<Changed | 'no-such-service'>
+}
+
+/**
+ * A service account is a row of `sys_user`, so that its id never collides with that of a person, and a
+ * row of `postern_service_account`, which keeps it from logging in. A change and its audit row are one
+ * transaction.
+ */
+export function createServiceChanges(database: Database, actor: Actor): ServiceChanges {
+  function change<Result>(work: (inside: Inside, shapes: TableShapes) => Promise<Result>) {
+    return underAccountsLock(database, (inside, shapes) => {
+      requireServiceTables(shapes)
+      return work(inside, shapes)
+    })
+  }
+
+  return {
+    add: ({ name, roleKey, note }) =>
+      change(async (inside, shapes) => {
+        const account = { username: name, roleKey, passwordHash: unusable(), enabled: false }
+        const added = await insertAccount(inside, shapes, account)
+        if (typeof added === 'string') return added
+        const { userId } = added
+        await sql`insert into postern_service_account (user_id, note)
+          values (${userId}::bigint, ${note})`.execute(inside)
+        const after = { userId, role: roleKey, note }
+        await appendAudit(inside, shapes, [{ actor, action: 'service.add', subject: name, after }])
+        return { userId }
+      }),
+    setRole: (name, roleKey) =>
+      change(async (inside, shapes) => {
+        const service = await find(inside, shapes, name)
+        if (service === undefined) return 'no-such-service'
+        const roleId = await liveRoleId(inside, shapes.roles, roleKey)
+        if (roleId === undefined) return 'no-such-role'
+        const { userId } = service
+        await update(inside, userId, { role_id: roleId })
+        const [before, after] = [{ role: service.roleKey }, { role: roleKey }]
+        const entry = { actor, action: 'service.role', subject: name, before, after } as const
+        await appendAudit(inside, shapes, [entry])
+        return { userId }
+      }),
+    remove: (name) =>
+      change(async (inside, shapes) => {
+        const service = await find(inside, shapes, name)
+        if (service === undefined) return 'no-such-service'
+        const { userId, roleKey: role } = service
+        await update(inside, userId, { deleted_at: deletedMark(shapes.users) })
+        const before = { userId, role }
+        const entry = { actor, action: 'service.remove', subject: name, before } as const
+        await appendAudit(inside, shapes, [entry])
+        return { userId }
+      }),
+  }
+}
+
+type Inside = Transaction<Schema>
+
+async function find(inside: Inside, shapes: TableShapes, name: string) {
+  // No account has a name that no column can hold; the server would report an error.
+  if (!isStorable(name)) return undefined
+  const row = await liveAccounts(inside, shapes)
+    .select('r.role_key')
+    .select(sql<string>`u.user_id::text`.as('user_id'))
+    .where('u.username', '=', name)
+    .where(isService(shapes))
+    .orderBy('u.user_id')
+    .executeTakeFirst()
+  return row && { userId: row.user_id, roleKey: row.role_key ?? '' }
+}
+
+/** Also dates the tokens issued so far as revoked, for lists that cannot ask Redis. */
+async function update(
+  inside: Inside,
+  userId: string,
+  values: { readonly role_id: string } | { readonly deleted_at: unknown },
+): Promise<void> {
+  await inside
+    .updateTable('sys_user')
+    .set({ ...values, updated_at: sql`now()` })
+    .where('user_id', '=', userId)
+    .execute()
+  await sql`update postern_service_token
+    set revoked_ms = (extract(epoch from clock_timestamp()) * 1000)::bigint
+    where user_id = ${userId}::bigint and revoked_ms is null`.execute(inside)
+}
+
+/** Not a hash, so no password matches. Random, should another product hash it. */
+function unusable(): string {
+  return `!${randomBytes(24).toString('base64url')}`
+}

@@ -1,0 +1,78 @@
+import { sql } from 'kysely'
+import type { Caller } from '../../token/caller.ts'
+import { isService, liveAccounts } from '../accounts/account-queries.ts'
+import type { Database } from '../database/database.ts'
+import { withFaults } from '../database/database-fault.ts'
+import { isStorable } from '../database/storable-text.ts'
+import { requireServiceTables } from './service-tables.ts'
+
+/** A service account as operators see it. The role key is empty when the role is missing. */
+interface ServiceAccount {
+  readonly userId: string
+  readonly name: string
+  readonly roleKey: string
+  readonly note: string
+  readonly createdAt: Date
+}
+
+/** Which service accounts exist. Every error of the driver becomes a Fault. */
+interface ServiceDirectory {
+  list(): Promise<readonly ServiceAccount[]>
+  /** Whom a token of this service names. */
+  callerOf(name: string): Promise<Caller | 'no-such-service' | 'no-role'>
+}
+
+export function createServiceDirectory({ db, shapes }: Database): ServiceDirectory {
+  async function list(): Promise<readonly ServiceAccount[]> {
+    const shape = await shapes()
+    requireServiceTables(shape)
+    const details = sql<{
+      user_id: string
+      note: string
+      created_at: Date
+    }>`postern_service_account`
+    const rows = await liveAccounts(db, shape)
+      .innerJoin(details.as('s'), 's.user_id', 'u.user_id')
+      .select(['u.username', 'r.role_key', 's.note', 's.created_at'])
+      .select(sql<string>`u.user_id::text`.as('user_id'))
+      .orderBy('u.user_id')
+      .execute()
+    return rows.map((row) => ({
+      userId: row.user_id,
+      name: row.username ?? '',
+      roleKey: row.role_key ?? '',
+      note: row.note,
+      createdAt: row.created_at,
+    }))
+  }
+
+  async function callerOf(name: string): Promise<Caller | 'no-such-service' | 'no-role'> {
+    const shape = await shapes()
+    const row = await liveAccounts(db, shape)
+      .select(['r.role_key', 'r.role_name', 'r.data_scope'])
+      .select(sql<string>`u.user_id::text`.as('user_id'))
+      .select(sql<string>`r.role_id::text`.as('role_id'))
+      .where('u.username', '=', name)
+      .where(isService(shape))
+      .orderBy('u.user_id')
+      .executeTakeFirst()
+    if (row === undefined) return 'no-such-service'
+    // The policy decides by role key: without one it cannot decide.
+    if (!row.role_key) return 'no-role'
+    return {
+      userId: row.user_id,
+      roleId: row.role_id,
+      roleKey: row.role_key,
+      roleName: row.role_name ?? '',
+      username: name,
+      dataScope: row.data_scope ?? '',
+    }
+  }
+
+  return {
+    list: () => withFaults(list),
+    // No account has a name that no column can hold; the server would report an error.
+    callerOf: async (name) =>
+      isStorable(name) ? withFaults(() => callerOf(name)) : 'no-such-service',
+  }
+}

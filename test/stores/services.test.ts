@@ -1,0 +1,135 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
+import { createAccounts } from '../../src/stores/accounts/accounts.ts'
+import { seedRoles } from '../../src/stores/accounts/seed.ts'
+import type { Database } from '../../src/stores/database/database.ts'
+import { createServiceChanges } from '../../src/stores/services/service-changes.ts'
+import { createServiceDirectory } from '../../src/stores/services/service-directory.ts'
+import { createServiceTokens } from '../../src/stores/services/service-tokens.ts'
+import { laterEra } from './go-admin-tables.ts'
+import { type RunningDatabase, testDatabases } from './test-databases.ts'
+
+const actor = { kind: 'operator', name: 'ada', origin: 'host-1' } as const
+const hour = 3_600_000
+
+function openOn(database: Database) {
+  return {
+    database,
+    changes: createServiceChanges(database, actor),
+    directory: createServiceDirectory(database),
+    tokens: createServiceTokens(database, actor),
+  }
+}
+
+function tokenFor(userId: string, id: string) {
+  const issuedAt = Date.now()
+  const times = { issuedAt, expiresAt: issuedAt + hour }
+  return { id, userId, roleKey: 'editor', note: 'n', kid: undefined, issuedBy: 'ada', ...times }
+}
+
+describe.each(testDatabases())('service accounts in $name', ({ start }) => {
+  let server: RunningDatabase
+  beforeAll(async () => {
+    server = await start()
+  })
+  afterAll(() => server.stop())
+
+  describe.each([
+    ['today', []],
+    ['of go-admin after v2.4', laterEra],
+  ])('with tables %s', (_, statements) => {
+    async function fresh() {
+      const database = await server.fresh(...statements)
+      await seedRoles(database)
+      return openOn(database)
+    }
+
+    test('are found by their name and never by a login', async () => {
+      const { database, changes, directory } = await fresh()
+
+      const added = await changes.add({ name: 'ci', roleKey: 'editor', note: 'a note' })
+      // As another product could: the row alone keeps the account from logging in.
+      await sql`update sys_user set status = '2' where username = 'ci'`.execute(database.db)
+
+      expect(added).toEqual({ userId: '1' })
+      expect(await directory.callerOf('ci')).toMatchObject({ userId: '1', roleKey: 'editor' })
+      expect(await createAccounts(database).findByUsername('ci')).toBeUndefined()
+      expect(await createAccounts(database).profile('1')).toMatchObject({
+        user: { username: 'ci' },
+      })
+      const users = createAccountChanges(database, actor)
+      expect(await users.setEnabled('ci', true)).toBe('service-account')
+      expect(await users.setPassword('ci', 'hash')).toBe('service-account')
+    })
+
+    test('share the names of people, and change once for each audit row', async () => {
+      const { database, changes, directory } = await fresh()
+      const users = createAccountChanges(database, actor)
+      await users.add({ username: 'ann', roleKey: 'viewer', passwordHash: 'h' })
+
+      expect(await changes.add({ name: 'ann', roleKey: 'editor', note: '' })).toBe('name-taken')
+      expect(await changes.add({ name: 'ci', roleKey: 'king', note: '' })).toBe('no-such-role')
+      expect(await changes.setRole('ann', 'editor')).toBe('no-such-service')
+      expect(await changes.remove('ann')).toBe('no-such-service')
+      expect(await directory.callerOf('ann')).toBe('no-such-service')
+      const { userId } = (await changes.add({ name: 'ci', roleKey: 'editor', note: 'a' })) as {
+        userId: string
+      }
+      expect(await changes.setRole('ci', 'king')).toBe('no-such-role')
+      expect(await changes.setRole('ci', 'viewer')).toEqual({ userId })
+      expect(await directory.list()).toMatchObject([{ userId, name: 'ci', roleKey: 'viewer' }])
+      expect(await changes.remove('ci')).toEqual({ userId })
+      expect(await directory.list()).toEqual([])
+      expect(await changes.add({ name: 'ci', roleKey: 'editor', note: '' })).not.toEqual({ userId })
+
+      const { rows } = await sql<{ action: string; before: string; after: string }>`
+        select action, before, after from postern_audit where subject = 'ci' order by id`.execute(
+        database.db,
+      )
+      expect(rows.map(({ action }) => action)).toEqual([
+        ...['service.add', 'service.role', 'service.remove', 'service.add'],
+      ])
+      expect(rows.map(({ before }) => JSON.parse(before ?? 'null'))).toEqual([
+        ...[null, { role: 'editor' }, { userId, role: 'viewer' }, null],
+      ])
+    })
+
+    test('keep their tokens listed, newest first, also after they were removed', async () => {
+      const { changes, tokens } = await fresh()
+      await changes.add({ name: 'ci', roleKey: 'editor', note: '' })
+      await tokens.add(tokenFor('1', 'one'), 'ci')
+      await tokens.add({ ...tokenFor('1', 'two'), issuedAt: Date.now() + 5, kid: 'k' }, 'ci')
+
+      expect(await tokens.list()).toMatchObject([
+        { id: 'two', service: 'ci', kid: 'k', seenAt: undefined, revokedAt: undefined },
+        { id: 'one', service: 'ci', kid: undefined, issuedBy: 'ada', note: 'n' },
+      ])
+      expect(await tokens.list('other')).toEqual([])
+      const one = await tokens.find('one')
+      if (one !== undefined) await tokens.revoked(one)
+      expect((await tokens.find('one'))?.revokedAt).toBeGreaterThan(0)
+      expect((await tokens.find('two'))?.revokedAt).toBeUndefined()
+      await changes.remove('ci')
+      expect((await tokens.list('ci')).map(({ revokedAt }) => typeof revokedAt)).toEqual([
+        ...['number', 'number'],
+      ])
+    })
+  })
+
+  test('say how to create their tables', async () => {
+    const { database } = openOn(await server.fresh())
+    const { optional, ...shapes } = await database.shapes()
+    const left = new Set([...optional].filter((name) => !name.startsWith('postern_service')))
+    const { changes, directory, tokens } = openOn({
+      ...database,
+      shapes: async () => ({ ...shapes, optional: left }),
+    })
+
+    const missing = /table postern_service_account is missing: run "postern db migrate"/
+    await expect(changes.remove('ci')).rejects.toThrow(missing)
+    await expect(directory.list()).rejects.toThrow(missing)
+    await expect(tokens.list()).rejects.toThrow(missing)
+    expect(await directory.callerOf('ci')).toBe('no-such-service')
+  })
+})

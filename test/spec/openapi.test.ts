@@ -1,0 +1,284 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { listOwnEndpoints } from '../../src/admission/own-endpoints.ts'
+import { Fault } from '../../src/errors.ts'
+import { createOpsServer, type OpsServerParts } from '../../src/http/ops-server.ts'
+import { readOpenApi } from '../../src/openapi/document.ts'
+import { type DocumentedAnswer, documentedOperations } from '../support/documented.ts'
+import { ask, asked, type ContractName, contractNames, contracts } from '../support/forward-auth.ts'
+import { mountKeys, newKey } from '../support/keys.ts'
+import { goodLogin, postLogin } from '../support/log-in.ts'
+import { type RawAnswer, request, sendRaw } from '../support/raw-client.ts'
+import { startReplicas, tokenFrom } from '../support/session-replicas.ts'
+import { startPostern, type TestPostern } from '../support/start-postern.ts'
+import { tokenOf } from '../support/tokens.ts'
+
+const file = 'docs/openapi.yaml'
+const operations = documentedOperations(file)
+const json = 'Content-Type: application/json'
+
+function operation(name: string) {
+  const found = operations.find((each) => each.name === name)
+  if (found === undefined) throw new Error(`${file} has no ${name}`)
+  return found
+}
+
+const namesOf = (tag: string) =>
+  operations.filter(({ tags }) => tags.includes(tag)).map(({ name }) => name)
+
+/** What the tests have seen of each operation. */
+const seen = new Map<string, Set<string>>()
+
+/** Expects that the document has this answer, in its form, under this operation. */
+function expectDocumented(name: string, answer: DocumentedAnswer): void {
+  const shown = `${name}: ${answer.status} ${answer.body.slice(0, 200)}`
+  expect(operation(name).misfits(answer), shown).toEqual([])
+  seen.set(name, (seen.get(name) ?? new Set()).add(String(answer.status)))
+}
+
+async function onOpsPort({ opsPort }: TestPostern, path: string): Promise<RawAnswer> {
+  const { answers } = await sendRaw(opsPort, request(`GET ${path}`, []))
+  const [answer] = answers
+  if (answer === undefined) throw new Error(`no answer to ${path}`)
+  return answer
+}
+
+describe('docs/openapi.yaml', () => {
+  test('is read without a problem or a note, and has the version of the program', async () => {
+    const { version, notes, operations: read } = await readOpenApi({ path: file, name: file })
+    const { version: program } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+    expect({ version, notes }).toEqual({ version: '3.1.0', notes: [] })
+    expect(read.map(({ method, path }) => `${method} ${path}`)).toEqual(
+      operations.map(({ name }) => name),
+    )
+    expect(readFileSync(file, 'utf8')).toContain(`\n  version: ${program}\n`)
+  })
+
+  test('has every own endpoint of the public port, and no other', () => {
+    const gateway = 'gateway'
+    const own = listOwnEndpoints({
+      ...{ logout: gateway, profile: gateway, password: gateway },
+      captchaAlias: true,
+    })
+    // `OPTIONS *` has no path that OpenAPI could name.
+    const named = own.filter(({ path }) => path !== '*')
+
+    expect(namesOf('public').toSorted()).toEqual(
+      named.map(({ allow, path }) => `${allow} ${path}`).toSorted(),
+    )
+    for (const { allow, path, open } of named) {
+      expect(operation(`${allow} ${path}`).needsToken, path).toBe(!open)
+    }
+  })
+
+  test('has every endpoint of the ops port and of forward-auth, and no other', async () => {
+    const server = opsServer()
+    await server.ready()
+    const printed = server.printRoutes({ commonPrefix: false })
+    const served = [...printed.matchAll(/(\/\S+) \(GET, HEAD\)/g)].map(([, path]) => `GET ${path}`)
+    await server.close()
+
+    expect(served.length).toBe(printed.match(/\(/g)?.length)
+    expect(namesOf('ops').toSorted()).toEqual(served.toSorted())
+    const checks = contractNames.map((name) => checkOf[name])
+    expect(namesOf('forward-auth').toSorted()).toEqual(checks.toSorted())
+  })
+})
+
+describe('the running gateway answers as docs/openapi.yaml says', () => {
+  test('on the public port', async () => {
+    // An account of its own: the database is that of all tests.
+    const user = await (await startReplicas({})).addUser()
+    const postern = await startPostern({
+      config: {
+        application: { mode: 'dev' },
+        captcha: { alias: true },
+        tokens: { service: { enabled: true } },
+        login: { perAddressPerMinute: 1000, captchaPerAddressPerMinute: 2 },
+      },
+    })
+    const post = (path: string, token: string, fields: unknown) =>
+      postern.call(`POST ${path}`, { token, headers: [json], body: JSON.stringify(fields) })
+
+    const login = 'POST /api/v1/login'
+    const good = goodLogin(postern)
+    expect(operation(login).acceptsBody(good)).toBe(true)
+    expect(operation(login).acceptsBody({ ...good, code: '' })).toBe(false)
+    expectDocumented(login, await postLogin(postern, good))
+    expectDocumented(login, await postLogin(postern, {}))
+    for (let turn = 0; turn < 6; turn++) {
+      expectDocumented(login, await postLogin(postern, { ...good, username: 'nobody' }))
+    }
+
+    for (const captcha of ['GET /api/v1/getCaptcha', 'GET /api/v1/captcha']) {
+      expectDocumented(captcha, await postern.call(captcha))
+    }
+    for (const captcha of ['GET /api/v1/getCaptcha', 'GET /api/v1/captcha']) {
+      const limited = await postern.call(captcha)
+      expect(limited.json()).toMatchObject({ code: 429 })
+      expectDocumented(captcha, limited)
+    }
+
+    const [token, service] = [
+      await tokenFrom(postern, user),
+      tokenOf('editor', { kind: 'service' }),
+    ]
+    const profile = 'GET /api/v1/user/profile'
+    expectDocumented(profile, await postern.call(profile))
+    expectDocumented(profile, await postern.call(profile, { token }))
+    expectDocumented(profile, await postern.call(profile, { token: tokenOf('x') }))
+
+    const password = '/api/v1/user/password'
+    const fields = { oldPassword: user.password, newPassword: 'words and words' }
+    const change = `POST ${password}`
+    expect(operation(change).acceptsBody(fields)).toBe(true)
+    expect(operation(change).acceptsBody({ newPassword: 'words and words' })).toBe(false)
+    const codes: unknown[] = []
+    for (const answer of [
+      await postern.call(change, { body: '' }),
+      await post(password, token, {}),
+      await post(password, token, { ...fields, newPassword: 'password' }),
+      await post(password, service, fields),
+      await post(password, token, fields),
+    ]) {
+      expectDocumented(change, answer)
+      codes.push((answer.json() as { code: number }).code)
+    }
+    expect(codes).toEqual([401, 400, 400, 403, 200])
+    const wrong = { oldPassword: 'wrong', newPassword: 'more and more words' }
+    const answers: RawAnswer[] = []
+    for (let turn = 0; turn < 6; turn++) answers.push(await post(password, token, wrong))
+    for (const answer of answers) expectDocumented(change, answer)
+    expect(answers.at(-1)?.json()).toMatchObject({ code: 429 })
+
+    const logout = 'POST /api/v1/logout'
+    expectDocumented(logout, await postern.call(logout, { token, body: '' }))
+    expectDocumented(logout, await postern.call(logout, { token, body: '' }))
+  })
+
+  test('on the public port, to malformed requests', async () => {
+    const postern = await startPostern({ config: { captcha: { alias: true } } })
+    const token = tokenOf('editor')
+
+    for (const name of namesOf('public')) {
+      const body = name.startsWith('POST') ? { body: '' } : {}
+      const call = (headers: readonly string[], query = '') =>
+        postern.call(`${name}${query}`, { token, headers, ...body })
+      expectDocumented(name, await call(['Host: other.test']))
+      expectDocumented(name, await call(['Expect: magic']))
+      expectDocumented(name, await call([], `?x=${'x'.repeat(9000)}`))
+      expectDocumented(name, await call([`X-Large: ${'x'.repeat(40_000)}`]))
+    }
+  })
+
+  test('on the public port, where a part fails', async () => {
+    const errors = [new Fault('database'), new TypeError('a bug of this test')]
+    const postern = await startPostern({
+      config: { application: { mode: 'dev' } },
+      verifyCredentials: async () => {
+        throw errors.shift() ?? new Error('asked too often')
+      },
+    })
+
+    for (const status of [503, 500]) {
+      const answer = await postLogin(postern, goodLogin(postern))
+      expect(answer.status).toBe(status)
+      expectDocumented('POST /api/v1/login', answer)
+    }
+  })
+
+  test('on the ops port', async () => {
+    const { directory } = await mountKeys({ 'a.pem': newKey('ES256').privatePem })
+    const jwt = { secret: undefined, keyDirectory: directory }
+    const postern = await startPostern({ config: { jwt } })
+
+    for (const name of namesOf('ops')) {
+      const [, path = ''] = name.split(' ')
+      expectDocumented(name, await onOpsPort(postern, path))
+    }
+    const verbose = await onOpsPort(postern, '/readyz?verbose')
+    expectDocumented('GET /readyz', verbose)
+    expect(Object.keys(verbose.json() as object).length).toBeGreaterThan(3)
+    const keys = await onOpsPort(postern, '/.well-known/jwks.json')
+    expect(keys.json()).toMatchObject({ keys: [{ kid: 'a', alg: 'ES256' }] })
+  })
+
+  test('on the ops port, where it is not ready and does not know its keys', async () => {
+    const problems = [{ name: 'policy', problem: 'no policy is loaded' }]
+    const server = opsServer({
+      readiness: () => ({ ready: false, revision: null, problems }),
+      publicKeys: async () => undefined,
+    })
+
+    for (const path of ['/readyz', '/.well-known/jwks.json']) {
+      const { statusCode: status, body, headers } = await server.inject(path)
+      const header = (name: string) => headers[name]?.toString()
+      expect(status).toBe(503)
+      expectDocumented(`GET ${path}`, { status, body, header })
+    }
+    await server.close()
+  })
+
+  test.each(contractNames)('to a forward-auth request of %s', async (name) => {
+    const limited = { path: '/limited', upstream: 'backend', limit: { requests: 1, seconds: 3600 } }
+    const postern = await startPostern({
+      config: asked(),
+      routes: [{ path: '/api', upstream: 'backend' }, limited],
+      rules: ['editor, /*, GET'],
+    })
+    const check = async (
+      target: string,
+      options: { as?: string; method?: string; headers?: string[] } = {},
+    ) => {
+      const { as, method = 'GET', headers = [] } = options
+      const { line, headers: own } = contracts[name](method, target)
+      const sent = { headers: [...own, ...headers], ...(as !== undefined && { as }) }
+      return ask(postern, line, sent)
+    }
+
+    const statuses: number[] = []
+    for (const answer of [
+      await check('/api/a', { as: 'editor' }),
+      await check('/api//a', { as: 'editor' }),
+      await check('/api/a'),
+      await check('/api/a', { as: 'viewer' }),
+      await check('/api/v1/login', { as: 'editor' }),
+      await check('/api/a', { as: 'editor', method: 'TRACE' }),
+      await check(`/api/${'x'.repeat(9000)}`, { as: 'editor' }),
+      await check('/api/a', { as: 'editor', headers: ['Expect: magic'] }),
+      await check('/limited', { as: 'editor' }),
+      await check('/limited', { as: 'editor' }),
+      await check('/api/a', { as: 'editor', headers: [`X-Large: ${'x'.repeat(40_000)}`] }),
+    ]) {
+      expectDocumented(checkOf[name], answer)
+      statuses.push(answer.status)
+    }
+    expect(statuses).toEqual([200, 400, 401, 403, 404, 405, 414, 417, 200, 429, 431])
+  })
+
+  test('and every documented status occurs, but for those that need a slow or broken part', () => {
+    const unseen = operations.flatMap(({ name, statuses }) =>
+      statuses.filter((status) => !seen.get(name)?.has(status)).map((each) => `${name} ${each}`),
+    )
+
+    // 408 takes the timeout of a body, 413 a flood of chunk extensions, 500 a bug, 503 an outage.
+    expect(unseen.filter((each) => !/ (?:408|413|500|503)$/.test(each))).toEqual([])
+    expect(seen.get('POST /api/v1/login')).toContain('503')
+  })
+})
+
+function opsServer(parts: Partial<OpsServerParts> = {}) {
+  return createOpsServer({
+    ...{ version: '', mode: '', publicKeys: () => [] },
+    readiness: () => ({ ready: true, revision: null, problems: [] }),
+    metrics: { contentType: '', text: async () => '' },
+    ...parts,
+  })
+}
+
+const checkOf: Readonly<Record<ContractName, string>> = {
+  nginx: 'GET /auth/nginx',
+  traefik: 'GET /auth/traefik',
+  envoy: 'GET /auth/envoy/{path}',
+}

@@ -33,6 +33,12 @@ export function dataScopeName(number: string): string | undefined {
   return dataScopes.find((scope) => scope.number === number)?.name
 }
 
+/** `5 self`; a stored value that go-admin does not define is shown as it is. */
+export function dataScopeInWords(stored: string): string {
+  const name = dataScopeName(stored)
+  return name === undefined ? stored || 'empty' : `${stored} ${name}`
+}
+
 /** Says which values are valid, for the end of a message about one that is not. */
 export function dataScopeProblem(text: string): string {
   const names = dataScopes.map(({ name }) => name)

@@ -135,9 +135,9 @@ describe('postern user', () => {
 
     expect(code).toBe(0)
     const lines = out.split('\n')
-    expect(lines[0]).toMatch(/^ID +NAME +ROLE +STATUS$/)
-    expect(lines[1]).toMatch(/^1 +admin +admin +enabled$/)
-    expect(lines.at(-2)).toMatch(/^\d+ +evil\\u\{1b\}\[2J\\u\{202e\} +disabled$/)
+    expect(lines[0]).toMatch(/^ID +NAME +ROLE +STATUS +KIND$/)
+    expect(lines[1]).toMatch(/^1 +admin +admin +enabled +user$/)
+    expect(lines.at(-2)).toMatch(/^\d+ +evil\\u\{1b\}\[2J\\u\{202e\} +disabled +user$/)
   })
 
   test('list gives JSON with ids as text', async () => {
@@ -145,7 +145,7 @@ describe('postern user', () => {
 
     expect(code).toBe(0)
     expect(JSON.parse(out)[1]).toEqual({
-      ...{ userId: '2', username: 'editor', roleKey: 'editor', enabled: true },
+      ...{ userId: '2', username: 'editor', roleKey: 'editor', enabled: true, kind: 'user' },
     })
     expect(out).not.toContain('$2')
   })
@@ -175,6 +175,114 @@ describe('postern user', () => {
     ['an unknown role', ['add', 'eve', '--role', 'king'], noKing],
   ])('says no to %s, in one line and with exit code 1', async (_, args, err) => {
     expect(await user(args)).toEqual({ code: 1, out: '', err })
+  })
+
+  test('show gives the account without its password, and null for what is not known', async () => {
+    await user(['add', 'iris', '--role', 'viewer'])
+
+    const { code, out } = await user(['show', 'iris'])
+    const shown = JSON.parse((await user(['show', 'iris', '--output', 'json'])).out)
+
+    expect(code).toBe(0)
+    expect(out).toMatch(
+      /^id +\d+\nname +iris\nkind +user\nrole +viewer \(Viewer\)\ndata scope +5 self\nstatus +enabled\n(?:sessions .+\n)?created +20\S+Z\nupdated +20\S+Z\n$/,
+    )
+    expect(shown).toMatchObject({
+      ...{ username: 'iris', kind: 'user', roleKey: 'viewer', roleName: 'Viewer', enabled: true },
+      ...{ dataScope: '5', dataScopeName: 'self', lockedOutSeconds: null, sameName: [] },
+      ...{ userId: expect.stringMatching(/^\d+$/), createdAt: expect.stringMatching(/Z$/) },
+    })
+    expect(Object.keys(shown).join()).not.toMatch(/password|salt/i)
+  })
+
+  test('show suggests the name that was meant', async () => {
+    const { code, err } = await user(['show', 'amdin'])
+
+    expect(code).toBe(1)
+    expect(err).toMatch(/^postern: user "amdin" does not exist: .+; did you mean admin\?\n$/)
+  })
+
+  test('rename changes the name, keeps the ID and revokes the tokens', async () => {
+    const password = (await user(['add', 'jill', '--role', 'viewer'])).out.trim()
+    const before = await logIn('jill', password)
+
+    const renamed = await user(['rename', 'jill', 'jane', '--output', 'json'])
+
+    expect(renamed.err).toBe(
+      'postern: renamed user jill to jane; revoked all tokens issued until now\n',
+    )
+    expect(JSON.parse(renamed.out)).toEqual({
+      ...{ done: 'rename', username: 'jill', newName: 'jane', tokensEnded: true },
+    })
+    expect(await logIn('jill', password)).toBeUndefined()
+    expect(await logIn('jane', password)).toEqual({ ...before, username: 'jane' })
+  })
+
+  test('rename refuses a name that is taken or cannot be one', async () => {
+    expect(await user(['rename', 'editor', 'admin'])).toEqual({
+      code: 1,
+      out: '',
+      err: 'postern: user admin already exists: choose another name\n',
+    })
+    expect(await user(['rename', 'editor', ' x'])).toMatchObject({ code: 2 })
+    expect(await user(['rename', 'zed', 'zoe'])).toMatchObject({ code: 1, err: noUser('"zed"') })
+  })
+
+  test('delete asks on a terminal, and needs --yes elsewhere', async () => {
+    await user(['add', 'karl', '--role', 'viewer'])
+    const config = ['--config', 'postern.yaml']
+    const asked = (types: string) =>
+      runCommand(['user', 'delete', 'karl', ...config], { cwd: directory, types })
+
+    const elsewhere = await user(['delete', 'karl'])
+    const declined = await asked('no')
+    const { userId } = JSON.parse((await user(['show', 'karl', '--output', 'json'])).out)
+    const done = await asked('yes')
+
+    const whom = `user karl (ID ${userId}, role viewer)`
+    expect(elsewhere).toEqual({
+      code: 1,
+      out: '',
+      err: `postern: stdin or stderr is not a terminal: to delete ${whom}, run again with --yes\n`,
+    })
+    expect(declined).toMatchObject({
+      code: 1,
+      err: `Delete ${whom}? Type yes: postern: user karl is not deleted\n`,
+    })
+    expect(done).toMatchObject({ code: 0 })
+    expect(done.err).toContain(
+      `postern: deleted user karl (ID ${userId}); revoked all tokens issued until now\n`,
+    )
+  })
+
+  test('delete ends logging in and frees the name', async () => {
+    const password = (await user(['add', 'lena', '--role', 'viewer'])).out.trim()
+
+    expect(await user(['delete', 'lena', '--yes'])).toMatchObject({ code: 0, out: '' })
+
+    expect(await logIn('lena', password)).toBeUndefined()
+    expect(await user(['show', 'lena'])).toMatchObject({ code: 1 })
+    expect(await user(['add', 'lena', '--role', 'viewer'])).toMatchObject({ code: 0 })
+  })
+
+  test('delete keeps the last enabled admin, unless forced', async () => {
+    expect(await user(['delete', 'admin', '--yes'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is the last enabled account with role admin'),
+    })
+    expect((await user(['show', 'admin'])).code).toBe(0)
+  })
+
+  test('leaves service accounts to their own commands', async () => {
+    await user(['add', 'robot', '--role', 'viewer'])
+    await sql`insert into postern_service_account (user_id, note)
+      select user_id, '' from sys_user where username = 'robot'`.execute(gateway.db)
+
+    const err = 'postern: robot is a service account: use the commands of "postern service"\n'
+    expect(await user(['enable', 'robot'])).toEqual({ code: 1, out: '', err })
+    expect(await user(['delete', 'robot', '--yes'])).toEqual({ code: 1, out: '', err })
+    expect((await user(['list'])).out).toMatch(/^\d+ +robot +viewer +no login +service$/m)
+    expect((await user(['show', 'robot'])).out).toMatch(/^status +no login$/m)
   })
 
   test('suggests the name that was meant', async () => {

@@ -111,10 +111,11 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
 
       const found = await createAccounts(database).findByUsername('zoë 🦊')
       expect(found).toMatchObject({ passwordHash: 'second', enabled: false })
+      const kind = 'user'
       expect(await createAccountDirectory(database).list()).toEqual([
-        { userId: '1', username: 'admin', roleKey: 'admin', enabled: true },
-        { userId: '2', username: 'editor', roleKey: 'editor', enabled: true },
-        { userId: '3', username: 'zoë 🦊', roleKey: 'viewer', enabled: false },
+        { userId: '1', username: 'admin', roleKey: 'admin', enabled: true, kind },
+        { userId: '2', username: 'editor', roleKey: 'editor', enabled: true, kind },
+        { userId: '3', username: 'zoë 🦊', roleKey: 'viewer', enabled: false, kind },
       ])
     })
 

@@ -78,9 +78,43 @@ export const enableSpec = {
   examples: ['postern user enable alice'],
 } as const satisfies CommandSpec
 
+export const renameSpec = {
+  name: 'user rename',
+  summary: 'change the name of a user and revoke their tokens',
+  details: `The ID stays, and with it everything that services store for the user. ${revokes}`,
+  arguments: [
+    { name: 'OLD', description: 'user name' },
+    { name: 'NEW', description: 'new user name' },
+  ],
+  options: { ...common },
+  exitCodes,
+  examples: ['postern user rename alice alice.smith'],
+} as const satisfies CommandSpec
+
+export const deleteSpec = {
+  name: 'user delete',
+  summary: 'delete an account and revoke its tokens',
+  details: `Marks the row as deleted, as go-admin does: the name becomes free, the ID is never used again. There is no
+command to undo it; "user disable" keeps the account. ${revokes}`,
+  arguments: [name],
+  options: { yes: { description: 'do not ask' }, ...force, ...common },
+  exitCodes,
+  examples: ['postern user delete alice', 'postern user delete alice --yes'],
+} as const satisfies CommandSpec
+
+export const showSpec = {
+  name: 'user show',
+  summary: 'show one account: its role, data scope, status and lock-out',
+  details: `Shows how long logins are locked out after wrong passwords if the gateways share their counters in Redis.`,
+  arguments: [name],
+  options: { ...common },
+  exitCodes: { 0: 'shown', 1: 'unknown user', 3: exitCodes[3], 5: 'the database is unreachable' },
+  examples: ['postern user show alice', 'postern user show alice --output json | jq .dataScope'],
+} as const satisfies CommandSpec
+
 export const listSpec = {
   name: 'user list',
-  summary: 'list all accounts with their role and status',
+  summary: 'list all accounts with their role, status and kind',
   arguments: [],
   options: { ...common },
   exitCodes: { 0: 'listed', 3: exitCodes[3], 5: 'the database is unreachable' },

@@ -22,7 +22,8 @@ export type Change =
       readonly role: string
       readonly force: boolean
     }
-  | { readonly verb: 'disable'; readonly name: string; readonly force: boolean }
+  | { readonly verb: 'disable' | 'delete'; readonly name: string; readonly force: boolean }
+  | { readonly verb: 'rename'; readonly name: string; readonly newName: string }
   | { readonly verb: 'passwd' | 'enable'; readonly name: string }
 
 interface Parts {
@@ -57,6 +58,14 @@ export async function changeAccount(wanted: Change, parts: Parts): Promise<Outco
       const result = await accounts.setEnabled(name, false, wanted.force)
       const ids = await changed(result, wanted, database)
       return { message: `disabled user ${name}`, revokeTokensOf: ids }
+    }
+    case 'delete': {
+      const ids = await changed(await accounts.remove(name, wanted.force), wanted, database)
+      return { message: `deleted user ${name} (ID ${ids.join(', ')})`, revokeTokensOf: ids }
+    }
+    case 'rename': {
+      const ids = await changed(await accounts.rename(name, wanted.newName), wanted, database)
+      return { message: `renamed user ${name} to ${wanted.newName}`, revokeTokensOf: ids }
     }
     case 'enable':
       await changed(await accounts.setEnabled(name, true), wanted, database)
@@ -98,7 +107,7 @@ async function reason(result: Unchanged, wanted: Change, database: Database): Pr
       return noSuchRole(role, await roleKeys(), howToCreate(role))
     }
     case 'name-taken':
-      return `user ${name} already exists: choose another name`
+      return `user ${'newName' in wanted ? wanted.newName : name} already exists: choose another name`
     case 'service-account':
       return `${name} is a service account: use the commands of "postern service"`
     case 'last-admin':

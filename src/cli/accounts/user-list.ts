@@ -4,15 +4,26 @@ import { accountSettings, withDatabase } from '../configured-database.ts'
 import { formatTable, jsonLine } from '../format.ts'
 import type { listSpec } from './specs.ts'
 
+interface Status {
+  readonly enabled: boolean
+  readonly kind: 'user' | 'service'
+}
+
+/** A service account never logs in, whatever its row says. */
+export function statusInWords({ enabled, kind }: Status): string {
+  if (kind === 'service') return 'no login'
+  return enabled ? 'enabled' : 'disabled'
+}
+
 /** Lists the accounts as a table or as one JSON document. IDs are text, so that they are exact. */
 export const userList: Run<typeof listSpec> = async ({ options }, io) => {
   const accounts = await withDatabase(accountSettings(options.config, io), (database) =>
     createAccountDirectory(database).list(),
   )
-  const rows = accounts.map(({ userId, username, roleKey, enabled }) => {
-    return [userId, username, roleKey, enabled ? 'enabled' : 'disabled']
+  const rows = accounts.map(({ userId, username, roleKey, enabled, kind }) => {
+    return [userId, username, roleKey, statusInWords({ enabled, kind }), kind]
   })
-  const titles = ['ID', 'NAME', 'ROLE', 'STATUS']
+  const titles = ['ID', 'NAME', 'ROLE', 'STATUS', 'KIND']
   const isJson = options.output === 'json'
   io.out(isJson ? jsonLine(accounts) : formatTable([titles, ...rows]))
   return 0

@@ -7,8 +7,17 @@ import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
 import { revocationProblem } from './revoke-tokens.ts'
-import type { addSpec, disableSpec, enableSpec, passwdSpec, roleSpec } from './specs.ts'
+import type {
+  addSpec,
+  deleteSpec,
+  disableSpec,
+  enableSpec,
+  passwdSpec,
+  renameSpec,
+  roleSpec,
+} from './specs.ts'
 import { type Change, changeAccount } from './user-change.ts'
+import { confirmDeletion } from './user-deletion.ts'
 import { nameProblem, passwordProblem } from './user-password.ts'
 
 export const userAdd: Run<typeof addSpec> = async ({ arguments: [name], options }, io) => {
@@ -33,6 +42,21 @@ export const userDisable: Run<typeof disableSpec> = ({ arguments: [name], option
 
 export const userEnable: Run<typeof enableSpec> = ({ arguments: [name], options }, io) =>
   carryOut({ verb: 'enable', name }, { options, io })
+
+export const userRename: Run<typeof renameSpec> = async (call, io) => {
+  const {
+    arguments: [name, newName],
+    options,
+  } = call
+  const problem = nameProblem(newName)
+  if (problem !== undefined) return unusable(problem, io)
+  return carryOut({ verb: 'rename', name, newName }, { options, io })
+}
+
+export const userDelete: Run<typeof deleteSpec> = async ({ arguments: [name], options }, io) => {
+  if (!options.yes) await confirmDeletion(name, accountSettings(options.config, io), io)
+  return carryOut({ verb: 'delete', name, force: options.force }, { options, io })
+}
 
 interface Password {
   readonly text: string
@@ -72,10 +96,14 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
 
     const shown = password?.isGenerated ? { password: password.text } : {}
     if (options.output === 'json') {
-      io.out(json({ done: wanted.verb, username: wanted.name, tokensEnded, ...shown }))
+      const renamed = wanted.verb === 'rename' ? { newName: wanted.newName } : {}
+      const done = { done: wanted.verb, username: wanted.name, ...renamed }
+      io.out(json({ ...done, tokensEnded, ...shown }))
     } else if (password?.isGenerated) io.out(`${password.text}\n`)
     if (problem === undefined) return 0
-    const next = `once that is fixed, run "postern token revoke --user ${wanted.name}"`
+    // By ID: neither a deleted account nor a renamed one has its old name.
+    const commands = outcome.revokeTokensOf.map((id) => `"postern token revoke --user ${id}"`)
+    const next = `once that is fixed, run ${commands.join(' and ')}`
     const still = `the tokens of ${wanted.name} are still valid: ${problem}`
     io.err(`${printable(`postern: ${still}; ${next}`)}\n`)
     return exitCodes.unavailable

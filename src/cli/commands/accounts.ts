@@ -1,13 +1,16 @@
 import {
   addSpec,
+  deleteSpec,
   disableSpec,
   enableSpec,
   inspectSpec,
   listSpec,
   migrateSpec,
   passwdSpec,
+  renameSpec,
   revokeSpec,
   roleSpec,
+  showSpec,
 } from '../accounts/specs.ts'
 import { type Command, command } from './run-command.ts'
 import { serviceTokenCommands } from './services.ts'
@@ -18,6 +21,9 @@ export const userCommands: readonly Command[] = [
   command(roleSpec, async () => (await import('../accounts/user.ts')).userRole),
   command(disableSpec, async () => (await import('../accounts/user.ts')).userDisable),
   command(enableSpec, async () => (await import('../accounts/user.ts')).userEnable),
+  command(renameSpec, async () => (await import('../accounts/user.ts')).userRename),
+  command(deleteSpec, async () => (await import('../accounts/user.ts')).userDelete),
+  command(showSpec, async () => (await import('../accounts/user-show.ts')).userShow),
   command(listSpec, async () => (await import('../accounts/user-list.ts')).userList),
 ]
 

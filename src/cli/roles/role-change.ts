@@ -1,3 +1,4 @@
+import { dataScopeInWords } from '../../data-scope.ts'
 import { createRoleChanges, type RoleValues } from '../../stores/accounts/role-changes.ts'
 import { createRoleDirectory } from '../../stores/accounts/role-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
@@ -11,7 +12,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { checkKey, checkName, dataScopeOption, scopeInWords } from './role-text.ts'
+import { checkKey, checkName, dataScopeOption } from './role-text.ts'
 import type { addSpec, removeSpec, setSpec } from './specs.ts'
 
 export const roleAdd: Run<typeof addSpec> = async ({ arguments: [key], options }, io) => {
@@ -25,7 +26,7 @@ export const roleAdd: Run<typeof addSpec> = async ({ arguments: [key], options }
     if (added === 'key-taken') {
       decline(`${first}role ${key} already exists: change it with "postern role set ${key}"`)
     }
-    const created = `created role ${key} with data scope ${scopeInWords(dataScope)}`
+    const created = `created role ${key} with data scope ${dataScopeInWords(dataScope)}`
     say(`${first}${created}; it has no permissions until the policy grants some`, io)
     if (options.output === 'json') io.out(json({ done: 'add', roleKey: key, name, dataScope }))
     return 0
@@ -48,7 +49,9 @@ export const roleSet: Run<typeof setSpec> = async ({ arguments: [key], options }
     if (changed === 'no-such-role') return decline(await unknown(key, database))
     const now = [
       ...(name === undefined ? [] : [`name ${name}`]),
-      ...(values.dataScope === undefined ? [] : [`data scope ${scopeInWords(values.dataScope)}`]),
+      ...(values.dataScope === undefined
+        ? []
+        : [`data scope ${dataScopeInWords(values.dataScope)}`]),
     ]
     const message = `role ${key} now has ${now.join(' and ')}`
     return revoke(

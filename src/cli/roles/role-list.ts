@@ -1,9 +1,9 @@
-import { dataScopeName } from '../../data-scope.ts'
+import { dataScopeInWords, dataScopeName } from '../../data-scope.ts'
 import { createRoleDirectory, type RoleSummary } from '../../stores/accounts/role-directory.ts'
 import type { Run } from '../command.ts'
 import { accountSettings, withDatabase } from '../configured-database.ts'
 import { formatTable, json } from '../format.ts'
-import { scopeInWords, usersInWords } from './role-text.ts'
+import { usersInWords } from './role-text.ts'
 import type { listSpec } from './specs.ts'
 
 /** Lists the roles as a table or as one JSON document. IDs are text, so that they are exact. */
@@ -16,7 +16,7 @@ export const roleList: Run<typeof listSpec> = async ({ options }, io) => {
     return 0
   }
   const rows = roles.map(({ roleKey, name, dataScope, users, services }) => {
-    return [roleKey, name, scopeInWords(dataScope), usersInWords(users), `${services}`]
+    return [roleKey, name, dataScopeInWords(dataScope), usersInWords(users), `${services}`]
   })
   io.out(formatTable([['KEY', 'NAME', 'DATA SCOPE', 'USERS', 'SERVICES'], ...rows]))
   return 0

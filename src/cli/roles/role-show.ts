@@ -1,4 +1,4 @@
-import { dataScopes } from '../../data-scope.ts'
+import { dataScopeInWords, dataScopes } from '../../data-scope.ts'
 import { createRoleDirectory, type RoleDetails } from '../../stores/accounts/role-directory.ts'
 import { noSuchRole } from '../accounts/unknown-name.ts'
 import type { Run } from '../command.ts'
@@ -6,7 +6,7 @@ import { accountSettings, withDatabase } from '../configured-database.ts'
 import { decline } from '../declined.ts'
 import { formatTable, json } from '../format.ts'
 import { withScopeName } from './role-list.ts'
-import { scopeInWords, usersInWords } from './role-text.ts'
+import { usersInWords } from './role-text.ts'
 import type { showSpec } from './specs.ts'
 
 /** Shows the role that accounts get by this key, and which others have the same key. */
@@ -32,7 +32,7 @@ function rows(role: RoleDetails): readonly (readonly string[])[] {
     ['key', roleKey],
     ['id', roleId],
     ['name', name],
-    ['data scope', `${scopeInWords(dataScope)}${meaning === undefined ? '' : `: ${meaning}`}`],
+    ['data scope', `${dataScopeInWords(dataScope)}${meaning === undefined ? '' : `: ${meaning}`}`],
     ['users', `${usersInWords(users)}${namesOf('user', role)}`],
     ['services', `${services}${namesOf('service', role)}`],
     ['created', createdAt ?? 'unknown'],

@@ -1,4 +1,4 @@
-import { type DataScope, dataScopeName, dataScopeProblem, readDataScope } from '../../data-scope.ts'
+import { type DataScope, dataScopeProblem, readDataScope } from '../../data-scope.ts'
 import { UsageError } from '../command.ts'
 
 /** What the columns of `sys_role` hold. */
@@ -28,12 +28,6 @@ export function checkName(name: string): void {
   if (/^\s|\s$|\p{Cc}|\p{Cs}/u.test(name)) {
     throw new UsageError('--name: remove control characters, and spaces at the start or end')
   }
-}
-
-/** `5 self`; a stored value that go-admin does not define is shown as it is. */
-export function scopeInWords(dataScope: string): string {
-  const name = dataScopeName(dataScope)
-  return name === undefined ? dataScope || 'empty' : `${dataScope} ${name}`
 }
 
 /** `2`, or `2 (and 1 disabled)`. */

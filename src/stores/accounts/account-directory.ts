@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
-import { liveAccounts, status } from './account-queries.ts'
+import { utcText } from '../database/utc-text.ts'
+import { inOrderOfLogin, isService, liveAccounts, status } from './account-queries.ts'
 
 /** One line of the list of accounts. The role key is empty when the role is missing. */
 interface AccountSummary {
@@ -11,12 +12,24 @@ interface AccountSummary {
   readonly username: string
   readonly roleKey: string
   readonly enabled: boolean
+  readonly kind: 'user' | 'service'
+}
+
+/** An account as operators see it, without password and salt. */
+export interface AccountDetails extends AccountSummary {
+  readonly roleName: string
+  /** As stored: go-admin's number, or what else someone wrote. */
+  readonly dataScope: string
+  readonly createdAt: string | null
+  readonly updatedAt: string | null
 }
 
 /** Which accounts and roles exist. Every error of the driver becomes a Fault. */
 interface AccountDirectory {
   /** The ids of every live account of this name. */
   idsOf(username: string): Promise<readonly string[]>
+  /** Every live account of this name, first the one that login would choose. */
+  show(username: string): Promise<readonly AccountDetails[]>
   list(): Promise<readonly AccountSummary[]>
   /** The keys of the live roles. */
   roleKeys(): Promise<readonly string[]>
@@ -34,16 +47,31 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
   }
 
   async function list(): Promise<readonly AccountSummary[]> {
-    const rows = await liveAccounts(db, await shapes())
+    const shape = await shapes()
+    const rows = await liveAccounts(db, shape)
       .select(['u.username', 'u.status', 'r.role_key'])
       .select(sql<string>`u.user_id::text`.as('user_id'))
+      .select(isService(shape).as('service'))
       .orderBy('u.user_id')
       .execute()
+    return rows.map(summary)
+  }
+
+  async function show(username: string): Promise<readonly AccountDetails[]> {
+    const shape = await shapes()
+    const rows = await inOrderOfLogin(liveAccounts(db, shape))
+      .select(['u.username', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
+      .select(sql<string>`u.user_id::text`.as('user_id'))
+      .select(isService(shape).as('service'))
+      .select([utcText('u.created_at').as('createdAt'), utcText('u.updated_at').as('updatedAt')])
+      .where('u.username', '=', username)
+      .execute()
     return rows.map((row) => ({
-      userId: row.user_id,
-      username: row.username ?? '',
-      roleKey: row.role_key ?? '',
-      enabled: row.status === status.enabled,
+      ...summary(row),
+      roleName: row.role_name ?? '',
+      dataScope: row.data_scope ?? '',
+      createdAt: row.createdAt,
+      updatedAt: row.updatedAt,
     }))
   }
 
@@ -61,7 +89,26 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
   return {
     // No account has a name that no column can hold; the server would report an error.
     idsOf: async (username) => (isStorable(username) ? withFaults(() => idsOf(username)) : []),
+    show: async (username) => (isStorable(username) ? withFaults(() => show(username)) : []),
     list: () => withFaults(list),
     roleKeys: () => withFaults(roleKeys),
+  }
+}
+
+interface Row {
+  readonly user_id: string
+  readonly username: string | null
+  readonly role_key: string | null
+  readonly status: string | null
+  readonly service: SqlBool
+}
+
+function summary(row: Row): AccountSummary {
+  return {
+    userId: row.user_id,
+    username: row.username ?? '',
+    roleKey: row.role_key ?? '',
+    enabled: row.status === status.enabled,
+    kind: row.service ? 'service' : 'user',
   }
 }

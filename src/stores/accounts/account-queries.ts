@@ -16,16 +16,19 @@ export function liveAccounts(db: Kysely<Schema>, { users, roles }: TableShapes) 
     .where(live('u', users))
 }
 
-/**
- * The one account that this login name selects. Old databases can hold a name twice; go-admin uses
- * the enabled account with the lowest key.
- */
+/** The one account that this login name selects. */
 export function accountOf(db: Kysely<Schema>, shapes: TableShapes, username: string) {
-  return liveAccounts(db, shapes)
-    .where('u.username', '=', username)
+  return inOrderOfLogin(liveAccounts(db, shapes)).where('u.username', '=', username).limit(1)
+}
+
+/**
+ * Old databases can hold a name twice; go-admin uses the enabled account with the lowest key, so that
+ * comes first.
+ */
+export function inOrderOfLogin(accounts: ReturnType<typeof liveAccounts>) {
+  return accounts
     .orderBy(sql`coalesce(u.status, '') = ${status.enabled}`, 'desc')
     .orderBy('u.user_id')
-    .limit(1)
 }
 
 /**

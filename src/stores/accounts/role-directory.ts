@@ -4,6 +4,7 @@ import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
+import { utcText } from '../database/utc-text.ts'
 import { isService, liveAccounts, status } from './account-queries.ts'
 
 /** How many names of a role's accounts one answer carries. */
@@ -109,10 +110,4 @@ interface Row {
 
 function summary({ roleId, roleKey, name, dataScope, enabled, disabled, services }: Row) {
   return { roleId, roleKey, name, dataScope, users: { enabled, disabled }, services }
-}
-
-/** A time of either type as RFC 3339 in UTC, by the clock and zone of the database session. */
-function utcText(column: string): RawBuilder<string | null> {
-  return sql`to_char(${sql.ref(column)}::timestamptz at time zone 'UTC',
-    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 }

@@ -1,0 +1,26 @@
+import type { AccountDetails } from '../../stores/accounts/account-directory.ts'
+import type { AccountSettings } from '../configured-database.ts'
+import { decline } from '../declined.ts'
+import { printable } from '../format.ts'
+import type { Io } from '../io.ts'
+import { accountsNamed } from './accounts-named.ts'
+
+/** Shows which accounts a deletion is about, and asks. Declines unless the answer is yes. */
+export async function confirmDeletion(
+  name: string,
+  settings: AccountSettings,
+  io: Io,
+): Promise<void> {
+  // Closed before asking: an open connection could block others while a person thinks.
+  const found = await accountsNamed(name, settings)
+  const whom = `user ${name} (${found.map(described).join('; ')})`
+  if (io.isTerminal !== true || io.ask === undefined) {
+    return decline(`stdin or stderr is not a terminal: to delete ${whom}, run again with --yes`)
+  }
+  const answer = await io.ask(printable(`Delete ${whom}? Type yes: `))
+  if (!/^y(?:es)?$/i.test(answer.trim())) decline(`user ${name} is not deleted`)
+}
+
+function described({ userId, roleKey }: AccountDetails): string {
+  return `ID ${userId}, role ${roleKey || 'none'}`
+}

@@ -37,6 +37,13 @@ describe('postern db migrate', () => {
     )
     expect(again).toEqual({ code: 0, out: 'all tables exist and match\n', err: '' })
     expect(JSON.parse(asJson.out)).toEqual({ made: [], roles: [] })
+    const audit = JSON.parse((await postern('audit list --output json')).out)
+    expect(audit.map(({ subject }: { subject: string }) => subject)).toEqual([
+      'viewer',
+      'editor',
+      'admin',
+    ])
+    expect(audit[0]).toMatchObject({ action: 'role.add', actor: { kind: 'operator' } })
   })
 
   test('shows every difference of tables that do not fit, and leaves them', async () => {

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
@@ -6,6 +7,7 @@ import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { knownNames } from '../../src/stores/accounts/known-names.ts'
 import { createOwnPasswords } from '../../src/stores/accounts/own-password.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
+import { readAudit } from '../../src/stores/audit/read-audit.ts'
 import type { Database } from '../../src/stores/database/database.ts'
 import { laterEra } from './go-admin-tables.ts'
 import { type RunningDatabase, testDatabases } from './test-databases.ts'
@@ -275,6 +277,31 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
       'admin',
       'editor',
     ])
+  })
+
+  test('are in the audit log when they are seeded, by the gateway, and once', async () => {
+    const database = await server.fresh()
+    await Promise.all([1, 2].map(() => seedAccounts(database, hash, () => 'generated')))
+
+    const records = (await readAudit(database, { limit: 100 })).toReversed()
+
+    const gateway = { kind: 'gateway', name: 'postern', origin: hostname() }
+    const self = { dataScope: '5' }
+    expect(records).toMatchObject([
+      { actor: gateway, action: 'role.add', subject: 'admin', after: { dataScope: '1' } },
+      { actor: gateway, action: 'role.add', subject: 'editor', after: self },
+      { actor: gateway, action: 'role.add', subject: 'viewer', after: self },
+      { action: 'user.add', subject: 'admin', after: { userId: '1', role: 'admin' } },
+      { action: 'user.add', subject: 'editor', after: { userId: '2', role: 'editor' } },
+    ])
+    expect(JSON.stringify(records)).not.toMatch(/generated|hash/)
+  })
+
+  test('are seeded although the audit log is missing', async () => {
+    const database = await server.fresh()
+    await run(database, 'drop table postern_audit')
+
+    expect(await seedAccounts(database, hash)).toHaveLength(2)
   })
 
   test('are not seeded where every account was deleted', async () => {

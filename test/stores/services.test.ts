@@ -41,7 +41,7 @@ describe.each(testDatabases())('service accounts in $name', ({ start }) => {
   ])('with tables %s', (_, statements) => {
     async function fresh() {
       const database = await server.fresh(...statements)
-      await seedRoles(database)
+      await seedRoles(database, actor)
       return openOn(database)
     }
 

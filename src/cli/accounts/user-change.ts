@@ -40,7 +40,7 @@ export async function changeAccount(wanted: Change, parts: Parts): Promise<Outco
   const { verb, name } = wanted
   switch (verb) {
     case 'add': {
-      const first = await initialRoles(database)
+      const first = await initialRoles(database, actor)
       const added = await accounts.add({ username: name, roleKey: wanted.role, passwordHash })
       await changed(added, wanted, database)
       return unrevoked(`${first}created user ${name} with role ${wanted.role}`)
@@ -74,8 +74,8 @@ export async function changeAccount(wanted: Change, parts: Parts): Promise<Outco
 }
 
 /** The first account or role of a database needs them. Says what was created, for the start of a message. */
-export async function initialRoles(database: Database): Promise<string> {
-  const created = await seedRoles(database)
+export async function initialRoles(database: Database, actor: Actor): Promise<string> {
+  const created = await seedRoles(database, actor)
   return created.length === 0 ? '' : `created the initial roles ${created.join(', ')}; `
 }
 

@@ -21,8 +21,9 @@ export const roleAdd: Run<typeof addSpec> = async ({ arguments: [key], options }
   checkKey(key)
   checkName(name)
   return withDatabase(accountSettings(options.config, io), async (database) => {
-    const first = await initialRoles(database)
-    const added = await createRoleChanges(database, operator(io)).add(key, { name, dataScope })
+    const actor = operator(io)
+    const first = await initialRoles(database, actor)
+    const added = await createRoleChanges(database, actor).add(key, { name, dataScope })
     if (added === 'key-taken') {
       decline(`${first}role ${key} already exists: change it with "postern role set ${key}"`)
     }

@@ -19,10 +19,11 @@ export const serviceAdd: Run<typeof addSpec> = async ({ arguments: [name], optio
   const problem = nameProblem(name) ?? noteProblem(note)
   if (problem !== undefined) throw new UsageError(problem)
   return withDatabase(accountSettings(options.config, io), async (database) => {
+    const actor = operator(io)
     // The first account of a database needs a role.
-    const roles = await seedRoles(database)
+    const roles = await seedRoles(database, actor)
     if (roles.length > 0) io.err(`postern: created the initial roles ${roles.join(', ')}\n`)
-    const added = await createServiceChanges(database, operator(io)).add({ name, roleKey, note })
+    const added = await createServiceChanges(database, actor).add({ name, roleKey, note })
     if (added === 'no-such-role') return declineRole(roleKey, database)
     if (added === 'name-taken') decline(`${name} already exists: choose another name`)
     io.err(`postern: created service account ${name} with role ${roleKey}\n`)

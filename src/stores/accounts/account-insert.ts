@@ -62,18 +62,19 @@ export async function isTaken(
   return taken !== undefined
 }
 
-/** Adds a role, unless a live one has its key. */
+/** Adds a role, unless a live one has its key. Returns whether it did. */
 export async function insertRole(
   inside: Transaction<Schema>,
   { roles }: TableShapes,
   { roleKey, roleName, dataScope, admin }: NewRole,
-): Promise<void> {
-  if ((await liveRoleId(inside, roles, roleKey)) !== undefined) return
+): Promise<boolean> {
+  if ((await liveRoleId(inside, roles, roleKey)) !== undefined) return false
   const named = { role_key: roleKey, role_name: roleName, flag: '', remark: '', role_sort: '0' }
   await inside
     .insertInto('sys_role')
     .values({ ...named, data_scope: dataScope, admin, status: status.enabled, ...fresh(roles) })
     .execute()
+  return true
 }
 
 /** The id of the live role with this key, the lowest if there are several. */

@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/audit.ts'
 import { type DatabaseOptions, openDatabase } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { migrate, missingTables } from '../database/migrations.ts'
@@ -13,7 +14,10 @@ interface PreparedTables {
  * Creates missing tables, regardless of `database.migrate`, and checks all of them. Throws `Invalid`
  * with every incompatible column, and a Fault when the database is unreachable or denies it.
  */
-export async function prepareTables(options: DatabaseOptions): Promise<PreparedTables> {
+export async function prepareTables(
+  options: DatabaseOptions,
+  actor: Actor,
+): Promise<PreparedTables> {
   const database = await openDatabase({ ...options, prepare: 'later' })
   const { db, shapes } = database
   try {
@@ -24,7 +28,7 @@ export async function prepareTables(options: DatabaseOptions): Promise<PreparedT
     })
     await shapes()
     // Another product fills the table of roles that it created.
-    const roles = made.includes('sys_role') ? await seedRoles(database) : []
+    const roles = made.includes('sys_role') ? await seedRoles(database, actor) : []
     return { made, roles }
   } finally {
     await database.close()

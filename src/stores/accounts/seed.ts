@@ -1,7 +1,10 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
+import { type Actor, type AuditEntry, appendAudit } from '../audit/audit.ts'
+import { gatewayActor } from '../audit/gateway-actor.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import type { Schema } from '../database/schema.ts'
+import type { TableShapes } from '../database/table-shapes.ts'
 import { insertAccount, insertRole } from './account-insert.ts'
 import { lockAccounts } from './accounts-lock.ts'
 import { randomPassword } from './random-password.ts'
@@ -48,8 +51,15 @@ export async function seedAccounts(
     return db.transaction().execute(async (inside) => {
       await lockAccounts(inside)
       if (await hasUsers(inside)) return []
-      for (const role of roles) await insertRole(inside, shape, role)
-      for (const account of accounts) await insertAccount(inside, shape, account)
+      const actor = gatewayActor()
+      await insertRoles(inside, shape, actor)
+      for (const account of accounts) {
+        const added = await insertAccount(inside, shape, account)
+        if (typeof added === 'string') continue
+        const { username: subject, roleKey: role } = account
+        const after = { ...added, role }
+        await appendWherePossible(inside, shape, { actor, action: 'user.add', subject, after })
+      }
       return accounts.map(({ username, roleKey, password }) => ({ username, roleKey, password }))
     })
   })
@@ -59,17 +69,42 @@ export async function seedAccounts(
  * Creates the first roles in a database that has never had one, and returns their keys: the first
  * account needs a role.
  */
-export async function seedRoles({ db, shapes }: Database): Promise<readonly string[]> {
+export async function seedRoles(
+  { db, shapes }: Database,
+  actor: Actor,
+): Promise<readonly string[]> {
   return withFaults(async () => {
     const shape = await shapes()
     if (await hasRoles(db)) return []
     return db.transaction().execute(async (inside) => {
       await lockAccounts(inside)
       if (await hasRoles(inside)) return []
-      for (const role of roles) await insertRole(inside, shape, role)
+      await insertRoles(inside, shape, actor)
       return roles.map(({ roleKey }) => roleKey)
     })
   })
+}
+
+async function insertRoles(
+  inside: Transaction<Schema>,
+  shape: TableShapes,
+  actor: Actor,
+): Promise<void> {
+  for (const role of roles) {
+    if (!(await insertRole(inside, shape, role))) continue
+    const { roleKey: subject, roleName: name, dataScope } = role
+    const after = { name, dataScope }
+    await appendWherePossible(inside, shape, { actor, action: 'role.add', subject, after })
+  }
+}
+
+/** A gateway starts, and a database gets its first account, also without the audit log. */
+async function appendWherePossible(
+  inside: Transaction<Schema>,
+  shape: TableShapes,
+  entry: AuditEntry,
+): Promise<void> {
+  if (shape.optional.has('postern_audit')) await appendAudit(inside, shape, [entry])
 }
 
 async function hasRoles(db: Kysely<Schema>): Promise<boolean> {

@@ -322,7 +322,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'login',
     'login/passwords',
     'stores/',
-    'token',
+    'token/',
     'data-scope.ts',
     'suggest.ts',
   ],

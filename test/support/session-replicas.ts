@@ -25,6 +25,7 @@ export interface ReplicaOptions {
   readonly mode?: string
   readonly jwt?: Readonly<Record<string, unknown>>
   readonly tokens?: Readonly<Record<string, unknown>>
+  readonly issuers?: readonly Readonly<Record<string, unknown>>[]
 }
 
 /** Gateways that share their accounts, and commands on what they share. */
@@ -68,8 +69,10 @@ export async function startReplicas(options: ReplicaOptions): Promise<Replicas> 
     ...(revocation && { revocation }),
     ...(options.tokens && { tokens: options.tokens }),
   }
+  const { issuers = [] } = options
   const ofCommands = {
     ...shared,
+    issuers,
     application: { ...shared.application, mode: options.mode ?? 'dev' },
     jwt: { secret: testSecret, ...options.jwt },
   }
@@ -90,7 +93,7 @@ export async function startReplicas(options: ReplicaOptions): Promise<Replicas> 
     return { name, id, password: out.trim() }
   }
 
-  return { start: () => startPostern({ config: shared }), postern, addUser }
+  return { start: () => startPostern({ config: shared, issuers }), postern, addUser }
 }
 
 /** What a gateway makes of a token: it lets the call through, refuses it, or cannot tell. */

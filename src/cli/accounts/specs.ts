@@ -128,7 +128,7 @@ export const inspectSpec = {
   name: 'token inspect',
   summary: 'decode a token and verify it',
   details: `Shows the user, the role, the key, the expiry time and whether a gateway accepts the token. Never
-prints the signature, so the output is not a usable token.`,
+prints the signature, so the output is not a usable token. The keys of another issuer are fetched from it.`,
   usage: ['TOKEN|- [OPTIONS]'],
   arguments: [
     {
@@ -141,7 +141,7 @@ prints the signature, so the output is not a usable token.`,
     0: 'a gateway accepts it',
     1: 'a gateway rejects it',
     3: exitCodes[3],
-    5: 'a store is unreachable, so it may be revoked',
+    5: 'a store is unreachable, so it may be revoked, or its issuer is unreachable',
   },
   examples: [
     'postern token inspect - < token.txt',
@@ -154,8 +154,14 @@ export const revokeSpec = {
   name: 'token revoke',
   summary: 'revoke one token, or all tokens of a user or service account',
   details: `Every gateway rejects the tokens within a second and closes connections that use them within 30
-seconds. The user can log in again at once; to prevent that, disable the account.`,
-  usage: ['--token TOKEN|- [OPTIONS]', '--id ID [OPTIONS]', '--user NAME|ID [OPTIONS]'],
+seconds. The user can log in again at once; to prevent that, disable the account. Another issuer can also
+give its user a new token at once; to prevent that, block the user there.`,
+  usage: [
+    '--token TOKEN|- [OPTIONS]',
+    '--id ID [OPTIONS]',
+    '--user NAME|ID [OPTIONS]',
+    '--issuer NAME --user ID [OPTIONS]',
+  ],
   arguments: [],
   options: {
     token: {
@@ -171,6 +177,10 @@ seconds. The user can log in again at once; to prevent that, disable the account
       description:
         'revoke all tokens of this user or service account; an ID also works for a deleted account',
     },
+    issuer: {
+      value: 'NAME',
+      description: 'the user is one of this issuer; give the user ID as its tokens have it',
+    },
     ...common,
   },
   exitCodes: {
@@ -184,6 +194,7 @@ seconds. The user can log in again at once; to prevent that, disable the account
     'postern token revoke --id 019e0c2f-6f3a-7c21-9d5e-8a4b1c0d2e3f',
     'postern token revoke --user alice',
     'postern token revoke --user 42',
+    'postern token revoke --issuer k8s --user system:serviceaccount:shop:ci',
   ],
 } as const satisfies CommandSpec
 

@@ -7,6 +7,7 @@ import { type Inspection, inspectToken } from '../../token/inspect.ts'
 import { type KeySet, parseKeySet, secretAlone } from '../../token/key-set.ts'
 import { accountSettings } from '../configured-database.ts'
 import type { Io } from '../io.ts'
+import { withForeignKeys } from './foreign-token.ts'
 
 /** The configuration, with the paths that commands on tokens need. */
 export function tokenSettings(file: string | undefined, io: Io) {
@@ -14,6 +15,7 @@ export function tokenSettings(file: string | undefined, io: Io) {
   const { keyDirectory } = settings.config.jwt
   return {
     ...settings,
+    cwd: io.cwd,
     keyDirectory: keyDirectory === undefined ? undefined : resolve(io.cwd, keyDirectory),
   }
 }
@@ -32,7 +34,10 @@ export async function inspectWithConfiguredKeys(
   settings: TokenSettings,
 ): Promise<Inspection | undefined> {
   const keys = await configuredKeys(settings)
-  return inspectToken(text, keys, settings.config.jwt.maxTokenBytes)
+  const { maxTokenBytes } = settings.config.jwt
+  return withForeignKeys(text, settings, (foreign) =>
+    inspectToken(text, keys, maxTokenBytes, foreign),
+  )
 }
 
 /** The keys that a gateway with this configuration starts with. */

@@ -6,7 +6,7 @@ import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Run } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { formatTable, json } from '../format.ts'
+import { formatTable, json, printable } from '../format.ts'
 import { readRevocations } from './revoke-tokens.ts'
 import type { inspectSpec } from './specs.ts'
 import {
@@ -46,8 +46,10 @@ export const tokenInspect: Run<typeof inspectSpec> = async (call, io) => {
   }
   const key = inspection.key && { kid: inspection.key.kid ?? null, alg: inspection.key.algorithm }
   if (options.output === 'json') {
-    const { id, kind } = token ?? {}
-    io.out(json({ verdict, reason, key: key ?? null, id, kind, ...times, header, claims }))
+    const { id, kind, issuer } = token ?? {}
+    const caller = kind === 'issuer' ? token?.caller : undefined
+    const shown = { id, kind, issuer, caller, ...times }
+    io.out(json({ verdict, reason, key: key ?? null, ...shown, header, claims }))
   } else io.out(formatInspection(inspection, { verdict, reason }))
   if (verdict === 'unknown') return exitCodes.unavailable
   return verdict === 'good' ? exitCodes.done : exitCodes.no
@@ -58,14 +60,17 @@ interface Judged {
   readonly reason: string | undefined
 }
 
-async function judge({ token, problem }: Inspection, settings: TokenSettings): Promise<Judged> {
+async function judge(inspection: Inspection, settings: TokenSettings): Promise<Judged> {
+  const { token, problem, isUnverified } = inspection
+  if (isUnverified) return { verdict: 'unknown', reason: problem }
   if (token === undefined) return { verdict: 'not ours', reason: problem }
   const at = Date.now() / 1000
   if (token.expiresAt <= at) return { verdict: 'expired', reason: undefined }
   if (token.kind === 'service' && !settings.config.tokens.service.enabled) {
     return { verdict: 'not accepted', reason: 'tokens.service.enabled is false' }
   }
-  const reason = lifetimeReason(token, settings, at)
+  // Those of other issuers have a limit of their own, and are not verified beyond it.
+  const reason = token.kind === 'issuer' ? undefined : lifetimeReason(token, settings, at)
   if (reason !== undefined) return { verdict: 'too long-lived', reason }
   const earliest = token.issuedAt / 1000 - settings.config.jwt.clockSkewSeconds
   if (at < Math.max(earliest, token.notBefore ?? 0)) {
@@ -125,12 +130,13 @@ function formatInspection({ key, header, token }: Inspection, { verdict, reason 
   return formatTable(rows)
 }
 
-function about({ caller, kind, id, issuedAt, expiresAt }: VerifiedToken): readonly string[][] {
+function about(token: VerifiedToken): readonly string[][] {
+  const { caller, kind, issuer, id, issuedAt, expiresAt } = token
   return [
-    ['user', `${caller.userId} ${caller.username}`],
+    ['user', printable(`${caller.userId} ${caller.username}`)],
     ['role', `${caller.roleId} ${caller.roleKey}`],
     ['data scope', caller.dataScope],
-    ['kind', kind],
+    ['kind', issuer === undefined ? kind : `${kind} ${issuer}`],
     ['issued', time(issuedAt)],
     ['expires', time(expiresAt * 1000)],
     ['id', id],

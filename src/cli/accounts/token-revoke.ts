@@ -16,10 +16,14 @@ import {
   tokenSettings,
 } from './token-command.ts'
 import { revokeById } from './token-revoke-id.ts'
+import { revokeUserOfIssuer } from './token-revoke-issuer.ts'
 
 /** Revokes tokens on every gateway. */
 export const tokenRevoke: Run<typeof revokeSpec> = async ({ options }, io) => {
-  const { token, user, id } = options
+  const { token, user, id, issuer } = options
+  if (issuer !== undefined) {
+    return revokeUserOfIssuer({ ...options, issuer, others: [token, id] }, io)
+  }
   const given = [token, user, id].filter((option) => option !== undefined)
   if (given.length === 0) throw new UsageError('nothing to revoke: give --token, --id or --user')
   if (given.length > 1) throw new UsageError('--token, --id and --user cannot be combined')

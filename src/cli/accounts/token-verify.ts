@@ -1,8 +1,9 @@
 import { modeFacts, tokenLimits } from '../../config/mode.ts'
 import { Fault, Invalid, Refusal } from '../../errors.ts'
 import { createRevocations } from '../../token/revocations.ts'
-import { createTokens, type VerifiedToken } from '../../token/tokens.ts'
+import { createTokens, type ForeignTokens, type VerifiedToken } from '../../token/tokens.ts'
 import { withExistingDatabase } from '../configured-database.ts'
+import { withForeignKeys } from './foreign-token.ts'
 import { readRevocations } from './revoke-tokens.ts'
 import { configuredKeys, type TokenSettings } from './token-command.ts'
 
@@ -16,7 +17,12 @@ type Verification =
   | { readonly token?: undefined; readonly refusal: Refusal }
 
 /** Verifies a token with the code and the keys of the gateway. */
-export async function verifyAsGateway(
+export function verifyAsGateway(text: string, settings: TokenSettings): Promise<Verification> {
+  return withForeignKeys(text, settings, (foreign) => verifyWith(foreign, text, settings))
+}
+
+async function verifyWith(
+  foreign: ForeignTokens | undefined,
   text: string,
   settings: TokenSettings,
 ): Promise<Verification> {
@@ -30,6 +36,7 @@ export async function verifyAsGateway(
     lifetimeSeconds: mode.tokenLifetimeSeconds,
     ...tokenLimits(mode, settings.config),
     maxTokenBytes: jwt.maxTokenBytes,
+    foreign,
     now: () => Date.now() / 1000,
   })
   try {

@@ -68,7 +68,7 @@ function openIssuer(issuer: ConfiguredIssuer, log: FeedLog) {
     ...issuer,
     fetch: (signal) => fetchKeys(issuer, signal),
     onFetched: fetched,
-    onFailed: (error) => status.failed(described(error)),
+    onFailed: status.failed,
   })
 
   function state(): IssuerState {
@@ -90,10 +90,4 @@ function openIssuer(issuer: ConfiguredIssuer, log: FeedLog) {
 
 function keysOf({ keys }: IssuerKeySet): IssuerState['keys'] {
   return keys.map(({ kid, algorithm }) => ({ kid: kid ?? null, algorithm }))
-}
-
-/** If every address of a name fails, Node gives an error without a message. */
-function described(error: unknown): unknown {
-  if (!(error instanceof Error) || error.message !== '') return error
-  return new Error((error as NodeJS.ErrnoException).code ?? 'unreachable')
 }

@@ -74,8 +74,9 @@ export function createIssuerTokens(parts: IssuerTokenParts): ForeignTokens {
       return verify(text, compact, claims, found)
     },
     keyProblem({ issuer = '', key }) {
-      const set = byName.get(issuer)?.keys.current()
-      if (set === undefined) return withoutKeys(issuer)
+      const keys = byName.get(issuer)?.keys
+      const set = keys?.current()
+      if (set === undefined) return withoutKeys(issuer, keys)
       return set.has(key.identity) ? undefined : invalidToken('the key that signed it was removed')
     },
   }
@@ -111,15 +112,19 @@ async function findKey(
 
   if (known === 'unknown' || keys.current() === undefined) await keys.refresh()
   const set = keys.current()
-  if (set === undefined) throw withoutKeys(name)
+  if (set === undefined) throw withoutKeys(name, keys)
   const found = set.choose(kid, alg)
   if (found === 'unknown' && keys.isBehind()) {
-    throw new Fault('issuer', { reason: `issuer ${name} is unreachable, and its kid is unknown` })
+    throw new Fault('issuer', { reason: `unknown kid of issuer ${name}: ${why(keys)}` })
   }
   if (found === undefined || found === 'unknown') throw invalidToken('no key for this header')
   return found
 }
 
-function withoutKeys(name: string): Fault {
-  return new Fault('issuer', { reason: `issuer ${name} is unreachable, and its keys are too old` })
+function withoutKeys(name: string, keys: KeySchedule | undefined): Fault {
+  return new Fault('issuer', { reason: `no usable keys of issuer ${name}: ${why(keys)}` })
+}
+
+function why(keys: KeySchedule | undefined): string {
+  return keys?.failure() ?? 'they are still being fetched'
 }

@@ -14,7 +14,7 @@ export interface KeyTimes {
 interface KeyScheduleParts extends KeyTimes {
   readonly fetch: (signal: AbortSignal) => Promise<IssuerKeySet>
   readonly onFetched?: (set: IssuerKeySet) => void
-  readonly onFailed?: (error: unknown) => void
+  readonly onFailed?: (reason: string) => void
   /** Milliseconds of a clock that nobody sets. */
   readonly now?: () => number
   readonly random?: () => number
@@ -31,6 +31,8 @@ export interface KeySchedule {
   refresh(): Promise<void>
   /** Whether the issuer may have keys that are not known here: its last fetch failed or goes on. */
   isBehind(): boolean
+  /** Why the last fetch failed; `undefined` if it did not. */
+  failure(): string | undefined
   /** Seconds since the last successful fetch; `undefined` before it. */
   ageSeconds(): number | undefined
   close(): void
@@ -52,6 +54,7 @@ export function createKeySchedule(parts: KeyScheduleParts): KeySchedule {
   let running: Promise<void> | undefined
   let startedAt = Number.NEGATIVE_INFINITY
   let failures = 0
+  let failure: string | undefined
   let timer: NodeJS.Timeout | undefined
 
   function begin(): Promise<void> {
@@ -70,10 +73,12 @@ export function createKeySchedule(parts: KeyScheduleParts): KeySchedule {
       const set = await fetch(closing.signal)
       latest = { set, at }
       failures = 0
+      failure = undefined
       parts.onFetched?.(set)
     } catch (error) {
       failures++
-      if (!closing.signal.aborted) parts.onFailed?.(error)
+      failure = reasonOf(error)
+      if (!closing.signal.aborted) parts.onFailed?.(failure)
     }
   }
 
@@ -93,12 +98,19 @@ export function createKeySchedule(parts: KeyScheduleParts): KeySchedule {
       await atMost(waitMs, running ?? begin())
     },
     isBehind: () => running !== undefined || failures > 0,
+    failure: () => failure,
     ageSeconds: () => latest && (now() - latest.at) / 1000,
     close() {
       clearTimeout(timer)
       closing.abort()
     },
   }
+}
+
+/** If every address of a name fails, Node gives an error without a message. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message || ((error as NodeJS.ErrnoException).code ?? 'unreachable')
 }
 
 async function atMost(ms: number, work: Promise<void>): Promise<void> {

@@ -39,7 +39,8 @@ async function setUp(change: Partial<Issuer> = {}) {
     const refresh = vi.fn(async () => {
       keys.set = keys.next ?? keys.set
     })
-    const schedule = { current: () => keys.set, refresh, isBehind: () => keys.isBehind }
+    const failure = () => (keys.isBehind ? 'HTTP 500' : undefined)
+    const schedule = { current: () => keys.set, refresh, failure, isBehind: () => keys.isBehind }
     return { keys, refresh, schedule: schedule as unknown as KeySchedule }
   }
   const [first, second] = [held(await setOf({ k: keyA })), held(await setOf({ k: keyB }))]
@@ -197,7 +198,7 @@ describe('a token of another issuer', () => {
     expect(await outcome(text)).toBe('no key for this header')
     first.keys.isBehind = true
 
-    expect(await outcome(text)).toMatch(/^fault: issuer a is unreachable/)
+    expect(await outcome(text)).toMatch(/^fault: unknown kid of issuer a: HTTP 500$/)
   })
 
   test('with a known key and another algorithm causes no fetch', async () => {

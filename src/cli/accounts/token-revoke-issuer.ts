@@ -1,0 +1,42 @@
+import { recordChange } from '../../stores/audit/audit.ts'
+import { issuerSubject } from '../../token/issuers/issuer-names.ts'
+import { UsageError } from '../command.ts'
+import { withDatabase } from '../configured-database.ts'
+import { json, printable } from '../format.ts'
+import type { Io } from '../io.ts'
+import { operator } from '../operator.ts'
+import { namedIssuer } from './foreign-token.ts'
+import { revokeTokensOf } from './revoke-tokens.ts'
+import { tokenSettings } from './token-command.ts'
+
+interface IssuerUserOptions {
+  readonly issuer: string
+  /** As the issuer writes it: the value of the claim. */
+  readonly user: string | undefined
+  readonly others: readonly (string | undefined)[]
+  readonly output: string
+  readonly config: string | undefined
+}
+
+/** Revokes every token that another issuer has given to a user until now, on every gateway. */
+export async function revokeUserOfIssuer(options: IssuerUserOptions, io: Io): Promise<number> {
+  const { user, others } = options
+  if (user === undefined || others.some((option) => option !== undefined)) {
+    throw new UsageError(
+      '--issuer needs --user, with the user ID as the issuer writes it, and nothing else',
+    )
+  }
+  const settings = tokenSettings(options.config, io)
+  const { name, issuer, claims, userIdPrefix } = namedIssuer(options.issuer, settings.config)
+  await withDatabase(settings, async (database) => {
+    await revokeTokensOf([issuerSubject(issuer, user)], settings.config, database)
+    const subject = `user ${user} of issuer ${name}`
+    const after = { tokens: 'all' }
+    await recordChange(database, { actor: operator(io), action: 'token.revoke', subject, after })
+  })
+  io.err(
+    `postern: revoked all tokens of issuer ${name} whose claim ${claims.userId} is ${printable(user)}, issued until now\n`,
+  )
+  if (options.output === 'json') io.out(json({ issuer: name, users: [`${userIdPrefix}${user}`] }))
+  return 0
+}

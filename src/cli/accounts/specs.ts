@@ -94,8 +94,8 @@ export const renameSpec = {
 export const deleteSpec = {
   name: 'user delete',
   summary: 'delete an account and revoke its tokens',
-  details: `Marks the row as deleted, as go-admin does: the name becomes free, the ID is never used again. There is no
-command to undo it; "user disable" keeps the account. ${revokes}`,
+  details: `Marks the row as deleted, as go-admin does: the name becomes free, the ID is never used again. No command
+undoes it; "user disable" keeps the account. ${revokes}`,
   arguments: [name],
   options: { yes: { description: 'do not ask' }, ...force, ...common },
   exitCodes,

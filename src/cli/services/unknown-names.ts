@@ -2,7 +2,7 @@ import { createAccountDirectory } from '../../stores/accounts/account-directory.
 import type { Database } from '../../stores/database/database.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import { didYouMean } from '../../suggest.ts'
-import { noSuchRole } from '../accounts/unknown-name.ts'
+import { howToCreate, noSuchRole } from '../accounts/unknown-name.ts'
 import { decline } from '../declined.ts'
 
 /** Says that no service account has this name, and what to do. */
@@ -20,5 +20,6 @@ export async function declineService(name: string, database: Database): Promise<
 
 /** Says that no role has this key, and what to do. */
 export async function declineRole(role: string, database: Database): Promise<never> {
-  return decline(noSuchRole(role, await createAccountDirectory(database).roleKeys()))
+  const known = await createAccountDirectory(database).roleKeys()
+  return decline(noSuchRole(role, known, howToCreate(role)))
 }

@@ -90,7 +90,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   replay: ['policy', 'policy/engine', 'policy/rule'],
 
   'login/passwords': [],
-  login: ['login/passwords', 'token', 'log', 'thread-priority.ts'],
+  'login/lockouts': ['log'],
+  login: ['login/passwords', 'login/lockouts', 'token', 'log', 'thread-priority.ts'],
 
   'gateway/upstream': ['wire'],
   'gateway/reply.ts': [],
@@ -197,7 +198,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'policy/engine',
     'policy/usage',
   ],
-  'stores/limits': ['stores/redis', 'login', 'lru.ts'],
+  'stores/limits': [
+    'stores/redis',
+    'stores/database',
+    'stores/audit',
+    'login',
+    'login/lockouts',
+    'lru.ts',
+  ],
   'stores/keys': ['stores/feed', 'stores/files', 'signing', 'token'],
   'stores/issuers': ['stores/feed', 'stores/keys', 'token/issuers', 'key-url.ts'],
 
@@ -327,10 +335,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'suggest.ts',
   ],
   'cli/audit': ['cli', 'stores/audit', 'stores/database', 'suggest.ts'],
-  'cli/logins': ['cli', 'login', 'stores/accounts', 'stores/database', 'stores/login-log'],
   'cli/roles': ['cli', 'cli/accounts', 'stores/accounts', 'stores/database', 'data-scope.ts'],
   // Accounts of programs, and their tokens.
   'cli/services': ['cli', 'cli/accounts', 'stores/', 'token', 'suggest.ts'],
+  'cli/logins': [
+    'cli',
+    'cli/accounts',
+    'login',
+    'login/lockouts',
+    'stores/',
+    'token',
+    'suggest.ts',
+  ],
   'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
   'cli/config': [
     'cli',

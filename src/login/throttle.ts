@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { Refusal } from '../errors.ts'
 import { addressBlock } from './address-block.ts'
 import { foldedName } from './folded-name.ts'
+import type { BegunLockout, LockedOut } from './lockouts/lockout.ts'
 
 /**
  * So many hits within a window. The next hit is refused and starts a lock-out; each further lock-out is
@@ -25,8 +26,17 @@ export interface Hit {
 export interface Counted {
   /** The rest of the lock-out; 0 when the hit was counted. */
   readonly lockedOutSeconds: number
+  /** The lock-outs that this hit started. */
+  readonly began: readonly BegunCount[]
   /** Takes the hit back under every key that counted it, and does `also` in the same atomic step. */
   takeBack(also?: AlsoDone): Promise<void>
+}
+
+/** A lock-out that starts under a key: for how long, and the how many-th in a row. */
+interface BegunCount {
+  readonly key: string
+  readonly lockoutMs: number
+  readonly lockouts: number
 }
 
 export interface AlsoDone {
@@ -58,7 +68,15 @@ interface ThrottleParts {
   readonly limits: ThrottleLimits
   /** The same on every replica. Store keys hold digests of names: people type passwords into that field. */
   readonly digestKey: () => string
+  /** Called for each refused login. */
   readonly onLockout?: (by: 'address' | 'account') => void
+  /** Called once for each lock-out, when it starts. Must not throw. */
+  readonly onLockoutBegan?: (lockout: BegunLockout) => void
+}
+
+/** A hit, and who is locked out once it is one too many. */
+interface LimitedHit extends Hit {
+  readonly who: LockedOut
 }
 
 /**
@@ -86,7 +104,8 @@ interface PasswordAttempt {
  * clears the pair but not the failures of the account, so that an attacker gains nothing from the
  * owner's logins.
  */
-export function createThrottle({ counters, limits, digestKey, onLockout }: ThrottleParts) {
+export function createThrottle(parts: ThrottleParts) {
+  const { counters, limits, digestKey, onLockout, onLockoutBegan } = parts
   const lockout = {
     lockoutSeconds: limits.waitSeconds,
     maxLockoutSeconds: limits.longestWaitSeconds,
@@ -103,34 +122,45 @@ export function createThrottle({ counters, limits, digestKey, onLockout }: Throt
   const perPair = failures(limits.failuresPerPair)
   const knownSeconds = limits.knownAddressDays * 86_400
 
-  async function count(hits: readonly Hit[], by?: 'address' | 'account'): Promise<Counted> {
+  async function count(hits: readonly LimitedHit[], by?: 'address' | 'account'): Promise<Counted> {
     const counted = await counters.hit(hits)
-    const { lockedOutSeconds: retryAfterSeconds } = counted
+    const { lockedOutSeconds: retryAfterSeconds, began } = counted
     if (retryAfterSeconds === 0) return counted
+    for (const { key: begun, lockoutMs, lockouts } of began) {
+      const hit = hits.find((one) => one.key === begun)
+      if (hit === undefined) continue
+      const attempts = hit.limit.hits * lockouts
+      onLockoutBegan?.({ ...hit.who, key: begun, lockoutMs, attempts })
+    }
     if (by !== undefined) onLockout?.(by)
     throw new Refusal('too-many-requests', { retryAfterSeconds })
   }
 
-  const key = (kind: string, ...names: readonly string[]) => digestOf(digestKey(), kind, names)
-
   return {
     async address({ address, foreign }: Client): Promise<void> {
-      const who = [addressBlock(address), ...(foreign ? ['foreign'] : [])]
-      await count([{ key: key('login:address', ...who), limit: perAddress }], 'address')
+      const block = addressBlock(address)
+      const key = addressKey(digestKey(), 'login', block, foreign)
+      const who = { kind: 'address', block, foreign } as const
+      await count([{ key, limit: perAddress, who }], 'address')
     },
     async captcha({ address, foreign }: Client): Promise<void> {
-      const who = [addressBlock(address), ...(foreign ? ['foreign'] : [])]
-      await count([{ key: key('captcha:address', ...who), limit: perCaptchaAddress }])
+      const block = addressBlock(address)
+      const key = addressKey(digestKey(), 'captcha', block, foreign)
+      const who = { kind: 'captcha', block, foreign } as const
+      await count([{ key, limit: perCaptchaAddress, who }])
     },
     async password(username: string, address: string): Promise<PasswordAttempt> {
       const block = addressBlock(address)
-      const account = foldedName(username)
-      const pair = key('login:pair', account, block)
+      const digest = digestKey()
+      const pair = digestOf(digest, 'login:pair', [foldedName(username), block])
       // The name as typed: else the owner of `Admin` could make addresses known for `admin`.
-      const known = key('login:known', username, block)
-      const hits = [
-        { key: pair, limit: perPair },
-        { key: accountKey(digestKey(), username), limit: perAccount, unless: known },
+      const known = digestOf(digest, 'login:known', [username, block])
+      const hits: readonly LimitedHit[] = [
+        { key: pair, limit: perPair, who: { kind: 'pair', name: username, block } },
+        {
+          ...{ key: accountKey(digest, username), limit: perAccount, unless: known },
+          who: { kind: 'account', name: username },
+        },
       ]
       const counted = await count(hits, 'account')
       return {
@@ -145,6 +175,16 @@ export function createThrottle({ counters, limits, digestKey, onLockout }: Throt
 /** The key under which wrong passwords of an account are counted, from any address. */
 export function accountKey(digestKey: string, username: string): string {
   return digestOf(digestKey, 'login:account', [foldedName(username)])
+}
+
+/** The key under which logins, or captchas, of an address are counted. */
+export function addressKey(
+  digestKey: string,
+  of: 'login' | 'captcha',
+  block: string,
+  foreign: boolean,
+): string {
+  return digestOf(digestKey, `${of}:address`, [block, ...(foreign ? ['foreign'] : [])])
 }
 
 function digestOf(digestKey: string, kind: string, names: readonly string[]): string {

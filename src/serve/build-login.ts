@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Closing } from '../closing.ts'
 import type { FindCrossSite } from '../gateway/cross-site.ts'
 import { createOwnResponses } from '../http/own-responses.ts'
@@ -6,6 +7,7 @@ import type { Log } from '../log/log.ts'
 import { createCaptchas } from '../login/captcha.ts'
 import { drawCaptcha } from '../login/captcha-image.ts'
 import { createChangePassword } from '../login/change-password.ts'
+import { createLockoutRecorder } from '../login/lockouts/lockout-recorder.ts'
 import { createLogin } from '../login/login.ts'
 import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from '../login/login-log.ts'
 import { createPasswordCredentials } from '../login/password-credentials.ts'
@@ -17,10 +19,12 @@ import { createOwnPasswords } from '../stores/accounts/own-password.ts'
 import { seedAccounts } from '../stores/accounts/seed.ts'
 import { type Database, openDatabase } from '../stores/database/database.ts'
 import type { OpenKeys } from '../stores/keys/key-feed.ts'
+import { createDatabaseLockouts } from '../stores/limits/database-lockouts.ts'
 import { createMemoryCaptchas } from '../stores/limits/memory-captchas.ts'
-import { createMemoryCounters } from '../stores/limits/memory-counters.ts'
+import { createMemoryCounters, type MemoryCounters } from '../stores/limits/memory-counters.ts'
 import { createRedisCaptchas } from '../stores/limits/redis-captchas.ts'
 import { createRedisCounters } from '../stores/limits/redis-counters.ts'
+import { createRedisLockouts } from '../stores/limits/redis-lockouts.ts'
 import { createLoginLogTable } from '../stores/login-log/login-log-table.ts'
 import { createSharedLoginLog } from '../stores/login-log/shared-login-log.ts'
 import type { RedisClient } from '../stores/redis/redis.ts'
@@ -76,8 +80,20 @@ export async function buildLogin(
     draw,
     digestKeys: createDerivedKeys(keys, 'captcha'),
   })
+  const local = createMemoryCounters()
+  const lockouts = createLockoutRecorder({
+    records:
+      redis === undefined
+        ? createDatabaseLockouts(database).recordsOf(randomUUID())
+        : createRedisLockouts(redis).records,
+    sealKey: createLastingKey(keys, 'lockout'),
+    forget: local.forget,
+    log,
+  })
+  closing.add(() => lockouts.close(Math.min(config.shutdown.deadlineMs, maxFlushMs)))
   const throttle = createThrottle({
-    counters: buildCounters(redis, log, facts.registry),
+    counters: buildCounters(redis, local, log, facts.registry),
+    onLockoutBegan: lockouts.began,
     limits: config.login,
     digestKey: createLastingKey(keys, 'throttle'),
     onLockout: facts.registry.counter({
@@ -144,10 +160,10 @@ function buildLoginLog(
 
 function buildCounters(
   redis: RedisClient | undefined,
+  local: MemoryCounters,
   log: Log,
   registry: MetricRegistry,
 ): Counters {
-  const local = createMemoryCounters()
   if (redis === undefined) return local
   let isAlone = false
   registry.readGauge(

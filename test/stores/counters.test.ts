@@ -62,6 +62,19 @@ describe.each([
     expect(performance.now() - from).toBeGreaterThan(30)
   })
 
+  test('tell once that a lock-out begins, and for how long', async () => {
+    const counters = await create()
+    await waits(counters, 'full', 2)
+    await waits(counters, 'locked', 3)
+    const hits = ['locked', 'full', 'free'].map((key) => ({ key, limit }))
+
+    expect((await counters.hit(hits)).began).toEqual([
+      { key: 'full', lockoutMs: 10_000, lockouts: 1 },
+    ])
+    expect((await counters.hit(hits)).began).toEqual([])
+    expect((await counters.hit([{ key: 'other', limit }])).began).toEqual([])
+  })
+
   test('count under all keys or under none', async () => {
     const counters = await create()
     await waits(counters, 'full', 2)
@@ -175,7 +188,9 @@ describe('the rule of waiting', () => {
             const args = [hits, window * 1000, wait * 1000, most * 1000, seconds, 0]
             const answer = await redis.client.eval(script, 2, key, key, ...args)
 
-            expect(answer).toEqual([counted.lockoutMs, counted.lockoutMs === 0 ? 1 : 0])
+            const { lockoutMs, began } = counted
+            const begun = began ? [state.lockouts, lockoutMs] : [0, 0]
+            expect(answer).toEqual([lockoutMs, lockoutMs === 0 ? 1 : 0, ...begun])
             const kept = `${state.hits} ${state.windowEnds} ${state.lockouts} ${state.lockoutEnds}`
             expect(await redis.client.get(key)).toBe(kept)
           }

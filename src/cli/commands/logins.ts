@@ -1,6 +1,8 @@
-import { listSpec } from '../logins/specs.ts'
+import { listSpec, locksSpec, unlockSpec } from '../logins/specs.ts'
 import { type Command, command } from './run-command.ts'
 
 export const loginCommands: readonly Command[] = [
   command(listSpec, async () => (await import('../logins/list.ts')).loginList),
+  command(locksSpec, async () => (await import('../logins/locks.ts')).loginLocks),
+  command(unlockSpec, async () => (await import('../logins/unlock.ts')).loginUnlock),
 ]

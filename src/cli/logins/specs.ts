@@ -62,3 +62,35 @@ matches no account is masked, because people type passwords into that field.`,
     "postern login list --output json | jq -r '.attempts[].address' | sort | uniq -c | sort -n",
   ],
 } as const satisfies CommandSpec
+
+export const locksSpec = {
+  name: 'login locks',
+  summary: 'list the lock-outs that are open now',
+  details: `Shows accounts, addresses, and accounts at an address ("pair") that gateways lock out after too many
+attempts, and addresses that get no captchas: since when, until when, and after how many attempts. A
+name that matches no account is masked, because people type passwords into that field.
+
+With redis.url the gateways count together, in Redis. Without it every gateway process counts for
+itself and records its lock-outs in the database; one that was killed leaves them there until they end.`,
+  arguments: [],
+  options: { ...showNames, ...common },
+  exitCodes: { 0: 'listed', ...exitCodes },
+  examples: [
+    'postern login locks',
+    'postern login locks --output json | jq -r \'.lockouts[] | select(.kind == "account") | .username\'',
+  ],
+} as const satisfies CommandSpec
+
+export const unlockSpec = {
+  name: 'login unlock',
+  summary: 'end the lock-outs of an account or an address',
+  details: `For a user: ends the lock-out of the account, and of the account at every address. For an address: ends
+its lock-out, that of its captchas, and those of accounts at this address. An IPv6 address stands for
+its /64 network, which gateways count as one address. Every gateway follows within two seconds.
+
+The attempts that led to a lock-out are forgotten with it, so the full limit applies again.`,
+  arguments: [{ name: 'USER|ADDRESS', description: 'user name, or an IPv4 or IPv6 address' }],
+  options: { ...common },
+  exitCodes: { 0: 'ended', 1: 'nothing was locked out', ...exitCodes },
+  examples: ['postern login unlock alice', 'postern login unlock 2001:db8::7'],
+} as const satisfies CommandSpec

@@ -102,8 +102,9 @@ const optionalTables = {
     create index postern_service_token_user on postern_service_token (user_id);`,
   postern_login_lockout: `
     create table postern_login_lockout (
-      name varchar(160) primary key, kind varchar(16) not null, sealed text not null,
-      until_ms bigint not null, cleared_ms bigint);
+      name varchar(160) not null, owner varchar(64) not null, kind varchar(16) not null,
+      sealed text not null, since_ms bigint not null, until_ms bigint not null, cleared_ms bigint,
+      primary key (name, owner));
     create index postern_login_lockout_until on postern_login_lockout (until_ms);`,
 } as const
 

@@ -4,7 +4,8 @@
  *
  * KEYS: for each hit its key, and the mark that exempts from it or the same key again.
  * ARGV: for each hit its limit: hits, window, first wait, longest wait; times in ms.
- * Returns the longest wait in ms, then 1 or 0 for each hit: whether it was counted.
+ * Returns the longest wait in ms, then for each hit 1 or 0: whether it was counted, and which lock-out in
+ * a row it started and for how many ms, or 0 and 0.
  */
 export const hitScript = `
 local time = redis.call('TIME')
@@ -13,13 +14,14 @@ local function ahead(moment, longest)
   return now < moment and moment - now <= longest
 end
 
-local writes, counted, refused = {}, {}, 0
+local writes, counted, result, refused = {}, {}, {}, 0
 for index = 1, #KEYS / 2 do
   local key, mark = KEYS[2 * index - 1], KEYS[2 * index]
   local at = 4 * (index - 1)
   local most, window = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
   local first, longest = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
   counted[index] = 0
+  local began, beganMs = 0, 0
 
   if mark == key or redis.call('EXISTS', mark) == 0 then
     local text = redis.call('GET', key) or ''
@@ -36,6 +38,7 @@ for index = 1, #KEYS / 2 do
         local wait = math.min(first * 2 ^ math.min(waits, 30), longest)
         refused = math.max(refused, wait)
         hits, ends, waits, till = 0, 0, waits + 1, now + wait
+        began, beganMs = waits, wait
       else
         hits = hits + 1
         counted[index] = 1
@@ -45,12 +48,15 @@ for index = 1, #KEYS / 2 do
       writes[#writes + 1] = { key, state, string.format('%.0f', keep), counted[index] }
     end
   end
+  result[#result + 1] = counted[index]
+  result[#result + 1] = began
+  result[#result + 1] = beganMs
 end
 
 for _, write in ipairs(writes) do
   if refused == 0 or write[4] == 0 then redis.call('SET', write[1], write[2], 'PX', write[3]) end
 end
-return { refused, unpack(counted) }
+return { refused, unpack(result) }
 `
 
 /**

@@ -11,6 +11,8 @@ export interface CounterState {
 interface CountedHit {
   /** 0 when the hit is within the limit; `state` then includes it. */
   readonly lockoutMs: number
+  /** Whether this hit started the lock-out. */
+  readonly began: boolean
   readonly state: CounterState
 }
 
@@ -26,7 +28,7 @@ export function countHit(state: CounterState | undefined, limit: Limit, now: num
   const windowMs = limit.windowSeconds * 1000
 
   if (isAhead(before.lockoutEnds, now, longestMs)) {
-    return { lockoutMs: before.lockoutEnds - now, state: before }
+    return { lockoutMs: before.lockoutEnds - now, began: false, state: before }
   }
   const lockouts = now < before.lockoutEnds + longestMs ? before.lockouts : 0
   const isOpen = isAhead(before.windowEnds, now, windowMs)
@@ -36,12 +38,13 @@ export function countHit(state: CounterState | undefined, limit: Limit, now: num
     // Beyond thirty doublings a number would lose its meaning; the longest lock-out is far below that.
     const lockoutMs = Math.min(limit.lockoutSeconds * 1000 * 2 ** Math.min(lockouts, 30), longestMs)
     const after = { hits: 0, windowEnds: 0, lockouts: lockouts + 1, lockoutEnds: now + lockoutMs }
-    return { lockoutMs, state: after }
+    return { lockoutMs, began: true, state: after }
   }
 
   const windowEnds = isOpen ? before.windowEnds : now + windowMs
   return {
     lockoutMs: 0,
+    began: false,
     state: { hits: hits + 1, windowEnds, lockouts, lockoutEnds: before.lockoutEnds },
   }
 }

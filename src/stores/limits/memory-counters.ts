@@ -12,6 +12,8 @@ interface MemoryCounterOptions {
 export interface MemoryCounters extends Counters {
   isMarked(key: string): boolean
   mark(key: string, seconds: number): void
+  /** Forgets the hits and lock-outs under a key. */
+  forget(key: string): void
 }
 
 /**
@@ -45,6 +47,7 @@ export function createMemoryCounters(options: MemoryCounterOptions = {}): Memory
   return {
     isMarked,
     mark,
+    forget: (key) => counters.delete(key),
     async hit(hits): Promise<Counted> {
       const at = now()
       const applicable = hits.filter(({ unless }) => unless === undefined || !isMarked(unless))
@@ -59,6 +62,11 @@ export function createMemoryCounters(options: MemoryCounterOptions = {}): Memory
       const counted = lockoutMs === 0 ? applicable : []
       return {
         lockedOutSeconds: Math.ceil(lockoutMs / 1000),
+        began: found
+          .filter((one) => one.began)
+          .map(({ key, lockoutMs: own, state }) => {
+            return { key, lockoutMs: own, lockouts: state.lockouts }
+          }),
         takeBack: async (also) => takeBack(counted, also),
       }
     },

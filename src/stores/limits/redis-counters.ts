@@ -75,10 +75,15 @@ export function createRedisCounters(parts: RedisCounterParts): Counters {
       )
       if (!isAnswer(answer, applicable.length)) return local.hit(hits)
 
-      const [lockoutMs, ...flags] = answer
-      const counted = lockoutMs === 0 ? applicable.filter((_, index) => flags[index] === 1) : []
+      const [refusedMs, ...flags] = answer
+      const counted = refusedMs === 0 ? applicable.filter((_, index) => flags[3 * index] === 1) : []
+      const began = applicable.map(({ key }, index) => {
+        const [lockouts = 0, lockoutMs = 0] = flags.slice(3 * index + 1)
+        return { key, lockoutMs, lockouts }
+      })
       return {
-        lockedOutSeconds: Math.ceil(lockoutMs / 1000),
+        lockedOutSeconds: Math.ceil(refusedMs / 1000),
+        began: began.filter(({ lockouts }) => lockouts > 0),
         takeBack: (also) => takeBack(counted, also),
       }
     },
@@ -103,6 +108,8 @@ export async function readLockout(
 
 function isAnswer(value: unknown, hits: number): value is [number, ...number[]] {
   return (
-    Array.isArray(value) && value.length === hits + 1 && value.every((one) => Number.isInteger(one))
+    Array.isArray(value) &&
+    value.length === 3 * hits + 1 &&
+    value.every((one) => Number.isInteger(one))
   )
 }

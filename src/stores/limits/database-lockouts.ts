@@ -1,0 +1,129 @@
+import { sql } from 'kysely'
+import { Fault } from '../../errors.ts'
+import type { LockoutRecords, StoredLockout } from '../../login/lockouts/lockout.ts'
+import { type AuditEntry, appendAudit } from '../audit/audit.ts'
+import type { Database } from '../database/database.ts'
+import { withFaults } from '../database/database-fault.ts'
+
+const maxRecords = 10_000
+/** How long a gateway that is busy or restarts may take to see what it has to forget. */
+const noticeMs = 60_000
+
+/** The keys of lock-outs to end, and of other counts to forget with them. */
+export interface ClearedKeys {
+  readonly keys: readonly string[]
+  readonly related: readonly string[]
+}
+
+/** The clock of the database: those of gateways and operators may differ. */
+const nowMs = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
+
+/**
+ * Records of lock-outs that gateways count in memory, for gateways without Redis. Each process has rows
+ * of its own: one that begins a lock-out anew must not hide from another that an operator ended it.
+ */
+export function createDatabaseLockouts({ db, shapes }: Database) {
+  async function prepared<Result>(work: () => Promise<Result>): Promise<Result> {
+    return withFaults(async () => {
+      const { optional } = await shapes()
+      if (!optional.has('postern_login_lockout')) {
+        const reason =
+          'table postern_login_lockout is missing: run "postern db migrate" to create it'
+        throw new Fault('database', { reason })
+      }
+      return work()
+    })
+  }
+
+  /** What a gateway process does with its own rows. */
+  function recordsOf(owner: string): LockoutRecords {
+    return {
+      add: (records) =>
+        prepared(async () => {
+          const rows = JSON.stringify(records)
+          await sql`
+            insert into postern_login_lockout (name, owner, kind, sealed, since_ms, until_ms)
+            select key, ${owner}, kind, sealed, ${nowMs}, ${nowMs} + "leftMs"
+            from json_to_recordset(${rows}::json) as record (
+              key text, kind text, sealed text, "leftMs" bigint)
+            on conflict (name, owner) do update set sealed = excluded.sealed,
+              since_ms = excluded.since_ms, until_ms = excluded.until_ms, cleared_ms = null`.execute(
+            db,
+          )
+          await dropSurplus()
+        }),
+      takeCleared: (forget) =>
+        prepared(async () => {
+          const { rows } = await sql<{ name: string }>`
+            select name from postern_login_lockout
+            where owner = ${owner} and cleared_ms is not null order by name`.execute(db)
+          if (rows.length === 0) return
+          for (const { name } of rows) forget(name)
+          await sql`delete from postern_login_lockout
+            where owner = ${owner} and cleared_ms is not null
+              and name in (select json_array_elements_text(${namesOf(rows)}::json))`.execute(db)
+        }),
+      leave: () =>
+        prepared(async () => {
+          await sql`delete from postern_login_lockout where owner = ${owner}`.execute(db)
+        }),
+    }
+  }
+
+  /** Skips locked rows: two gateways that tidy up at once must not wait for each other. */
+  async function dropSurplus(): Promise<void> {
+    await sql`
+      delete from postern_login_lockout where (name, owner) in (
+        select name, owner from postern_login_lockout where until_ms <= ${nowMs}
+          or until_ms < (select until_ms from postern_login_lockout
+            order by until_ms desc offset ${maxRecords - 1}::int limit 1)
+        for update skip locked)`.execute(db)
+  }
+
+  return {
+    recordsOf,
+    /** Every open lock-out; of those of several processes under one key, the one that ends last. */
+    list: (): Promise<readonly StoredLockout[]> =>
+      prepared(async () => {
+        const { rows } = await sql<Record<'name' | 'kind' | 'sealed' | 'since' | 'until', string>>`
+          select distinct on (name) name, kind, sealed, since_ms::text as since, until_ms::text as until
+          from postern_login_lockout where until_ms > ${nowMs} and cleared_ms is null
+          order by name, until_ms desc limit ${maxRecords}::int`.execute(db)
+        return rows.map(({ name, kind, sealed, since, until }) => {
+          return { key: name, kind, sealed, sinceMs: Number(since), untilMs: Number(until) }
+        })
+      }),
+    /**
+     * Marks the lock-outs under these keys as ended, which their gateways see within seconds and then
+     * also forget what they counted under `related`. Returns those that were open. Appends `entry` to
+     * the audit log if one was.
+     */
+    clear: ({ keys, related }: ClearedKeys, entry: AuditEntry): Promise<readonly string[]> =>
+      prepared(() =>
+        db.transaction().execute(async (inside) => {
+          const { rows } = await sql<{ name: string; owner: string }>`
+            update postern_login_lockout set cleared_ms = ${nowMs}
+            where cleared_ms is null and until_ms > ${nowMs}
+              and name in (select json_array_elements_text(${JSON.stringify(keys)}::json))
+            returning name, owner`.execute(inside)
+          if (rows.length === 0) return []
+          const owners = JSON.stringify([...new Set(rows.map(({ owner }) => owner))])
+          await sql`
+            insert into postern_login_lockout
+              (name, owner, kind, sealed, since_ms, until_ms, cleared_ms)
+            select name, owner, '', '', ${nowMs}, ${nowMs} + ${noticeMs}::int, ${nowMs}
+            from json_array_elements_text(${owners}::json) as owners (owner),
+              json_array_elements_text(${JSON.stringify(related)}::json) as related (name)
+            on conflict (name, owner) do update set cleared_ms = excluded.cleared_ms`.execute(
+            inside,
+          )
+          await appendAudit(inside, await shapes(), [entry])
+          return [...new Set(rows.map(({ name }) => name))]
+        }),
+      ),
+  }
+}
+
+function namesOf(rows: readonly { readonly name: string }[]): string {
+  return JSON.stringify(rows.map(({ name }) => name))
+}

@@ -261,6 +261,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'policy/',
     'stores/accounts',
     'stores/database',
+    'stores/services',
+    'token',
     'suggest.ts',
   ],
   'cli/questions/matrix': ['cli', 'cli/questions', 'answers'],

@@ -41,6 +41,9 @@ export const identityResults: readonly (readonly string[])[] = [
   ['cross-site-cookie', 'cookie'],
 ]
 
+/** Whom a token is for. */
+export const callerKinds = ['user', 'service', 'issuer'] as const
+
 /** Result, step and mode. */
 export const permissionResults: readonly (readonly string[])[] = [
   ['allowed', 'admin', 'enforce'],

@@ -1,5 +1,6 @@
 import { createCounts } from './counts.ts'
 import {
+  callerKinds,
   captchaResults,
   identityResults,
   loginResults,
@@ -22,6 +23,7 @@ interface CountedRequest {
     readonly route?: string
     readonly carrier?: string
     readonly caller?: unknown
+    readonly kind?: string
     /** Absent where the policy was not consulted. */
     readonly decision?: { readonly allowed: boolean; readonly step: string }
     readonly decidingMs?: number
@@ -101,6 +103,12 @@ export function createRequestMetrics(registry: MetricRegistry, known: KnownLabel
     labels: ['result', 'carrier'],
     fromZero: identityResults,
   })
+  const callers = registry.counter({
+    name: 'postern_authenticated_requests_total',
+    help: 'Requests of identified callers: people, service accounts, and callers of other issuers.',
+    labels: ['kind'],
+    fromZero: callerKinds.map((kind) => [kind]),
+  })
   const permissions = registry.counter({
     name: 'postern_authz_total',
     help: 'Authorization checks, by result and by the step that decided.',
@@ -154,8 +162,10 @@ export function createRequestMetrics(registry: MetricRegistry, known: KnownLabel
       // Clients choose the method; they must not be able to create series.
       requests(route, methods.has(method) ? method : 'other', String(status), outcome)
       durations((endedAt - startedAt) / 1000, route)
-      if (notes.caller !== undefined) identities('ok', carrier)
-      else if (unidentifiedOutcomes.has(outcome)) identities(outcome, carrier)
+      if (notes.caller !== undefined) {
+        identities('ok', carrier)
+        callers(notes.kind ?? 'user')
+      } else if (unidentifiedOutcomes.has(outcome)) identities(outcome, carrier)
       if (decision !== undefined) {
         permissions(decision.allowed ? 'allowed' : 'denied', decision.step, 'enforce')
         if (notes.decidingMs !== undefined) decisions(notes.decidingMs / 1000)

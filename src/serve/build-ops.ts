@@ -69,6 +69,7 @@ export function buildOps(
       details: {
         policy: policies.state,
         keys: keys.state,
+        serviceTokens: () => config.tokens.service,
         ...(config.issuers.length > 0 && { issuers: issuers.states }),
         revocation: revocations.state,
         loginLog: loginLog.state,

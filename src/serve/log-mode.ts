@@ -12,8 +12,11 @@ export function logMode(mode: ModeFacts, log: Log): void {
   log.warn('MODE DEV: no captcha, tokens last 100 years. Never put this in front of real data.')
 }
 
-/** Logs who else may issue tokens, because by default only a login does (specification, Authentication 1). */
-export function logIssuers({ issuers }: Config, log: Log): void {
+/** Logs who else gets in, because by default only a login issues tokens (specification, Authentication 1). */
+export function logOtherTokens({ issuers, tokens: { service } }: Config, log: Log): void {
+  if (service.enabled) {
+    log.info({ maxLifetimeSeconds: service.maxLifetime }, 'accepting service tokens')
+  }
   if (issuers.length === 0) return
   const shown = configuredIssuers(issuers).map(({ name, issuer, roles }) => {
     return { name, issuer, roles: [...new Set(roles.map(({ role }) => role))] }

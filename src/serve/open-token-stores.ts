@@ -8,6 +8,7 @@ import type { RedisClient } from '../stores/redis/redis.ts'
 import { openRevocations } from '../stores/revocations/open-revocations.ts'
 import type { RevocationFeed } from '../stores/revocations/revocation-feed.ts'
 import type { SnapshotLocation } from '../stores/revocations/revocation-files.ts'
+import { markServiceTokens } from '../stores/services/seen-tokens.ts'
 import { openSessionStore } from '../stores/sessions/open-session-store.ts'
 import { createSessionRecorder, type SessionRecorder } from '../stores/sessions/session-recorder.ts'
 import type { Revocations } from '../token/revocations.ts'
@@ -59,6 +60,7 @@ export function openSessions(
 ): SessionRecorder {
   const recorder = createSessionRecorder({
     store: openSessionStore(stores),
+    markServices: (seen) => markServiceTokens(stores.database, seen),
     now: () => now() * 1000,
     log,
   })

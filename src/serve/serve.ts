@@ -18,7 +18,7 @@ import { buildOps } from './build-ops.ts'
 import { buildPorts, openTls } from './build-ports.ts'
 import { buildTokens } from './build-tokens.ts'
 import { warnOfDescriptors } from './descriptors.ts'
-import { logIssuers, logMode } from './log-mode.ts'
+import { logMode, logOtherTokens } from './log-mode.ts'
 import { openOps } from './open-ops.ts'
 import {
   openDecisions,
@@ -47,7 +47,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   if (options.asWorker === undefined) {
     logMode(mode, log)
-    logIssuers(config, log)
+    logOtherTokens(config, log)
     warnOfDescriptors(config, log)
   }
   const registry = createMetricRegistry()

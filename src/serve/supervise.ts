@@ -18,7 +18,7 @@ import { StartEnded } from '../workers/start-ended.ts'
 import { createWatch } from '../workers/watch.ts'
 import { createWorkerPool, type WorkerPool } from '../workers/worker-pool.ts'
 import { warnOfDescriptors } from './descriptors.ts'
-import { logIssuers, logMode } from './log-mode.ts'
+import { logMode, logOtherTokens } from './log-mode.ts'
 import { openOps } from './open-ops.ts'
 import type { RunningPostern } from './options.ts'
 import type { Shutdown } from './shutdown.ts'
@@ -54,7 +54,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   const { begun, abortSignal, exitCode } = shutdown
   const mode = modeFacts(config.application.mode, config.jwt.timeout)
   logMode(mode, log)
-  logIssuers(config, log)
+  logOtherTokens(config, log)
   const share = shareOf(config, count)
   warnOfDescriptors(share, log)
   // With the other policy, one worker of four got all connections of a load balancer.

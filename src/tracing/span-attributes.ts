@@ -15,6 +15,7 @@ export interface TracedEnd {
     readonly target?: string
     readonly retries?: number
     readonly decision?: { readonly revision: string }
+    readonly kind?: string
   }
 }
 
@@ -33,6 +34,7 @@ export function serverAttributes({ method, status, outcome, notes }: TracedEnd):
     'postern.revision': notes.decision?.revision,
     'postern.request_id': notes.requestId,
     'postern.contract': notes.contract,
+    'postern.kind': notes.kind === 'user' ? undefined : notes.kind,
   }
 }
 

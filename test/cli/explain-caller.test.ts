@@ -50,6 +50,17 @@ async function workspace(changes: Settings = {}) {
 }
 
 describe('postern policy explain --user', () => {
+  test('answers for the role of a service account', async () => {
+    const { run, explain } = await workspace()
+    const name = `ci-${randomUUID()}`
+    await run(`service add ${name} --role editor`)
+
+    const { code, out } = await explain(`--user ${name} GET /orders/7`)
+
+    expect(code).toBe(0)
+    expect(out).toContain(`service account  ${name} (ID `)
+  })
+
   test('answers for the role of the account, while a gateway has the database open', async () => {
     const { explain, addUser } = await workspace()
     const ann = await addUser('editor')

@@ -222,6 +222,25 @@ exclusions without effect
   })
 })
 
+describe('postern policy open, with tokens that no login issues', () => {
+  const more = `${config}tokens: { service: { enabled: true, maxLifetime: 7776000 } }\nissuers: [{ issuer: https://id.test, audience: a, jwksUri: https://id.test/keys, claims: { roleKey: r }, roles: [{ value: clerk }, { value: x, role: chief }] }]\n`
+
+  test('shows service tokens and other issuers', async () => {
+    const { out } = await ask(['open'], { 'config/postern.yaml': more })
+
+    expect(out).toMatch(
+      /\nalso let in, without a login\n {2}service tokens +tokens\.service, at most 90 d +issued by "postern token issue"\n {2}tokens of https:\/\/id\.test +issuers +roles: clerk, chief\n$/,
+    )
+    const plain = await ask(['open', '--output', 'json'])
+    const answer = await ask(['open', '--output', 'json'], { 'config/postern.yaml': more })
+    expect(JSON.parse(plain.out).otherTokens).toEqual([])
+    expect(JSON.parse(answer.out).otherTokens).toEqual([
+      { kind: 'service', maxLifetimeSeconds: 7_776_000 },
+      { kind: 'issuer', issuer: 'https://id.test', roles: ['clerk', 'chief'] },
+    ])
+  })
+})
+
 describe('a question about a policy', () => {
   const unreachable = { 'config/postern.yaml': `${config}redis: { url: 'redis://127.0.0.1:1' }\n` }
 

@@ -27,6 +27,7 @@ async function listed({ postern }: Pick<Replicas, 'postern'>, service: string) {
     readonly id: string
     readonly status: string
     readonly role: string
+    readonly lastSeen: string | null
   }[]
 }
 
@@ -54,8 +55,8 @@ describe('postern service', () => {
   test.each([
     ['service add editor --role editor', /^postern: editor already exists: choose another name$/],
     [
-      'service add x --role king',
-      /^postern: role "king" does not exist \(defined: .*role add king/,
+      'service add x --role nothing-at-all',
+      /^postern: role "nothing-at-all" does not exist \(defined: .*role add nothing-at-all/,
     ],
     [
       'service role nope editor',
@@ -218,6 +219,19 @@ describe.each([
     expect((await listed(replicas, name)).map(({ status }) => status)).toEqual([
       ...['revoked', 'revoked'],
     ])
+  })
+
+  test('shows when a gateway last saw it', async () => {
+    const { replicas, gateway } = await start()
+    const name = await addService(replicas)
+    const token = (await replicas.postern(`token issue ${name} --expires 1d`)).out.trim()
+    await verdictOn(gateway, token)
+
+    // It writes once a minute, and when it shuts down.
+    await gateway.close()
+
+    const [row] = await listed(replicas, name)
+    expect(row?.lastSeen).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/)
   })
 
   test('ends with its account, and no token of a person does', async () => {

@@ -1,7 +1,12 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { serverAttributes } from '../../src/tracing/span-attributes.ts'
 import { expectUnauthenticated } from '../support/outcomes.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
 import { nowSeconds, type TestClaims, tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
 
 const year = 31_536_000
 const on = { tokens: { service: { enabled: true } } }
@@ -75,6 +80,43 @@ describe('a service token', () => {
       expect(logged(postern, 'reason')).toEqual(['kind is neither user nor service'])
     },
   )
+
+  test('is marked in the request log, the decision log, metrics and spans, unlike one of a person', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'postern-decisions-')), 'decisions.jsonl')
+    onTestFinished(() => rm(dirname(file), { recursive: true, force: true }))
+    const logger = { decisions: { enabled: true, file } }
+    const postern = await startPostern({ config: { ...on, logger } })
+
+    await call(postern, tokenOf('editor'))
+    await call(postern, serviceToken(60))
+
+    expect(logged(postern, 'kind')).toEqual(['service'])
+    expect(postern.logText()).toContain('"role":"editor","kind":"service"')
+    const decisions = async () => (await readFile(file, 'utf8')).trim().split('\n')
+    await until(async () => (await decisions()).length === 2)
+    const subjects = (await decisions()).map((line) => JSON.parse(line).subject.kind)
+    expect(subjects).toEqual([undefined, 'service'])
+    expect(await postern.ops.metrics.text()).toMatch(
+      /_requests_total\{kind="user"\} 1\n.*_requests_total\{kind="service"\} 1\n.*\{kind="issuer"\} 0/,
+    )
+    const end = { method: 'GET', status: 200, outcome: 'passed', error: undefined }
+    const spanOf = (kind: string) => serverAttributes({ ...end, notes: { kind } })['postern.kind']
+    expect([spanOf('user'), spanOf('service')]).toEqual([undefined, 'service'])
+  })
+
+  test('is announced at startup and by /readyz?verbose, if it is accepted', async () => {
+    const [gateway, other] = [await startPostern({ config: on }), await startPostern()]
+    const line = '"maxLifetimeSeconds":31536000,"msg":"accepting service tokens"'
+    const shown = async ({ opsPort }: TestPostern) => {
+      const answer = await fetch(`http://127.0.0.1:${opsPort}/readyz?verbose`)
+      return ((await answer.json()) as { serviceTokens: unknown }).serviceTokens
+    }
+
+    expect(gateway.logText()).toContain(line)
+    expect(other.logText()).not.toContain('accepting service tokens')
+    expect(await shown(gateway)).toEqual({ enabled: true, maxLifetime: year })
+    expect(await shown(other)).toMatchObject({ enabled: false })
+  })
 
   test('reaches the upstream with the same headers as a person in its role', async () => {
     const postern = await startPostern({ config: on })

@@ -4,6 +4,7 @@ import { createAccountChanges } from '../../src/stores/accounts/account-changes.
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { seedRoles } from '../../src/stores/accounts/seed.ts'
 import type { Database } from '../../src/stores/database/database.ts'
+import { markServiceTokens } from '../../src/stores/services/seen-tokens.ts'
 import { createServiceChanges } from '../../src/stores/services/service-changes.ts'
 import { createServiceDirectory } from '../../src/stores/services/service-directory.ts'
 import { createServiceTokens } from '../../src/stores/services/service-tokens.ts'
@@ -96,7 +97,7 @@ describe.each(testDatabases())('service accounts in $name', ({ start }) => {
     })
 
     test('keep their tokens listed, newest first, also after they were removed', async () => {
-      const { changes, tokens } = await fresh()
+      const { database, changes, tokens } = await fresh()
       await changes.add({ name: 'ci', roleKey: 'editor', note: '' })
       await tokens.add(tokenFor('1', 'one'), 'ci')
       await tokens.add({ ...tokenFor('1', 'two'), issuedAt: Date.now() + 5, kid: 'k' }, 'ci')
@@ -106,6 +107,16 @@ describe.each(testDatabases())('service accounts in $name', ({ start }) => {
         { id: 'one', service: 'ci', kid: undefined, issuedBy: 'ada', note: 'n' },
       ])
       expect(await tokens.list('other')).toEqual([])
+      const minute = 60_000
+      await markServiceTokens(database, [{ id: 'one', seenAt: 2 * minute }])
+      await markServiceTokens(database, [
+        ...[
+          { id: 'one', seenAt: minute },
+          { id: 'one', seenAt: 1 },
+          { id: 'none', seenAt: 1 },
+        ],
+      ])
+      expect((await tokens.list()).map(({ seenAt }) => seenAt)).toEqual([undefined, 2 * minute])
       const one = await tokens.find('one')
       if (one !== undefined) await tokens.revoked(one)
       expect((await tokens.find('one'))?.revokedAt).toBeGreaterThan(0)

@@ -28,7 +28,7 @@ export const keysUse: Run<typeof useSpec> = async ({ options, arguments: [kid, n
   await parseKeySet(shown, [...rest, { name: signer, text: kid }], { secretWeakness })
   await writeSigner(path, kid)
   io.err(
-    `postern: ${kid} signs new tokens; tokens of the other keys stay valid while their files exist\n`,
+    `postern: ${kid} signs new tokens; tokens of the other keys, service tokens too, stay valid while their files exist\n`,
   )
   if (options.output === 'json') io.out(json({ signer: kid, directory: shown }))
   const before = { signer: files.find(({ name }) => name === signer)?.text.trim() ?? null }

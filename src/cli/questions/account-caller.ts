@@ -2,6 +2,8 @@ import { resolve } from 'node:path'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
 import type { Database } from '../../stores/database/database.ts'
+import { createServiceDirectory } from '../../stores/services/service-directory.ts'
+import type { Caller } from '../../token/caller.ts'
 import { lockoutOf } from '../accounts/lockout.ts'
 import { accountSettings, withExistingDatabase } from '../configured-database.ts'
 import type { Io } from '../io.ts'
@@ -44,6 +46,8 @@ async function find(name: string, database: Database): Promise<AskedCaller> {
 
 /** The policy decides by role key, so login refuses an account without a role. */
 async function withoutRole(name: string, database: Database): Promise<AskedCaller> {
+  const service = await createServiceDirectory(database).callerOf(name)
+  if (typeof service !== 'string') return ofService(service)
   const [userId] = await createAccountDirectory(database).idsOf(name)
   if (userId === undefined) {
     return unavailable(
@@ -54,6 +58,18 @@ async function withoutRole(name: string, database: Database): Promise<AskedCalle
     rows: [['account', `${name} (ID ${userId}), without a role`]],
     facts: { account: { userId, username: name, roleKey: null } },
   })
+}
+
+/** A program has no login, but tokens that carry its role. */
+function ofService(caller: Caller): AskedCaller {
+  const { username: name, userId, roleKey, dataScope } = caller
+  const words = `${name} (ID ${userId}, role ${roleKey}, data scope ${dataScope || 'empty'})`
+  return {
+    ...{ name: `${name} (role ${roleKey})`, roleKey },
+    rows: [['service account', words]],
+    facts: { account: { ...caller, kind: 'service' } },
+    notes: [],
+  }
 }
 
 function cannotLogIn(

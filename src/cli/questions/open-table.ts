@@ -1,6 +1,8 @@
 import type { ExclusionEffect, WithoutEffect } from '../../answers/exclusion-effects.ts'
 import type { OpenAnswer, OpenRoute } from '../../answers/open.ts'
+import type { OtherTokens } from '../../answers/other-tokens.ts'
 import { placeOf } from '../../policy/review/finding.ts'
+import { formatDuration } from '../duration.ts'
 import { formatTable } from '../format.ts'
 import { untilNote } from './rule-line.ts'
 import { refusalOf } from './verdict-words.ts'
@@ -21,6 +23,24 @@ export function formatOpen(answer: OpenAnswer): string {
 export function formatIdleExclusions({ exclusions }: OpenAnswer): string {
   const idle = exclusions.filter(({ effect }) => effect === 'none')
   return section('exclusions without effect', idle.map(idleRow))
+}
+
+/** Ways to get a token other than a login. Nothing is printed while login is the only one. */
+export function formatOtherTokens(others: readonly OtherTokens[]): string {
+  return section('also let in, without a login', others.map(otherRow))
+}
+
+function otherRow(other: OtherTokens): string[] {
+  if (other.kind === 'service') {
+    const { maxLifetimeSeconds } = other
+    const longest = formatDuration(maxLifetimeSeconds * 1000)
+    return [
+      'service tokens',
+      `tokens.service, at most ${longest}`,
+      'issued by "postern token issue"',
+    ]
+  }
+  return [`tokens of ${other.issuer}`, 'issuers', `roles: ${other.roles.join(', ') || 'none'}`]
 }
 
 function section(title: string, rows: readonly string[][]): string {

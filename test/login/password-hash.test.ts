@@ -64,6 +64,16 @@ describe('a check that fails', () => {
 })
 
 describe('checking passwords', () => {
+  test('shares its queue with new hashes', async () => {
+    const narrow = createPasswordHash({ concurrency: 1, queue: 0 })
+    const first = narrow.hash('right horse')
+
+    await expect(narrow.verify('right horse', familyHash)).rejects.toThrow('too many logins')
+    await expect(narrow.hash('other horse')).rejects.toThrow('too many logins')
+    expect(await narrow.verify('right horse', await first)).toBe(true)
+    await narrow.close()
+  })
+
   test('turns away whom the queue cannot hold, at once and as a fault', async () => {
     const narrow = createPasswordHash({ concurrency: 1, queue: 1 })
 

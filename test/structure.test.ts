@@ -183,6 +183,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/database',
     'stores/feed',
     'stores/files',
+    'stores/audit',
     'token',
   ],
   'stores/sessions': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'token'],
@@ -349,6 +350,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'token',
     'suggest.ts',
   ],
+  'cli/sessions': ['cli', 'cli/accounts', 'config/mode.ts', 'stores/', 'token', 'suggest.ts'],
   'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
   'cli/config': [
     'cli',

@@ -312,6 +312,7 @@ describe('the start of the program', () => {
     db: 'src/cli/commands/accounts.ts',
     login: 'src/cli/commands/logins.ts',
     audit: 'src/cli/commands/audit.ts',
+    session: 'src/cli/commands/sessions.ts',
     keys: 'src/cli/commands/keys.ts',
   }
 

@@ -32,6 +32,8 @@ export interface ReplicaOptions {
 export interface Replicas {
   /** Starts one more, in dev mode: any captcha will do. */
   start(): Promise<TestPostern>
+  /** The configuration of the commands. */
+  readonly file: string
   /** Runs `postern …` with the configuration of these gateways. */
   postern(line: string, stdin?: string): Promise<Ran>
   /** Adds an account that only this test uses. */
@@ -93,7 +95,7 @@ export async function startReplicas(options: ReplicaOptions): Promise<Replicas> 
     return { name, id, password: out.trim() }
   }
 
-  return { start: () => startPostern({ config: shared, issuers }), postern, addUser }
+  return { start: () => startPostern({ config: shared, issuers }), file, postern, addUser }
 }
 
 /** What a gateway makes of a token: it lets the call through, refuses it, or cannot tell. */

@@ -1,5 +1,6 @@
 import { modeFacts } from '../../config/mode.ts'
 import type { Config } from '../../config/schema/schema.ts'
+import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { createRedis, type RedisSettings } from '../../stores/redis/redis.ts'
 import { createDatabaseRevocations } from '../../stores/revocations/database-revocations.ts'
@@ -30,19 +31,23 @@ export async function readRevocations(
   settings: AccountSettings,
   open: typeof withDatabase,
 ): Promise<void> {
-  async function read(store: RevocationStore): Promise<void> {
-    let page = await store.read(undefined)
-    while (page !== undefined) {
-      for (const revocation of page.revocations) known.add(revocation)
-      page = page.more ? await store.read(page.position) : undefined
-    }
-  }
+  const read = (store: RevocationStore) => addRevocations(known, store)
   const redis = redisOf(settings.config)
   if (redis !== undefined) await withRedisRevocations(redis, read)
   else await open(settings, (database) => read(createDatabaseRevocations(database)))
 }
 
-function redisOf({ redis }: Config): RedisSettings | undefined {
+/** Adds everything that the list has to `known`. */
+export async function addRevocations(known: Revocations, store: RevocationStore): Promise<void> {
+  let page = await store.read(undefined)
+  while (page !== undefined) {
+    for (const revocation of page.revocations) known.add(revocation)
+    page = page.more ? await store.read(page.position) : undefined
+  }
+}
+
+/** The Redis that keeps revocations and sessions; `undefined`: the accounts' database does. */
+export function redisOf({ redis }: Config): RedisSettings | undefined {
   const { url } = redis
   return url === undefined ? undefined : withInteractiveTimeouts({ ...redis, url })
 }
@@ -91,4 +96,12 @@ export async function revocationProblem(
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
+}
+
+/** The ids of the users whom an operator means by a name or an ID; none: no such user. */
+export async function usersNamed(named: string, database: Database): Promise<readonly string[]> {
+  const byName = await createAccountDirectory(database).idsOf(named)
+  // A name of digits may also be meant as an ID: revoking too much is the lesser mistake.
+  const isId = /^(?:0|[1-9]\d{0,18})$/.test(named)
+  return [...new Set([...byName, ...(isId ? [named] : [])])]
 }

@@ -1,4 +1,3 @@
-import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import { recordChange } from '../../stores/audit/audit.ts'
 import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
@@ -7,7 +6,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { revokeTokensOf, withRevocations } from './revoke-tokens.ts'
+import { revokeTokensOf, usersNamed, withRevocations } from './revoke-tokens.ts'
 import type { revokeSpec } from './specs.ts'
 import {
   inspectWithConfiguredKeys,
@@ -80,16 +79,13 @@ async function revokeUser(
   io: Io,
 ): Promise<Revoked | undefined> {
   return withDatabase(settings, async (database) => {
-    const byName = await createAccountDirectory(database).idsOf(named)
-    const isId = /^(?:0|[1-9]\d{0,18})$/.test(named)
-    if (byName.length === 0 && !isId) {
+    const users = await usersNamed(named, database)
+    if (users.length === 0) {
       io.err(
         `postern: user ${JSON.stringify(named)} does not exist: "postern user list" shows all users\n`,
       )
       return undefined
     }
-    // A name of digits may also be meant as an ID: revoking too much is the lesser mistake.
-    const users = [...new Set([...byName, ...(isId ? [named] : [])])]
     await revokeTokensOf(users, settings.config, database)
     const subject = `user ${users.join(' and ')}`
     const after = { tokens: 'all' }

@@ -52,6 +52,11 @@ export const groups: readonly Group[] = [
     commands: async () => (await import('./accounts.ts')).tokenCommands,
   },
   {
+    name: 'session',
+    summary: 'list who is logged in, and end sessions',
+    commands: async () => (await import('./sessions.ts')).sessionCommands,
+  },
+  {
     name: 'login',
     summary: 'list login attempts and lock-outs, and end lock-outs',
     commands: async () => (await import('./logins.ts')).loginCommands,

@@ -1,6 +1,8 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import type { Revocation } from '../../token/revocations.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import type { Schema } from '../database/schema.ts'
 import {
   fromRow,
   MAX_AHEAD_MS,
@@ -45,11 +47,7 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
     append: (revocations, made) =>
       withFaults(async () => {
         await shapes()
-        const insertion = insert(JSON.stringify(revocations.map(toRow)), made === 'now')
-        await db.transaction().execute(async (inside) => {
-          await lock.execute(inside)
-          await insertion.execute(inside)
-        })
+        await db.transaction().execute((inside) => appendInside(inside, revocations, made))
       }),
     end: () =>
       withFaults(async () => {
@@ -64,6 +62,16 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
     async check() {},
     async close() {},
   }
+}
+
+/** Adds to the list in a transaction. */
+export async function appendInside(
+  inside: Kysely<Schema>,
+  revocations: readonly Revocation[],
+  made: 'now' | 'before',
+): Promise<void> {
+  await lock.execute(inside)
+  await insert(JSON.stringify(revocations.map(toRow)), made === 'now').execute(inside)
 }
 
 /**

@@ -1,0 +1,7 @@
+import { endSpec, listSpec } from '../sessions/specs.ts'
+import { type Command, command } from './run-command.ts'
+
+export const sessionCommands: readonly Command[] = [
+  command(listSpec, async () => (await import('../sessions/list.ts')).sessionList),
+  command(endSpec, async () => (await import('../sessions/end.ts')).sessionEnd),
+]

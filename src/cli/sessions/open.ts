@@ -1,0 +1,57 @@
+import type { Database } from '../../stores/database/database.ts'
+import { createRedis, type RedisClient } from '../../stores/redis/redis.ts'
+import { createDatabaseRevocations } from '../../stores/revocations/database-revocations.ts'
+import { createRedisRevocations } from '../../stores/revocations/redis-revocations.ts'
+import type { RevocationStore } from '../../stores/revocations/revocation-store.ts'
+import { createDatabaseSessions } from '../../stores/sessions/database-sessions.ts'
+import { createRedisSessions } from '../../stores/sessions/redis-sessions.ts'
+import type { SessionStore } from '../../stores/sessions/session-store.ts'
+import { createRevocations, type Revocations } from '../../token/revocations.ts'
+import { addRevocations, redisOf } from '../accounts/revoke-tokens.ts'
+import type { AccountSettings, withDatabase } from '../configured-database.ts'
+
+/** Where gateways record sessions and revocations. */
+interface OpenSessions {
+  readonly sessions: SessionStore
+  readonly store: RevocationStore
+  /** What `store` had when it was opened. */
+  readonly revocations: Revocations
+}
+
+/** Opens what gateways use: Redis where it is configured, otherwise the accounts' database. */
+export async function withSessions<Result>(
+  settings: AccountSettings,
+  open: typeof withDatabase,
+  work: (opened: OpenSessions) => Promise<Result>,
+): Promise<Result> {
+  const redis = redisOf(settings.config)
+  if (redis === undefined) {
+    return open(settings, async (database) => work(await inDatabase(database)))
+  }
+  const client = createRedis(redis)
+  try {
+    await client.connect()
+    return await work(await inRedis(client, redis))
+  } finally {
+    await client.close()
+  }
+}
+
+async function inDatabase(database: Database): Promise<OpenSessions> {
+  const store = createDatabaseRevocations(database)
+  return { sessions: createDatabaseSessions(database), store, revocations: await known(store) }
+}
+
+async function inRedis(
+  client: RedisClient,
+  settings: NonNullable<ReturnType<typeof redisOf>>,
+): Promise<OpenSessions> {
+  const store = createRedisRevocations(client, settings)
+  return { sessions: createRedisSessions(client), store, revocations: await known(store) }
+}
+
+async function known(store: RevocationStore): Promise<Revocations> {
+  const revocations = createRevocations(Date.now)
+  await addRevocations(revocations, store)
+  return revocations
+}

@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest'
+import { prefix, testRedis } from '../support/published-policies.ts'
+import { runCommand } from '../support/run-command.ts'
+import {
+  liveToken,
+  overEverywhere,
+  type Replicas,
+  startReplicas,
+  tokenFrom,
+  verdictOn,
+} from '../support/session-replicas.ts'
+import { nowSeconds, tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
+
+interface Listed {
+  readonly total: number
+  readonly sessions: readonly Readonly<Record<string, string>>[]
+}
+
+async function listed({ postern }: Replicas, options = ''): Promise<Listed> {
+  const { code, out, err } = await postern(`session list --output json${options}`)
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  return JSON.parse(out)
+}
+
+/** The sessions of a user, once there are so many. */
+async function sessionsOf(replicas: Replicas, name: string, number: number) {
+  let found: Listed['sessions'] = []
+  await until(async () => {
+    found = (await listed(replicas, ` --user ${name}`)).sessions
+    return found.length === number
+  })
+  return found
+}
+
+const jtiOf = (token: string): string =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti
+
+const stores = [
+  ['Redis', async () => ({ redis: await testRedis(), ownDatabase: true })],
+  ['the embedded database', async () => ({ ownDatabase: true })],
+] as const
+
+describe.each(stores)('sessions in %s', (_, storeOptions) => {
+  test('are listed from login to logout, or to another revocation', async () => {
+    const replicas = await startReplicas(await storeOptions())
+    const gateway = await replicas.start()
+    const [ann, bob] = [await replicas.addUser('editor'), await replicas.addUser('viewer')]
+    const token = await tokenFrom(gateway, ann)
+    await tokenFrom(gateway, bob)
+
+    const [session] = await sessionsOf(replicas, ann.name, 1)
+    expect(session).toMatchObject({
+      ...{ id: jtiOf(token), userId: ann.id, username: ann.name, roleKey: 'editor' },
+      ...{ address: '127.0.0.1', expiresAt: expect.stringMatching(/^21\d\d-.*T.*\.000Z$/) },
+      issuedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      seenAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/),
+    })
+    expect((await listed(replicas, ` --user ${ann.id}`)).sessions).toEqual([session])
+    const { out, err } = await replicas.postern('session list --limit 1')
+    expect(out).toMatch(/^ID +USER +ROLE +ADDRESS +AGENT +ISSUED +EXPIRES +LAST SEEN\n/)
+    expect(out.trim().split('\n')).toHaveLength(2)
+    expect(err).toBe('postern: 1 of 2 sessions: raise --limit to see more\n')
+
+    await gateway.call('POST /api/v1/logout', { token })
+    expect(await sessionsOf(replicas, ann.name, 0)).toEqual([])
+    const { err: none } = await replicas.postern(`session list --user ${ann.name}`)
+    expect(none).toBe(`postern: no sessions of "${ann.name}"\n`)
+
+    await sessionsOf(replicas, bob.name, 1)
+    await replicas.postern(`user role ${bob.name} editor`)
+    expect((await listed(replicas)).sessions).toEqual([])
+  })
+
+  test('end one by one, by user, or all at once, with an audit row each', async () => {
+    const options = await storeOptions()
+    const service = { enabled: true }
+    const replicas = await startReplicas({ ...options, tokens: { service } })
+    const gateways = [await replicas.start(), await replicas.start()]
+    const [first] = gateways
+    if (first === undefined) return
+    const [ann, bob] = [await replicas.addUser('editor'), await replicas.addUser('editor')]
+    const tokens = [await liveToken(gateways, ann), await liveToken(gateways, ann)]
+    const other = await liveToken(gateways, bob)
+    const [one = '', two = ''] = tokens
+    await sessionsOf(replicas, ann.name, 2)
+
+    const ended = await replicas.postern(`session end ${jtiOf(one)}`)
+    expect(ended).toMatchObject({ code: 0, out: '' })
+    expect(ended.err).toBe(`postern: ended session ${jtiOf(one)} of ${ann.name} from 127.0.0.1\n`)
+    await overEverywhere(gateways, one)
+    expect(await verdictOn(first, two)).toBe('live')
+    expect((await sessionsOf(replicas, ann.name, 1))[0]?.['id']).toBe(jtiOf(two))
+    const again = await replicas.postern(`session end ${jtiOf(one)}`)
+    expect(again).toMatchObject({ code: 1, err: expect.stringContaining('does not exist') })
+
+    expect(await replicas.postern(`session end --user ${ann.name}`)).toMatchObject({ code: 0 })
+    await overEverywhere(gateways, two)
+    expect(await verdictOn(first, other)).toBe('live')
+
+    const unrecorded = tokenOf('editor', { identity: 77, exp: nowSeconds() + 600 })
+    const program = tokenOf('editor', { identity: 78, exp: nowSeconds() + 600, kind: 'service' })
+    for (const token of [unrecorded, program]) expect(await verdictOn(first, token)).toBe('live')
+    const refused = await replicas.postern('session end --all')
+    expect(refused.code).toBe(1)
+    expect(refused.err).toMatch(/not a terminal: run again with --yes to end 1 session of 1 user/)
+    expect(await verdictOn(first, other)).toBe('live')
+
+    const all = await replicas.postern('session end --all --yes --output json')
+    expect(JSON.parse(all.out)).toEqual({ ended: [jtiOf(other)], users: 'all' })
+    for (const token of [other, unrecorded]) await overEverywhere(gateways, token)
+    expect(await verdictOn(first, program)).toBe('live')
+    expect((await listed(replicas)).total).toBe(0)
+    await liveToken(gateways, bob)
+
+    const rows = JSON.parse((await replicas.postern('audit list --output json')).out) as {
+      readonly action: string
+      readonly subject: string
+      readonly after: unknown
+    }[]
+    const ends = rows.filter(({ action }) => action === 'session.end')
+    expect(ends.map(({ subject, after }) => ({ subject, after }))).toEqual([
+      { subject: 'all users', after: { users: 'all' } },
+      { subject: ann.name, after: { users: [ann.id] } },
+      { subject: ann.name, after: { session: jtiOf(one), address: '127.0.0.1' } },
+    ])
+  })
+})
+
+describe('postern session end', () => {
+  test('--all asks at a terminal, and ends nothing without a yes', async () => {
+    const redis = await testRedis()
+    const { file } = await startReplicas({ redis })
+    const run = (types: string) =>
+      runCommand(['session', 'end', '--all', '--config', file], { types })
+
+    expect(await run('no')).toEqual({
+      ...{ code: 1, out: '' },
+      err: 'End 0 sessions of 0 users? They must log in again. Type yes: ',
+    })
+    expect(await redis.client.exists(`${prefix}revoked`)).toBe(0)
+    expect((await run('yes')).code).toBe(0)
+    expect(await redis.client.hkeys(`${prefix}revoked`)).toEqual(['u:*'])
+  })
+
+  test.each([
+    ['session end', 2, /missing argument ID/],
+    ['session end abc --all', 2, /--all replaces ID/],
+    ['session end --user ann --all', 2, /--user and --all cannot be combined/],
+    ['session end nothing', 1, /session "nothing" does not exist: "postern session list" shows/],
+    ['session end --user nobody', 1, /user "nobody" does not exist: "postern user list" shows/],
+    ['session list --limit 0', 2, /--limit/],
+  ])('%s exits with %i and says why', async (line, code, reason) => {
+    const { postern } = await startReplicas({})
+    const ran = await postern(line)
+    expect(ran.code).toBe(code)
+    expect(ran.err).toMatch(reason)
+  })
+})

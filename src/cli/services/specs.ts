@@ -77,7 +77,7 @@ gateways, and the key that signs tokens. The lifetime is at most tokens.service.
   },
   examples: [
     'postern token issue ci --expires 90d --note github',
-    'postern token issue ci --expires 90d | gh secret set POSTERN_TOKEN',
+    'postern token issue ci --expires 90d | gh secret set API_TOKEN',
   ],
 } as const satisfies CommandSpec
 

@@ -48,6 +48,9 @@ describe.each(testDatabases())('lock-outs in $name', ({ start }) => {
     expect(found).toMatchObject({ key: 'a', kind: 'account', sealed: 'sealed-a' })
     expect((found?.untilMs ?? 0) - (found?.sinceMs ?? 0)).toBeGreaterThanOrEqual(60_000)
     expect(Math.abs((found?.sinceMs ?? 0) - Date.now())).toBeLessThan(60_000)
+    expect(await lockouts.secondsLeft('a')).toBeGreaterThan(1)
+    expect(await lockouts.secondsLeft('a')).toBeLessThanOrEqual(60)
+    expect(await lockouts.secondsLeft('b')).toBe(0)
   })
 
   test('are ended for every process that has one, with an audit row', async () => {
@@ -59,6 +62,7 @@ describe.each(testDatabases())('lock-outs in $name', ({ start }) => {
     expect(keysOf(await lockouts.list())).toEqual(['a', 'b'])
 
     expect(await lockouts.clear({ keys: ['a', 'unknown'], related: ['c'] }, entry)).toEqual(['a'])
+    expect(await lockouts.secondsLeft('a')).toBe(0)
     // Begins anew at once in one process, before the other has seen the end of its own.
     const forgotten: string[] = []
     await one.takeCleared?.((key) => void forgotten.push(`one ${key}`))

@@ -1,16 +1,19 @@
 import { readConfig } from '../../config/load.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import { Fault, Invalid } from '../../errors.ts'
 import { accountKey } from '../../login/throttle.ts'
+import { createDatabaseLockouts } from '../../stores/limits/database-lockouts.ts'
 import { readLockout } from '../../stores/limits/redis-counters.ts'
-import { createRedis } from '../../stores/redis/redis.ts'
+import { createRedis, type RedisSettings } from '../../stores/redis/redis.ts'
 import { createLastingKey } from '../../token/derived-keys.ts'
+import { withExistingDatabase } from '../configured-database.ts'
 import type { Io } from '../io.ts'
 import { withInteractiveTimeouts } from '../settings.ts'
 import { configuredKeys, tokenSettings } from './token-command.ts'
 
 /**
- * For how many seconds logins of this account are locked out; `undefined` when that is not known:
- * without Redis each gateway counts for itself, and without the signing key no count can be found.
+ * For how many seconds logins of this account are locked out, on any gateway; `undefined` when that is
+ * not known, for example because without the signing key no count can be found.
  */
 export async function lockoutOf(
   username: string,
@@ -18,17 +21,31 @@ export async function lockoutOf(
   io: Io,
 ): Promise<number | undefined> {
   const { config } = readConfig({ file, env: io.env, cwd: io.cwd })
-  const { url } = config?.redis ?? {}
-  if (config === undefined || url === undefined) return undefined
-  const redis = createRedis(withInteractiveTimeouts({ ...config.redis, url }))
+  if (config === undefined) return undefined
   try {
-    const keys = await configuredKeys(tokenSettings(file, io))
+    const settings = tokenSettings(file, io)
+    const keys = await configuredKeys(settings)
     const key = accountKey(createLastingKey(() => keys, 'throttle')(), username)
-    await redis.connect()
-    return await readLockout(redis, key, config.login.longestWaitSeconds)
+    const { url } = config.redis
+    if (url !== undefined)
+      return await fromRedis(key, { ...config, redis: { ...config.redis, url } })
+    return await withExistingDatabase(settings, (database) =>
+      createDatabaseLockouts(database).secondsLeft(key),
+    )
   } catch (error) {
     if (error instanceof Fault || error instanceof Invalid) return undefined
     throw error
+  }
+}
+
+async function fromRedis(
+  key: string,
+  { redis: settings, login }: Pick<Config, 'login'> & { readonly redis: RedisSettings },
+): Promise<number> {
+  const redis = createRedis(withInteractiveTimeouts(settings))
+  try {
+    await redis.connect()
+    return await readLockout(redis, key, login.longestWaitSeconds)
   } finally {
     await redis.close()
   }

@@ -105,7 +105,8 @@ undoes it; "user disable" keeps the account. ${revokes}`,
 export const showSpec = {
   name: 'user show',
   summary: 'show one account: its role, data scope, status and lock-out',
-  details: `Shows how long logins are locked out after wrong passwords if the gateways share their counters in Redis.`,
+  details:
+    'Also shows how long logins are locked out after wrong passwords; "postern login unlock" ends that.',
   arguments: [name],
   options: { ...common },
   exitCodes: { 0: 'shown', 1: 'unknown user', 3: exitCodes[3], 5: 'the database is unreachable' },

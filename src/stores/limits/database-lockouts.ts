@@ -93,6 +93,15 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
           return { key: name, kind, sealed, sinceMs: Number(since), untilMs: Number(until) }
         })
       }),
+    /** The rest of the lock-out under a key that ends last, in seconds; 0 without one. */
+    secondsLeft: (key: string): Promise<number> =>
+      prepared(async () => {
+        const { rows } = await sql<{ seconds: number | null }>`
+          select ceil((max(until_ms) - ${nowMs}) / 1000.0)::int as seconds
+          from postern_login_lockout
+          where name = ${key} and until_ms > ${nowMs} and cleared_ms is null`.execute(db)
+        return rows[0]?.seconds ?? 0
+      }),
     /**
      * Marks the lock-outs under these keys as ended, which their gateways see within seconds and then
      * also forget what they counted under `related`. Returns those that were open. Appends `entry` to

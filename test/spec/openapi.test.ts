@@ -6,12 +6,14 @@ import { createOpsServer, type OpsServerParts } from '../../src/http/ops-server.
 import { readOpenApi } from '../../src/openapi/document.ts'
 import { type DocumentedAnswer, documentedOperations } from '../support/documented.ts'
 import { ask, asked, type ContractName, contractNames, contracts } from '../support/forward-auth.ts'
+import { settingsOf, startIssuer } from '../support/issuer-server.ts'
 import { mountKeys, newKey } from '../support/keys.ts'
 import { goodLogin, postLogin } from '../support/log-in.ts'
 import { type RawAnswer, request, sendRaw } from '../support/raw-client.ts'
 import { startReplicas, tokenFrom } from '../support/session-replicas.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
+import { until } from '../support/until.ts'
 
 const file = 'docs/openapi.yaml'
 const operations = documentedOperations(file)
@@ -154,6 +156,29 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
 
     const logout = 'POST /api/v1/logout'
     expectDocumented(logout, await postern.call(logout, { token, body: '' }))
+    expectDocumented(logout, await postern.call(logout, { token, body: '' }))
+  })
+
+  test('on the public port, to a user of another issuer', async () => {
+    const issuer = await startIssuer()
+    const postern = await startPostern({ issuers: [settingsOf(issuer)] })
+    const token = issuer.token()
+    const profile = () => postern.call('GET /api/v1/user/profile', { token })
+    // Until the gateway has the keys of the issuer.
+    await until(async () => (await profile()).status === 200)
+
+    const body = JSON.stringify({ oldPassword: 'a', newPassword: 'words and words' })
+    const answers = {
+      'GET /api/v1/user/profile': await profile(),
+      'POST /api/v1/user/password': await postern.call('POST /api/v1/user/password', {
+        ...{ token, headers: [json], body },
+      }),
+    }
+    for (const [name, answer] of Object.entries(answers)) {
+      expect(answer.json(), name).toMatchObject({ code: 403 })
+      expectDocumented(name, answer)
+    }
+    const logout = 'POST /api/v1/logout'
     expectDocumented(logout, await postern.call(logout, { token, body: '' }))
   })
 

@@ -327,15 +327,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'signing',
     'stores/',
   ],
-  'cli/accounts': [
+  'cli/accounts': ['cli', 'config/', 'login', 'login/passwords', 'stores/', 'token/', 'suggest.ts'],
+  // What several kinds of records say about one account.
+  'cli/accounts/view': [
     'cli',
-    'config/',
+    'cli/accounts',
+    'cli/logins',
+    'cli/sessions',
     'login',
-    'login/passwords',
-    'stores/',
-    'token/',
+    'stores/accounts',
+    'stores/sessions',
     'data-scope.ts',
-    'suggest.ts',
   ],
   'cli/audit': ['cli', 'stores/audit', 'stores/database', 'suggest.ts'],
   'cli/roles': ['cli', 'cli/accounts', 'stores/accounts', 'stores/database', 'data-scope.ts'],

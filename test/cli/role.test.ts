@@ -102,6 +102,21 @@ describe('postern role', () => {
     expect(await revokedUsers()).toContain(`u:${userId}`)
   })
 
+  test('set revokes the tokens of more users than one write carries', async () => {
+    await role('add', 'crowd', '--name', 'Crowd', '--data-scope', 'self')
+    await sql`insert into sys_user (username, role_id, status)
+      select 'member ' || n, (select role_id from sys_role where role_key = 'crowd'), '2'
+      from generate_series(1, 1001) as n`.execute(gateway.db)
+
+    const { err } = await role('set', 'crowd', '--name', 'Many')
+
+    expect(err).toContain('; revoked the tokens of 1,001 users\n')
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::int from postern_revocation join sys_user on name = 'u:' || sys_user.user_id::text
+      where username like 'member %'`.execute(gateway.db)
+    expect(rows).toEqual([{ count: 1001 }])
+  })
+
   test('set says what to do when the tokens could not be revoked', async () => {
     await writeFile(
       join(directory, 'redis.yaml'),

@@ -3,13 +3,20 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { sealLockout } from '../../src/login/lockouts/sealed-lockout.ts'
 import { createPasswordCredentials } from '../../src/login/password-credentials.ts'
 import { createPasswordHash } from '../../src/login/password-hash.ts'
 import { passwordRules } from '../../src/login/passwords/password-rules.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import { createDatabaseLockouts } from '../../src/stores/limits/database-lockouts.ts'
+import { createDatabaseSessions } from '../../src/stores/sessions/database-sessions.ts'
+import { createLastingKey } from '../../src/token/derived-keys.ts'
+import { secretAlone } from '../../src/token/key-set.ts'
+import { secretKey } from '../../src/token/keys.ts'
 import { runCommand } from '../support/run-command.ts'
 
+const secret = 'a secret of the test that is long enough for anybody'
 const noKing =
   'postern: role "king" does not exist (defined: admin, editor, viewer); ' +
   'to create it, run "postern role add king --name King --data-scope self"\n'
@@ -24,7 +31,6 @@ describe('postern user', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'postern-user-'))
     await cp(inject('databaseTemplate'), join(directory, 'data'), { recursive: true })
-    const secret = 'a secret of the test that is long enough for anybody'
     await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n`)
     gateway = await openDatabase({
       ...{ directory: join(directory, 'data'), poolSize: 1 },
@@ -185,14 +191,63 @@ describe('postern user', () => {
 
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^id +\d+\nname +iris\nkind +user\nrole +viewer \(Viewer\)\ndata scope +5 self\nstatus +enabled\nlocked out +no\n(?:sessions .+\n)?created +20\S+Z\nupdated +20\S+Z\n$/,
+      /^id +\d+\nname +iris\nkind +user\nrole +viewer \(Viewer\)\ndata scope +5 self\nstatus +enabled\nlocked out +no\nsessions +0\ncreated +20\S+Z\nupdated +20\S+Z\n$/,
     )
     expect(shown).toMatchObject({
       ...{ username: 'iris', kind: 'user', roleKey: 'viewer', roleName: 'Viewer', enabled: true },
-      ...{ dataScope: '5', dataScopeName: 'self', lockedOutSeconds: 0, sameName: [] },
+      ...{ dataScope: '5', dataScopeName: 'self', lockouts: [], sessions: 0, sameName: [] },
       ...{ userId: expect.stringMatching(/^\d+$/), createdAt: expect.stringMatching(/Z$/) },
     })
     expect(Object.keys(shown).join()).not.toMatch(/password|salt/i)
+  })
+
+  test('show gives the open lock-outs and the number of sessions', async () => {
+    await user(['add', 'Mona', '--role', 'viewer'])
+    const { userId } = JSON.parse((await user(['show', 'Mona', '--output', 'json'])).out)
+    const keys = secretAlone(await secretKey(secret))
+    const sealKey = createLastingKey(() => keys, 'lockout')()
+    const locked = (kind: 'account' | 'pair', name: string, block?: string) => {
+      const key = `${kind} of ${name}`
+      const from = block === undefined ? {} : { block }
+      const lockout = { key, kind, name, attempts: 7, lockoutMs: 60_000, ...from }
+      return { key, kind, sealed: sealLockout(sealKey, lockout), leftMs: 60_000 }
+    }
+    await createDatabaseLockouts(gateway)
+      .recordsOf('gateway')
+      .add([locked('account', 'mona'), locked('pair', 'MONA', '192.0.2.7'), locked('account', 'x')])
+    const session = {
+      ...{ userId, username: 'Mona', roleKey: 'viewer', address: '::1', agent: 'curl' },
+      ...{ issuedAt: Date.now() + 1000, expiresAt: Date.now() + 60_000, seenAt: Date.now() },
+    }
+    await createDatabaseSessions(gateway).add(['a', 'b'].map((id) => ({ ...session, id })))
+
+    const { out } = await user(['show', 'Mona'])
+    const shown = JSON.parse((await user(['show', 'Mona', '--output', 'json'])).out)
+
+    expect(out).toMatch(/^locked out +until 20\S+Z$/m)
+    expect(out).toMatch(/^locked out +logins from 192\.0\.2\.7, until 20\S+Z$/m)
+    expect(out).toMatch(/^sessions +2$/m)
+    expect(shown.lockouts).toHaveLength(2)
+    expect(shown.lockouts).toContainEqual({
+      ...{ kind: 'pair', address: '192.0.2.7', attempts: 7 },
+      ...{ since: expect.stringMatching(/Z$/), until: expect.stringMatching(/Z$/) },
+    })
+    expect(shown.sessions).toBe(2)
+  })
+
+  test('show says which facts are unknown while Redis is unreachable', async () => {
+    const redis = `redis: { url: 'redis://127.0.0.1:1', connectTimeoutMs: 200 }\n`
+    await writeFile(join(directory, 'redis.yaml'), `jwt: { secret: ${secret} }\n${redis}`)
+    const show = ['user', 'show', 'admin', '--config', 'redis.yaml']
+
+    const { code, out } = await runCommand(show, { cwd: directory })
+    const shown = JSON.parse(
+      (await runCommand([...show, '--output', 'json'], { cwd: directory })).out,
+    )
+
+    expect(code).toBe(0)
+    expect(out).toMatch(/^locked out +unknown\nsessions +unknown$/m)
+    expect(shown).toMatchObject({ username: 'admin', lockouts: null, sessions: null })
   })
 
   test('show suggests the name that was meant', async () => {

@@ -104,9 +104,9 @@ undoes it; "user disable" keeps the account. ${revokes}`,
 
 export const showSpec = {
   name: 'user show',
-  summary: 'show one account: its role, data scope, status and lock-out',
-  details:
-    'Also shows how long logins are locked out after wrong passwords; "postern login unlock" ends that.',
+  summary: 'show one account: its role, data scope, status, lock-outs and sessions',
+  details: `Lock-outs after wrong passwords end by themselves, or with "postern login unlock". Lock-outs and sessions
+are "unknown" if Redis is unreachable or the signing key is not at hand.`,
   arguments: [name],
   options: { ...common },
   exitCodes: { 0: 'shown', 1: 'unknown user', 3: exitCodes[3], 5: 'the database is unreachable' },

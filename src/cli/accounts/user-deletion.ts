@@ -1,5 +1,5 @@
 import type { AccountDetails } from '../../stores/accounts/account-directory.ts'
-import type { AccountSettings } from '../configured-database.ts'
+import { type AccountSettings, withDatabase } from '../configured-database.ts'
 import { decline } from '../declined.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -12,7 +12,7 @@ export async function confirmDeletion(
   io: Io,
 ): Promise<void> {
   // Closed before asking: an open connection could block others while a person thinks.
-  const found = await accountsNamed(name, settings)
+  const found = await withDatabase(settings, (database) => accountsNamed(name, database))
   const whom = `user ${name} (${found.map(described).join('; ')})`
   if (io.isTerminal !== true || io.ask === undefined) {
     return decline(`stdin or stderr is not a terminal: to delete ${whom}, run again with --yes`)

@@ -23,7 +23,7 @@ export const userCommands: readonly Command[] = [
   command(enableSpec, async () => (await import('../accounts/user.ts')).userEnable),
   command(renameSpec, async () => (await import('../accounts/user.ts')).userRename),
   command(deleteSpec, async () => (await import('../accounts/user.ts')).userDelete),
-  command(showSpec, async () => (await import('../accounts/user-show.ts')).userShow),
+  command(showSpec, async () => (await import('../accounts/view/user-show.ts')).userShow),
   command(listSpec, async () => (await import('../accounts/user-list.ts')).userList),
 ]
 

@@ -1,4 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createCertificates } from '../support/certificates.ts'
 import { type IssuerServer, settingsOf, startIssuer } from '../support/issuer-server.ts'
 import { newKey, signedBy } from '../support/keys.ts'
 import type { RawAnswer } from '../support/raw-client.ts'
@@ -210,6 +214,36 @@ describe('a gateway that accepts tokens of another issuer', () => {
     await postern.call(line, { token: issuer.token() })
 
     expectRefused(await postern.call(line, { token }))
+  })
+
+  test('accepts a service account of Kubernetes, whose keys need a token and an authority', async () => {
+    const certificates = await createCertificates()
+    onTestFinished(certificates.remove)
+    const directory = await mkdtemp(join(tmpdir(), 'postern-k8s-'))
+    onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    const tokenFile = join(directory, 'token')
+    await writeFile(tokenFile, 'token-of-the-gateway\n')
+    const cluster = await startIssuer(certificates)
+    cluster.keys = { 'Zk3-a': newKey('RS256') }
+    const account = 'system:serviceaccount:shop:importer'
+    const postern = await startWith(cluster, {
+      ...{ name: 'k8s', caFile: certificates.authority, tokenFile },
+      claims: { userName: '/kubernetes.io/serviceaccount/name', roleKey: 'sub' },
+      roles: [{ value: account, role: 'editor' }],
+    })
+    const details = { namespace: 'shop', serviceaccount: { name: 'importer', uid: '0c1f' } }
+    const claims = { aud: ['postern'], 'kubernetes.io': details, roles: undefined }
+
+    const token = cluster.token({ ...claims, sub: account }, { typ: undefined })
+    const other = cluster.token({ ...claims, sub: `${account}-2` }, { typ: undefined })
+
+    expect((await postern.call(line, { token })).json()).toMatchObject({ ok: true })
+    expectRefused(await postern.call(line, { token: other }))
+    const [sent] = postern.upstream.requests
+    expect(sent?.values('X-User-Id')).toEqual([`k8s:${account}`])
+    expect(sent?.values('X-User-Name')).toEqual(['importer'])
+    expect(cluster.keyRequests[0]?.['authorization']).toBe('Bearer token-of-the-gateway')
+    expect(postern.logText()).not.toContain('token-of-the-gateway')
   })
 
   test('refuses a signature by another key under the published kid', async () => {

@@ -92,6 +92,9 @@ describe('postern token revoke', () => {
       )
       const other = issuer.token({ sub: 'b' })
       expect(await verdictOn(gateway, other)).toBe('live')
+      const shown = await postern('token revoke --issuer sso --user sso:b')
+      expect(shown.err).toContain('whose claim sub is sso:b or b, issued')
+      await overEverywhere(gateways, other)
       const audit = await postern('audit list --action token.revoke --output json')
       expect(audit.out).toContain('user a of issuer sso')
     },

@@ -8,6 +8,7 @@ import { createMetricRegistry } from '../../src/metrics/registry.ts'
 import { addWorkerMetrics } from '../../src/metrics/worker-metrics.ts'
 import { createCertificates } from '../support/certificates.ts'
 import { only, render } from '../support/chart.ts'
+import { settingsOf, startIssuer } from '../support/issuer-server.ts'
 import { mountKeys, newKey } from '../support/keys.ts'
 import { logIn, postLogin } from '../support/log-in.ts'
 import { testSigner } from '../support/policy-signers.ts'
@@ -65,6 +66,7 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
   const { directory } = await mountKeys({ 'one.pem': newKey().privatePem })
   const dead = 'http://127.0.0.1:1'
   const postern = await startPostern({
+    issuers: [settingsOf(await startIssuer())],
     config: {
       application: { mode: 'dev' },
       logger: { enableddb: true, decisions: { enabled: true, file: '/dev/null' } },
@@ -87,6 +89,7 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
 
   const scrape = async () => (await fetch(`http://127.0.0.1:${postern.opsPort}/metrics`)).text()
   await until(async () => /^postern_ratelimit_rejected_total\{.*\} 1$/m.test(await scrape()))
+  await until(async () => /^postern_issuer_key_age_seconds\{/m.test(await scrape()))
   const others = [
     await scrapeOverTls(),
     await scrapeOfWorkers(),

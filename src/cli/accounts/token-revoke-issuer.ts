@@ -28,15 +28,20 @@ export async function revokeUserOfIssuer(options: IssuerUserOptions, io: Io): Pr
   }
   const settings = tokenSettings(options.config, io)
   const { name, issuer, claims, userIdPrefix } = namedIssuer(options.issuer, settings.config)
+  // Logs show the ID with its prefix. It may also be part of the ID: revoking too much is the lesser mistake.
+  const hasPrefix = userIdPrefix !== '' && user.startsWith(userIdPrefix)
+  const ids = [user, ...(hasPrefix ? [user.slice(userIdPrefix.length)] : [])]
   await withDatabase(settings, async (database) => {
-    await revokeTokensOf([issuerSubject(issuer, user)], settings.config, database)
+    const subjects = ids.map((id) => issuerSubject(issuer, id))
+    await revokeTokensOf(subjects, settings.config, database)
     const subject = `user ${user} of issuer ${name}`
     const after = { tokens: 'all' }
     await recordChange(database, { actor: operator(io), action: 'token.revoke', subject, after })
   })
   io.err(
-    `postern: revoked all tokens of issuer ${name} whose claim ${claims.userId} is ${printable(user)}, issued until now\n`,
+    `postern: revoked all tokens of issuer ${name} whose claim ${claims.userId} is ${printable(ids.join(' or '))}, issued until now\n`,
   )
-  if (options.output === 'json') io.out(json({ issuer: name, users: [`${userIdPrefix}${user}`] }))
+  if (options.output === 'json')
+    io.out(json({ issuer: name, users: ids.map((id) => `${userIdPrefix}${id}`) }))
   return 0
 }

@@ -69,6 +69,12 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
       30,
     ],
     [
+      'keys of another issuer that nobody could fetch for an hour',
+      'PosternIssuerKeysOld',
+      { 'postern_issuer_key_age_seconds{issuer="sso"}': '0+60x90' },
+      90,
+    ],
+    [
       'captchas that end in 503',
       'PosternCaptchaUnavailable',
       { 'postern_captcha_total{result="redis"}': '1+1x90' },

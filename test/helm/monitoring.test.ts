@@ -173,7 +173,7 @@ const expected: Readonly<Record<string, readonly string[]>> = {
 const closedLabels = new Set([
   ...['route', 'method', 'status', 'outcome', 'upstream', 'target', 'kind', 'le', 'carrier'],
   ...['result', 'step', 'mode', 'by', 'version', 'revision', 'source', 'engine', 'state'],
-  ...['kid', 'algorithm', 'signs', 'reason'],
+  ...['kid', 'algorithm', 'signs', 'reason', 'issuer'],
 ])
 
 describe('what a gateway exposes', () => {

@@ -6,7 +6,7 @@ import type { Database } from '../../stores/database/database.ts'
 import { decline } from '../declined.ts'
 import { noSuchUser } from './unknown-name.ts'
 
-/** Every account of this name, first the one that login would choose. Declines when none has it. */
+/** Every account of this name, first the one that login would choose. Declines when no account has it. */
 export async function accountsNamed(
   name: string,
   database: Database,

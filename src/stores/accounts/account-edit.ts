@@ -40,7 +40,7 @@ export interface Target {
 interface Edit {
   readonly action: AuditAction
   readonly set: UpdateObject<Schema, 'sys_user'>
-  /** An admin is none afterwards. With `force`, the last one may be ended too. */
+  /** Afterwards no enabled admin. With `force`, also where that was the last one. */
   readonly endsAdmin?: boolean
   readonly force?: boolean | undefined
   readonly before?: (target: Target) => Readonly<Record<string, unknown>>

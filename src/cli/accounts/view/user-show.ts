@@ -18,7 +18,12 @@ export const userShow: Run<typeof showSpec> = async ({ arguments: [name], option
   return withDatabase(settings, async (database) => {
     const [account, ...others] = await accountsNamed(name, database)
     const sessions = await ifKnown(() =>
-      withSessions(settings, (_, work) => work(database), countSessions(account)),
+      withSessions(
+        settings,
+        (_, work) => work(database),
+        async (opened) =>
+          (await liveSessions(opened.sessions, opened.revocations, account.userId)).length,
+      ),
     )
     const lockouts = await ifKnown(() =>
       withLockouts(options.config, io, async ({ open }) => open.filter(isOf(account))),
@@ -44,11 +49,6 @@ async function ifKnown<Result>(ask: () => Promise<Result>): Promise<Result | und
     if (error instanceof Fault || error instanceof Invalid) return undefined
     throw error
   }
-}
-
-function countSessions({ userId }: AccountDetails) {
-  return async (opened: Parameters<Parameters<typeof withSessions>[2]>[0]) =>
-    (await liveSessions(opened.sessions, opened.revocations, userId)).length
 }
 
 function isOf({ username }: AccountDetails): (lockout: OpenLockout) => boolean {

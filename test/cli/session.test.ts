@@ -68,6 +68,7 @@ describe.each(stores)('sessions in %s', (_, storeOptions) => {
     expect(none).toBe(`postern: no sessions of "${ann.name}"\n`)
 
     await sessionsOf(replicas, bob.name, 1)
+    expect((await replicas.postern(`user show ${bob.name}`)).out).toMatch(/^sessions +1$/m)
     await replicas.postern(`user role ${bob.name} editor`)
     expect((await listed(replicas)).sessions).toEqual([])
   })
@@ -101,6 +102,11 @@ describe.each(stores)('sessions in %s', (_, storeOptions) => {
     const unrecorded = tokenOf('editor', { identity: 77, exp: nowSeconds() + 600 })
     const program = tokenOf('editor', { identity: 78, exp: nowSeconds() + 600, kind: 'service' })
     for (const token of [unrecorded, program]) expect(await verdictOn(first, token)).toBe('live')
+    await replicas.postern('service add ci --role editor')
+    const ofService = await replicas.postern('session end --user ci')
+    expect(ofService.code).toBe(1)
+    expect(ofService.err).toMatch(/ci is a service account.*"postern token revoke --user ci"/)
+
     const refused = await replicas.postern('session end --all')
     expect(refused.code).toBe(1)
     expect(refused.err).toMatch(/not a terminal: run again with --yes to end 1 session of 1 user/)

@@ -96,8 +96,15 @@ async function endUser(
   },
 ): Promise<Ending> {
   const users = await usersNamed(named, parts.database)
+  const accounts = await createAccountDirectory(parts.database).list()
+  const isService = accounts.some(
+    ({ userId, kind }) => kind === 'service' && users.includes(userId),
+  )
+  if (isService) {
+    const revoke = `revoke its tokens with "postern token revoke --user ${named}"`
+    decline(`${named} is a service account, which does not log in: ${revoke}`)
+  }
   if (users.length === 0) {
-    const accounts = await createAccountDirectory(parts.database).list()
     decline(
       noSuchUser(
         named,

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { postLogin } from '../support/log-in.ts'
 import { testRedis } from '../support/published-policies.ts'
+import { runCommand } from '../support/run-command.ts'
 import {
   liveToken,
   overEverywhere,
@@ -172,6 +175,53 @@ describe('postern token issue', () => {
 
     expect(login.json()).toMatchObject({ code: 400 })
     expect(profile.json()).toMatchObject({ data: { user: { username: name } } })
+  })
+})
+
+describe('postern token list', () => {
+  test('shows the key of a token, and when it was removed', async () => {
+    const keyDirectory = await mkdtemp(join(tmpdir(), 'postern-keys-'))
+    onTestFinished(() => rm(keyDirectory, { recursive: true, force: true }))
+    const keys = async (line: string) =>
+      expect(await runCommand(['keys', ...line.split(' ')])).toMatchObject({ code: 0 })
+    await keys(`generate --out ${keyDirectory} --kid old`)
+    await keys(`use old ${keyDirectory}`)
+    await keys(`generate --out ${keyDirectory} --kid new`)
+    const replicas = await startReplicas({ tokens, jwt: { secret: undefined, keyDirectory } })
+    const name = await addService(replicas)
+    await replicas.postern(`token issue ${name} --expires 1d`)
+    expect(await listed(replicas, name)).toMatchObject([{ kid: 'old', status: 'good' }])
+
+    await keys(`use new ${keyDirectory}`)
+    expect(await listed(replicas, name)).toMatchObject([{ kid: 'old', status: 'good' }])
+    await rm(join(keyDirectory, 'old.pem'))
+
+    expect(await listed(replicas, name)).toMatchObject([{ kid: 'old', status: 'key removed' }])
+  })
+
+  test('neither lists nor issues while it cannot read what is revoked', async () => {
+    const redis = await testRedis()
+    const replicas = await startReplicas({ tokens, redis })
+    const name = await addService(replicas)
+    await redis.kill()
+
+    for (const line of [`token list --service ${name}`, `token issue ${name} --expires 1d`]) {
+      const { code, out, err } = await replicas.postern(line)
+      expect({ code, out }).toEqual({ code: 5, out: '' })
+      expect(err).toMatch(/Redis/)
+    }
+  })
+
+  test('obeys no escape sequence in a note', async () => {
+    const replicas = await startReplicas({ tokens })
+    const name = await addService(replicas)
+
+    const { code, err } = await replicas.postern(
+      `token issue ${name} --expires 1d --note \u001b[2J`,
+    )
+
+    expect(code).toBe(2)
+    expect(err).toContain('--note: must not contain control characters')
   })
 })
 

@@ -71,15 +71,17 @@ describe('a service token', () => {
     expect(logged(postern, 'outcome')).toEqual(['token-too-long-lived', 'token-too-long-lived'])
   })
 
-  test.each(['Service', 'admin', '', 1, ['service'], { service: true }, true])(
-    'is not one of the unknown kind %j, which is refused',
-    async (kind) => {
-      const postern = await startPostern({ config: on })
+  test('is not one of an unknown kind, which is refused', async () => {
+    const postern = await startPostern({ config: on })
+    const kinds = ['Service', 'admin', '', 1, ['service'], { service: true }, true, 'issuer']
 
+    for (const kind of kinds) {
       expectUnauthenticated(await call(postern, serviceToken(60, { kind })), postern.upstream)
-      expect(logged(postern, 'reason')).toEqual(['kind is neither user nor service'])
-    },
-  )
+    }
+    expect(new Set(logged(postern, 'reason'))).toEqual(
+      new Set(['kind is neither user nor service']),
+    )
+  })
 
   test('is marked in the request log, the decision log, metrics and spans, unlike one of a person', async () => {
     const file = join(await mkdtemp(join(tmpdir(), 'postern-decisions-')), 'decisions.jsonl')

@@ -13,8 +13,6 @@ export const auditActions = [
   'login.unlock',
   'session.end',
   'service.add',
-  'service.disable',
-  'service.enable',
   'service.remove',
   'service.role',
   'token.issue',

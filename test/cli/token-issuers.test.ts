@@ -63,8 +63,16 @@ describe('postern token inspect of a token of another issuer', () => {
     const { code, out } = await postern('token inspect -', stranger.token())
 
     expect(code).toBe(1)
-    expect(out).toMatch(/^verdict +not ours: no configured key/)
+    expect(out).toMatch(/^verdict +not ours: .* its issuer "http:.*" is not configured/)
     expect(stranger.keyRequests).toEqual([])
+  })
+
+  test('suggests the issuer that may be meant', async () => {
+    const { issuer, postern } = await setUp()
+
+    const { out } = await postern('token inspect -', issuer.token({ iss: `${issuer.issuer}/` }))
+
+    expect(out).toContain(`is not configured; did you mean ${issuer.issuer}?`)
   })
 })
 

@@ -7,6 +7,7 @@ import { parseCompactForm, parseObject } from '../../token/compact-form.ts'
 import { createIssuerTokens } from '../../token/issuers/issuer-tokens.ts'
 import type { ForeignTokens } from '../../token/tokens.ts'
 import { UsageError } from '../command.ts'
+import { printable } from '../format.ts'
 
 /** The longest fetch of keys, so that a command says why it failed. */
 const waitMs = 10_000
@@ -54,4 +55,12 @@ export function namedIssuer(name: string, config: Config) {
   throw new UsageError(
     `--issuer: ${JSON.stringify(name)} is not configured (configured: ${names.join(', ')})${didYouMean(name, names)}`,
   )
+}
+
+/** Says that the issuer of a token is not configured, and which one may be meant: a slash matters. */
+export function unknownIssuer(issuer: unknown, { issuers }: Config): string | undefined {
+  const known = issuers.map((each) => each.issuer)
+  if (typeof issuer !== 'string' || known.includes(issuer)) return undefined
+  const shown = printable(JSON.stringify(issuer.slice(0, 200)))
+  return `no configured key signed it, and its issuer ${shown} is not configured${didYouMean(issuer, known)}`
 }

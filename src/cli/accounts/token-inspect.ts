@@ -7,6 +7,7 @@ import type { Run } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { formatTable, json, printable } from '../format.ts'
+import { unknownIssuer } from './foreign-token.ts'
 import { readRevocations } from './revoke-tokens.ts'
 import type { inspectSpec } from './specs.ts'
 import {
@@ -63,7 +64,10 @@ interface Judged {
 async function judge(inspection: Inspection, settings: TokenSettings): Promise<Judged> {
   const { token, problem, isUnverified } = inspection
   if (isUnverified) return { verdict: 'unknown', reason: problem }
-  if (token === undefined) return { verdict: 'not ours', reason: problem }
+  if (token === undefined) {
+    const unknown = unknownIssuer(inspection.claims['iss'], settings.config)
+    return { verdict: 'not ours', reason: unknown ?? problem }
+  }
   const at = Date.now() / 1000
   if (token.expiresAt <= at) return { verdict: 'expired', reason: undefined }
   if (token.kind === 'service' && !settings.config.tokens.service.enabled) {

@@ -104,9 +104,11 @@ function shortType(typ: string): string {
 async function findKey(
   { kid, alg }: CompactToken['header'],
   keys: KeySchedule,
-  { name }: Issuer,
+  { name, algorithms }: Issuer,
 ): Promise<IssuerKey> {
   if (kid !== undefined && typeof kid !== 'string') throw invalidToken('kid is not a text')
+  // No key that a fetch could bring would fit.
+  if (!algorithms.some((one) => one === alg)) throw invalidToken('its algorithm is not accepted')
   const known = keys.current()?.choose(kid, alg)
   if (known !== undefined && known !== 'unknown') return known
 

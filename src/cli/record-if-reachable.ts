@@ -30,5 +30,5 @@ function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Invalid)) return undefined
   const [first] = error.problems
   const problem = first === undefined ? error.message : formatProblem(first)
-  return `${problem}; give the configuration of the gateway with --config`
+  return `${problem}; fix it, or name the configuration of the gateway with --config`
 }

@@ -35,8 +35,8 @@ describe('postern audit list', () => {
     await recordChange(gateway, {
       actor: { kind: 'gateway', name: 'postern', origin: 'pod-1' },
       ...{ action: 'keys.load', subject: '\u001b[31mkeys' },
-      before: { kids: ['a'], signer: null },
-      after: { kids: ['a', 'b'], signer: 'b' },
+      before: { kids: ['a'], signer: null, unchanged: [1] },
+      after: { kids: ['a', 'b'], signer: 'b', unchanged: [1] },
     })
   })
   afterAll(async () => {
@@ -135,7 +135,7 @@ TIME ada host-1 user.role alice roleKey editor -> viewer
 
     expect(code).toBe(0)
     expect(err).toContain(
-      '\nnote: not recorded in the audit log: config/postern.yaml: configuration file does not exist; give the configuration of the gateway with --config\n',
+      '\nnote: not recorded in the audit log: config/postern.yaml: configuration file does not exist; fix it, or name the configuration of the gateway with --config\n',
     )
   })
 

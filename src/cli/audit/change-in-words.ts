@@ -1,11 +1,14 @@
+import { isDeepStrictEqual } from 'node:util'
+
 /** A person reads a line; `--output json` has all of it. */
 const maxValue = 60
 
-/** `roleKey editor -> viewer; enabled true`: what was and what became of each field. */
+/** `role editor -> viewer; note ci`: what was and what became of each field that differs. */
 export function changeInWords(before: unknown, after: unknown): string {
   const [was, became] = [fieldsOf(before), fieldsOf(after)]
   const names = new Set([...Object.keys(was), ...Object.keys(became)])
-  return [...names].map((name) => inWords(name, was[name], became[name])).join('; ')
+  const differing = [...names].filter((name) => !isDeepStrictEqual(was[name], became[name]))
+  return differing.map((name) => inWords(name, was[name], became[name])).join('; ')
 }
 
 function inWords(name: string, was: unknown, became: unknown): string {

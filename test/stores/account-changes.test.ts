@@ -227,16 +227,15 @@ describe.each(testDatabases())('changes of accounts in $name', ({ start }) => {
     expect(await createRoleDirectory(database).show('viewer')).toEqual([])
   })
 
-  test.each(['king\0', 'king\ud800', "admin' or '1'='1", '%', ''])(
-    'find no role under the key %j',
-    async (key) => {
-      const { database, roles } = await seeded()
+  test('find no role under a key of SQL or one that no column holds', async () => {
+    const { database, roles } = await seeded()
 
+    for (const key of ['king\0', 'king\ud800', "admin' or '1'='1", '%', '']) {
       expect(await roles.set(key, { dataScope: '1' })).toBe('no-such-role')
       expect(await roles.remove(key)).toBe('no-such-role')
       expect(await createRoleDirectory(database).show(key)).toEqual([])
-    },
-  )
+    }
+  })
 
   test.each([
     ['disable', (changes: Changes, name: string) => changes.setEnabled(name, false)],
@@ -296,7 +295,7 @@ describe.each(testDatabases())('changes of accounts in $name', ({ start }) => {
 
   test('happen only together with their audit row', async () => {
     const { database, changes, roles } = await seeded()
-    await run(database, `alter table postern_audit add check (subject <> 'editor')`)
+    await run(database, `alter table postern_audit add check (subject <> 'editor') not valid`)
 
     await expect(changes.setEnabled('editor', false)).rejects.toMatchObject({ name: 'Fault' })
     await expect(changes.remove('editor')).rejects.toMatchObject({ name: 'Fault' })

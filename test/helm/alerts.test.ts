@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
       30,
     ],
     [
-      'keys of another issuer that nobody could fetch for an hour',
+      'keys of another issuer that could not be fetched for an hour',
       'PosternIssuerKeysOld',
       { 'postern_issuer_key_age_seconds{issuer="sso"}': '0+60x90' },
       90,

@@ -122,7 +122,7 @@ const issuer = Type.Object(
         minLength: 1,
         maxLength: 64,
         pattern: PRINTABLE,
-        description: 'Required typ in the header of tokens. Unset: none, JWT or at+jwt.',
+        description: 'Required typ in the header of tokens. Unset: JWT, at+jwt, or a missing typ.',
       }),
     ),
     maxLifetimeSeconds: integer(

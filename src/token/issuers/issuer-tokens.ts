@@ -99,7 +99,7 @@ function shortType(typ: string): string {
 
 /**
  * The key of a header. An unknown `kid` may be that of a new key, so keys are fetched, within the bounds
- * of the schedule. If they cannot be, that is a fault: an outage must not send callers away as invalid.
+ * of the schedule. If they cannot be, that is a fault: an outage must not make callers discard good tokens.
  */
 async function findKey(
   { kid, alg }: CompactToken['header'],

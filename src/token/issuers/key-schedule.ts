@@ -15,7 +15,7 @@ interface KeyScheduleParts extends KeyTimes {
   readonly fetch: (signal: AbortSignal) => Promise<IssuerKeySet>
   readonly onFetched?: (set: IssuerKeySet) => void
   readonly onFailed?: (reason: string) => void
-  /** Milliseconds of a clock that nobody sets. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
   readonly random?: () => number
 }

@@ -103,7 +103,7 @@ describe('the claims of another issuer', () => {
   test.each([
     ['another audience', { aud: 'other' }, /audience/],
     ['no audience', { aud: undefined }, /audience/],
-    ['an audience that is no text', { aud: [['postern']] }, /audience/],
+    ['an audience that is not a text', { aud: [['postern']] }, /audience/],
     ['a part of the audience', { aud: 'post' }, /audience/],
     ['no expiry', { exp: undefined }, /exp is missing/],
     ['its expiry as text', { exp: '2000' }, /exp is not a time/],
@@ -116,7 +116,11 @@ describe('the claims of another issuer', () => {
     ['a user ID with half a character', { sub: 'a\ud800' }, /sub is not a user ID/],
     ['a list as user ID', { sub: ['a'] }, /sub is not a user ID/],
     ['a fraction as user ID', { sub: 1.5 }, /sub is not a user ID/],
-    ['a user name that is no text', { preferred_username: {} }, /preferred_username is not a text/],
+    [
+      'a user name that is not a text',
+      { preferred_username: {} },
+      /preferred_username is not a text/,
+    ],
     ['no role claim', { realm_access: undefined }, /with the role is missing/],
     ['no role', { realm_access: { roles: [] } }, /no entry of roles matches/],
     ['an unmapped role', { realm_access: { roles: ['admin'] } }, /no entry of roles matches/],

@@ -64,7 +64,7 @@ describe('the key set of another issuer', () => {
     ['a point off the curve', jwk(ec(), { x: jwk(ec()).x }), /unreadable/],
     ['no object', 'text', /JSON object/],
     ['no object either', null, /JSON object/],
-    ['a kid that is no text', jwk(ec(), { kid: 7 }), /"kid"/],
+    ['a kid that is not a text', jwk(ec(), { kid: 7 }), /"kid"/],
     ['a long kid', jwk(ec(), { kid: 'k'.repeat(257) }), /"kid"/],
     ['an unknown type', { kty: 'AKP' }, /no accepted algorithm/],
   ])('leaves out %s, and keeps the others', async (_, bad, reason) => {

@@ -138,7 +138,7 @@ describe('a token of another issuer', () => {
     ['with a key in its header', token({}, { jwk: {} }), /brings a key/],
     ['with the address of a key', token({}, { jku: 'https://a.example' }), /brings a key/],
     ['with a critical extension', token({}, { crit: ['b64'] }), /brings a key/],
-    ['with a kid that is no text', token({}, { kid: 7 }), 'kid is not a text'],
+    ['with a kid that is not a text', token({}, { kid: 7 }), 'kid is not a text'],
     ['that is a logout token', token({}, { typ: 'logout+jwt' }), /typ is not jwt or at\+jwt/],
     ['issued in the future', token({ iat: noon + 61 }), 'issued in the future'],
     ['that starts in the future', token({ nbf: noon + 61 }), 'not valid yet'],

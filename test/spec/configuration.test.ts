@@ -493,6 +493,7 @@ describe('the mode', () => {
       captchaRequired: false,
       lifetimeLimited: false,
       tokenLifetimeSeconds: 876_010 * 3600,
+      longestLifetimeSeconds: 876_010 * 3600,
       weakSecretAllowed: true,
       secureCookie: false,
     })

@@ -317,7 +317,7 @@ describe.each(testDatabases())('changes of accounts in $name', ({ start }) => {
     )
 
     await expect(changes.setEnabled('editor', false)).rejects.toThrow(
-      'table postern_audit is missing: run "postern db migrate" to create it',
+      'table postern_audit is missing, or this database user may not read it: run "postern db migrate", or grant the table',
     )
     expect(await createAccounts(database).findByUsername('editor')).toMatchObject({
       enabled: true,

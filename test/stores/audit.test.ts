@@ -106,7 +106,8 @@ describe.each(testDatabases())('the audit log in $name', ({ start }) => {
     const fresh = await server.fresh()
     await sql`drop table postern_audit`.execute(fresh.db)
 
-    const missing = 'table postern_audit is missing: run "postern db migrate" to create it'
+    const missing =
+      'table postern_audit is missing, or this database user may not read it: run "postern db migrate", or grant the table'
     await expect(readAudit(fresh, { limit: 1 })).rejects.toThrow(missing)
     await expect(
       recordChange(fresh, { actor, action: 'user.add', subject: 'bob' }),

@@ -106,7 +106,8 @@ describe.each(testDatabases())('lock-outs in $name', ({ start }) => {
     await sql`drop table postern_login_lockout`.execute(database.db)
     const lockouts = createDatabaseLockouts(database)
 
-    const message = 'table postern_login_lockout is missing: run "postern db migrate" to create it'
+    const message =
+      'table postern_login_lockout is missing, or this database user may not read it: run "postern db migrate", or grant the table'
     await expect(lockouts.list()).rejects.toThrow(message)
     await expect(lockouts.recordsOf('one').add([record('a')])).rejects.toThrow(message)
   })

@@ -142,7 +142,7 @@ describe.each(testDatabases())('service accounts in $name', ({ start }) => {
       shapes: async () => ({ ...shapes, optional: left }),
     })
 
-    const missing = /table postern_service_account is missing: run "postern db migrate"/
+    const missing = /table postern_service_account is missing, .* run "postern db migrate"/
     await expect(changes.remove('ci')).rejects.toThrow(missing)
     await expect(directory.list()).rejects.toThrow(missing)
     await expect(tokens.list()).rejects.toThrow(missing)

@@ -176,6 +176,7 @@ test('without its table, sessions say how to create it', async () => {
 
   const store = createDatabaseSessions({ ...database, shapes })
 
-  const reason = 'table postern_session is missing: run "postern db migrate" to create it'
+  const reason =
+    'table postern_session is missing, or this database user may not read it: run "postern db migrate", or grant the table'
   await expect(store.list()).rejects.toThrow(reason)
 })

@@ -53,7 +53,10 @@ const role = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    description: 'Maps one value of claims.roleKey to a role. The first that the token has wins.',
+  },
 )
 
 const issuer = Type.Object(
@@ -166,7 +169,10 @@ const issuer = Type.Object(
       'Time after the last successful fetch for which keys are used, in seconds. After that, tokens of the issuer get 503.',
     ),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    description: 'One issuer: how its tokens are verified, and which callers they identify.',
+  },
 )
 
 export const issuersSetting = Type.Array(issuer, {

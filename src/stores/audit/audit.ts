@@ -1,10 +1,9 @@
 import { type Kysely, sql } from 'kysely'
-import { Fault } from '../../errors.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import type { Schema } from '../database/schema.ts'
 import { toStorable } from '../database/storable-text.ts'
-import type { TableShapes } from '../database/table-shapes.ts'
+import { requireTable, type TableShapes } from '../database/table-shapes.ts'
 import type { AuditAction } from './audit-action.ts'
 
 /** Who made a change: an operator with a command, a user with a token, or a gateway by itself. */
@@ -44,7 +43,7 @@ export async function appendAudit(
   entries: readonly AuditEntry[],
 ): Promise<void> {
   if (entries.length === 0) return
-  requireAuditTable(shapes)
+  requireTable(shapes, 'postern_audit')
   const rows = entries.map(({ actor, action, subject, before, after, agoMs = 0 }) => ({
     kind: actor.kind,
     name: toStorable(actor.name, 128),
@@ -63,12 +62,6 @@ export async function appendAudit(
       kind text, name text, origin text, action text, subject text, before text, after text, ago float8)`.execute(
     inside,
   )
-}
-
-export function requireAuditTable({ optional }: TableShapes): void {
-  if (optional.has('postern_audit')) return
-  const reason = 'table postern_audit is missing: run "postern db migrate" to create it'
-  throw new Fault('database', { reason })
 }
 
 /** Nothing deletes a row, so no message of a publisher and no list may be of any length. */

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { toStorable } from '../database/storable-text.ts'
+import { requireTable } from '../database/table-shapes.ts'
 import { readJson } from '../json-text.ts'
-import { requireAuditTable } from './audit.ts'
 
 /** One recorded change. Rows of a newer version may have kinds and actions that this one lacks. */
 export interface AuditRecord {
@@ -48,7 +48,7 @@ export async function readAudit(
     ...when(subject, (name) => sql`subject = ${toStorable(name, 255)}::text`),
   ]
   return withFaults(async () => {
-    requireAuditTable(await shapes())
+    requireTable(await shapes(), 'postern_audit')
     const { rows } = await sql<Row>`
       select id::text as "id",
         to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "at",

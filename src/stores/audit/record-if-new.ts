@@ -3,8 +3,9 @@ import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import type { Schema } from '../database/schema.ts'
 import { toStorable } from '../database/storable-text.ts'
+import { requireTable } from '../database/table-shapes.ts'
 import { readJson } from '../json-text.ts'
-import { type AuditEntry, appendAudit, detailText, requireAuditTable } from './audit.ts'
+import { type AuditEntry, appendAudit, detailText } from './audit.ts'
 
 /**
  * Appends what a gateway found at its start, unless that is the last entry of this action and subject:
@@ -18,7 +19,7 @@ export async function recordIfNew(
 ): Promise<void> {
   await withFaults(async () => {
     const shape = await shapes()
-    requireAuditTable(shape)
+    requireTable(shape, 'postern_audit')
     await db.transaction().execute(async (inside) => {
       const { anywhere, here } = await lastKnown(inside, entry)
       const found = detailText(entry.after ?? {})

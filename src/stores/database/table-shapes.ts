@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { Invalid, type Problem } from '../../errors.ts'
+import { Fault, Invalid, type Problem } from '../../errors.ts'
 import { type OptionalTable, optionalTableNames } from './migrations.ts'
 import type { Schema } from './schema.ts'
 import type { SoftDelete } from './soft-delete.ts'
@@ -8,7 +8,7 @@ import type { SoftDelete } from './soft-delete.ts'
 export interface TableShapes {
   readonly users: SoftDelete
   readonly roles: SoftDelete
-  /** Those of the optional tables that exist. */
+  /** Those of the optional tables that exist and that this user of the database may read. */
   readonly optional: ReadonlySet<OptionalTable>
 }
 
@@ -79,8 +79,18 @@ export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> 
 async function existingTables(db: Kysely<Schema>): Promise<ReadonlySet<OptionalTable>> {
   const { rows } = await sql<{ name: OptionalTable }>`
     select name from json_array_elements_text(${JSON.stringify(optionalTableNames)}::json) as wanted (name)
-    where to_regclass(name) is not null`.execute(db)
+    where has_table_privilege(to_regclass(name), 'select')`.execute(db)
   return new Set(rows.map(({ name }) => name))
+}
+
+/** Throws a Fault unless this optional table can be used: a gateway starts without it. */
+export function requireTable(
+  { optional }: Pick<TableShapes, 'optional'>,
+  table: OptionalTable,
+): void {
+  if (optional.has(table)) return
+  const reason = `table ${table} is missing, or this database user may not read it: run "postern db migrate", or grant the table`
+  throw new Fault('database', { reason })
 }
 
 function difference(

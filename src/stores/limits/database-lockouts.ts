@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { Fault } from '../../errors.ts'
 import type { LockoutRecords, StoredLockout } from '../../login/lockouts/lockout.ts'
 import { type AuditEntry, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { requireTable } from '../database/table-shapes.ts'
 
 const maxRecords = 10_000
 /** How long a gateway that is busy or restarts may take to see what it has to forget. */
@@ -25,12 +25,7 @@ const nowMs = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
 export function createDatabaseLockouts({ db, shapes }: Database) {
   async function prepared<Result>(work: () => Promise<Result>): Promise<Result> {
     return withFaults(async () => {
-      const { optional } = await shapes()
-      if (!optional.has('postern_login_lockout')) {
-        const reason =
-          'table postern_login_lockout is missing: run "postern db migrate" to create it'
-        throw new Fault('database', { reason })
-      }
+      requireTable(await shapes(), 'postern_login_lockout')
       return work()
     })
   }

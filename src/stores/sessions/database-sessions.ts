@@ -1,18 +1,16 @@
 import { sql } from 'kysely'
-import { Fault } from '../../errors.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { toStorable } from '../database/storable-text.ts'
+import { requireTable } from '../database/table-shapes.ts'
 import { longest, MOST_SESSIONS, type Session, type SessionStore } from './session-store.ts'
 
 /** Sessions in the table `postern_session`, for gateways without Redis. */
 export function createDatabaseSessions({ db, shapes }: Database): SessionStore {
   function withTable<Result>(work: () => Promise<Result>): Promise<Result> {
     return withFaults(async () => {
-      const { optional } = await shapes()
-      if (optional.has('postern_session')) return work()
-      const reason = 'table postern_session is missing: run "postern db migrate" to create it'
-      throw new Fault('database', { reason })
+      requireTable(await shapes(), 'postern_session')
+      return work()
     })
   }
 

@@ -120,6 +120,15 @@ describe('fetching the keys of an issuer', () => {
     await expect(fetchFrom(issuer)).rejects.toThrow(reason)
   })
 
+  test('fails if the server switches to another protocol', async () => {
+    const issuer = await startIssuer()
+    issuer.answer = ({ socket }) => {
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n')
+    }
+
+    await expect(fetchFrom(issuer)).rejects.toThrow('HTTP 101')
+  })
+
   test('stops reading at 256 KiB, although the server sends 30 MB', async () => {
     const issuer = await startIssuer()
     let sent = 0

@@ -39,6 +39,8 @@ export function getBytes(
     timeoutMs,
   )
   request.on('response', (response) => readAll(response).then(resolve, fail))
+  // Without a listener, Node closes the connection and reports no error.
+  request.on('upgrade', () => fail(new Error('HTTP 101: the server switches to another protocol')))
   request.on('error', fail)
   request.on('close', () => clearTimeout(timer))
 

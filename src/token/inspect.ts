@@ -33,8 +33,7 @@ export async function inspectToken(
 
   const seen = { header: compact.header, claims }
   const verifying = foreign?.verify(text, compact)
-  if (verifying !== undefined)
-    return { ...seen, ...(await readForeign(verifying, String(compact.header['alg']))) }
+  if (verifying !== undefined) return { ...seen, ...(await readForeign(verifying, compact.header)) }
   const key = chooseKey(compact.header, keys)
   if (key === undefined)
     return { ...seen, ...nothing, problem: 'no configured key matches its header' }
@@ -46,10 +45,11 @@ export async function inspectToken(
 
 const nothing = { key: undefined, token: undefined }
 
-async function readForeign(verifying: Promise<VerifiedToken>, algorithm: string) {
+async function readForeign(verifying: Promise<VerifiedToken>, header: Inspection['header']) {
   try {
     const token = await verifying
-    return { key: { kid: token.key.kid, algorithm }, token, problem: undefined }
+    const key = { kid: token.key.kid, algorithm: String(header['alg']) }
+    return { key, token, problem: undefined }
   } catch (error) {
     if (error instanceof Refusal) {
       return { ...nothing, problem: error.detail.reason ?? error.kind }

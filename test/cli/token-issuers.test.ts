@@ -46,6 +46,14 @@ describe('postern token inspect of a token of another issuer', () => {
     expect(out).toMatch(new RegExp(`^verdict +${verdict}`))
   })
 
+  test('survives a header with an object as algorithm', async () => {
+    const { issuer, postern } = await setUp()
+
+    const { out } = await postern('token inspect -', issuer.token({}, { alg: { toString: 1 } }))
+
+    expect(out).toMatch(/^verdict +not ours: its algorithm is not accepted\n/)
+  })
+
   test('says that it cannot tell while the issuer is unreachable, and exits with 5', async () => {
     const { issuer, postern } = await setUp()
     issuer.answer = (_, response) => void response.writeHead(500).end()

@@ -41,6 +41,7 @@ describe('postern token inspect', () => {
     ['not valid yet', tokenOf('clerk', { orig_iat: nowSeconds() + 600 })],
     ['not ours', forge({ secret: 'another secret that is long enough too' })],
     ['not ours', forge({ header: { alg: 'none', typ: 'JWT' } })],
+    ['not ours', forge({ header: { alg: { toString: 1 } } })],
     ['not ours', tokenOf('clerk', { identity: 'forty-two' })],
   ])('says %s, and exits with 1', async (verdict, token) => {
     const { postern } = await startReplicas({})

@@ -125,13 +125,18 @@ const millisecondsFrom = 1e11
 function formatInspection({ key, header, token }: Inspection, { verdict, reason }: Judged): string {
   const signed = key
     ? `${key.algorithm}, ${key.kid ?? 'no kid'}`
-    : `not verified (alg ${header['alg']})`
+    : `not verified (alg ${shownAlgorithm(header['alg'])})`
   const rows = [
     ['verdict', reason === undefined ? verdict : `${verdict}: ${reason}`],
     ['key', signed],
     ...(token === undefined ? [] : about(token)),
   ]
   return formatTable(rows)
+}
+
+/** A header may hold anything there, also an object that cannot become a text. */
+function shownAlgorithm(algorithm: unknown): string {
+  return typeof algorithm === 'string' ? algorithm : (JSON.stringify(algorithm) ?? 'missing')
 }
 
 function about(token: VerifiedToken): readonly string[][] {

@@ -100,6 +100,28 @@ describe('the setting issuers', () => {
     expect((await check(good, { ...structuredClone(realm), name: 'other' })).code).toBe(0)
   })
 
+  test('refuses user ID prefixes under which users of two issuers could have one ID', async () => {
+    const [one, other] = [structuredClone(good), structuredClone(good)]
+    const second = { ...other, issuer: 'https://b.example.com', name: 'b' }
+    const both = (first: string, prefix?: string) =>
+      check({ ...one, userIdPrefix: first }, { ...second, ...(prefix && { userIdPrefix: prefix }) })
+
+    for (const problems of [
+      (await both('a-', 'a-b-')).problems,
+      (await both('a-b-', 'a-')).problems,
+      (await both('b:c:')).problems,
+    ]) {
+      expect(problems).toEqual([
+        expect.stringMatching(
+          /issuers\[1\]\.userIdPrefix: .* of issuers\[0\] give two users one ID/,
+        ),
+      ])
+    }
+    for (const [first, prefix] of [['b:'], ['a-', 'b-'], ['']] as const) {
+      expect((await both(first, prefix)).code, first).toBe(0)
+    }
+  })
+
   test('fills in what depends on other settings', () => {
     const { issuers } = readTestConfig({
       issuers: [

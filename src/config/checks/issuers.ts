@@ -11,6 +11,7 @@ type Say = (key: string, problem: string) => void
 export function checkIssuers(draft: Draft, report: Report): void {
   const firstIssuer = new Map<string, string>()
   const firstName = new Map<string, string>()
+  const prefixes: Prefix[] = []
 
   draft.issuers?.forEach((each, index) => {
     const at = `issuers[${index}]`
@@ -20,6 +21,7 @@ export function checkIssuers(draft: Draft, report: Report): void {
       if (!report.hasProblem(path)) report.problem(path, `${path}${problem}`)
     }
     checkDistinct(each, at, { firstIssuer, firstName }, say)
+    checkPrefix(each, at, prefixes, say)
     checkKeySource(each, say)
     checkRoles(each, say)
     checkTimes(each, say)
@@ -48,6 +50,33 @@ function checkDistinct(
     say('name', `: ${subject(name)} is already the name of ${sameName}; give another name`)
   }
   seen.firstName.set(name, sameName ?? at)
+}
+
+interface Prefix {
+  readonly at: string
+  readonly prefix: string
+}
+
+/**
+ * With `a-` and `a-b-`, user `b-1` of one issuer would have the ID of user `1` of the other. The same prefix
+ * twice is a decision: an issuer that moved keeps its users. An empty one is documented to remove the guard.
+ */
+function checkPrefix(each: IssuerDraft, at: string, seen: Prefix[], say: Say): void {
+  const { userIdPrefix: prefix = `${issuerName(each) ?? ''}:` } = each
+  if (prefix === '') return
+  const other = seen.find((one) => one.prefix !== prefix && isNested(one.prefix, prefix))
+  if (other !== undefined) {
+    const [inner, outer] = [prefix, other.prefix].toSorted((a, b) => a.length - b.length)
+    say(
+      'userIdPrefix',
+      `: ${subject(prefix)} and ${subject(other.prefix)} of ${other.at} give two users one ID, because ${subject(outer)} starts with ${subject(inner)}; use another prefix`,
+    )
+  }
+  seen.push({ at, prefix })
+}
+
+function isNested(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one)
 }
 
 function checkKeySource({ issuer, jwksUri, discovery }: IssuerDraft, say: Say): void {

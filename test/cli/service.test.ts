@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { postLogin } from '../support/log-in.ts'
 import { testRedis } from '../support/published-policies.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -35,6 +35,21 @@ async function listed({ postern }: Pick<Replicas, 'postern'>, service: string) {
 }
 
 describe('postern service', () => {
+  test('remove revokes every token, also those issued where the clock is ahead', async () => {
+    const replicas = await startReplicas({ tokens })
+    const gateway = await replicas.start()
+    const name = await addService(replicas)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    const issued = await replicas.postern(`token issue ${name} --expires 1d`)
+    vi.useRealTimers()
+    const token = issued.out.trim()
+
+    expect(await verdictOn(gateway, token)).toBe('live')
+    expect((await replicas.postern(`service remove ${name}`)).code).toBe(0)
+    await overEverywhere([gateway], token)
+  })
+
   test('add, list, role and remove do what they say', async () => {
     const { postern } = await startReplicas({})
     const name = `ci-${randomUUID()}`

@@ -1,3 +1,4 @@
+import { databaseClock } from '../../stores/database/database-clock.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import { createServiceTokens } from '../../stores/services/service-tokens.ts'
 import { createRevocations } from '../../token/revocations.ts'
@@ -24,10 +25,12 @@ export const tokenIssue: Run<typeof issueSpec> = async ({ arguments: [name], opt
   const keys = await configuredKeys(settings)
   const actor = operator(io)
   const { service, signed } = await withDatabase(settings, async (database) => {
+    // A token dated ahead of the stores would outlive a revocation of its account.
+    const clock = await databaseClock(database)
     // Before the account: a role that changes in between revokes the new token.
-    const revocations = createRevocations(Date.now)
+    const revocations = createRevocations(clock)
     await readRevocations(revocations, settings, (_, work) => work(database))
-    const readAt = Date.now()
+    const readAt = clock()
     const caller = await createServiceDirectory(database).callerOf(name)
     if (caller === 'no-such-service') return declineService(name, database)
     if (caller === 'no-role') {

@@ -4,7 +4,7 @@ import {
 } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { decline } from '../declined.ts'
-import { noSuchUser } from './unknown-name.ts'
+import { noSuchUser } from '../unknown-name.ts'
 
 /** Every account of this name, first the one that login would choose. Declines when no account has it. */
 export async function accountsNamed(

@@ -9,7 +9,7 @@ import { createLastingKey } from '../../token/derived-keys.ts'
 import { withExistingDatabase } from '../configured-database.ts'
 import type { Io } from '../io.ts'
 import { withInteractiveTimeouts } from '../settings.ts'
-import { configuredKeys, tokenSettings } from './token-command.ts'
+import { configuredKeys, tokenSettings } from '../tokens/token-command.ts'
 
 /**
  * For how many seconds logins of this account are locked out, on any gateway; `undefined` when that is

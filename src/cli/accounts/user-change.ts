@@ -5,7 +5,7 @@ import { seedRoles } from '../../stores/accounts/seed.ts'
 import type { Actor } from '../../stores/audit/audit.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { decline } from '../declined.ts'
-import { howToCreate, noSuchRole, noSuchUser } from './unknown-name.ts'
+import { howToCreate, noSuchRole, noSuchUser } from '../unknown-name.ts'
 
 /** What was done, for the operator, and whose tokens to revoke. */
 interface Outcome {

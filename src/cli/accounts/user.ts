@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { revocationProblem } from './revoke-tokens.ts'
+import { revocationProblem } from '../tokens/revoke-tokens.ts'
 import type {
   addSpec,
   deleteSpec,

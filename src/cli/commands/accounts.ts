@@ -3,15 +3,14 @@ import {
   deleteSpec,
   disableSpec,
   enableSpec,
-  inspectSpec,
   listSpec,
   migrateSpec,
   passwdSpec,
   renameSpec,
-  revokeSpec,
   roleSpec,
   showSpec,
 } from '../accounts/specs.ts'
+import { inspectSpec, revokeSpec } from '../tokens/specs.ts'
 import { type Command, command } from './run-command.ts'
 import { serviceTokenCommands } from './services.ts'
 
@@ -23,14 +22,14 @@ export const userCommands: readonly Command[] = [
   command(enableSpec, async () => (await import('../accounts/user.ts')).userEnable),
   command(renameSpec, async () => (await import('../accounts/user.ts')).userRename),
   command(deleteSpec, async () => (await import('../accounts/user.ts')).userDelete),
-  command(showSpec, async () => (await import('../accounts/view/user-show.ts')).userShow),
+  command(showSpec, async () => (await import('../accounts/user-show.ts')).userShow),
   command(listSpec, async () => (await import('../accounts/user-list.ts')).userList),
 ]
 
 export const tokenCommands: readonly Command[] = [
   ...serviceTokenCommands,
-  command(inspectSpec, async () => (await import('../accounts/token-inspect.ts')).tokenInspect),
-  command(revokeSpec, async () => (await import('../accounts/token-revoke.ts')).tokenRevoke),
+  command(inspectSpec, async () => (await import('../tokens/token-inspect.ts')).tokenInspect),
+  command(revokeSpec, async () => (await import('../tokens/token-revoke.ts')).tokenRevoke),
 ]
 
 export const dbCommands: readonly Command[] = [

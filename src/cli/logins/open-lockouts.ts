@@ -6,10 +6,10 @@ import { type ClearedKeys, createDatabaseLockouts } from '../../stores/limits/da
 import { createRedisLockouts } from '../../stores/limits/redis-lockouts.ts'
 import { createRedis } from '../../stores/redis/redis.ts'
 import { createLastingKey } from '../../token/derived-keys.ts'
-import { configuredKeys, tokenSettings } from '../accounts/token-command.ts'
 import { withExistingDatabase } from '../configured-database.ts'
 import type { Io } from '../io.ts'
 import { withInteractiveTimeouts } from '../settings.ts'
+import { configuredKeys, tokenSettings } from '../tokens/token-command.ts'
 
 /** An open lock-out, and whom it refuses. */
 export interface OpenLockout extends OpenedLockout {

@@ -1,9 +1,9 @@
 import type { TokenProblem } from '../../admission/verdict.ts'
 import type { Refusal } from '../../errors.ts'
-import { readToken, tokenSettings } from '../accounts/token-command.ts'
-import { verifyAsGateway } from '../accounts/token-verify.ts'
 import { UsageError } from '../command.ts'
 import type { Io } from '../io.ts'
+import { readToken, tokenSettings } from '../tokens/token-command.ts'
+import { verifyAsGateway } from '../tokens/token-verify.ts'
 import type { AskedCaller } from './asked-caller.ts'
 import { tokenProblems } from './verdict-words.ts'
 

@@ -2,8 +2,8 @@ import { createAccountDirectory } from '../../stores/accounts/account-directory.
 import type { Database } from '../../stores/database/database.ts'
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import { didYouMean } from '../../suggest.ts'
-import { howToCreate, noSuchRole } from '../accounts/unknown-name.ts'
 import { decline } from '../declined.ts'
+import { howToCreate, noSuchRole } from '../unknown-name.ts'
 
 /** Says that no service account has this name, and what to do. */
 export async function declineService(name: string, database: Database): Promise<never> {

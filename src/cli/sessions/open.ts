@@ -7,8 +7,8 @@ import { createDatabaseSessions } from '../../stores/sessions/database-sessions.
 import { createRedisSessions } from '../../stores/sessions/redis-sessions.ts'
 import type { SessionStore } from '../../stores/sessions/session-store.ts'
 import { createRevocations, type Revocations } from '../../token/revocations.ts'
-import { addRevocations, redisOf } from '../accounts/revoke-tokens.ts'
 import type { AccountSettings, withDatabase } from '../configured-database.ts'
+import { addRevocations, redisOf } from '../tokens/revoke-tokens.ts'
 
 /** Where gateways record sessions and revocations. */
 interface OpenSessions {

@@ -58,6 +58,19 @@ describe('postern db migrate', () => {
     expect(refused.err).toContain('table sys_user has no column role_id')
   })
 
+  test('says which table it may not create', async () => {
+    const { databaseUrl, run } = await emptyServer()
+    const owner = await startReplicas({ databaseUrl, migrate: 'never' })
+    await owner.postern('db migrate')
+    await run('drop table postern_session; create role weak login')
+    const weak = await startReplicas({ databaseUrl: databaseUrl.replace('postern@', 'weak@') })
+
+    const denied = await weak.postern('db migrate')
+
+    expect(denied).toMatchObject({ code: 5, out: '' })
+    expect(denied.err).toMatch(/^postern: table postern_session is still missing: run this command/)
+  })
+
   test('is named where it may not happen by itself', async () => {
     const { databaseUrl } = await emptyServer()
     const { postern, start } = await startReplicas({ databaseUrl, migrate: 'never' })

@@ -1,3 +1,4 @@
+import { Fault } from '../../errors.ts'
 import type { Actor } from '../audit/audit.ts'
 import { type DatabaseOptions, openDatabase } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
@@ -23,8 +24,13 @@ export async function prepareTables(
   try {
     const made = await withFaults(async () => {
       const absent = await missingTables(db)
-      if (absent.length > 0) await migrate(db)
-      return absent
+      if (absent.length === 0) return absent
+      await migrate(db)
+      // Without the permission, it creates no optional table and reports no error.
+      const [denied] = await missingTables(db)
+      if (denied === undefined) return absent
+      const reason = `table ${denied} is still missing: run this command on a writable server, as a user that may create tables`
+      throw new Fault('database', { reason })
     })
     await shapes()
     // Another product fills the table of roles that it created.

@@ -263,6 +263,19 @@ describe.each(testDatabases())('changes of accounts in $name', ({ start }) => {
     expect(await changes.setEnabled('admin', false)).toBe('last-admin')
   })
 
+  test('count no admin whom login cannot choose, because another account has the name', async () => {
+    const { database, changes } = await seeded()
+    await run(
+      database,
+      'drop index sys_user_live_username',
+      `insert into sys_user (username, role_id, status) values ('editor', 1, '2')`,
+    )
+
+    expect(await changes.setEnabled('admin', false)).toBe('last-admin')
+    await run(database, `update sys_user set status = '1' where user_id = 2`)
+    expect(await changes.setEnabled('admin', false)).toEqual({ userIds: ['1'] })
+  })
+
   test('leave service accounts to their own commands', async () => {
     const { database, changes } = await seeded()
     await run(database, `insert into postern_service_account (user_id, note) values (2, '')`)

@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { live } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 import { isService, liveAccounts, status } from './account-queries.ts'
 import type { Inside } from './accounts-lock.ts'
@@ -20,7 +21,15 @@ export async function areLastAdmins(
     .where('r.role_key', '=', adminKey)
     .where('u.status', '=', status.enabled)
     .where(({ not }) => not(isService(shapes)))
+    // Of accounts with one name, login chooses the first: the others cannot act as admin.
+    .where(({ not }) => not(isShadowed(shapes)))
     .execute()
   const ended = new Set(userIds)
   return admins.length > 0 && admins.every(({ id }) => ended.has(id))
+}
+
+function isShadowed({ users }: TableShapes): RawBuilder<SqlBool> {
+  return sql`exists (select from sys_user as first
+    where first.username = u.username and first.user_id < u.user_id
+      and first.status = ${status.enabled} and ${live('first', users)})`
 }

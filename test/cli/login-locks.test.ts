@@ -1,6 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createLog } from '../../src/log/log.ts'
 import { createLockoutRecorder } from '../../src/login/lockouts/lockout-recorder.ts'
@@ -289,6 +290,49 @@ describe('postern login unlock', () => {
     const range = await run('login', 'unlock', '192.0.2.0/24')
     expect(range.code).toBe(2)
     expect(range.err).toContain('"192.0.2.0/24" is a range: give one address')
+  })
+
+  test('changes nothing when it ends nothing', async () => {
+    const { guess, run } = await gateway('redis')
+    await guess('editor', '192.0.2.7', 2)
+    const counts = await redis.client.keys('*')
+
+    expect((await run('login', 'unlock', 'editor')).code).toBe(1)
+
+    expect((await redis.client.keys('*')).sort()).toEqual(counts.sort())
+  })
+
+  test('also means the user whose name is an address', async () => {
+    const { guess, listed, run } = await gateway('database')
+    const add = await run('user', 'add', '192.0.2.99', '--role', 'viewer')
+    expect(add.code).toBe(0)
+    await guess('192.0.2.99', '192.0.2.1', 3)
+    await listed(1)
+
+    const { code, err } = await run('login', 'unlock', '192.0.2.99')
+
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'postern: ended 1 lock-out of address 192.0.2.99 and user 192.0.2.99; every gateway follows within two seconds\n',
+    })
+  })
+
+  test('changes nothing where the audit log is missing', async () => {
+    const { guess, listed, run } = await gateway('redis')
+    await guess('editor', '192.0.2.8', 3)
+    await listed(1)
+    await sql`alter table postern_audit rename to hidden`.execute(database.db)
+    onTestFinished(async () => {
+      await sql`alter table hidden rename to postern_audit`.execute(database.db)
+    })
+
+    const { code, err } = await run('login', 'unlock', 'editor')
+
+    expect({ code, err }).toEqual({
+      code: 5,
+      err: 'postern: table postern_audit is missing: run "postern db migrate" to create it\n',
+    })
+    expect(await guess('editor', '192.0.2.8')).toEqual([true])
   })
 
   test('finds the count of an account and of an address although Redis lost the record', async () => {

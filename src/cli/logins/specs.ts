@@ -86,7 +86,8 @@ export const unlockSpec = {
   summary: 'end the lock-outs of an account or an address',
   details: `For a user: ends the lock-out of the account, and of the account at every address. For an address: ends
 its lock-out, that of its captchas, and those of accounts at this address. An IPv6 address stands for
-its /64 network, which gateways count as one address. Every gateway follows within two seconds.
+its /64 network, which gateways count as one address. If a user has an address as name, both are
+meant. Every gateway follows within two seconds.
 
 The attempts that led to a lock-out are forgotten with it, so the full limit applies again.`,
   arguments: [{ name: 'USER|ADDRESS', description: 'user name, or an IPv4 or IPv6 address' }],

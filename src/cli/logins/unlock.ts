@@ -18,27 +18,34 @@ import type { unlockSpec } from './specs.ts'
 export const loginUnlock: Run<typeof unlockSpec> = ({ arguments: [named], options }, io) => {
   const target = targetOf(named)
   return withLockouts(options.config, io, async ({ open, database, digestKey, shared, clear }) => {
-    const matching = open.filter(target.matches)
+    const account = await accountOf(named, database)
+    // A user may have the name of an address: ending too much is the lesser mistake.
+    const isBoth = target.kind === 'address' && account !== undefined
+    const targets = isBoth ? [target, userTarget(named)] : [target]
+    const matching = open.filter((lockout) => targets.some(({ matches }) => matches(lockout)))
     // Also without a record: Redis may have lost it, and wrong passwords so far are forgotten too.
-    const related = target.keys(digestKey)
+    const related = targets.flatMap((each) => each.keys(digestKey))
     const keys = matching.map(({ key }) => key)
-    const account = target.kind === 'user' ? await accountOf(target.text, database) : undefined
     // Nothing deletes audit rows, so they must not hold a name that may be a password.
     const subject = target.kind === 'user' ? (account ?? maskedText) : target.text
     const before = { lockouts: matching.map(({ kind, block = '' }) => `${kind} ${block}`.trim()) }
     const entry = { actor: operator(io), action: 'login.unlock', subject, before } as const
     const ended = await clear({ keys, related }, entry)
 
-    if (options.output === 'json') io.out(json({ [target.kind]: target.text, ended: ended.length }))
+    if (options.output === 'json') {
+      const asked = targets.map(({ kind, text }) => [kind, text] as const)
+      io.out(json({ ...Object.fromEntries(asked), ended: ended.length }))
+    }
+    const whom = printable(targets.map(({ kind, text }) => `${kind} ${text}`).join(' and '))
     if (ended.length === 0) {
       const isUnknown = target.kind === 'user' && account === undefined
       const hint = isUnknown ? await unknownHint(target.text, database) : ''
-      io.err(`postern: nothing is locked out for ${target.kind} ${printable(target.text)}${hint}\n`)
+      io.err(`postern: nothing is locked out for ${whom}${hint}\n`)
       return exitCodes.no
     }
     const many = count(ended.length, 'lock-out')
     const when = shared ? '' : '; every gateway follows within two seconds'
-    io.err(`postern: ended ${many} of ${target.kind} ${printable(target.text)}${when}\n`)
+    io.err(`postern: ended ${many} of ${whom}${when}\n`)
     return 0
   })
 }

@@ -1,9 +1,11 @@
+import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Database } from '../../src/stores/database/database.ts'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type Database, openDatabase } from '../../src/stores/database/database.ts'
 import { migrate } from '../../src/stores/database/migrations.ts'
+import { until } from '../support/until.ts'
 import { laterEra } from './go-admin-tables.ts'
-import { type RunningDatabase, testDatabases } from './test-databases.ts'
+import { copiedDirectory, limits, type RunningDatabase, testDatabases } from './test-databases.ts'
 
 async function tables({ db }: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
@@ -114,4 +116,26 @@ describe.each(testDatabases())('the tables in $name', ({ start }) => {
 
     await expect(database.shapes()).resolves.toBeDefined()
   })
+})
+
+test('a table that is created while a gateway runs is found without a restart', async () => {
+  const directory = await copiedDirectory()
+  const operator = await openDatabase({ directory, ...limits })
+  await sql`drop table postern_session`.execute(operator.db)
+  const gateway = await openDatabase({ directory, ...limits, migrate: 'never' })
+  onTestFinished(async () => {
+    await gateway.close()
+    await operator.close()
+    await rm(directory, { recursive: true, force: true })
+  })
+  const isFound = async () => (await gateway.shapes()).optional.has('postern_session')
+  expect(await isFound()).toBe(false)
+  await migrate(operator.db)
+  expect(await isFound()).toBe(false)
+
+  const start = performance.now()
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => start + 20_000)
+  onTestFinished(() => clock.mockRestore())
+
+  await until(isFound)
 })

@@ -2,11 +2,11 @@ import { Kysely, PGliteDialect, PostgresDialect } from 'kysely'
 import type { Fault, Invalid } from '../../errors.ts'
 import { openEmbedded } from '../embedded/embedded-database.ts'
 import { databaseFault, isUnreachable, withFaults } from './database-fault.ts'
-import { migrate } from './migrations.ts'
+import { migrate, optionalTableNames } from './migrations.ts'
 import { createPool } from './postgres-pool.ts'
 import type { Schema } from './schema.ts'
 import { singleConnection } from './single-connection.ts'
-import { readTableShapes, type TableShapes } from './table-shapes.ts'
+import { existingTables, readTableShapes, type TableShapes } from './table-shapes.ts'
 
 export interface DatabaseOptions {
   /** A `postgres://` address; without one the embedded database is used. */
@@ -37,6 +37,8 @@ export interface Database {
   close(): Promise<void>
 }
 
+const LOOK_AGAIN_MS = 10_000
+
 /**
  * Opens the accounts' database, creates missing tables and checks the others. Throws `Invalid` with
  * every incompatible column, and a Fault when the database cannot be opened.
@@ -45,12 +47,29 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const db = new Kysely<Schema>({ dialect: await withFaults(() => dialectFor(options)) })
 
   let preparing: Promise<TableShapes> | undefined
-  function shapes(): Promise<TableShapes> {
+  let nextLookAt = 0
+  async function shapes(): Promise<TableShapes> {
     preparing ??= withFaults(() => prepare(db, options.migrate)).catch((error) => {
       preparing = undefined
       throw error
     })
-    return preparing
+    const known = await preparing
+    if (known.optional.size < optionalTableNames.length) lookAgain(known)
+    return known
+  }
+
+  /** An operator may create the tables that a running gateway lacks. No caller waits for this. */
+  function lookAgain(known: TableShapes): void {
+    const now = performance.now()
+    if (nextLookAt === 0) nextLookAt = now + LOOK_AGAIN_MS
+    if (now < nextLookAt) return
+    nextLookAt = now + LOOK_AGAIN_MS
+    existingTables(db).then(
+      (optional) => {
+        preparing = Promise.resolve({ ...known, optional })
+      },
+      () => {},
+    )
   }
 
   try {

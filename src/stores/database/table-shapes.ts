@@ -76,7 +76,8 @@ export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> 
   }
 }
 
-async function existingTables(db: Kysely<Schema>): Promise<ReadonlySet<OptionalTable>> {
+/** Those of the optional tables that exist now. */
+export async function existingTables(db: Kysely<Schema>): Promise<ReadonlySet<OptionalTable>> {
   const { rows } = await sql<{ name: OptionalTable }>`
     select name from json_array_elements_text(${JSON.stringify(optionalTableNames)}::json) as wanted (name)
     where has_table_privilege(to_regclass(name), 'select')`.execute(db)

@@ -10,7 +10,8 @@ export function noSuchUser(name: string, known: readonly string[] = []): string 
 }
 
 /** Says that no live role has this key. `hint`: what else to do, before the nearest key. */
-export function noSuchRole(key: string, known: readonly string[], hint = ''): string {
+export function noSuchRole(key: string, keys: readonly string[], hint = ''): string {
+  const known = [...new Set(keys)]
   const shown = known.slice(0, shownRoles).join(', ') || 'none'
   const more = known.length > shownRoles ? ` and ${known.length - shownRoles} more` : ''
   const unknown = `role ${JSON.stringify(key)} does not exist (defined: ${shown}${more})`

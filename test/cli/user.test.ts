@@ -279,7 +279,9 @@ describe('postern user', () => {
       out: '',
       err: 'postern: user admin already exists: choose another name\n',
     })
-    expect(await user(['rename', 'editor', ' x'])).toMatchObject({ code: 2 })
+    for (const name of [' x', 'nimda\u202e', 'a\u2066b', 'a\u009b31m']) {
+      expect(await user(['rename', 'editor', name])).toMatchObject({ code: 2 })
+    }
     expect(await user(['rename', 'zed', 'zoe'])).toMatchObject({ code: 1, err: noUser('"zed"') })
   })
 

@@ -16,8 +16,8 @@ export function nameProblem(name: string): string | undefined {
   if (characters === 0 || characters > maxCharacters || Buffer.byteLength(name) > maxBytes) {
     return `a user name must have 1 to ${maxCharacters} characters and at most ${maxBytes} bytes`
   }
-  if (/^\s|\s$|\p{Cc}|\p{Cs}/u.test(name)) {
-    return 'a user name must not contain control characters, or start or end with a space'
+  if (/^\s|\s$|\p{Cc}|\p{Cs}|\p{Bidi_Control}/u.test(name)) {
+    return 'a user name must not contain control characters or text-direction marks, or start or end with a space'
   }
   return undefined
 }

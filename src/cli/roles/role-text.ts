@@ -25,8 +25,10 @@ export function checkName(name: string): void {
   if (characters === 0 || characters > maxCharacters) {
     throw new UsageError(`--name: use 1 to ${maxCharacters} characters`)
   }
-  if (/^\s|\s$|\p{Cc}|\p{Cs}/u.test(name)) {
-    throw new UsageError('--name: remove control characters, and spaces at the start or end')
+  if (/^\s|\s$|\p{Cc}|\p{Cs}|\p{Bidi_Control}/u.test(name)) {
+    throw new UsageError(
+      '--name: remove control characters, text-direction marks, and spaces at the start or end',
+    )
   }
 }
 

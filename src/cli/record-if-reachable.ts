@@ -1,5 +1,6 @@
 import { Fault, formatProblem, Invalid } from '../errors.ts'
 import { type AuditEntry, recordChange } from '../stores/audit/audit.ts'
+import type { Database } from '../stores/database/database.ts'
 import { accountSettings, withExistingDatabase } from './configured-database.ts'
 import { printable } from './format.ts'
 import type { Io } from './io.ts'
@@ -19,10 +20,27 @@ export async function recordIfReachable(
     const entry = { ...change, actor: operator(io) }
     await withExistingDatabase(settings, (database) => recordChange(database, entry))
   } catch (error) {
-    const reason = reasonOf(error)
-    if (reason === undefined) throw error
-    io.err(`note: not recorded in the audit log: ${printable(reason)}\n`)
+    noteUnrecorded(error, io)
   }
+}
+
+/** The same with a database that is open, for revocations: they must work although the log does not. */
+export async function recordIfPossible(
+  change: Omit<AuditEntry, 'actor'>,
+  database: Database,
+  io: Io,
+): Promise<void> {
+  try {
+    await recordChange(database, { ...change, actor: operator(io) })
+  } catch (error) {
+    noteUnrecorded(error, io)
+  }
+}
+
+function noteUnrecorded(error: unknown, io: Io): void {
+  const reason = reasonOf(error)
+  if (reason === undefined) throw error
+  io.err(`note: not recorded in the audit log: ${printable(reason)}\n`)
 }
 
 function reasonOf(error: unknown): string | undefined {

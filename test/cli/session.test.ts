@@ -1,5 +1,11 @@
-import { describe, expect, test } from 'vitest'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { sql } from 'kysely'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '../../src/stores/database/database.ts'
+import { createRedisSessions } from '../../src/stores/sessions/redis-sessions.ts'
 import { prefix, testRedis } from '../support/published-policies.ts'
+import { connectRedis } from '../support/redis-client.ts'
 import { runCommand } from '../support/run-command.ts'
 import {
   liveToken,
@@ -147,6 +153,48 @@ describe('postern session end', () => {
     expect(await redis.client.exists(`${prefix}revoked`)).toBe(0)
     expect((await run('yes')).code).toBe(0)
     expect(await redis.client.hkeys(`${prefix}revoked`)).toEqual(['u:*'])
+  })
+
+  test('--user finds sessions whose account another program deleted or renamed', async () => {
+    const redis = await testRedis()
+    const { file } = await startReplicas({ redis })
+    const client = await connectRedis(redis)
+    const now = Date.now()
+    await createRedisSessions(client).add([
+      {
+        ...{ id: 'one', userId: '4711', username: 'gone', roleKey: 'editor', address: '192.0.2.1' },
+        ...{ agent: '', issuedAt: now - 60_000, expiresAt: now + 60_000, seenAt: now },
+      },
+    ])
+    const run = () => runCommand(['session', 'end', '--user', 'gone', '--config', file])
+
+    expect((await run()).err).toMatch(/^postern: ended 1 session of user gone, /)
+    expect(await redis.client.hkeys(`${prefix}revoked`)).toEqual(['u:4711'])
+    expect((await run()).code).toBe(1)
+  })
+
+  test('revokes nothing where the audit log is missing, and token revoke says so', async () => {
+    const redis = await testRedis()
+    const { file } = await startReplicas({ redis, ownDatabase: true })
+    const never = `${file}.never`
+    const text = await readFile(file, 'utf8')
+    await writeFile(never, `${text}database: { migrate: never }\n`)
+    const directory = join(dirname(file), 'data')
+    const limits = { poolSize: 1, connectTimeoutMs: 5000, statementTimeoutMs: 10_000 }
+    const database = await openDatabase({ directory, ...limits })
+    onTestFinished(database.close)
+    await sql`drop table postern_audit`.execute(database.db)
+    const run = (line: string) => runCommand([...line.split(' '), '--config', never])
+    const missing = 'table postern_audit is missing: run "postern db migrate" to create it'
+
+    const ended = await run('session end --user editor')
+    expect({ code: ended.code, err: ended.err }).toEqual({ code: 5, err: `postern: ${missing}\n` })
+    expect(await redis.client.exists(`${prefix}revoked`)).toBe(0)
+
+    const revoked = await run('token revoke --user editor')
+    expect(revoked.code).toBe(0)
+    expect(revoked.err).toContain(`note: not recorded in the audit log: ${missing}\n`)
+    expect(await redis.client.exists(`${prefix}revoked`)).toBe(1)
   })
 
   test.each([

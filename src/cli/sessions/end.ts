@@ -40,6 +40,13 @@ export const sessionEnd: Run<typeof endSpec> = async (call, io) => {
   const settings = accountSettings(options.config, io)
   const { application, jwt } = settings.config
   const mode = modeFacts(application.mode, jwt.timeout)
+  if (options.all && !options.yes) {
+    // Closed before asking: an open connection could block others while a person thinks.
+    const live = await withSessions(settings, withDatabase, ({ sessions, revocations }) =>
+      liveSessions(sessions, revocations),
+    )
+    if (!(await confirm(live, io))) return exitCodes.no
+  }
 
   return withDatabase(settings, (database) =>
     withSessions(
@@ -53,7 +60,6 @@ export const sessionEnd: Run<typeof endSpec> = async (call, io) => {
             : options.user !== undefined
               ? await endUser(options.user, { live, database, mode })
               : endAll(live, mode)
-        if (options.all && !options.yes && !(await confirm(live, io))) return exitCodes.no
         const { subject, after } = ending
         const change = { actor: operator(io), action: 'session.end', subject, after } as const
         await revokeRecorded(ending.revocations, change, { ...opened, database })
@@ -95,7 +101,10 @@ async function endUser(
     readonly mode: Parameters<typeof userRevocation>[1]
   },
 ): Promise<Ending> {
-  const users = await usersNamed(named, parts.database)
+  const found = await usersNamed(named, parts.database)
+  // go-admin may have renamed or deleted the account, whose sessions "session list" shows by this name.
+  const recordedAs = parts.live.filter(({ username }) => username === named)
+  const users = found.length > 0 ? found : [...new Set(recordedAs.map(({ userId }) => userId))]
   const accounts = await createAccountDirectory(parts.database).list()
   const isService = accounts.some(
     ({ userId, kind }) => kind === 'service' && users.includes(userId),

@@ -4,7 +4,7 @@ import { liveSessions } from '../../stores/sessions/live-sessions.ts'
 import type { Session } from '../../stores/sessions/session-store.ts'
 import type { Run } from '../command.ts'
 import { accountSettings, withExistingDatabase } from '../configured-database.ts'
-import { count, formatTable, json } from '../format.ts'
+import { count, formatTable, json, printable } from '../format.ts'
 import { withSessions } from './open.ts'
 import type { listSpec } from './specs.ts'
 
@@ -24,7 +24,7 @@ export const sessionList: Run<typeof listSpec> = async ({ options }, io) => {
     return 0
   }
   if (shown.length > 0) io.out(formatTable([titles, ...shown.map(toRow)]))
-  const of = user === undefined ? '' : ` of ${JSON.stringify(user)}`
+  const of = user === undefined ? '' : ` of ${printable(JSON.stringify(user))}`
   if (found.length === 0) io.err(`postern: no sessions${of}\n`)
   if (found.length > limit) {
     io.err(`postern: ${limit} of ${count(found.length, 'session')}: raise --limit to see more\n`)

@@ -1,10 +1,9 @@
-import { recordChange } from '../../stores/audit/audit.ts'
 import { issuerSubject } from '../../token/issuers/issuer-names.ts'
 import { UsageError } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { operator } from '../operator.ts'
+import { recordIfPossible } from '../record-if-reachable.ts'
 import { namedIssuer } from './foreign-token.ts'
 import { revokeTokensOf } from './revoke-tokens.ts'
 import { tokenSettings } from './token-command.ts'
@@ -36,7 +35,7 @@ export async function revokeUserOfIssuer(options: IssuerUserOptions, io: Io): Pr
     await revokeTokensOf(subjects, settings.config, database)
     const subject = `user ${user} of issuer ${name}`
     const after = { tokens: 'all' }
-    await recordChange(database, { actor: operator(io), action: 'token.revoke', subject, after })
+    await recordIfPossible({ action: 'token.revoke', subject, after }, database, io)
   })
   io.err(
     `postern: revoked all tokens of issuer ${name} whose claim ${claims.userId} is ${printable(ids.join(' or '))}, issued until now\n`,

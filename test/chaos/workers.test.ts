@@ -136,6 +136,7 @@ describe('a gateway of two workers', () => {
       problems: [],
       policy: expect.objectContaining({ stale: false, source: 'redis' }),
       keys: expect.any(Object),
+      serviceTokens: { enabled: false, maxLifetime: 31_536_000 },
       revocation: expect.any(Object),
       loginLog: expect.any(Object),
     })

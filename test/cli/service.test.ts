@@ -214,6 +214,20 @@ describe('postern token list', () => {
     expect(await listed(replicas, name)).toMatchObject([{ kid: 'old', status: 'key removed' }])
   })
 
+  test('says which tokens gateways refuse since tokens.service.maxLifetime is shorter', async () => {
+    const before = await startReplicas({ tokens })
+    const name = await addService(before)
+    await before.postern(`token issue ${name} --expires 2d`)
+    await before.postern(`token issue ${name} --expires 1d`)
+    const short = { service: { enabled: true, maxLifetime: 86_400 } }
+
+    const statuses = (await listed(await startReplicas({ tokens: short }), name)).map(
+      ({ status }) => status,
+    )
+
+    expect(statuses).toEqual(['good', 'too long-lived'])
+  })
+
   test('neither lists nor issues while it cannot read what is revoked', async () => {
     const redis = await testRedis()
     const replicas = await startReplicas({ tokens, redis })

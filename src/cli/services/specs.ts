@@ -84,7 +84,8 @@ gateways, and the key that signs tokens. The lifetime is at most tokens.service.
 export const tokenListSpec = {
   name: 'token list',
   summary: 'list the tokens of service accounts',
-  details: `Newest first. Status: good, expired, revoked, or key removed: its key no longer verifies tokens.
+  details: `Newest first. Status: good, expired, revoked, key removed (its key no longer verifies tokens), or too
+long-lived (tokens.service.maxLifetime was longer when it was issued).
 Tokens of people are sessions.`,
   arguments: [],
   options: {

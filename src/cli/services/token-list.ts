@@ -1,17 +1,18 @@
 import { createServiceDirectory } from '../../stores/services/service-directory.ts'
 import { createServiceTokens, type ListedToken } from '../../stores/services/service-tokens.ts'
 import type { KeySet } from '../../token/key-set.ts'
+import { excessiveLifetime } from '../../token/lifetime.ts'
 import { createRevocations, type Revocations } from '../../token/revocations.ts'
 import type { Run } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
 import { formatTable, json } from '../format.ts'
 import { operator } from '../operator.ts'
 import { readRevocations } from '../tokens/revoke-tokens.ts'
-import { configuredKeys, tokenSettings } from '../tokens/token-command.ts'
+import { configuredKeys, type TokenSettings, tokenSettings } from '../tokens/token-command.ts'
 import type { tokenListSpec } from './specs.ts'
 import { declineService } from './unknown-names.ts'
 
-type Status = 'good' | 'expired' | 'revoked' | 'key removed'
+type Status = 'good' | 'expired' | 'revoked' | 'key removed' | 'too long-lived'
 
 /** Lists the tokens that commands issued, newest first, with what a gateway says of each. */
 export const tokenList: Run<typeof tokenListSpec> = async ({ options }, io) => {
@@ -33,18 +34,31 @@ export const tokenList: Run<typeof tokenListSpec> = async ({ options }, io) => {
       'postern: no gateway with this configuration accepts them: tokens.service.enabled is false\n',
     )
   }
-  const shown = tokens.map((token) => describe(token, statusOf(token, keys, revocations)))
+  const known = { keys, revocations, config: settings.config }
+  const shown = tokens.map((token) => describe(token, statusOf(token, known)))
   io.out(output === 'json' ? json(shown) : formatTable([titles, ...shown.map(row)]))
   return 0
 }
 
 const kind = 'service'
 
-function statusOf(token: ListedToken, keys: KeySet, revocations: Revocations): Status {
+interface Known {
+  readonly keys: KeySet
+  readonly revocations: Revocations
+  readonly config: TokenSettings['config']
+}
+
+function statusOf(token: ListedToken, { keys, revocations, config }: Known): Status {
   if (token.expiresAt <= Date.now()) return 'expired'
   if (token.revokedAt !== undefined || revocations.check({ ...token, kind }) === 'revoked')
     return 'revoked'
-  return keys.find(token.kid) === undefined ? 'key removed' : 'good'
+  if (keys.find(token.kid) === undefined) return 'key removed'
+  const { issuedAt, expiresAt } = token
+  const times = { issuedAt, expiresAt: expiresAt / 1000 }
+  const { clockSkewSeconds } = config.jwt
+  const limit = { maxLifetimeSeconds: config.tokens.service.maxLifetime, clockSkewSeconds }
+  const lifetime = excessiveLifetime(times, limit, Date.now() / 1000)
+  return lifetime === undefined ? 'good' : 'too long-lived'
 }
 
 function describe(token: ListedToken, status: Status) {

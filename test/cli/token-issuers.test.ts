@@ -129,6 +129,15 @@ describe('postern token revoke', () => {
     expect(err).toMatch(line)
   })
 
+  test('says how to name a user of another issuer, as logs show them', async () => {
+    const { postern } = await setUp()
+
+    const { code, err } = await postern('token revoke --user sso:a')
+
+    expect(code).toBe(1)
+    expect(err).toMatch(/^postern: user "sso:a" does not exist: .*; .*add --issuer sso\n$/)
+  })
+
   test('refuses a token that the issuer did not sign', async () => {
     const { issuer, postern } = await setUp()
     const [, payload = ''] = issuer.token().split('.')

@@ -1,3 +1,4 @@
+import { configuredIssuers } from '../../config/issuers.ts'
 import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
@@ -80,8 +81,9 @@ async function revokeUser(
   return withDatabase(settings, async (database) => {
     const users = await usersNamed(named, database)
     if (users.length === 0) {
+      const hint = ofOtherIssuer(named, settings.config)
       io.err(
-        `postern: user ${JSON.stringify(named)} does not exist: "postern user list" shows all users\n`,
+        `postern: user ${JSON.stringify(named)} does not exist: "postern user list" shows all users${hint}\n`,
       )
       return undefined
     }
@@ -92,4 +94,12 @@ async function revokeUser(
     io.err(`postern: revoked all tokens of user ${users.join(' and ')} issued until now\n`)
     return { users }
   })
+}
+
+/** Logs show users of other issuers with the prefix of the issuer. */
+function ofOtherIssuer(named: string, { issuers }: TokenSettings['config']): string {
+  const found = configuredIssuers(issuers).find(
+    ({ userIdPrefix: prefix }) => prefix !== '' && named.startsWith(prefix),
+  )
+  return found === undefined ? '' : `; for a user of that issuer, add --issuer ${found.name}`
 }

@@ -6,7 +6,8 @@ const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 8
 export function sinceMs(text: string, now: number): number {
   const begin = beginOf(text, now)
   if (begin > now) throw new UsageError(`--since: ${JSON.stringify(text)} is in the future`)
-  return begin
+  // Before that, dates have signs and more than four digits.
+  return Math.max(begin, 0)
 }
 
 function beginOf(text: string, now: number): number {

@@ -1,6 +1,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { listSpec } from '../../src/cli/logins/specs.ts'
 import { type AttemptOutcome, loginOutcomes, toRecord } from '../../src/login/login-record.ts'
@@ -123,6 +124,25 @@ describe('postern login list', () => {
 
   test('offers every outcome', () => {
     expect(listSpec.options.outcome.choices).toEqual(loginOutcomes)
+  })
+
+  test('survives times that no calendar shows', async () => {
+    await sql`insert into sys_login_log (username, ipaddr, msg, login_time, created_at) values
+      ('editor', '203.0.113.9', 'x', 'infinity', '2026-03-04T11:00:00Z'),
+      ('editor', '203.0.113.9', 'x', '200000-01-01', '2026-03-04T11:00:00Z'),
+      ('editor', '203.0.113.9', 'x', '-infinity', '-infinity')`.execute(gateway.db)
+
+    const { code, out } = await list([
+      ...['--address', '203.0.113.9', '--since', '999999d', '--output', 'json'],
+    ])
+
+    expect(code).toBe(0)
+    const { since, attempts } = JSON.parse(out)
+    expect(since).toBe('1970-01-01T00:00:00.000Z')
+    expect(attempts.map(({ at }: { at: string }) => at)).toEqual(
+      Array.from({ length: 2 }, () => '2026-03-04T11:00:00.000Z'),
+    )
+    await sql`delete from sys_login_log where ipaddr = '203.0.113.9'`.execute(gateway.db)
   })
 
   test('says when gateways record nothing', async () => {

@@ -84,8 +84,8 @@ function page({ sinceMs, limit, user, message, isAddress }: LoginLogQuery, befor
   return sql<Row>`
     with page as (
       select id, username, status, msg, ipaddr, browser, os, remark,
-        coalesce(login_time, created_at)::timestamptz as at,
-        coalesce(created_at, login_time)::timestamptz as written_at
+        coalesce(${datable('login_time')}, ${datable('created_at')})::timestamptz as at,
+        coalesce(${datable('created_at')}, ${datable('login_time')})::timestamptz as written_at
       from sys_login_log where id < ${before}::bigint order by id desc limit ${pageRows}::int
     ), found as (
       select * from page where ${sql.join(matches, sql` and `)} order by id desc limit ${most}::int
@@ -95,6 +95,12 @@ function page({ sinceMs, limit, user, message, isAddress }: LoginLogQuery, befor
     from (select min(id) as last_id, max(written_at) >= ${since} as is_recent from page) bounds
     left join found on true
     order by found.id desc`
+}
+
+/** A row of another program may have a time that no calendar shows, such as infinity: as if it had none. */
+function datable(column: string): RawBuilder<unknown> {
+  const time = sql.ref(column)
+  return sql`case when ${time} between '0001-01-02' and '9999-12-30' then ${time} end`
 }
 
 function toEntry(row: Row, atMs: string): LoginLogEntry {

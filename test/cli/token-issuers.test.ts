@@ -138,6 +138,18 @@ describe('postern token revoke', () => {
     expect(err).toMatch(/^postern: user "sso:a" does not exist: .*; .*add --issuer sso\n$/)
   })
 
+  test('says what to do while the issuer is unreachable, and exits with 5', async () => {
+    const { issuer, postern } = await setUp()
+    issuer.answer = (_, response) => void response.writeHead(500).end()
+
+    const { code, err } = await postern('token revoke --token -', issuer.token())
+
+    expect(code).toBe(5)
+    expect(err).toMatch(
+      /^postern: the token cannot be verified: .*HTTP 500; .*--issuer NAME --user ID/,
+    )
+  })
+
   test('refuses a token that the issuer did not sign', async () => {
     const { issuer, postern } = await setUp()
     const [, payload = ''] = issuer.token().split('.')

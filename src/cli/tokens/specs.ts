@@ -65,7 +65,7 @@ give its user a new token at once; to prevent that, block the user there.`,
     0: 'revoked',
     1: 'not a token of this gateway, or unknown ID or user',
     3: 'the configuration or a table is not valid',
-    5: 'a store is unreachable',
+    5: 'a store, or the issuer of the token, is unreachable',
   },
   examples: [
     'postern token revoke --token - < token.txt',

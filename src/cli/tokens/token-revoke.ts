@@ -1,4 +1,5 @@
 import { configuredIssuers } from '../../config/issuers.ts'
+import { Fault } from '../../errors.ts'
 import { revocationOf } from '../../token/tokens.ts'
 import { type Run, UsageError } from '../command.ts'
 import { withDatabase } from '../configured-database.ts'
@@ -50,6 +51,10 @@ async function revokeToken(
 ): Promise<Revoked | undefined> {
   const inspection = await inspectWithConfiguredKeys(text, settings)
   const token = inspection?.token
+  if (inspection?.isUnverified) {
+    const reason = `the token cannot be verified: ${inspection.problem}; "postern token revoke --issuer NAME --user ID" needs no keys`
+    throw new Fault('issuer', { reason })
+  }
   if (token === undefined) {
     io.err(`postern: not a token of this gateway: ${inspection?.problem ?? 'not a JWT'}\n`)
     return undefined

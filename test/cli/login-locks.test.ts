@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { createLog } from '../../src/log/log.ts'
 import { createLockoutRecorder } from '../../src/login/lockouts/lockout-recorder.ts'
+import { sealLockout } from '../../src/login/lockouts/sealed-lockout.ts'
 import { createThrottle } from '../../src/login/throttle.ts'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
 import { createDatabaseLockouts } from '../../src/stores/limits/database-lockouts.ts'
@@ -290,6 +291,32 @@ describe('postern login unlock', () => {
     const range = await run('login', 'unlock', '192.0.2.0/24')
     expect(range.code).toBe(2)
     expect(range.err).toContain('"192.0.2.0/24" is a range: give one address')
+  })
+
+  test('of thousands shows some, and the audit log says how many more', async () => {
+    const { run } = await gateway('database')
+    const keys = secretAlone(await secretKey(secret))
+    const sealKey = createLastingKey(() => keys, 'lockout')()
+    const records = createDatabaseLockouts(database).recordsOf('crowd')
+    const crowd = Array.from({ length: 2000 }, (_, at) => {
+      const key = `login:pair:${at}`
+      const block = `10.9.${at >> 8}.${at & 255}`
+      const lockout = { key, kind: 'pair', name: 'editor', block, lockoutMs: 60_000 } as const
+      return {
+        ...lockout,
+        sealed: sealLockout(sealKey, { ...lockout, attempts: 2 }),
+        leftMs: 60_000,
+      }
+    })
+    await records.add(crowd.map(({ key, kind, sealed, leftMs }) => ({ key, kind, sealed, leftMs })))
+    onTestFinished(() => records.leave?.())
+
+    const { out } = await run('user', 'show', 'editor')
+    expect(out.match(/^locked out/gm)).toHaveLength(11)
+    expect(out).toContain('and 1990 more: see "postern login locks"')
+    expect((await run('login', 'unlock', 'editor')).err).toMatch(/^postern: ended 2,000 lock-outs/)
+    const audit = await run('audit', 'list', '--action', 'login.unlock', '--output', 'json')
+    expect(audit.json()[0].before).toMatchObject({ more: 1900 })
   })
 
   test('changes nothing when it ends nothing', async () => {

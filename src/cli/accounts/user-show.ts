@@ -75,13 +75,18 @@ function rows(
   ]
 }
 
+/** An attack locks an account out at thousands of addresses. */
+const shownLockouts = 10
+
 function lockoutRows(lockouts: readonly OpenLockout[] | undefined): readonly string[] {
   if (lockouts === undefined) return ['unknown']
   if (lockouts.length === 0) return ['no']
-  return lockouts.map(({ block, untilMs }) => {
+  const shown = lockouts.slice(0, shownLockouts).map(({ block, untilMs }) => {
     const from = block === undefined ? '' : `logins from ${block}, `
     return `${from}until ${rfc3339(untilMs)}`
   })
+  const more = lockouts.length - shown.length
+  return more === 0 ? shown : [...shown, `and ${more} more: see "postern login locks"`]
 }
 
 function toJson({ kind, block, sinceMs, untilMs, attempts }: OpenLockout) {

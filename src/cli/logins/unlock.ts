@@ -28,7 +28,7 @@ export const loginUnlock: Run<typeof unlockSpec> = ({ arguments: [named], option
     const keys = matching.map(({ key }) => key)
     // Nothing deletes audit rows, so they must not hold a name that may be a password.
     const subject = target.kind === 'user' ? (account ?? maskedText) : target.text
-    const before = { lockouts: matching.map(({ kind, block = '' }) => `${kind} ${block}`.trim()) }
+    const before = inAuditLog(matching)
     const entry = { actor: operator(io), action: 'login.unlock', subject, before } as const
     const ended = await clear({ keys, related }, entry)
 
@@ -48,6 +48,18 @@ export const loginUnlock: Run<typeof unlockSpec> = ({ arguments: [named], option
     io.err(`postern: ended ${many} of ${whom}${when}\n`)
     return 0
   })
+}
+
+/** An attack locks an account out at thousands of addresses; the audit log omits what is too long. */
+const mostRecorded = 100
+
+function inAuditLog(lockouts: readonly OpenLockout[]) {
+  const recorded = lockouts.slice(0, mostRecorded)
+  const more = lockouts.length - recorded.length
+  return {
+    lockouts: recorded.map(({ kind, block = '' }) => `${kind} ${block}`.trim()),
+    ...(more > 0 && { more }),
+  }
 }
 
 interface Target {

@@ -43,7 +43,7 @@ const jtiOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).jti
 
 const stores = [
-  ['Redis', async () => ({ redis: await testRedis(), ownDatabase: true })],
+  ['Redis', async () => ({ redis: await testRedis() })],
   ['the embedded database', async () => ({ ownDatabase: true })],
 ] as const
 
@@ -108,10 +108,12 @@ describe.each(stores)('sessions in %s', (_, storeOptions) => {
     const unrecorded = tokenOf('editor', { identity: 77, exp: nowSeconds() + 600 })
     const program = tokenOf('editor', { identity: 78, exp: nowSeconds() + 600, kind: 'service' })
     for (const token of [unrecorded, program]) expect(await verdictOn(first, token)).toBe('live')
-    await replicas.postern('service add ci --role editor')
-    const ofService = await replicas.postern('session end --user ci')
+    await replicas.postern('service add sessions-ci --role editor')
+    const ofService = await replicas.postern('session end --user sessions-ci')
     expect(ofService.code).toBe(1)
-    expect(ofService.err).toMatch(/ci is a service account.*"postern token revoke --user ci"/)
+    expect(ofService.err).toMatch(
+      /sessions-ci is a service account.*"postern token revoke --user sessions-ci"/,
+    )
 
     const refused = await replicas.postern('session end --all')
     expect(refused.code).toBe(1)
@@ -125,17 +127,15 @@ describe.each(stores)('sessions in %s', (_, storeOptions) => {
     expect((await listed(replicas)).total).toBe(0)
     await liveToken(gateways, bob)
 
-    const rows = JSON.parse((await replicas.postern('audit list --output json')).out) as {
-      readonly action: string
-      readonly subject: string
-      readonly after: unknown
-    }[]
-    const ends = rows.filter(({ action }) => action === 'session.end')
-    expect(ends.map(({ subject, after }) => ({ subject, after }))).toEqual([
-      { subject: 'all users', after: { users: 'all' } },
-      { subject: ann.name, after: { users: [ann.id] } },
-      { subject: ann.name, after: { session: jtiOf(one), address: '127.0.0.1' } },
+    const { out } = await replicas.postern('audit list --action session.end --output json')
+    const rows = JSON.parse(out) as readonly { readonly subject: string; readonly after: unknown }[]
+    expect(rows.filter(({ subject }) => subject === ann.name).map(({ after }) => after)).toEqual([
+      { users: [ann.id] },
+      { session: jtiOf(one), address: '127.0.0.1' },
     ])
+    expect(rows).toContainEqual(
+      expect.objectContaining({ subject: 'all users', after: { users: 'all' } }),
+    )
   })
 })
 

@@ -8,7 +8,7 @@ import { createRoleDirectory } from '../../src/stores/accounts/role-directory.ts
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import type { Database } from '../../src/stores/database/database.ts'
 import { laterEra } from './go-admin-tables.ts'
-import { type RunningDatabase, testDatabases } from './test-databases.ts'
+import { erasIn, type RunningDatabase, testDatabases } from './test-databases.ts'
 
 const actor = { kind: 'operator', name: 'ada', origin: 'host-1' } as const
 
@@ -30,7 +30,7 @@ async function audit({ db }: Database, action = '%') {
   ])
 }
 
-describe.each(testDatabases())('changes of accounts in $name', ({ start }) => {
+describe.each(testDatabases())('changes of accounts in $name', ({ name, start }) => {
   let server: RunningDatabase
   beforeAll(async () => {
     server = await start()
@@ -48,7 +48,7 @@ describe.each(testDatabases())('changes of accounts in $name', ({ start }) => {
     return { database, changes: createAccountChanges(database, actor), roles }
   }
 
-  describe.each(eras)('where $era', ({ statements }) => {
+  describe.each(erasIn(name, eras))('where $era', ({ statements }) => {
     test('append a row each that says what was before and after', async () => {
       const { database, changes } = await seeded(statements)
 
@@ -124,7 +124,7 @@ describe.each(testDatabases())('changes of accounts in $name', ({ start }) => {
     })
   })
 
-  describe.each(eras)('and of roles where $era', ({ statements }) => {
+  describe.each(erasIn(name, eras))('and of roles where $era', ({ statements }) => {
     test('add, set and remove one, with a row each', async () => {
       const { database, roles } = await seeded(statements)
       const king = { name: 'King', dataScope: '5' } as const

@@ -10,7 +10,7 @@ import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import { readAudit } from '../../src/stores/audit/read-audit.ts'
 import type { Database } from '../../src/stores/database/database.ts'
 import { laterEra } from './go-admin-tables.ts'
-import { type RunningDatabase, testDatabases } from './test-databases.ts'
+import { erasIn, type RunningDatabase, testDatabases } from './test-databases.ts'
 
 const eras = [
   { era: 'NULL marks a live row', statements: [], deleted: 'now()' },
@@ -25,7 +25,7 @@ async function run(database: Database, ...statements: readonly string[]): Promis
   for (const statement of statements) await sql.raw(statement).execute(database.db)
 }
 
-describe.each(testDatabases())('accounts in $name', ({ start }) => {
+describe.each(testDatabases())('accounts in $name', ({ name, start }) => {
   let server: RunningDatabase
   beforeAll(async () => {
     server = await start()
@@ -38,7 +38,7 @@ describe.each(testDatabases())('accounts in $name', ({ start }) => {
     return database
   }
 
-  describe.each(eras)('where $era', ({ statements, deleted }) => {
+  describe.each(erasIn(name, eras))('where $era', ({ statements, deleted }) => {
     test('are found by name, with their role', async () => {
       const accounts = createAccounts(await seeded(statements))
 

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from '../../src/stores/database/database.
 import { migrate } from '../../src/stores/database/migrations.ts'
 import { until } from '../support/until.ts'
 import { laterEra } from './go-admin-tables.ts'
-import { copiedDirectory, limits, type RunningDatabase, testDatabases } from './test-databases.ts'
+import { copiedDirectory, everyDatabase, limits, type RunningDatabase } from './test-databases.ts'
 
 async function tables({ db }: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
@@ -42,7 +42,7 @@ const ownTables = [
   'sys_user',
 ]
 
-describe.each(testDatabases())('the tables in $name', ({ start }) => {
+describe.each(everyDatabase())('the tables in $name', ({ start }) => {
   let server: RunningDatabase
   beforeAll(async () => {
     server = await start()

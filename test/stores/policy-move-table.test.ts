@@ -7,7 +7,7 @@ import { createMoveCopies } from '../../src/stores/policies/moves/move-copies.ts
 import { createMoveTable, type MoveTable } from '../../src/stores/policies/moves/move-table.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { until } from '../support/until.ts'
-import { limits, type RunningDatabase, testDatabases } from './test-databases.ts'
+import { everyDatabase, limits, type RunningDatabase } from './test-databases.ts'
 
 const prefix = '{test}:'
 
@@ -23,7 +23,7 @@ function moveOf(sequence: number, more: Partial<Move> = {}): Move {
   } as Move
 }
 
-describe.each(testDatabases())('the history in $name', ({ start }) => {
+describe.each(everyDatabase())('the history in $name', ({ start }) => {
   let server: RunningDatabase
   let database: Database
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { createServiceChanges } from '../../src/stores/services/service-changes.
 import { createServiceDirectory } from '../../src/stores/services/service-directory.ts'
 import { createServiceTokens } from '../../src/stores/services/service-tokens.ts'
 import { laterEra } from './go-admin-tables.ts'
-import { type RunningDatabase, testDatabases } from './test-databases.ts'
+import { erasIn, type RunningDatabase, testDatabases } from './test-databases.ts'
 
 const actor = { kind: 'operator', name: 'ada', origin: 'host-1' } as const
 const hour = 3_600_000
@@ -29,17 +29,19 @@ function tokenFor(userId: string, id: string) {
   return { id, userId, roleKey: 'editor', note: 'n', kid: undefined, issuedBy: 'ada', ...times }
 }
 
-describe.each(testDatabases())('service accounts in $name', ({ start }) => {
+describe.each(testDatabases())('service accounts in $name', ({ name, start }) => {
   let server: RunningDatabase
   beforeAll(async () => {
     server = await start()
   })
   afterAll(() => server.stop())
 
-  describe.each([
-    ['today', []],
-    ['of go-admin after v2.4', laterEra],
-  ])('with tables %s', (_, statements) => {
+  describe.each(
+    erasIn(name, [
+      { era: 'today', statements: [] },
+      { era: 'of go-admin after v2.4', statements: laterEra },
+    ]),
+  )('with tables $era', ({ statements }) => {
     let fresh: ReturnType<typeof openOn>
     beforeAll(async () => {
       const database = await server.fresh(...statements)
@@ -111,6 +113,12 @@ describe.each(testDatabases())('service accounts in $name', ({ start }) => {
         { id: 'two', service: 'job', kid: 'k', seenAt: undefined, revokedAt: undefined },
         { id: 'one', service: 'job', kid: undefined, issuedBy: 'ada', note: 'n' },
       ])
+      const { rows } = await sql<{ after: string }>`
+        select after from postern_audit where action = 'token.issue' order by id`.execute(
+        database.db,
+      )
+      const keys = rows.map(({ after }) => JSON.parse(after).key)
+      expect(keys).toEqual(['jwt.secret', 'k'])
       expect(await tokens.list('other')).toEqual([])
       const minute = 60_000
       await markServiceTokens(database, [{ id: 'one', seenAt: 2 * minute }])

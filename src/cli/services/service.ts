@@ -9,7 +9,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { json } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
-import { revokeTokensOf } from '../tokens/revoke-tokens.ts'
+import { revocationProblem } from '../tokens/revoke-tokens.ts'
 import { noteProblem } from './note.ts'
 import type { addSpec, removeSpec, roleSpec } from './specs.ts'
 import { declineRole, declineService } from './unknown-names.ts'
@@ -77,10 +77,7 @@ async function revokeAndReport(
   { message, done, output }: Report,
   { settings, database, io }: Place,
 ): Promise<number> {
-  const problem = await revokeTokensOf([done.userId], settings.config, database).then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  )
+  const problem = await revocationProblem([done.userId], settings.config, database)
   const tokensEnded = problem === undefined
   io.err(`postern: ${message}${tokensEnded ? '; revoked all tokens issued until now' : ''}\n`)
   if (output === 'json') io.out(json({ ...done, tokensEnded }))

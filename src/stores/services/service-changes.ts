@@ -53,7 +53,7 @@ export function createServiceChanges(database: Database, actor: Actor): ServiceC
         const { userId } = added
         await sql`insert into postern_service_account (user_id, note)
           values (${userId}::bigint, ${note})`.execute(inside)
-        const after = { userId, role: roleKey, note }
+        const after = { userId, role: roleKey, ...(note && { note }) }
         await appendAudit(inside, shapes, [{ actor, action: 'service.add', subject: name, after }])
         return { userId }
       }),

@@ -57,7 +57,13 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
         values (${id}, ${userId}::bigint, ${roleKey}, ${note}, ${kid ?? ''}, ${issuedBy},
           ${issuedAt}::bigint, ${expiresAt}::bigint)`.execute(inside)
       const expires = new Date(expiresAt).toISOString()
-      const after = { service, role: roleKey, note, expires, key: kid ?? null }
+      const after = {
+        service,
+        role: roleKey,
+        ...(note && { note }),
+        expires,
+        key: kid ?? 'jwt.secret',
+      }
       const entry = { actor, action: 'token.issue', subject: `token ${id}`, after } as const
       await appendAudit(inside, shape, [entry])
     })

@@ -1,6 +1,7 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import type { TestProject } from 'vitest/node'
 import { createPasswordHash } from '../../src/login/password-hash.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
@@ -30,6 +31,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   await first.close()
   await cp(template, shared, { recursive: true })
   const database = await open(shared)
+  // Callers that tests make up have IDs below this, and must not get an account by accident.
+  await sql`alter sequence sys_user_user_id_seq restart with 100000`.execute(database.db)
 
   project.provide('databaseTemplate', template)
   project.provide('sharedData', shared)

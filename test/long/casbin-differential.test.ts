@@ -10,8 +10,8 @@ import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
 import { methodListProblem, methodsOf } from '../../src/policy/rule/methods.ts'
 import { formatModel, formatPolicyFiles } from '../../src/policy/set/format.ts'
 import { type PolicySet, parsePolicySet } from '../../src/policy/set/policy-set.ts'
-import { casbinModels } from './casbin-models.ts'
-import { policyFiles, shippedModel } from './policy-text.ts'
+import { casbinModels } from '../policy/casbin-models.ts'
+import { policyFiles, shippedModel } from '../policy/policy-text.ts'
 
 /**
  * Where we are stricter than casbin on purpose.

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { folder, policy } from '../cli/policy-runner.ts'
 import { prefix } from '../support/published-policies.ts'
 import { followersOf, startSteeredSentinel } from '../support/steered-sentinel.ts'
 import { until } from '../support/until.ts'
-import { folder, policy } from './policy-runner.ts'
 
 test('postern policy push says which policy a failover of Redis could lose, and checks it again', async () => {
   const { url, primary, replicas } = await startSteeredSentinel({ replicas: 1 })

@@ -13,10 +13,11 @@ function threads() {
   return created
 }
 
-/** The nice values of all threads of this process, the main one first. */
+/** The nice values of all threads of this process, the main one first: its thread ID is the process ID. */
 function niceness(): number[] {
   const tasks = readdirSync('/proc/self/task')
-  return tasks.map((task) => {
+  const mainFirst = [String(process.pid), ...tasks.filter((task) => task !== String(process.pid))]
+  return mainFirst.map((task) => {
     const stat = readFileSync(`/proc/self/task/${task}/stat`, 'utf8')
     return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
   })

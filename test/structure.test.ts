@@ -91,6 +91,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   'login/passwords': [],
   'login/lockouts': ['log'],
+  'login/captcha': ['token'],
   login: ['login/passwords', 'login/lockouts', 'token', 'log', 'thread-priority.ts'],
 
   'gateway/upstream': ['wire'],
@@ -204,6 +205,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/database',
     'stores/audit',
     'login',
+    'login/captcha',
     'login/lockouts',
     'lru.ts',
   ],
@@ -213,7 +215,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'http/connections': ['gateway/reply.ts', 'gateway/arrival', 'login', 'metrics', 'log'],
   'http/port': ['http/connections', 'log'],
   'http/plain': ['http/connections', 'http/port', 'gateway/reply.ts', 'wire'],
-  http: ['http/', 'gateway/', 'login', 'login/passwords', 'metrics', 'tracing', 'log'],
+  http: [
+    'http/',
+    'gateway/',
+    'login',
+    'login/captcha',
+    'login/passwords',
+    'metrics',
+    'tracing',
+    'log',
+  ],
 
   // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
   workers: ['config/schema', 'config/checks', 'http', 'metrics', 'log'],
@@ -368,7 +379,19 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   // The composition roots.
   'serve/options.ts': ['config/schema', 'log', 'login', 'stores/accounts', 'workers'],
-  'serve/records': ['serve/options.ts', 'closing.ts', 'metrics', 'stores/'],
+  'serve/records': ['gateway', 'login', 'serve/options.ts', 'closing.ts', 'metrics', 'stores/'],
+  'serve/login': [
+    'serve/options.ts',
+    'serve/records',
+    'closing.ts',
+    'gateway',
+    'http',
+    'log',
+    'login/',
+    'metrics',
+    'stores/',
+    'token',
+  ],
   serve: ['*'],
   'main.ts': ['*'],
 }

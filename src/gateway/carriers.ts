@@ -93,3 +93,12 @@ function decodeOnce(text: string): string {
     String.fromCharCode(Number.parseInt(hex, 16)),
   )
 }
+
+/** The value of a cookie that the browser sent once: a second one may be of a sibling host. */
+export function readCookie({ headers }: Received, name: string): string | undefined {
+  const found = headers.cookies
+    .flatMap((cookie) => cookie.split(';'))
+    .filter((pair) => nameOf(pair).trim() === name)
+  const [pair = ''] = found
+  return found.length === 1 ? pair.slice(pair.indexOf('=') + 1).trim() : undefined
+}

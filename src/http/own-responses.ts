@@ -1,11 +1,12 @@
 import { Refusal } from '../errors.ts'
+import { readCookie } from '../gateway/carriers.ts'
 import type { FindCrossSite } from '../gateway/cross-site.ts'
 import type { OwnResponses } from '../gateway/pipeline.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Authorized, Received } from '../gateway/stages.ts'
-import type { IssuedCaptcha } from '../login/captcha.ts'
+import type { IssuedCaptcha } from '../login/captcha/captcha.ts'
 import type { ChangePassword } from '../login/change-password.ts'
-import type { JsonBody } from '../login/json-fields.ts'
+import { type JsonBody, readJsonFields } from '../login/json-fields.ts'
 import type { Login } from '../login/login.ts'
 import type { RecordAttempt } from '../login/login-log.ts'
 import type { Throttle } from '../login/throttle.ts'
@@ -37,13 +38,15 @@ const passwordChangedHere = 'password changed; other gateways could not be told 
 export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
   async function login(received: Received, reply: Reply): Promise<void> {
     const foreign = parts.crossSite(received) !== undefined
+    const body = await readJson(received, reply)
     const issued = await parts.login({
-      body: await readJson(received, reply),
+      fields: () => readJsonFields(body, 'bad-login-request'),
+      cookie: (name) => readCookie(received, name),
       address: received.origin.address,
       userAgent: received.headers.userAgent,
       foreign,
     })
-    const body = {
+    const result = {
       code: 200,
       currentAuthority: issued.token,
       expire: toSeconds(issued.expiresAt),
@@ -51,7 +54,7 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
       token: issued.token,
     }
     // Login CSRF: a page of another site could log its visitor in to the attacker's account.
-    replyJson(reply, 200, body, foreign ? [] : parts.cookie.issued(issued.token))
+    replyJson(reply, 200, result, foreign ? [] : parts.cookie.issued(issued.token))
   }
 
   async function captcha(received: Received, reply: Reply): Promise<void> {

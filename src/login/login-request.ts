@@ -1,29 +1,19 @@
-import { type JsonBody, parseJsonFields, readJsonFields } from './json-fields.ts'
-import { maxPasswordBytes } from './passwords/password-rules.ts'
+import type { Fields } from './fields.ts'
 
-/** The validated fields of a login. */
-export interface LoginRequest {
-  readonly username: string
-  readonly password: string
+/** The captcha of a login: its ID and what the user typed. */
+export interface CaptchaAnswer {
   readonly uuid: string
   readonly code: string
 }
 
-/** Binds and validates: a JSON object with four non-empty strings, in dev mode too. Others are ignored. */
-export function bindLoginRequest(body: JsonBody): LoginRequest {
-  const fields = readJsonFields(body, 'bad-login-request')
-  const username = fields.text('username', 128)
-  const password = fields.text('password', maxPasswordBytes)
-  const uuid = fields.text('uuid', 128)
-  const code = fields.text('code', 32)
-  return { username, password, uuid, code }
+export function bindCaptcha(fields: Fields): CaptchaAnswer {
+  return { uuid: fields.text('uuid', 128), code: fields.text('code', 32) }
 }
 
-/** The attempted name, for the record of an attempt that failed validation. */
-export function attemptedName({ bytes }: JsonBody): string {
+/** The attempted name, for the record of an attempt, also of one that failed validation. */
+export function attemptedName(read: () => Fields): string {
   try {
-    const name =
-      bytes === undefined ? undefined : parseJsonFields(bytes, 'bad-login-request').get('username')
+    const name = read().get('username')
     return typeof name === 'string' ? name.slice(0, 128) : ''
   } catch {
     return ''

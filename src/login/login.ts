@@ -1,32 +1,26 @@
 import { Refusal } from '../errors.ts'
 import type { Caller } from '../token/caller.ts'
 import type { IssuedToken } from '../token/sign-token.ts'
-import type { VerifyCredentials } from './credentials.ts'
-import type { JsonBody } from './json-fields.ts'
+import type { LoginAttempt } from './login-attempt.ts'
 import type { RecordAttempt } from './login-log.ts'
-import { attemptedName, bindLoginRequest, type LoginRequest } from './login-request.ts'
-import type { Throttle } from './throttle.ts'
-
-interface LoginAttempt {
-  readonly body: JsonBody
-  readonly address: string
-  readonly userAgent: string
-  /** Whether a page of another site made the browser send it. */
-  readonly foreign: boolean
-}
+import type { FindLoginMethod, Verified } from './login-method.ts'
+import { attemptedName, bindCaptcha, type CaptchaAnswer } from './login-request.ts'
+import type { PasswordAttempt, Throttle } from './throttle.ts'
 
 /** Sees each token that a login issues. Must not throw, and nothing waits for it. */
 export type OnIssued = (
   issued: IssuedToken,
-  caller: Caller,
+  verified: Verified,
   attempt: Pick<LoginAttempt, 'address' | 'userAgent'>,
 ) => void
 
 interface LoginParts {
   readonly throttle: Throttle
-  /** Whether the captcha was solved; always true in modes without captcha. */
-  readonly checkCaptcha: (request: LoginRequest) => Promise<boolean>
-  readonly verifyCredentials: VerifyCredentials
+  readonly findMethod: FindLoginMethod
+  /** Whether the captcha was solved; absent in modes without captcha. */
+  readonly checkCaptcha?: ((answer: CaptchaAnswer) => Promise<boolean>) | undefined
+  /** Throws a Refusal unless the account needs no one-time code, or this is its code. */
+  readonly checkSecondFactor: (caller: Caller, otp: string | undefined) => Promise<void>
   /** `readAt`: when the account was read, by `now`. */
   readonly issueToken: (caller: Caller, readAt: number) => Promise<IssuedToken>
   readonly now: () => number
@@ -41,38 +35,60 @@ interface LoginParts {
 export function createLogin(parts: LoginParts) {
   return async function login(attempt: LoginAttempt): Promise<IssuedToken> {
     try {
-      const issued = await pass(attempt)
-      parts.record(attempt, attemptedName(attempt.body), 'logged-in')
+      const { issued, username } = await pass(attempt)
+      parts.record(attempt, username, 'logged-in')
       return issued
     } catch (error) {
       const outcome = error instanceof Refusal ? error.kind : 'unavailable'
-      parts.record(attempt, attemptedName(attempt.body), outcome)
+      parts.record(attempt, attemptedName(attempt.fields), outcome)
       throw error
     }
   }
 
-  async function pass(attempt: LoginAttempt): Promise<IssuedToken> {
-    const { body, address, foreign } = attempt
-    const { throttle, checkCaptcha, verifyCredentials, issueToken } = parts
+  async function pass(attempt: LoginAttempt) {
+    const { address, foreign } = attempt
+    const { throttle, checkCaptcha } = parts
 
     await throttle.address({ address, foreign })
-    const request = bindLoginRequest(body)
+    const fields = attempt.fields()
+    const method = parts.findMethod(fields.optionalText('provider', 64))
+    if (method === undefined) throw new Refusal('no-such-provider')
+    const credentials = method.bind(fields, attempt)
+    const otp = method.secondFactor ? fields.optionalText('otp', 64) : undefined
 
-    if (!(await checkCaptcha(request))) throw new Refusal('wrong-captcha')
+    if (method.captcha) {
+      // In modes without captcha its fields are needed too, so that clients do not differ by mode.
+      const answer = bindCaptcha(fields)
+      if (!((await checkCaptcha?.(answer)) ?? true)) throw new Refusal('wrong-captcha')
+    }
 
-    const guess = await throttle.password(request.username, address)
-    const readAt = parts.now()
-    const caller = await verifyCredentials(request).catch(async (error: unknown) => {
-      await guess.notChecked()
-      throw error
-    })
-    if (caller === undefined) throw new Refusal('wrong-credentials')
+    const { name } = credentials
+    const guess = name === undefined ? noGuess : await throttle.password(name, address)
+    const startedAt = parts.now()
+    const verified = await credentials.verify().catch(unlessGuessed(guess))
+    if (verified === undefined) throw new Refusal('wrong-credentials')
+    const { caller, readAt = startedAt } = verified
+    if (method.secondFactor) {
+      await parts.checkSecondFactor(caller, otp).catch(unlessGuessed(guess))
+    }
     await guess.succeeded()
 
-    const issued = await issueToken(caller, readAt)
-    parts.onIssued(issued, caller, attempt)
-    return issued
+    const issued = await parts.issueToken(caller, readAt)
+    parts.onIssued(issued, verified, attempt)
+    return { issued, username: caller.username }
   }
 }
 
 export type Login = ReturnType<typeof createLogin>
+
+/** For credentials that guessing does not find, such as a code of an identity provider. */
+const noGuess: PasswordAttempt = { succeeded: async () => {}, notChecked: async () => {} }
+
+/** A wrong one-time code counts as a wrong password. Any other failure says nothing about a guess. */
+function unlessGuessed(guess: PasswordAttempt) {
+  return async (error: unknown): Promise<never> => {
+    const isWrong = error instanceof Refusal && error.kind === 'wrong-otp'
+    if (!isWrong) await guess.notChecked()
+    throw error
+  }
+}

@@ -1,6 +1,6 @@
 import type { Caller } from '../token/caller.ts'
-import type { VerifyCredentials } from './credentials.ts'
 import type { PasswordHash } from './password-hash.ts'
+import type { VerifyPassword } from './password-method.ts'
 
 export interface Account {
   readonly caller: Caller
@@ -17,7 +17,7 @@ type FindAccount = (username: string) => Promise<Account | undefined>
 export function createPasswordCredentials(
   findAccount: FindAccount,
   passwordHash: PasswordHash,
-): VerifyCredentials {
+): VerifyPassword {
   return async ({ username, password }) => {
     const account = await findAccount(username)
     if (account === undefined) {

@@ -89,7 +89,7 @@ interface Client {
 }
 
 /** An allowed attempt. It counts as a wrong password until one of these is called. */
-interface PasswordAttempt {
+export interface PasswordAttempt {
   succeeded(): Promise<void>
   /** The password could not be checked, so it does not count as wrong. */
   notChecked(): Promise<void>

@@ -11,6 +11,7 @@ export const loginResults: readonly Result[] = [
   'bad-login-request',
   'wrong-captcha',
   'wrong-credentials',
+  'wrong-otp',
   'too-many-requests',
   'redis',
   'database',

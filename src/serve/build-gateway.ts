@@ -42,7 +42,7 @@ import { findLastingKey } from '../token/derived-keys.ts'
 import { revocationOf, type Tokens, type VerifiedToken } from '../token/tokens.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
-import { noteCallers } from './open-token-stores.ts'
+import { noteCallers } from './records/open-sessions.ts'
 
 /** The request pipeline, and the check for forward-auth requests. */
 export async function buildGateway(

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema/schema.ts'
 import type { Log } from '../log/log.ts'
-import type { VerifyCredentials } from '../login/credentials.ts'
+import type { VerifyPassword } from '../login/password-method.ts'
 import type { SeededAccount } from '../stores/accounts/seed.ts'
 import type { GatewayOps } from '../workers/worker.ts'
 
@@ -9,8 +9,8 @@ export interface ServeOptions {
   readonly log: Log
   /** Seconds since the epoch. */
   readonly now?: () => number
-  /** Another login method (specification, Authentication 7). */
-  readonly verifyCredentials?: VerifyCredentials
+  /** Checks names and passwords in another way (specification, Authentication 7). */
+  readonly verifyPassword?: VerifyPassword
   /** Draws a captcha in another way. */
   readonly draw?: (text: string) => Promise<Buffer>
   /** Runs when all modules are loaded and no port is open. */

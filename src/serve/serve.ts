@@ -13,12 +13,12 @@ import { findLastingKey } from '../token/derived-keys.ts'
 import { userRevocation } from '../token/user-marks.ts'
 import { version } from '../version.ts'
 import { buildGateway } from './build-gateway.ts'
-import { buildLogin } from './build-login.ts'
 import { buildOps } from './build-ops.ts'
 import { buildPorts, openTls } from './build-ports.ts'
 import { buildTokens } from './build-tokens.ts'
 import { warnOfDescriptors } from './descriptors.ts'
 import { logMode, logOtherTokens } from './log-mode.ts'
+import { buildLogin } from './login/build-login.ts'
 import { openOps } from './open-ops.ts'
 import {
   openDecisions,

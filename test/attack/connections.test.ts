@@ -233,7 +233,7 @@ describe('a login while the accounts are away', () => {
     let away = true
     const postern = await startPostern({
       config: { ...dev, login: { failuresPerAccount: 3 } },
-      verifyCredentials: async ({ username }) => {
+      verifyPassword: async ({ username }) => {
         if (away) throw new Fault('database')
         return {
           userId: '1',
@@ -257,7 +257,7 @@ describe('a login while the accounts are away', () => {
   test('and spellings that a database takes for one name share one count', async () => {
     const postern = await startPostern({
       config: { ...dev, login: { failuresPerAccount: 3 } },
-      verifyCredentials: async () => undefined,
+      verifyPassword: async () => undefined,
     })
 
     for (const username of ['sam', 'Sam', 'sam  ']) {

@@ -152,7 +152,7 @@ describe('what a token says', () => {
     const username = 'eve\r\nX-Role-Key: admin\r\n\r\nGET /api/v1/sys-user HTTP/1.1'
     const postern = await startPostern({
       config: dev,
-      verifyCredentials: async () => ({
+      verifyPassword: async () => ({
         userId: '42',
         roleId: '7',
         roleKey: 'editor',

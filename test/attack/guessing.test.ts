@@ -14,7 +14,7 @@ async function startReplicas(prefix: string) {
   let asked = 0
   const options = {
     config: { ...dev, redis: { url: redis.url, prefix }, login: { perAddressPerMinute: 1000 } },
-    verifyCredentials: async ({ username, password }: { username: string; password: string }) => {
+    verifyPassword: async ({ username, password }: { username: string; password: string }) => {
       asked++
       const caller = { userId: '1', roleId: '1', roleKey: 'editor', roleName: '', dataScope: '' }
       return password === 'right' ? { ...caller, username } : undefined

@@ -54,7 +54,7 @@ describe('login while Redis is away', () => {
     const redis = await ownRedis()
     const postern = await startPostern({
       config: { redis: quick(redis.url), login: { failuresPerAccount: 1, failuresPerPair: 1 } },
-      verifyCredentials: async () => {
+      verifyPassword: async () => {
         asked++
         return undefined
       },
@@ -119,7 +119,7 @@ describe('limits on guessing while Redis cannot count', () => {
     let asked = 0
     const postern = await startPostern({
       config: { ...dev, redis: quick(url) },
-      verifyCredentials: async () => {
+      verifyPassword: async () => {
         asked++
         return undefined
       },

@@ -262,7 +262,7 @@ describe.each(['redis', 'database'] as const)('lock-outs in the %s', (store) => 
       },
       // Without Redis, lock-outs are rows: those of other tests would be in a shared database.
       ownDatabase: store === 'database',
-      verifyCredentials: async () => undefined,
+      verifyPassword: async () => undefined,
     })
     const config = join(dirname(postern.policyDirectory), 'postern.yaml')
     const run = (...args: readonly string[]) => runCommand(['login', ...args, '--config', config])

@@ -52,7 +52,7 @@ describe('postern user', () => {
       findByUsername,
       createPasswordHash({ concurrency: 1, queue: 1 }),
     )
-    return verify({ username, password, uuid: 'u', code: 'c' })
+    return verify({ username, password })
   }
 
   test('add makes an account and prints its password, once and alone on stdout', async () => {

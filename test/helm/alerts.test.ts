@@ -313,7 +313,7 @@ describe('counters with labels', () => {
     })
     const bug = () => Promise.reject(new TypeError('a bug'))
     const options = { config: { application: { mode: 'dev' }, redis: { url: redis.url } } }
-    const postern = await startPostern({ ...options, verifyCredentials: bug })
+    const postern = await startPostern({ ...options, verifyPassword: bug })
     const before = await samples(postern)
 
     await postLogin(postern, { username: 'editor', password: 'x', uuid: '-', code: '-' })

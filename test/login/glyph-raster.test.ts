@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { fillContours } from '../../src/login/glyph-raster.ts'
+import { fillContours } from '../../src/login/captcha/glyph-raster.ts'
 
 const ink = 34
 const paper = 255

@@ -149,23 +149,21 @@ describe('credentials by name and password', () => {
     ],
   ])('hash once for %s, and say the same', async (_, account, expected) => {
     const { hash, counts } = counting()
-    const verifyCredentials = createPasswordCredentials(async () => account, hash)
+    const verifyPassword = createPasswordCredentials(async () => account, hash)
     const password = account?.enabled === false ? '123456' : 'wrong'
 
-    const outcome = await verifyCredentials({ username: 'ann', password, uuid: '', code: '' })
+    const outcome = await verifyPassword({ username: 'ann', password })
 
     expect(outcome).toBeUndefined()
     expect(counts).toEqual(expected)
   })
 
   test('give the account of the right password', async () => {
-    const verifyCredentials = createPasswordCredentials(
+    const verifyPassword = createPasswordCredentials(
       async () => ({ caller, passwordHash: familyHash, enabled: true }),
       passwords,
     )
 
-    expect(
-      await verifyCredentials({ username: 'ann', password: '123456', uuid: '', code: '' }),
-    ).toBe(caller)
+    expect(await verifyPassword({ username: 'ann', password: '123456' })).toBe(caller)
   })
 })

@@ -24,7 +24,7 @@ test('two gateways on one PostgreSQL, without Redis, follow one command', async 
   const start = () =>
     startPostern({
       config: { application: { mode: 'dev' }, login, database: { url: postgres.url } },
-      verifyCredentials: async () => undefined,
+      verifyPassword: async () => undefined,
     })
   const gateways = [await start(), await start()]
   const [first] = gateways as [TestPostern]

@@ -68,7 +68,7 @@ describe('step 2 of login, the captcha', () => {
   test('comes before the password: a wrong captcha never asks for credentials', async () => {
     let asked = 0
     const postern = await startPostern({
-      verifyCredentials: async () => {
+      verifyPassword: async () => {
         asked++
         return undefined
       },

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { VerifyCredentials } from '../../src/login/credentials.ts'
+import type { VerifyPassword } from '../../src/login/password-method.ts'
 import { takeCaptcha } from '../support/captchas.ts'
 import { dev, goodLogin, logIn, postLogin } from '../support/log-in.ts'
 import { startPostern } from '../support/start-postern.ts'
@@ -54,7 +54,7 @@ describe('POST /api/v1/login', () => {
   test('expires when expire says, jwt.timeout seconds from now', async () => {
     const postern = await startPostern({
       config: { jwt: { timeout: 120 }, login: { perAddressPerMinute: 1000 } },
-      verifyCredentials: async () => ({
+      verifyPassword: async () => ({
         userId: '5',
         roleId: '2',
         roleKey: 'editor',
@@ -211,7 +211,7 @@ describe('step 3, username and password', () => {
   })
 
   test('can be replaced by another login method; token and permission check stay (Authentication 7)', async () => {
-    const bySmsCode: VerifyCredentials = async ({ username, password }) =>
+    const bySmsCode: VerifyPassword = async ({ username, password }) =>
       password === 'sms-123456'
         ? {
             userId: '9007199254740993',
@@ -222,7 +222,7 @@ describe('step 3, username and password', () => {
             dataScope: '5',
           }
         : undefined
-    const postern = await startPostern({ config: dev, verifyCredentials: bySmsCode })
+    const postern = await startPostern({ config: dev, verifyPassword: bySmsCode })
 
     const wrong = await postLogin(postern, {
       username: '+1555',

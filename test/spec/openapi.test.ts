@@ -201,7 +201,7 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
     const errors = [new Fault('database'), new TypeError('a bug of this test')]
     const postern = await startPostern({
       config: { application: { mode: 'dev' } },
-      verifyCredentials: async () => {
+      verifyPassword: async () => {
         throw errors.shift() ?? new Error('asked too often')
       },
     })

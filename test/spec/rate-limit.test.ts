@@ -23,7 +23,7 @@ describe('the rate-limit rejection', () => {
     let asked = 0
     const postern = await startPostern({
       config: { ...dev, login: { failuresPerAccount: 5 } },
-      verifyCredentials: async () => {
+      verifyPassword: async () => {
         asked++
         return undefined
       },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { CaptchaStore } from '../../src/login/captcha.ts'
+import type { CaptchaStore } from '../../src/login/captcha/captcha.ts'
 import { createRedisCaptchas } from '../../src/stores/limits/redis-captchas.ts'
 import { startFakeRedis } from '../support/fake-redis.ts'
 import { connectRedis, testPrefix } from '../support/redis-client.ts'

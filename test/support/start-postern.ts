@@ -7,8 +7,8 @@ import { inject, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { loadConfig } from '../../src/config/load.ts'
 import { createLog } from '../../src/log/log.ts'
-import { drawCaptcha } from '../../src/login/captcha-image.ts'
-import type { VerifyCredentials } from '../../src/login/credentials.ts'
+import { drawCaptcha } from '../../src/login/captcha/captcha-image.ts'
+import type { VerifyPassword } from '../../src/login/password-method.ts'
 import type { RunningPostern } from '../../src/serve/options.ts'
 import { serve } from '../../src/serve/serve.ts'
 import { plainRequests } from './plain-requests.ts'
@@ -33,7 +33,7 @@ export interface PosternOptions {
   readonly now?: () => number
   /** A copy of the seeded database for this gateway alone, instead of the one all share. */
   readonly ownDatabase?: boolean
-  readonly verifyCredentials?: VerifyCredentials
+  readonly verifyPassword?: VerifyPassword
 }
 
 export interface TestExclusion {
@@ -112,7 +112,7 @@ export async function startPostern(options: PosternOptions = {}): Promise<TestPo
       return drawCaptcha(text)
     },
     ...(options.now && { now: options.now }),
-    ...(options.verifyCredentials && { verifyCredentials: options.verifyCredentials }),
+    ...(options.verifyPassword && { verifyPassword: options.verifyPassword }),
   })
   onTestFinished(async () => {
     await postern.close()

@@ -140,64 +140,6 @@ export const captchaSettings = section('Captcha at login.', {
   alias: flag(false, 'Serve captchas at GET /api/v1/captcha as well as at GET /api/v1/getCaptcha.'),
 })
 
-export const loginSettings = section('Limits on login attempts.', {
-  passwordConcurrency: integer(2, 1, 64, 'Number of passwords that are checked at the same time.'),
-  passwordQueue: integer(
-    64,
-    0,
-    100_000,
-    'Maximum number of logins that wait for a password check. Further ones get 503.',
-  ),
-  perAddressPerMinute: integer(
-    30,
-    1,
-    1_000_000,
-    'Maximum number of login attempts per minute from one address.',
-  ),
-  failuresPerAccount: integer(
-    5,
-    1,
-    1_000_000,
-    'Failed logins to one account from unknown addresses, after which unknown addresses are locked out of it.',
-  ),
-  failuresPerPair: integer(
-    5,
-    1,
-    1_000_000,
-    'Failed logins to one account from one address, after which that address is locked out of it.',
-  ),
-  failureWindowSeconds: integer(
-    900,
-    1,
-    86_400,
-    'Window in which failed logins are counted, in seconds.',
-  ),
-  waitSeconds: integer(
-    60,
-    1,
-    86_400,
-    'Length of the first lock-out, in seconds. Each further one is twice as long.',
-  ),
-  longestWaitSeconds: integer(
-    900,
-    1,
-    86_400,
-    'Maximum length of a lock-out, in seconds. After as long without one, the next starts at login.waitSeconds again.',
-  ),
-  knownAddressDays: integer(
-    30,
-    0,
-    365,
-    'Days for which an address stays known for an account after a login from it.',
-  ),
-  captchaPerAddressPerMinute: integer(
-    60,
-    1,
-    1_000_000,
-    'Maximum number of captchas per minute for one address.',
-  ),
-})
-
 export const revocationSettings = section('List of revoked tokens.', {
   maxAgeMs: integer(
     60_000,

@@ -4,7 +4,6 @@ import {
   cookieSettings,
   databaseSettings,
   jwtSettings,
-  loginSettings,
   revocationSettings,
   tokensSettings,
 } from './accounts.ts'
@@ -25,6 +24,7 @@ import {
   shutdownSettings,
   tlsSettings,
 } from './listeners.ts'
+import { loginSettings } from './login.ts'
 import { loggerSettings, tracingSettings } from './observability.ts'
 import { UPSTREAM_NAME } from './patterns.ts'
 import { endpoint, section } from './setting-builders.ts'

@@ -9,7 +9,7 @@ import { createBounded } from './bounded.ts'
 import { toProfile } from './profile.ts'
 
 /** The queries of login and profile. Every error of the driver becomes a Fault. */
-interface Accounts {
+export interface Accounts {
   /** The live account of this name with its live role, or `undefined` when either is missing. */
   findByUsername(username: string): Promise<Account | undefined>
   /** The account's data as its owner may see it, without password and salt. */

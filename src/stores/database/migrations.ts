@@ -106,6 +106,32 @@ const optionalTables = {
       sealed text not null, since_ms bigint not null, until_ms bigint not null, cleared_ms bigint,
       primary key (name, owner));
     create index postern_login_lockout_until on postern_login_lockout (until_ms);`,
+  postern_identity: `
+    create table postern_identity (
+      provider varchar(64) not null, subject varchar(255) not null, user_id bigint not null,
+      linked_by varchar(128) not null, linked_at timestamptz not null default now(),
+      seen_ms bigint, primary key (provider, subject));
+    create index postern_identity_user on postern_identity (user_id);`,
+  postern_provider_session: `
+    create table postern_provider_session (
+      token_id varchar(128) primary key, provider varchar(64) not null,
+      subject varchar(255) not null, session varchar(255), sealed text,
+      expires_ms bigint not null);
+    create index postern_provider_session_subject on postern_provider_session (provider, subject);
+    create index postern_provider_session_session on postern_provider_session (provider, session);
+    create index postern_provider_session_expires on postern_provider_session (expires_ms);`,
+  postern_used_once: `
+    create table postern_used_once (
+      name varchar(160) primary key, until_ms bigint not null);
+    create index postern_used_once_until on postern_used_once (until_ms);`,
+  postern_totp: `
+    create table postern_totp (
+      user_id bigint primary key, key_id varchar(64) not null, sealed text not null,
+      last_step bigint not null, enrolled_at timestamptz not null default now());`,
+  postern_recovery_code: `
+    create table postern_recovery_code (
+      user_id bigint not null, digest varchar(64) not null, used_ms bigint,
+      primary key (user_id, digest));`,
 } as const
 
 export type OptionalTable = keyof typeof optionalTables

@@ -1,4 +1,4 @@
-import type { CaptchaStore } from '../../login/captcha.ts'
+import type { CaptchaStore } from '../../login/captcha/captcha.ts'
 
 interface MemoryCaptchaOptions {
   /** At this many, the oldest is dropped for the next. */

@@ -1,5 +1,5 @@
 import { Fault } from '../../errors.ts'
-import type { CaptchaStore } from '../../login/captcha.ts'
+import type { CaptchaStore } from '../../login/captcha/captcha.ts'
 import type { RedisClient } from '../redis/redis.ts'
 
 /**

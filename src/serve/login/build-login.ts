@@ -1,44 +1,44 @@
 import { randomUUID } from 'node:crypto'
-import type { Closing } from '../closing.ts'
-import type { FindCrossSite } from '../gateway/cross-site.ts'
-import { createOwnResponses } from '../http/own-responses.ts'
-import type { TokenCookie } from '../http/token-cookie.ts'
-import type { Log } from '../log/log.ts'
-import { createCaptchas } from '../login/captcha.ts'
-import { drawCaptcha } from '../login/captcha-image.ts'
-import { createChangePassword } from '../login/change-password.ts'
-import { createLockoutRecorder } from '../login/lockouts/lockout-recorder.ts'
-import { createLogin } from '../login/login.ts'
-import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from '../login/login-log.ts'
-import { createPasswordCredentials } from '../login/password-credentials.ts'
-import { createPasswordHash } from '../login/password-hash.ts'
-import { type Counters, createThrottle } from '../login/throttle.ts'
-import type { MetricRegistry } from '../metrics/registry.ts'
-import { createAccounts } from '../stores/accounts/accounts.ts'
-import { createOwnPasswords } from '../stores/accounts/own-password.ts'
-import { seedAccounts } from '../stores/accounts/seed.ts'
-import { type Database, openDatabase } from '../stores/database/database.ts'
-import type { OpenKeys } from '../stores/keys/key-feed.ts'
-import { createDatabaseLockouts } from '../stores/limits/database-lockouts.ts'
-import { createMemoryCaptchas } from '../stores/limits/memory-captchas.ts'
-import { createMemoryCounters, type MemoryCounters } from '../stores/limits/memory-counters.ts'
-import { createRedisCaptchas } from '../stores/limits/redis-captchas.ts'
-import { createRedisCounters } from '../stores/limits/redis-counters.ts'
-import { createRedisLockouts } from '../stores/limits/redis-lockouts.ts'
-import { createLoginLogTable } from '../stores/login-log/login-log-table.ts'
-import { createSharedLoginLog } from '../stores/login-log/shared-login-log.ts'
-import type { RedisClient } from '../stores/redis/redis.ts'
-import { createDerivedKeys, createLastingKey } from '../token/derived-keys.ts'
-import type { Tokens, VerifiedToken } from '../token/tokens.ts'
-import { openSessions, recordLogins } from './open-token-stores.ts'
-import { clock, type ServeOptions } from './options.ts'
+import type { Closing } from '../../closing.ts'
+import type { FindCrossSite } from '../../gateway/cross-site.ts'
+import { createOwnResponses } from '../../http/own-responses.ts'
+import type { TokenCookie } from '../../http/token-cookie.ts'
+import type { Log } from '../../log/log.ts'
+import { createCaptchas } from '../../login/captcha/captcha.ts'
+import { drawCaptcha } from '../../login/captcha/captcha-image.ts'
+import { createChangePassword } from '../../login/change-password.ts'
+import { createLockoutRecorder } from '../../login/lockouts/lockout-recorder.ts'
+import { createLogin } from '../../login/login.ts'
+import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from '../../login/login-log.ts'
+import { createPasswordHash } from '../../login/password-hash.ts'
+import { type Counters, createThrottle } from '../../login/throttle.ts'
+import type { MetricRegistry } from '../../metrics/registry.ts'
+import { createAccounts } from '../../stores/accounts/accounts.ts'
+import { createOwnPasswords } from '../../stores/accounts/own-password.ts'
+import { seedAccounts } from '../../stores/accounts/seed.ts'
+import { type Database, openDatabase } from '../../stores/database/database.ts'
+import type { OpenKeys } from '../../stores/keys/key-feed.ts'
+import { createDatabaseLockouts } from '../../stores/limits/database-lockouts.ts'
+import { createMemoryCaptchas } from '../../stores/limits/memory-captchas.ts'
+import { createMemoryCounters, type MemoryCounters } from '../../stores/limits/memory-counters.ts'
+import { createRedisCaptchas } from '../../stores/limits/redis-captchas.ts'
+import { createRedisCounters } from '../../stores/limits/redis-counters.ts'
+import { createRedisLockouts } from '../../stores/limits/redis-lockouts.ts'
+import { createLoginLogTable } from '../../stores/login-log/login-log-table.ts'
+import { createSharedLoginLog } from '../../stores/login-log/shared-login-log.ts'
+import type { RedisClient } from '../../stores/redis/redis.ts'
+import { createDerivedKeys, createLastingKey } from '../../token/derived-keys.ts'
+import type { Tokens, VerifiedToken } from '../../token/tokens.ts'
+import { clock, type ServeOptions } from '../options.ts'
+import { openSessions, recordLogins } from '../records/open-sessions.ts'
+import { buildLoginMethods } from './build-login-methods.ts'
 
 /** Waiting longer at shutdown does not bring an unreachable store back. */
 const maxFlushMs = 2000
 
 /** Login, captcha and login log, on the configured stores. */
 export async function buildLogin(
-  { config, log, now = clock, verifyCredentials, draw = drawCaptcha }: ServeOptions,
+  { config, log, now = clock, verifyPassword, draw = drawCaptcha }: ServeOptions,
   facts: {
     tokens: Tokens
     redis: RedisClient | undefined
@@ -109,11 +109,11 @@ export async function buildLogin(
   const sessions = openSessions({ config, log, now }, { ...facts, database }, closing)
   const login = createLogin({
     throttle,
+    findMethod: buildLoginMethods({ accounts, passwordHash, verifyPassword }),
     checkCaptcha: facts.captchaRequired
       ? ({ uuid, code }) => captchas.check(uuid, code)
-      : async () => true,
-    verifyCredentials:
-      verifyCredentials ?? createPasswordCredentials(accounts.findByUsername, passwordHash),
+      : undefined,
+    checkSecondFactor: async () => {},
     issueToken: facts.tokens.issue,
     now,
     record: loginLog.record,

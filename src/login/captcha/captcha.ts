@@ -1,5 +1,5 @@
 import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
-import type { DerivedKeys } from '../token/derived-keys.ts'
+import type { DerivedKeys } from '../../token/derived-keys.ts'
 
 /** Issued captchas. `take` removes what it returns, atomically. */
 export interface CaptchaStore {

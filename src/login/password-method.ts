@@ -1,0 +1,31 @@
+import type { Caller } from '../token/caller.ts'
+import type { LoginMethod } from './login-method.ts'
+import { maxPasswordBytes } from './passwords/password-rules.ts'
+
+interface NameAndPassword {
+  readonly username: string
+  readonly password: string
+}
+
+/** Returns `undefined` for a wrong name or password. Throws only when it cannot decide. */
+export type VerifyPassword = (given: NameAndPassword) => Promise<Caller | undefined>
+
+/** Name and password, whoever keeps them: our accounts, a directory, or one after the other. */
+export function createPasswordMethod(verifyPassword: VerifyPassword): LoginMethod {
+  return {
+    name: 'password',
+    captcha: true,
+    secondFactor: true,
+    bind(fields) {
+      const username = fields.text('username', 128)
+      const password = fields.text('password', maxPasswordBytes)
+      return {
+        name: username,
+        async verify() {
+          const caller = await verifyPassword({ username, password })
+          return caller && { caller }
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import type { FindLoginMethod, LoginMethod } from '../../login/login-method.ts'
+import { createPasswordCredentials } from '../../login/password-credentials.ts'
+import type { PasswordHash } from '../../login/password-hash.ts'
+import { createPasswordMethod, type VerifyPassword } from '../../login/password-method.ts'
+import type { Accounts } from '../../stores/accounts/accounts.ts'
+
+/** Every configured way to log in. The default is name and password. */
+export function buildLoginMethods({
+  accounts,
+  passwordHash,
+  verifyPassword = createPasswordCredentials(accounts.findByUsername, passwordHash),
+}: {
+  readonly accounts: Accounts
+  readonly passwordHash: PasswordHash
+  readonly verifyPassword?: VerifyPassword | undefined
+}): FindLoginMethod {
+  const standard = createPasswordMethod(verifyPassword)
+  const methods: readonly LoginMethod[] = [standard]
+  const byName = new Map(methods.map((method) => [method.name, method]))
+  return (provider) => (provider === undefined ? standard : byName.get(provider))
+}

@@ -210,6 +210,19 @@ describe('step 3, username and password', () => {
     expect(answer.body).toBe(other.body)
   })
 
+  test('names its method in the field provider; one that is not configured is refused', async () => {
+    const postern = await startPostern({ config: dev })
+    const good = goodLogin(postern)
+
+    const named = await postLogin(postern, { ...good, provider: 'password' })
+    const unknown = await postLogin(postern, { ...good, provider: 'corp' })
+    const noText = await postLogin(postern, { ...good, provider: ['password'] })
+
+    expect(named.json()).toMatchObject({ code: 200, token: expect.any(String) })
+    expect(unknown.json()).toEqual({ code: 400, msg: 'no such login provider' })
+    expect(noText.json()).toMatchObject({ code: 400, msg: expect.stringContaining('are needed') })
+  })
+
   test('can be replaced by another login method; token and permission check stay (Authentication 7)', async () => {
     const bySmsCode: VerifyPassword = async ({ username, password }) =>
       password === 'sms-123456'

@@ -24,6 +24,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   wire: [],
   tracing: [],
 
+  messages: ['login/passwords', 'lru.ts'],
+
   'config/schema': ['data-scope.ts'],
   'config/mode.ts': ['config/schema'],
   'config/issuers.ts': ['config/schema', 'data-scope.ts'],
@@ -37,6 +39,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'control-headers.ts',
     'database-url.ts',
     'key-url.ts',
+    'messages',
   ],
   config: ['config/schema', 'config/reading', 'config/checks'],
 
@@ -215,16 +218,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'http/connections': ['gateway/reply.ts', 'gateway/arrival', 'login', 'metrics', 'log'],
   'http/port': ['http/connections', 'log'],
   'http/plain': ['http/connections', 'http/port', 'gateway/reply.ts', 'wire'],
-  http: [
-    'http/',
-    'gateway/',
-    'login',
-    'login/captcha',
-    'login/passwords',
-    'metrics',
-    'tracing',
-    'log',
-  ],
+  http: ['http/', 'gateway/', 'login', 'login/captcha', 'messages', 'metrics', 'tracing', 'log'],
 
   // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
   workers: ['config/schema', 'config/checks', 'http', 'metrics', 'log'],
@@ -351,6 +345,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config/',
     'login',
     'login/passwords',
+    'messages',
     'stores/',
     'token/',
     'data-scope.ts',
@@ -388,6 +383,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'http',
     'log',
     'login/',
+    'messages',
     'metrics',
     'stores/',
     'token',

@@ -1,112 +1,166 @@
 import type { FaultPart, RefusalKind } from '../errors.ts'
-import { passwordRules } from '../login/passwords/password-rules.ts'
+import type { MessageKind } from '../messages/texts.ts'
 
-/** What a client sees of a refusal or a fault. */
+/** What a client sees of a refusal or a fault, besides the text. */
 export interface Envelope {
   readonly status: number
   readonly code: number
-  readonly msg: string
+  readonly message: MessageKind
+  /** Specification, Errors: the body has exactly `code` and `msg`. Others have the request ID too. */
+  readonly isBare: boolean
+  /** The WWW-Authenticate header: a real 401 must have one (RFC 9110 15.5.2). */
+  readonly challenge?: string
 }
 
 export type RefusalEnvelopes = Readonly<Record<RefusalKind, Envelope>>
 
-/**
- * The response to each refusal. Only this function knows that most are HTTP 200 (specification, Errors).
- * `notPermittedCode` is 401 in the specification; with 403, existing front ends of the product family
- * do not log the user out.
- */
-export function refusalEnvelopes(notPermittedCode: number): RefusalEnvelopes {
+/** `code` in the body of a refusal with HTTP 200 (specification, Errors), or the real status. */
+type Form = { readonly code: number } | { readonly status: number }
+
+/** `notPermittedCode` is 401 in the specification; with 403, existing front ends do not log the user out. */
+function refusalForms(notPermittedCode: number): Readonly<Record<RefusalKind, Form>> {
   return {
-    'token-missing': inBody(401, 'please log in'),
-    'token-invalid': inBody(401, 'please log in again'),
-    'token-expired': inBody(401, 'please log in again'),
-    'token-too-long-lived': inBody(401, 'please log in again'),
-    'token-revoked': inBody(401, 'please log in again'),
-    'cross-site-cookie': inBody(401, 'please log in again'),
-    'origin-not-allowed': inStatus(403, 'this origin may not call'),
-    'not-permitted': inBody(notPermittedCode, 'you have no permission for this operation'),
-    'too-many-requests': inBody(429, 'too many requests, try again later'),
-    'bad-login-request': inBody(400, 'username, password, uuid and code are needed, as JSON'),
-    'wrong-captcha': inBody(400, 'wrong captcha'),
-    'wrong-credentials': inBody(400, 'incorrect username or password'),
-    'no-such-provider': inBody(400, 'no such login provider'),
-    'login-expired': inBody(400, 'this login is no longer valid, start again'),
-    'provider-refused': inBody(400, 'the identity provider did not confirm the login'),
-    'no-account': inBody(403, 'you have no account here, ask an administrator'),
-    'account-disabled': inBody(403, 'your account is disabled, ask an administrator'),
-    'no-role': inBody(403, 'none of your groups has a role here, ask an administrator'),
-    'otp-needed': inBody(400, 'a one-time code is needed'),
-    'wrong-otp': inBody(400, 'wrong one-time code'),
-    'otp-not-enrolled': inBody(403, 'your role needs one-time codes, ask an administrator'),
-    'bad-logout-token': inStatus(400, 'the logout token is not valid'),
-    'bad-password-request': inBody(400, 'oldPassword and newPassword are needed, as JSON'),
-    'wrong-password': inBody(400, 'the old password is wrong'),
-    'no-password': inBody(403, 'only users who log in here have a password'),
-    'password-length': inBody(400, passwordRules['password-length']),
-    'password-text': inBody(400, passwordRules['password-text']),
-    'password-common': inBody(400, passwordRules['password-common']),
-    'password-name': inBody(400, passwordRules['password-name']),
-    'password-unchanged': inBody(400, passwordRules['password-unchanged']),
-    'no-profile': inBody(403, 'only users with an account here have a profile'),
-    'ambiguous-path': inStatus(400, 'the path can be read in more than one way'),
-    'target-too-long': inStatus(414, 'the address is too long'),
-    'bad-request': inStatus(400, 'malformed request'),
-    'no-such-endpoint': inStatus(404, 'not found'),
-    'no-such-route': inStatus(404, 'not found'),
-    'method-not-allowed': inStatus(405, 'method not allowed'),
-    'expectation-failed': inStatus(417, 'expectation not supported'),
-    'body-too-large': inStatus(413, 'the body is too large'),
-    'body-too-slow': inStatus(408, 'the body came too slowly'),
-    'unexpected-body': inStatus(400, 'this method takes no body here'),
+    'token-missing': { code: 401 },
+    'token-invalid': { code: 401 },
+    'token-expired': { code: 401 },
+    'token-too-long-lived': { code: 401 },
+    'token-revoked': { code: 401 },
+    'cross-site-cookie': { code: 401 },
+    'origin-not-allowed': { status: 403 },
+    'not-permitted': { code: notPermittedCode },
+    'too-many-requests': { code: 429 },
+    'bad-login-request': { code: 400 },
+    'wrong-captcha': { code: 400 },
+    'wrong-credentials': { code: 400 },
+    'no-such-provider': { code: 400 },
+    'login-expired': { code: 400 },
+    'provider-refused': { code: 400 },
+    'no-account': { code: 403 },
+    'account-disabled': { code: 403 },
+    'no-role': { code: 403 },
+    'otp-needed': { code: 400 },
+    'wrong-otp': { code: 400 },
+    'otp-not-enrolled': { code: 403 },
+    'bad-logout-token': { status: 400 },
+    'bad-password-request': { code: 400 },
+    'wrong-password': { code: 400 },
+    'no-password': { code: 403 },
+    'password-length': { code: 400 },
+    'password-text': { code: 400 },
+    'password-common': { code: 400 },
+    'password-name': { code: 400 },
+    'password-unchanged': { code: 400 },
+    'no-profile': { code: 403 },
+    'ambiguous-path': { status: 400 },
+    'target-too-long': { status: 414 },
+    'bad-request': { status: 400 },
+    'no-such-endpoint': { status: 404 },
+    'no-such-route': { status: 404 },
+    'method-not-allowed': { status: 405 },
+    'expectation-failed': { status: 417 },
+    'body-too-large': { status: 413 },
+    'body-too-slow': { status: 408 },
+    'unexpected-body': { status: 400 },
   }
+}
+
+interface RefusalSettings {
+  readonly status: 'envelope' | 'real'
+  readonly notPermittedCode: number
+}
+
+/** The response to each refusal. Only this file knows that most are HTTP 200 unless `status` is real. */
+export function refusalEnvelopes(settings: RefusalSettings): RefusalEnvelopes {
+  return mapForms(refusalForms(settings.notPermittedCode), (message, form) => {
+    if ('status' in form) return inStatus(form.status, message)
+    const envelope = { status: 200, code: form.code, message, isBare: true }
+    return settings.status === 'real'
+      ? { ...envelope, ...realStatus(message, form.code) }
+      : envelope
+  })
+}
+
+/**
+ * The body is the same, and so is `code`. Failed logins are 400, as in RFC 6749 5.2: a 401 would have to
+ * name a challenge, which a login form cannot answer, and front ends take it for an expired session.
+ */
+function realStatus(kind: RefusalKind, code: number): Pick<Envelope, 'status' | 'challenge'> {
+  const challenge = challenges[kind]
+  if (challenge !== undefined) return { status: 401, challenge }
+  return { status: code === 401 ? 403 : code }
+}
+
+const realm = 'Bearer realm="postern"'
+const invalidToken = (description: string) =>
+  `${realm}, error="invalid_token", error_description="${description}"`
+
+/** RFC 6750 3.1: a request without a token gets no error code. Each text is for programs, in English. */
+const challenges: Readonly<Partial<Record<RefusalKind, string>>> = {
+  'token-missing': realm,
+  'token-invalid': invalidToken('The access token is invalid'),
+  'token-expired': invalidToken('The access token expired'),
+  'token-too-long-lived': invalidToken('The lifetime of the access token is too long'),
+  'token-revoked': invalidToken('The access token is revoked'),
 }
 
 /**
  * Forward-auth proxies read the status, not `code`: 401 without a login, 403 without permission.
  */
-export const statusEnvelopes: RefusalEnvelopes = withRealStatus(refusalEnvelopes(403))
+export const statusEnvelopes: RefusalEnvelopes = {
+  ...mapForms(refusalForms(403), (message, form) =>
+    inStatus('code' in form ? form.code : form.status, message),
+  ),
+  // Logging in again would not change which site made the request.
+  'cross-site-cookie': inStatus(403, 'cross-site'),
+}
 
 /** Faults have a real status and never `code` 401: an outage must not send users to the login page. */
-export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = {
-  port: inStatus(503, 'temporarily unavailable'),
-  overloaded: inStatus(503, 'too much to do, try again later'),
-  workers: inStatus(503, 'temporarily unavailable'),
-  redis: inStatus(503, 'temporarily unavailable, try again later'),
-  database: inStatus(503, 'temporarily unavailable'),
-  policies: inStatus(503, 'temporarily unavailable'),
-  revocations: inStatus(503, 'temporarily unavailable'),
-  'password-check': inStatus(503, 'temporarily unavailable'),
-  certificate: inStatus(503, 'temporarily unavailable'),
-  keys: inStatus(503, 'temporarily unavailable'),
-  issuer: inStatus(503, 'temporarily unavailable, try again later'),
-  'identity-provider': inStatus(503, 'the identity provider is not available, try again later'),
-  directory: inStatus(503, 'the directory is not available, try again later'),
-  'login-module': inStatus(503, 'this login is not available, try again later'),
-  'second-factor': inStatus(503, 'one-time codes cannot be checked, try again later'),
-  clock: inStatus(503, 'temporarily unavailable'),
-  'upstream-unreachable': inStatus(502, 'the service cannot be reached'),
-  'upstream-untrusted': inStatus(502, 'the service cannot be reached'),
-  'upstream-broken': inStatus(502, 'the service gave no usable answer'),
-  'upstream-timeout': inStatus(504, 'the service did not answer in time'),
-  'upstream-busy': inStatus(503, 'the service is busy'),
-  'upstream-share': inStatus(503, 'too many requests at a time, try again later'),
-  'upstream-failing': inStatus(503, 'the service is not available'),
+const faultStatuses: Readonly<Record<FaultPart, number>> = {
+  port: 503,
+  overloaded: 503,
+  workers: 503,
+  redis: 503,
+  database: 503,
+  policies: 503,
+  revocations: 503,
+  'password-check': 503,
+  certificate: 503,
+  keys: 503,
+  issuer: 503,
+  'identity-provider': 503,
+  directory: 503,
+  'login-module': 503,
+  'second-factor': 503,
+  clock: 503,
+  'upstream-unreachable': 502,
+  'upstream-untrusted': 502,
+  'upstream-broken': 502,
+  'upstream-timeout': 504,
+  'upstream-busy': 503,
+  'upstream-share': 503,
+  'upstream-failing': 503,
 }
 
-/** For our own bugs: no detail leaves the process. */
-export const bugEnvelope: Envelope = inStatus(500, 'internal error')
+export const faultEnvelopes: Readonly<Record<FaultPart, Envelope>> = mapForms(
+  faultStatuses,
+  (message, status) => inStatus(status, message),
+)
 
-function inBody(code: number, msg: string): Envelope {
-  return { status: 200, code, msg }
+/** For our own bugs. */
+export const bugEnvelope: Envelope = inStatus(500, 'bug')
+
+function inStatus(status: number, message: MessageKind): Envelope {
+  const envelope = { status, code: status, message, isBare: false }
+  return status === 401 ? { ...envelope, challenge: 'Bearer' } : envelope
 }
 
-function inStatus(status: number, msg: string): Envelope {
-  return { status, code: status, msg }
-}
-
-function withRealStatus(envelopes: RefusalEnvelopes): RefusalEnvelopes {
-  const real = Object.entries(envelopes).map(([kind, { code, msg }]) => [kind, inStatus(code, msg)])
-  // Logging in again would not change which site made the request.
-  const crossSite = inStatus(403, 'not from another site')
-  return { ...(Object.fromEntries(real) as RefusalEnvelopes), 'cross-site-cookie': crossSite }
+function mapForms<Kind extends MessageKind, Value>(
+  forms: Readonly<Record<Kind, Value>>,
+  map: (kind: Kind, value: Value) => Envelope,
+): Readonly<Record<Kind, Envelope>> {
+  const kinds = Object.keys(forms) as Kind[]
+  return Object.fromEntries(kinds.map((kind) => [kind, map(kind, forms[kind])])) as Record<
+    Kind,
+    Envelope
+  >
 }

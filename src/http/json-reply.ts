@@ -7,12 +7,13 @@ export function replyJson(
   body: Readonly<Record<string, unknown>>,
   extra: readonly string[] = [],
 ): void {
-  const text = JSON.stringify(body)
+  // Latin-1 of the UTF-8 bytes: `PlainReply` sends it in one piece, and its length is known.
+  const text = Buffer.from(JSON.stringify(body)).toString('latin1')
   reply.writeHead(status, [
     'Content-Type',
     'application/json; charset=utf-8',
     'Content-Length',
-    String(Buffer.byteLength(text)),
+    String(text.length),
     'Cache-Control',
     'no-store',
     'Referrer-Policy',
@@ -21,5 +22,5 @@ export function replyJson(
     'nosniff',
     ...extra,
   ])
-  reply.end(text, 'utf8')
+  reply.end(text, 'latin1')
 }

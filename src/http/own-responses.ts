@@ -10,6 +10,7 @@ import { type JsonBody, readJsonFields } from '../login/json-fields.ts'
 import type { Login } from '../login/login.ts'
 import type { RecordAttempt } from '../login/login-log.ts'
 import type { Throttle } from '../login/throttle.ts'
+import type { Messages } from '../messages/messages.ts'
 import { replyJson } from './json-reply.ts'
 import { readBody } from './read-body.ts'
 import type { TokenCookie } from './token-cookie.ts'
@@ -23,16 +24,11 @@ interface OwnResponseParts {
   readonly record: RecordAttempt
   readonly cookie: TokenCookie
   readonly crossSite: FindCrossSite
+  readonly messages: Messages
 }
 
 /** A few short fields as JSON need less. */
 const maxJsonBytes = 16_384
-
-/** For a logout while the shared store is unreachable. The others learn of it when it is back. */
-const loggedOutHere = 'logged out here; other gateways could not be told yet'
-
-/** For a changed password while the shared store is unreachable. */
-const passwordChangedHere = 'password changed; other gateways could not be told yet'
 
 /** Postern's own endpoints, in the formats that existing clients read. */
 export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
@@ -68,8 +64,9 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
   function logout({ received, token }: Authorized, reply: Reply): void {
     const from = { address: received.origin.address, userAgent: received.headers.userAgent }
     parts.record(from, nameOf(token), 'logged-out')
-    const msg = received.arrival.notes.revoked === 'here' ? loggedOutHere : 'logged out'
-    replyJson(reply, 200, { code: 200, msg }, parts.cookie.cleared)
+    const kind = received.arrival.notes.revoked === 'here' ? 'logged-out-here' : 'logged-out'
+    const { text: msg, headers } = parts.messages.chosenBy(received.arrival.rawHeaders)[kind]
+    replyJson(reply, 200, { code: 200, msg }, [...headers, ...parts.cookie.cleared])
   }
 
   async function profile({ received, token }: Authorized, reply: Reply): Promise<void> {
@@ -89,8 +86,9 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
       foreign: parts.crossSite(received) !== undefined,
     })
     received.arrival.notes.revoked = revoked
-    const msg = revoked === 'here' ? passwordChangedHere : 'password changed'
-    replyJson(reply, 200, { code: 200, msg })
+    const kind = revoked === 'here' ? 'password-changed-here' : 'password-changed'
+    const { text: msg, headers } = parts.messages.chosenBy(received.arrival.rawHeaders)[kind]
+    replyJson(reply, 200, { code: 200, msg }, headers)
   }
 
   return {

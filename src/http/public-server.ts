@@ -6,6 +6,7 @@ import type { Notes } from '../gateway/arrival/notes.ts'
 import { createRequestId } from '../gateway/arrival/request-id.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Log } from '../log/log.ts'
+import type { Messages } from '../messages/messages.ts'
 import type { RequestRejection } from '../metrics/connection-metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Tracing } from '../tracing/tracing.ts'
@@ -22,7 +23,7 @@ import type { RefusalEnvelopes } from './envelope.ts'
 import { readPlainRequests } from './plain/plain-connections.ts'
 import type { Overload } from './port/overload.ts'
 import { createListener, type PublicListener, type PublicTls } from './port/public-listener.ts'
-import { errorReply, replyError } from './reply-error.ts'
+import { createErrorReplies } from './reply-error.ts'
 import { logRequest } from './request-log.ts'
 import { createRequestQueue } from './request-queue.ts'
 import { createUpgradeFinder, replyOn } from './upgrades.ts'
@@ -30,6 +31,7 @@ import { createUpgradeFinder, replyOn } from './upgrades.ts'
 export interface PublicServerParts {
   readonly pass: (arrival: Arrival, reply: Reply) => Promise<void> | void
   readonly refusals: RefusalEnvelopes
+  readonly messages: Messages
   readonly log: Log
   readonly metrics: RequestMetrics
   /** Absent when tracing is off. */
@@ -60,7 +62,8 @@ export interface PublicServerParts {
  * handler, no second reading of a path can bypass the checks.
  */
 export function createPublicServer(parts: PublicServerParts): PublicListener {
-  const { pass, refusals, log, metrics, overload, tracing, limits, clients, faults } = parts
+  const { pass, messages, log, metrics, overload, tracing, limits, clients, faults } = parts
+  const replyError = createErrorReplies(parts.refusals, messages)
   const findUpgrade = createUpgradeFinder(parts.upgrades)
   /** Requests with an Upgrade that is not offered. */
   const passedOver = new WeakSet<IncomingMessage>()
@@ -103,8 +106,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
       error = thrown
       // Node is still parsing the packet with the head. Only a complete request keeps its connection.
       if (!request.complete) await Promise.resolve()
-      const answer = errorReply(thrown, refusals)
-      replyError(thrown, answer, { request, reply, requestId: notes.requestId })
+      replyError(thrown, { request, reply, requestId: notes.requestId })
     }
     overload.leave()
     if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply)
@@ -119,11 +121,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   function shed(request: IncomingRequest, reply: Reply): void {
     metrics.shed(request.method ?? '')
     parts.mark?.(toArrival(request, {}), reply)
-    replyError(overloaded, errorReply(overloaded, refusals), {
-      request,
-      reply,
-      requestId: createRequestId(),
-    })
+    replyError(overloaded, { request, reply, requestId: createRequestId() })
   }
 
   function switchProtocol(request: IncomingMessage, socket: Socket, head: Buffer): void {
@@ -174,11 +172,12 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   function refuse(socket: Socket, reason: RequestRejection): void {
     faults.requestRejected(reason, peerAddress(socket))
     const status = rejectionStatuses[reason]
-    const body = JSON.stringify({ code: Number(status.slice(0, 3)), msg: 'malformed request' })
+    const { text } = messages.usual['bad-request']
+    const body = JSON.stringify({ code: Number(status.slice(0, 3)), msg: text })
     lingering.end(
       socket,
       `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-        `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     )
   }
 

@@ -1,53 +1,43 @@
 import { Fault, Refusal, type RefusalDetail } from '../errors.ts'
 import type { Reply } from '../gateway/reply.ts'
+import type { Messages } from '../messages/messages.ts'
 import type { IncomingRequest } from './connections/incoming-request.ts'
 import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'
 import { replyJson } from './json-reply.ts'
 
-/** The true result behind an HTTP 200, for log and metrics. */
-type Outcome = Refusal['kind'] | Fault['part'] | 'bug'
+type ReplyError = (
+  error: unknown,
+  to: {
+    readonly request: IncomingRequest
+    readonly reply: Reply
+    readonly requestId: string | undefined
+  },
+) => void
 
-interface ErrorReply {
-  readonly outcome: Outcome
-  readonly envelope: Envelope
+/** The only writer of refusals and faults. */
+export function createErrorReplies(refusals: RefusalEnvelopes, messages: Messages): ReplyError {
+  return (error, { request, reply, requestId }) => {
+    if (reply.headersSent) {
+      reply.destroy()
+      return
+    }
+
+    const envelope = envelopeOf(error, refusals)
+    const { status, code, message, isBare, challenge } = envelope
+    const { text: msg, headers } = messages.chosenBy(request.rawHeaders)[message]
+    const extra = [...headers]
+    if (error instanceof Refusal) extra.push(...detailHeaders(error.detail))
+    if (error instanceof Fault && retriedSoon.has(error.part)) extra.push('Retry-After', '1')
+    if (challenge !== undefined) extra.push('WWW-Authenticate', challenge)
+    if (!isSafeToReuse(request, envelope)) reply.shouldKeepAlive = false
+    replyJson(reply, status, isBare ? { code, msg } : { code, msg, requestId }, extra)
+  }
 }
 
 /** The only mapping from a thrown error to a response. */
-export function errorReply(error: unknown, refusals: RefusalEnvelopes): ErrorReply {
-  if (error instanceof Refusal) return { outcome: error.kind, envelope: refusals[error.kind] }
-  if (error instanceof Fault) return { outcome: error.part, envelope: faultEnvelopes[error.part] }
-  return { outcome: 'bug', envelope: bugEnvelope }
-}
-
-/** The only writer of refusals and faults. */
-export function replyError(
-  error: unknown,
-  { envelope }: ErrorReply,
-  {
-    request,
-    reply,
-    requestId,
-  }: {
-    request: IncomingRequest
-    reply: Reply
-    requestId: string | undefined
-  },
-): void {
-  if (reply.headersSent) {
-    reply.destroy()
-    return
-  }
-
-  const { status, code, msg } = envelope
-  // Specification, Errors: the body of a refusal has exactly `code` and `msg`.
-  const body = status === 200 ? { code, msg } : { code, msg, requestId }
-  const extra: string[] = []
-  if (error instanceof Refusal) extra.push(...detailHeaders(error.detail))
-  if (error instanceof Fault && retriedSoon.has(error.part)) extra.push('Retry-After', '1')
-  // RFC 9110 15.5.2: a real 401 must name a challenge.
-  if (status === 401) extra.push('WWW-Authenticate', 'Bearer')
-  if (!isSafeToReuse(request, status)) reply.shouldKeepAlive = false
-  replyJson(reply, status, body, extra)
+function envelopeOf(error: unknown, refusals: RefusalEnvelopes): Envelope {
+  if (error instanceof Refusal) return refusals[error.kind]
+  return error instanceof Fault ? faultEnvelopes[error.part] : bugEnvelope
 }
 
 /** These pass as soon as there are fewer concurrent requests. */
@@ -72,8 +62,8 @@ const unsafe: ReadonlySet<number> = new Set([400, 408, 413, 414, 417])
  * After a malformed request, the start of the next one is uncertain. To keep the connection after a
  * refused upload, we would have to read all of it.
  */
-function isSafeToReuse(request: IncomingRequest, status: number): boolean {
-  if (unsafe.has(status)) return false
+function isSafeToReuse(request: IncomingRequest, { status, isBare }: Envelope): boolean {
+  if (!isBare && unsafe.has(status)) return false
   if (request.complete) return true
   const length = request.headers['content-length']
   if (request.headers['expect'] !== undefined) return false

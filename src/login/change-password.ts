@@ -2,7 +2,8 @@ import { Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import { type JsonBody, readJsonFields } from './json-fields.ts'
 import type { PasswordHash } from './password-hash.ts'
-import { brokenPasswordRule, maxPasswordBytes } from './passwords/password-rules.ts'
+import { maxPasswordBytes } from './passwords/password-length.ts'
+import { brokenPasswordRule } from './passwords/password-rules.ts'
 import type { Throttle } from './throttle.ts'
 
 interface PasswordAttempt {

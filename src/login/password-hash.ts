@@ -1,7 +1,7 @@
 import bcrypt from 'bcrypt'
 import { Fault } from '../errors.ts'
 import { createHashingThreads } from './hashing-threads.ts'
-import { maxPasswordBytes } from './passwords/password-rules.ts'
+import { maxPasswordBytes } from './passwords/password-length.ts'
 
 /** The product family's cost; existing hashes keep theirs. */
 const cost = 10

@@ -1,6 +1,6 @@
 import type { Caller } from '../token/caller.ts'
 import type { LoginMethod } from './login-method.ts'
-import { maxPasswordBytes } from './passwords/password-rules.ts'
+import { maxPasswordBytes } from './passwords/password-length.ts'
 
 interface NameAndPassword {
   readonly username: string

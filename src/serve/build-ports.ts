@@ -7,6 +7,7 @@ import { createDrain } from '../http/port/drain.ts'
 import { createListeners } from '../http/port/listeners.ts'
 import { createOverload } from '../http/port/overload.ts'
 import { createPublicServer } from '../http/public-server.ts'
+import type { Messages } from '../messages/messages.ts'
 import { addCertificateMetrics } from '../metrics/certificate-metrics.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { createRequestMetrics } from '../metrics/request-metrics.ts'
@@ -24,12 +25,13 @@ interface PortParts {
   readonly tracing: Tracing | undefined
   readonly tls: Awaited<ReturnType<typeof openTls>>
   readonly tunnels: Tunnels
+  readonly messages: Messages
 }
 
 /** The public port and the forward-auth port. They take no connections until `open`. */
 export function buildPorts(options: ServeOptions, parts: PortParts, closing: Closing) {
   const { config, log } = options
-  const { gateway, registry, tracing, tls, tunnels } = parts
+  const { gateway, registry, tracing, tls, tunnels, messages } = parts
   const overload = createOverload(config.overload, log)
   closing.add(async () => overload.close())
   const metrics = createRequestMetrics(registry, {
@@ -39,13 +41,14 @@ export function buildPorts(options: ServeOptions, parts: PortParts, closing: Clo
   })
   const { faults, clients, proxies } = createClientPorts(options, registry)
   const { plainRequests } = config.application
-  const common = { log, metrics, overload, tracing, limits: config.limits, faults, plainRequests }
+  const { limits } = config
+  const common = { log, metrics, overload, tracing, limits, faults, plainRequests, messages }
   const publicServer = createPublicServer({
     ...common,
     clients,
     pass: gateway.pass,
     mark: gateway.mark,
-    refusals: refusalEnvelopes(config.refusals.notPermittedCode),
+    refusals: refusalEnvelopes(config.refusals),
     upgrades: config.upgrades.protocols,
     tls,
   })

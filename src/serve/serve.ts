@@ -3,6 +3,7 @@ import { modeFacts } from '../config/mode.ts'
 import { createCrossSite } from '../gateway/cross-site.ts'
 import { createTunnels } from '../gateway/exchange/tunnels.ts'
 import { createTokenCookie } from '../http/token-cookie.ts'
+import { createMessages } from '../messages/messages.ts'
 import { addPropagationMetric } from '../metrics/policy-metrics.ts'
 import { createMetricRegistry } from '../metrics/registry.ts'
 import { createLivePolicies } from '../policy/live.ts'
@@ -80,7 +81,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     lifetimeSeconds: mode.tokenLifetimeSeconds,
   })
   const crossSite = createCrossSite(config.cookie.trustedOrigins)
-  const identity = { tokens, keys: keys.current, cookie, crossSite, redis, registry }
+  const messages = createMessages(config.refusals, config.cors)
+  const identity = { tokens, keys: keys.current, cookie, crossSite, redis, registry, messages }
   const { captchaRequired } = mode
   const login = await buildLogin(options, { ...identity, captchaRequired }, closing)
   const { database, loginLog } = login
@@ -116,7 +118,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   )
 
   // The ports.
-  const ports = buildPorts(options, { gateway, registry, tracing, tls, tunnels }, closing)
+  const ports = buildPorts(options, { gateway, registry, tracing, tls, tunnels, messages }, closing)
   const ops = buildOps(options, mode, {
     ...ports,
     registry,

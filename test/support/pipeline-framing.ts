@@ -13,6 +13,7 @@ import { createOverload } from '../../src/http/port/overload.ts'
 import { createPublicServer } from '../../src/http/public-server.ts'
 import { createUpgradeFinder } from '../../src/http/upgrades.ts'
 import { createLog } from '../../src/log/log.ts'
+import { createMessages } from '../../src/messages/messages.ts'
 import { createConnectionMetrics } from '../../src/metrics/connection-metrics.ts'
 import { createMetricRegistry } from '../../src/metrics/registry.ts'
 import { createRequestMetrics } from '../../src/metrics/request-metrics.ts'
@@ -173,7 +174,8 @@ async function startReader(plainRequests: boolean) {
     overload,
     plainRequests,
     tracing: undefined,
-    refusals: refusalEnvelopes(403),
+    refusals: refusalEnvelopes({ status: 'envelope', notPermittedCode: 403 }),
+    messages: createMessages({ language: 'en', messages: {} }, { origins: [] }),
     metrics: createRequestMetrics(registry, { outcomes, limitedRoutes: [], upstreams: [] }),
     pass(arrival, reply) {
       const port = reply.socket?.remotePort ?? 0

@@ -1,4 +1,5 @@
-import { brokenPasswordRule, passwordRules } from '../../login/passwords/password-rules.ts'
+import { brokenPasswordRule } from '../../login/passwords/password-rules.ts'
+import { english } from '../../messages/english.ts'
 
 /** Characters that the column holds, and bytes that login accepts. */
 const longestName = { characters: 64, bytes: 128 }
@@ -6,7 +7,7 @@ const longestName = { characters: 64, bytes: 128 }
 /** Why this text cannot be the password of that user, if so. */
 export function passwordProblem(text: string, username: string): string | undefined {
   const rule = brokenPasswordRule(text, { username })
-  return rule === undefined ? undefined : passwordRules[rule]
+  return rule === undefined ? undefined : english[rule]
 }
 
 /** Why this text cannot be the name of a new account, if so. */

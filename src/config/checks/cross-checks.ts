@@ -7,6 +7,7 @@ import { checkCors, originProblem } from './cors.ts'
 import { checkIssuers } from './issuers.ts'
 import { checkListeners } from './listeners.ts'
 import { checkForwardAuth, checkProxies } from './proxies.ts'
+import { checkRefusals } from './refusals.ts'
 import { checkEndpoints, checkRoutes } from './routes.ts'
 import { MASK, secretWeakness } from './secret-strength.ts'
 import { missingSharedStores } from './shared-stores.ts'
@@ -40,6 +41,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkListeners(draft, report)
   checkRoutes(draft, report)
   checkEndpoints(draft, report)
+  checkRefusals(draft, report)
 }
 
 function checkSecret({ application, jwt }: Draft, report: Report): void {

@@ -29,6 +29,10 @@ export const PROTOCOL = '^[a-z0-9][a-z0-9./-]{0,31}$'
 export const REQUEST_TARGET = '^/[!-~]*$'
 export const ALPHANUMERIC = '^[0-9A-Za-z]+$'
 export const PRINTABLE = '^[!-~]+$'
+/** A language tag (RFC 5646) without extensions. */
+export const LANGUAGE_TAG = '^[A-Za-z]{2,8}(-[0-9A-Za-z]{2,8}){0,3}$'
+/** The kind of a refusal or a fault. */
+export const MESSAGE_KIND = '^[a-z][a-z-]{0,40}$'
 export const NOT_BLANK = '\\S'
 
 const forms: Readonly<Record<string, string>> = {
@@ -49,6 +53,8 @@ const forms: Readonly<Record<string, string>> = {
   [REQUEST_TARGET]: 'a path that starts with /, without spaces',
   [ALPHANUMERIC]: 'letters and digits',
   [PRINTABLE]: 'printable ASCII characters without spaces',
+  [LANGUAGE_TAG]: 'a language tag such as zh, en or pt-BR',
+  [MESSAGE_KIND]: 'a kind of message such as token-missing: docs/refusals.md lists them',
   [NOT_BLANK]: 'text with at least one visible character',
 }
 

@@ -27,6 +27,7 @@ import {
 import { loginSettings } from './login.ts'
 import { loggerSettings, tracingSettings } from './observability.ts'
 import { UPSTREAM_NAME } from './patterns.ts'
+import { refusalsSettings } from './refusals.ts'
 import { endpoint, section } from './setting-builders.ts'
 import { policySettings, redisSettings } from './stores.ts'
 import { upstream } from './upstream.ts'
@@ -53,13 +54,7 @@ export const configSchema = section('Configuration of Postern.', {
   database: databaseSettings,
   captcha: captchaSettings,
   login: loginSettings,
-  refusals: section('Responses to refused requests.', {
-    notPermittedCode: Type.Enum([401, 403], {
-      default: 401,
-      description:
-        'Value of code in the body when the role lacks permission. The HTTP status is 200 either way.',
-    }),
-  }),
+  refusals: refusalsSettings,
   redis: redisSettings,
   policy: policySettings,
   revocation: revocationSettings,

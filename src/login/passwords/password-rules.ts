@@ -1,8 +1,5 @@
 import { commonPasswords } from './common-passwords.ts'
-
-/** bcrypt reads 72 bytes and ignores the rest, so a longer password would equal its own prefix. */
-export const maxPasswordBytes = 72
-const minPasswordBytes = 8
+import { maxPasswordBytes, minPasswordBytes } from './password-length.ts'
 
 /** A rule that a new password breaks. */
 type PasswordRule =
@@ -11,17 +8,6 @@ type PasswordRule =
   | 'password-common'
   | 'password-name'
   | 'password-unchanged'
-
-/** What each rule demands, for users of the endpoint and of the commands. */
-export const passwordRules: Readonly<Record<PasswordRule, string>> = {
-  'password-length': `the password must have ${minPasswordBytes} to ${maxPasswordBytes} bytes`,
-  'password-text': 'the password must be one line of valid UTF-8 text',
-  'password-common':
-    'the password is too common, or a common word followed by digits or punctuation: choose another',
-  'password-name':
-    'the password is the user name, alone or followed by digits or punctuation: choose another',
-  'password-unchanged': 'the new password equals the old one: choose another',
-}
 
 interface Owner {
   readonly username: string

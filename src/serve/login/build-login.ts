@@ -12,6 +12,7 @@ import { createLogin } from '../../login/login.ts'
 import { createLoginLog, type LoginLog, noLoginLog, onlyRecorded } from '../../login/login-log.ts'
 import { createPasswordHash } from '../../login/password-hash.ts'
 import { type Counters, createThrottle } from '../../login/throttle.ts'
+import type { Messages } from '../../messages/messages.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
 import { createOwnPasswords } from '../../stores/accounts/own-password.ts'
@@ -47,6 +48,7 @@ export async function buildLogin(
     captchaRequired: boolean
     cookie: TokenCookie
     crossSite: FindCrossSite
+    messages: Messages
   },
   closing: Closing,
 ) {
@@ -136,6 +138,7 @@ export async function buildLogin(
       record: loginLog.record,
       cookie: facts.cookie,
       crossSite: facts.crossSite,
+      messages: facts.messages,
     })
 
   return { responsesWith, seeded, database, loginLog, sessions }

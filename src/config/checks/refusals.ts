@@ -1,0 +1,35 @@
+import { catalogs } from '../../messages/catalogs.ts'
+import { didYouMean } from '../../suggest.ts'
+import { subject } from '../reading/quote.ts'
+import type { Report } from '../reading/report.ts'
+import type { Draft } from '../schema/schema.ts'
+
+const kinds = Object.keys(catalogs.en)
+
+/** Own texts are for kinds and languages that exist: a misspelled one would never be shown. */
+export function checkRefusals({ refusals }: Draft, report: Report): void {
+  const tags = new Map(Object.keys(catalogs).map((tag) => [tag, tag]))
+  const own = new Map<string, string>()
+  for (const [tag, texts] of Object.entries(refusals?.messages ?? {})) {
+    const at = `refusals.messages.${tag}`
+    const before = own.get(tag.toLowerCase())
+    if (before !== undefined) report.problem(at, `${at} is the same language as ${before}`)
+    own.set(tag.toLowerCase(), tag)
+    tags.set(tag.toLowerCase(), tag)
+    for (const kind of Object.keys(texts ?? {})) {
+      if (kinds.includes(kind)) continue
+      const hint = didYouMean(kind, kinds) || '; docs/refusals.md lists them all'
+      report.problem(`${at}.${kind}`, `${at}: ${subject(kind)} is not a kind of message${hint}`)
+    }
+  }
+
+  const at = 'refusals.language'
+  const language = refusals?.language
+  if (language === undefined || report.hasProblem(at) || tags.has(language.toLowerCase())) return
+  const known = [...tags.values()]
+  const hint = didYouMean(language, known) || '; add its texts under refusals.messages'
+  report.problem(
+    at,
+    `${at}: ${subject(language)} has no texts (languages: ${known.join(', ')})${hint}`,
+  )
+}

@@ -1,0 +1,34 @@
+import { Type } from 'typebox'
+import { LANGUAGE_TAG, MESSAGE_KIND, NOT_BLANK } from './patterns.ts'
+import { section, text } from './setting-builders.ts'
+
+const ownTexts = Type.Record(
+  Type.String({ pattern: MESSAGE_KIND }),
+  Type.String({ minLength: 1, maxLength: 500, pattern: NOT_BLANK }),
+  { additionalProperties: false, description: 'Own texts in this language, by kind of message.' },
+)
+
+export const refusalsSettings = section('Responses to refused requests.', {
+  notPermittedCode: Type.Enum([401, 403], {
+    default: 401,
+    description:
+      'Value of code in the body when the role lacks permission. The HTTP status does not depend on it.',
+  }),
+  status: Type.Enum(['envelope', 'real'], {
+    default: 'envelope',
+    description:
+      'HTTP status of refusals: envelope (200, the code is in the body) or real (401 with WWW-Authenticate, 403, 429, 400). The body is the same.',
+  }),
+  language: text(
+    'en',
+    'Language of messages for clients whose Accept-Language names none that Postern has: en, zh or a language of refusals.messages.',
+    LANGUAGE_TAG,
+  ),
+  messages: Type.Record(Type.String({ pattern: LANGUAGE_TAG }), ownTexts, {
+    additionalProperties: false,
+    default: {},
+    maxProperties: 50,
+    description:
+      'Own texts by language tag (en, zh, de, pt-BR). They replace the shipped ones; a text that a language lacks comes from its parent (zh for zh-TW), then from refusals.language.',
+  }),
+})

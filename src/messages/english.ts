@@ -1,0 +1,86 @@
+import { maxPasswordBytes, minPasswordBytes } from '../login/passwords/password-length.ts'
+import type { Texts } from './texts.ts'
+
+export const english: Texts = {
+  // Tokens and permission.
+  'token-missing': 'please log in',
+  'token-invalid': 'please log in again',
+  'token-expired': 'please log in again',
+  'token-too-long-lived': 'please log in again',
+  'token-revoked': 'please log in again',
+  'cross-site-cookie': 'please log in again',
+  'cross-site': 'not from another site',
+  'origin-not-allowed': 'this origin may not call',
+  'not-permitted': 'you have no permission for this operation',
+  'too-many-requests': 'too many requests, try again later',
+
+  // Login.
+  'bad-login-request': 'username, password, uuid and code are needed, as JSON',
+  'wrong-captcha': 'wrong captcha',
+  'wrong-credentials': 'incorrect username or password',
+  'no-such-provider': 'no such login provider',
+  'login-expired': 'this login is no longer valid, start again',
+  'provider-refused': 'the identity provider did not confirm the login',
+  'no-account': 'you have no account here, ask an administrator',
+  'account-disabled': 'your account is disabled, ask an administrator',
+  'no-role': 'none of your groups has a role here, ask an administrator',
+  'otp-needed': 'a one-time code is needed',
+  'wrong-otp': 'wrong one-time code',
+  'otp-not-enrolled': 'your role needs one-time codes, ask an administrator',
+  'bad-logout-token': 'the logout token is not valid',
+  'logged-out': 'logged out',
+  'logged-out-here': 'logged out here; other gateways could not be told yet',
+
+  // Own account.
+  'bad-password-request': 'oldPassword and newPassword are needed, as JSON',
+  'wrong-password': 'the old password is wrong',
+  'no-password': 'only users who log in here have a password',
+  'password-length': `the password must have ${minPasswordBytes} to ${maxPasswordBytes} bytes`,
+  'password-text': 'the password must be one line of valid UTF-8 text',
+  'password-common':
+    'the password is too common, or a common word followed by digits or punctuation: choose another',
+  'password-name':
+    'the password is the user name, alone or followed by digits or punctuation: choose another',
+  'password-unchanged': 'the new password equals the old one: choose another',
+  'password-changed': 'password changed',
+  'password-changed-here': 'password changed; other gateways could not be told yet',
+  'no-profile': 'only users with an account here have a profile',
+
+  // Requests that no client should send.
+  'ambiguous-path': 'the path can be read in more than one way',
+  'target-too-long': 'the address is too long',
+  'bad-request': 'malformed request',
+  'no-such-endpoint': 'not found',
+  'no-such-route': 'not found',
+  'method-not-allowed': 'method not allowed',
+  'expectation-failed': 'expectation not supported',
+  'body-too-large': 'the body is too large',
+  'body-too-slow': 'the body came too slowly',
+  'unexpected-body': 'this method takes no body here',
+
+  // Faults.
+  port: 'temporarily unavailable',
+  overloaded: 'too much to do, try again later',
+  workers: 'temporarily unavailable',
+  redis: 'temporarily unavailable, try again later',
+  database: 'temporarily unavailable',
+  policies: 'temporarily unavailable',
+  revocations: 'temporarily unavailable',
+  'password-check': 'temporarily unavailable',
+  certificate: 'temporarily unavailable',
+  keys: 'temporarily unavailable',
+  issuer: 'temporarily unavailable, try again later',
+  'identity-provider': 'the identity provider is not available, try again later',
+  directory: 'the directory is not available, try again later',
+  'login-module': 'this login is not available, try again later',
+  'second-factor': 'one-time codes cannot be checked, try again later',
+  clock: 'temporarily unavailable',
+  'upstream-unreachable': 'the service cannot be reached',
+  'upstream-untrusted': 'the service cannot be reached',
+  'upstream-broken': 'the service gave no usable answer',
+  'upstream-timeout': 'the service did not answer in time',
+  'upstream-busy': 'the service is busy',
+  'upstream-share': 'too many requests at a time, try again later',
+  'upstream-failing': 'the service is not available',
+  bug: 'internal error',
+}

@@ -193,6 +193,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'stores/sessions': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'token'],
   'stores/audit': ['stores', 'stores/database', 'stores/feed'],
   'stores/accounts': ['stores', 'stores/audit', 'stores/database', 'login', 'data-scope.ts'],
+  // People whom another system vouches for.
+  'stores/identities': ['stores/accounts', 'stores/audit', 'stores/database', 'login', 'token'],
   'stores/services': ['stores/accounts', 'stores/audit', 'stores/database', 'token'],
   'stores/login-log': ['stores', 'stores/redis', 'stores/database', 'stores/feed', 'login'],
   'stores/usage': [

@@ -84,7 +84,9 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const messages = createMessages(config.refusals, config.cors)
   const identity = { tokens, keys: keys.current, cookie, crossSite, redis, registry, messages }
   const { captchaRequired } = mode
-  const login = await buildLogin(options, { ...identity, captchaRequired }, closing)
+  const revokeTokensOf = (userId: string) => feed.revokeUser(userRevocation(userId, mode))
+  const loginFacts = { ...identity, captchaRequired, revokeTokensOf }
+  const login = await buildLogin(options, loginFacts, closing)
   const { database, loginLog } = login
   openMoveCopies(options, { policies, redis, database, trust }, closing)
   openAudit(options, { database, keys, policies, registry }, closing)

@@ -1,4 +1,5 @@
 import { createPasswordHash } from '../../login/password-hash.ts'
+import { nameProblem } from '../../stores/accounts/account-name.ts'
 import { randomPassword } from '../../stores/accounts/random-password.ts'
 import type { Run } from '../command.ts'
 import { accountSettings, withDatabase } from '../configured-database.ts'
@@ -18,7 +19,7 @@ import type {
 } from './specs.ts'
 import { type Change, changeAccount } from './user-change.ts'
 import { confirmDeletion } from './user-deletion.ts'
-import { nameProblem, passwordProblem } from './user-password.ts'
+import { passwordProblem } from './user-password.ts'
 
 export const userAdd: Run<typeof addSpec> = async ({ arguments: [name], options }, io) => {
   const password = await passwordFor(options, io)

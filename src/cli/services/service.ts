@@ -1,7 +1,7 @@
+import { nameProblem } from '../../stores/accounts/account-name.ts'
 import { seedRoles } from '../../stores/accounts/seed.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { createServiceChanges } from '../../stores/services/service-changes.ts'
-import { nameProblem } from '../accounts/user-password.ts'
 import { type Run, UsageError } from '../command.ts'
 import { type AccountSettings, accountSettings, withDatabase } from '../configured-database.ts'
 import { decline } from '../declined.ts'

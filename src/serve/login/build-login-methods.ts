@@ -1,8 +1,10 @@
+import type { LinkedAccounts } from '../../login/linked-account.ts'
 import type { FindLoginMethod, LoginMethod } from '../../login/login-method.ts'
 import { createPasswordCredentials } from '../../login/password-credentials.ts'
 import type { PasswordHash } from '../../login/password-hash.ts'
 import { createPasswordMethod, type VerifyPassword } from '../../login/password-method.ts'
 import type { Accounts } from '../../stores/accounts/accounts.ts'
+import type { UsedOnce } from '../../stores/identities/used-once.ts'
 
 /** Every configured way to log in. The default is name and password. */
 export function buildLoginMethods({
@@ -13,6 +15,10 @@ export function buildLoginMethods({
   readonly accounts: Accounts
   readonly passwordHash: PasswordHash
   readonly verifyPassword?: VerifyPassword | undefined
+  /** For methods whose users another system vouches for. */
+  readonly linkedAccounts: LinkedAccounts
+  /** For what a login may present once. */
+  readonly usedOnce: UsedOnce
 }): FindLoginMethod {
   const standard = createPasswordMethod(verifyPassword)
   const methods: readonly LoginMethod[] = [standard]

@@ -18,6 +18,8 @@ import { createAccounts } from '../../stores/accounts/accounts.ts'
 import { createOwnPasswords } from '../../stores/accounts/own-password.ts'
 import { seedAccounts } from '../../stores/accounts/seed.ts'
 import { type Database, openDatabase } from '../../stores/database/database.ts'
+import { createLinkedAccounts } from '../../stores/identities/linked-accounts.ts'
+import { createUsedOnce } from '../../stores/identities/used-once.ts'
 import type { OpenKeys } from '../../stores/keys/key-feed.ts'
 import { createDatabaseLockouts } from '../../stores/limits/database-lockouts.ts'
 import { createMemoryCaptchas } from '../../stores/limits/memory-captchas.ts'
@@ -49,6 +51,8 @@ export async function buildLogin(
     cookie: TokenCookie
     crossSite: FindCrossSite
     messages: Messages
+    /** Revokes every token of a user issued until now. Does not throw. */
+    revokeTokensOf: (userId: string) => Promise<unknown>
   },
   closing: Closing,
 ) {
@@ -111,7 +115,13 @@ export async function buildLogin(
   const sessions = openSessions({ config, log, now }, { ...facts, database }, closing)
   const login = createLogin({
     throttle,
-    findMethod: buildLoginMethods({ accounts, passwordHash, verifyPassword }),
+    findMethod: buildLoginMethods({
+      accounts,
+      passwordHash,
+      verifyPassword,
+      linkedAccounts: createLinkedAccounts(database, { ...facts, now, timeoutMs }),
+      usedOnce: createUsedOnce(database, { now: () => now() * 1000, timeoutMs }),
+    }),
     checkCaptcha: facts.captchaRequired
       ? ({ uuid, code }) => captchas.check(uuid, code)
       : undefined,

@@ -2,10 +2,11 @@ import { sql } from 'kysely'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { deletedMark } from '../database/soft-delete.ts'
+import type { TableShapes } from '../database/table-shapes.ts'
 import { type Changed, editAccounts, type Target, type Unchanged } from './account-edit.ts'
 import { insertAccount, isTaken, liveRoleId, type NewAccount } from './account-insert.ts'
 import { status } from './account-queries.ts'
-import { underAccountsLock } from './accounts-lock.ts'
+import { type Inside, underAccountsLock } from './accounts-lock.ts'
 import { adminKey } from './last-admin.ts'
 
 /**
@@ -48,17 +49,7 @@ export function createAccountChanges(database: Database, actor: Actor): AccountC
         set: { password },
       })),
     setRole: (username, role, force) =>
-      editAccounts(database, every(username), async (inside, { roles }) => {
-        const roleId = await liveRoleId(inside, roles, role)
-        if (roleId === undefined) return 'no-such-role'
-        return {
-          action: 'user.role',
-          set: { role_id: roleId },
-          ...{ endsAdmin: role !== adminKey, force },
-          before: ({ roleKey }: Target) => ({ role: roleKey }),
-          after: { role },
-        }
-      }),
+      editAccounts(database, every(username), toRole(role, force)),
     setEnabled: (username, enabled, force) =>
       editAccounts(database, every(username), async () => ({
         action: enabled ? 'user.enable' : 'user.disable',
@@ -86,5 +77,20 @@ export function createAccountChanges(database: Database, actor: Actor): AccountC
         ...{ endsAdmin: true, force },
         before: ({ userId, roleKey, enabled }) => ({ userId, role: roleKey, enabled }),
       })),
+  }
+}
+
+/** The edit that gives accounts another role, if that exists. */
+export function toRole(role: string, force = false) {
+  return async (inside: Inside, { roles }: TableShapes) => {
+    const roleId = await liveRoleId(inside, roles, role)
+    if (roleId === undefined) return 'no-such-role'
+    return {
+      action: 'user.role',
+      set: { role_id: roleId },
+      ...{ endsAdmin: role !== adminKey, force },
+      before: ({ roleKey }: Target) => ({ role: roleKey }),
+      after: { role },
+    } as const
   }
 }

@@ -24,11 +24,16 @@ export type Unchanged =
   /** No enabled account with role `admin` would be left. */
   | 'last-admin'
 
-/** Old databases can hold a name twice: all accounts of a name, or the one that login would choose. */
+/**
+ * Old databases can hold a name twice: all accounts of a name, the one that login would choose, or the
+ * one with this ID.
+ */
 interface Whose {
   readonly username: string
-  readonly which: 'all' | 'chosen'
+  readonly which: 'all' | 'chosen' | { readonly userId: string }
 }
+
+type Prepare = (inside: Inside, shapes: TableShapes) => Promise<Edit | Unchanged>
 
 export interface Target {
   readonly userId: string
@@ -48,32 +53,38 @@ interface Edit {
 }
 
 /** Changes accounts and appends their audit rows, in one transaction. */
-export async function editAccounts(
+export function editAccounts(
   database: Database,
-  { actor, username, which }: Whose & { readonly actor: Actor },
-  prepare: (inside: Inside, shapes: TableShapes) => Promise<Edit | Unchanged>,
+  whose: Whose & { readonly actor: Actor },
+  prepare: Prepare,
 ): Promise<Changed | Unchanged> {
-  // No account has a name that no column can hold; the server would report an error.
-  if (!isStorable(username)) return 'no-such-user'
-  return underAccountsLock(database, async (inside, shapes) => {
-    const targets = await targetsOf(inside, shapes, { username, which })
-    if (typeof targets === 'string') return targets
-    const userIds = targets.map(({ userId }) => userId)
-    const edit = await prepare(inside, shapes)
-    if (typeof edit === 'string') return edit
-    const { action, set, before, after, endsAdmin = false, force = false } = edit
-    if (endsAdmin && !force && (await areLastAdmins(inside, shapes, userIds))) return 'last-admin'
+  return underAccountsLock(database, (inside, shapes) => editInside(inside, shapes, whose, prepare))
+}
 
-    await inside
-      .updateTable('sys_user')
-      .set({ ...set, updated_at: sql`now()` })
-      .where('user_id', 'in', userIds)
-      .execute()
-    const row = { actor, action, subject: username, after }
-    const rows = targets.map((target) => ({ ...row, before: before?.(target) }))
-    await appendAudit(inside, shapes, rows)
-    return { userIds }
-  })
+/** The same in a transaction that holds the accounts lock. */
+export async function editInside(
+  inside: Inside,
+  shapes: TableShapes,
+  { actor, username, which }: Whose & { readonly actor: Actor },
+  prepare: Prepare,
+): Promise<Changed | Unchanged> {
+  const targets = await targetsOf(inside, shapes, { username, which })
+  if (typeof targets === 'string') return targets
+  const userIds = targets.map(({ userId }) => userId)
+  const edit = await prepare(inside, shapes)
+  if (typeof edit === 'string') return edit
+  const { action, set, before, after, endsAdmin = false, force = false } = edit
+  if (endsAdmin && !force && (await areLastAdmins(inside, shapes, userIds))) return 'last-admin'
+
+  await inside
+    .updateTable('sys_user')
+    .set({ ...set, updated_at: sql`now()` })
+    .where('user_id', 'in', userIds)
+    .execute()
+  const row = { actor, action, subject: username, after }
+  const rows = targets.map((target) => ({ ...row, before: before?.(target) }))
+  await appendAudit(inside, shapes, rows)
+  return { userIds }
 }
 
 async function targetsOf(
@@ -81,10 +92,11 @@ async function targetsOf(
   shapes: TableShapes,
   { username, which }: Whose,
 ): Promise<readonly Target[] | Unchanged> {
-  const accounts =
-    which === 'chosen'
-      ? accountOf(inside, shapes, username)
-      : liveAccounts(inside, shapes).where('u.username', '=', username).orderBy('u.user_id')
+  // No account has a name that no column can hold; the server would report an error.
+  if (!isStorable(username)) return 'no-such-user'
+  const named = liveAccounts(inside, shapes).where('u.username', '=', username).orderBy('u.user_id')
+  const one = which === 'chosen' ? accountOf(inside, shapes, username) : named
+  const accounts = typeof which === 'string' ? one : named.where('u.user_id', '=', which.userId)
   const rows = await accounts
     .select(['u.status', 'r.role_key'])
     .select(sql<string>`u.user_id::text`.as('userId'))

@@ -11,6 +11,9 @@ export interface NewAccount {
   readonly passwordHash: string
   /** Absent: it may log in. */
   readonly enabled?: boolean
+  /** Absent: the user name. */
+  readonly nickName?: string | undefined
+  readonly email?: string | undefined
 }
 
 interface NewRole {
@@ -24,22 +27,24 @@ interface NewRole {
 export async function insertAccount(
   inside: Transaction<Schema>,
   { users, roles }: TableShapes,
-  { username, roleKey, passwordHash, enabled: open = true }: NewAccount,
+  account: NewAccount,
 ): Promise<{ readonly userId: string } | 'name-taken' | 'no-such-role'> {
+  const { username, roleKey, passwordHash, enabled: open = true } = account
+  const { nickName = username, email = '' } = account
   await lockAccounts(inside)
   const roleId = await liveRoleId(inside, roles, roleKey)
   if (roleId === undefined) return 'no-such-role'
 
   if (await isTaken(inside, users, username)) return 'name-taken'
 
-  const described = { phone: '', avatar: '', sex: '', email: '', remark: '' }
+  const described = { phone: '', avatar: '', sex: '', email, remark: '' }
   const placed = {
     role_id: roleId,
     dept_id: '0',
     post_id: '0',
     status: open ? status.enabled : status.disabled,
   }
-  const named = { username, nick_name: username, password: passwordHash }
+  const named = { username, nick_name: nickName, password: passwordHash }
   return inside
     .insertInto('sys_user')
     .values({ ...named, ...placed, ...described, ...fresh(users) })

@@ -108,9 +108,10 @@ const optionalTables = {
     create index postern_login_lockout_until on postern_login_lockout (until_ms);`,
   postern_identity: `
     create table postern_identity (
-      provider varchar(64) not null, subject varchar(255) not null, user_id bigint not null,
+      issuer varchar(255) not null, subject varchar(255) not null,
+      provider varchar(64) not null, user_id bigint not null,
       linked_by varchar(128) not null, linked_at timestamptz not null default now(),
-      seen_ms bigint, primary key (provider, subject));
+      seen_ms bigint, primary key (issuer, subject));
     create index postern_identity_user on postern_identity (user_id);`,
   postern_provider_session: `
     create table postern_provider_session (

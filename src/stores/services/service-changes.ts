@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import { sql, type Transaction } from 'kysely'
 import { insertAccount, liveRoleId } from '../accounts/account-insert.ts'
 import { isService, liveAccounts } from '../accounts/account-queries.ts'
 import { underAccountsLock } from '../accounts/accounts-lock.ts'
+import { unusablePassword } from '../accounts/unusable-password.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import type { Schema } from '../database/schema.ts'
@@ -47,7 +47,12 @@ export function createServiceChanges(database: Database, actor: Actor): ServiceC
   return {
     add: ({ name, roleKey, note }) =>
       change(async (inside, shapes) => {
-        const account = { username: name, roleKey, passwordHash: unusable(), enabled: false }
+        const account = {
+          username: name,
+          roleKey,
+          passwordHash: unusablePassword(),
+          enabled: false,
+        }
         const added = await insertAccount(inside, shapes, account)
         if (typeof added === 'string') return added
         const { userId } = added
@@ -113,9 +118,4 @@ async function update(
   await sql`update postern_service_token
     set revoked_ms = (extract(epoch from clock_timestamp()) * 1000)::bigint
     where user_id = ${userId}::bigint and revoked_ms is null`.execute(inside)
-}
-
-/** Not a hash, so no password matches. Random, should another product hash it. */
-function unusable(): string {
-  return `!${randomBytes(24).toString('base64url')}`
 }

@@ -1,0 +1,40 @@
+import type { Verified } from './login-method.ts'
+
+/** A person as another system vouches for them: an identity provider, a directory, a login module. */
+export interface Identity {
+  /** The name of the login method, as configured. */
+  readonly provider: string
+  /**
+   * Who vouches for the subject: the issuer of an ID token. Absent: the provider's name. Links belong to
+   * it, so a provider name that is given to another issuer opens none of the old accounts.
+   */
+  readonly issuer?: string | undefined
+  /** What never changes and is never given to another person there. */
+  readonly subject: string
+  readonly username: string
+  readonly displayName?: string | undefined
+  readonly email?: string | undefined
+  /** The role that the groups of this person map to. Absent: the account keeps its own. */
+  readonly roleKey?: string | undefined
+}
+
+/** What a login of another system's user may change here. */
+export interface LinkRules {
+  /** Creates an account at the first login. That needs a `roleKey`. */
+  readonly create: boolean
+  /** Links an existing account of exactly this name at the first login. Never one with role `admin`. */
+  readonly linkByUsername: boolean
+  /** Gives the account the role `roleKey` at every login. Otherwise only new accounts get it. */
+  readonly syncRole: boolean
+}
+
+/** Accounts of people that another system vouches for. */
+export interface LinkedAccounts {
+  /**
+   * The account of this person, after the changes that the rules allow. Throws the Refusal `no-account`,
+   * `account-disabled` or `no-role`, and a Fault when it cannot decide.
+   */
+  signIn(identity: Identity, rules: LinkRules): Promise<Verified>
+  /** Whether the account that this name selects has a password here and no link to `issuer`. */
+  isLocal(username: string, issuer: string): Promise<boolean>
+}

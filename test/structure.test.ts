@@ -361,7 +361,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'data-scope.ts',
   ],
   // Accounts of programs, and their tokens.
-  'cli/services': ['cli', 'cli/tokens', 'cli/accounts', 'stores/', 'token', 'suggest.ts'],
+  'cli/services': ['cli', 'cli/tokens', 'stores/', 'token', 'suggest.ts'],
   'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
   'cli/config': [
     'cli',

@@ -381,6 +381,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'serve/options.ts',
     'serve/records',
     'closing.ts',
+    'config/schema',
     'gateway',
     'http',
     'log',

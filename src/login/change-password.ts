@@ -19,6 +19,8 @@ export interface OwnAccount {
   readonly userId: string
   readonly username: string
   readonly passwordHash: string
+  /** Whether it has one here: that of a person of another system may be there only. */
+  readonly hasPassword: boolean
   readonly enabled: boolean
 }
 
@@ -32,6 +34,8 @@ export interface PasswordChange {
 
 interface ChangePasswordParts {
   readonly throttle: Throttle
+  /** Whether passwords of accounts log in at all. */
+  readonly local: boolean
   readonly findAccount: (userId: string) => Promise<OwnAccount | undefined>
   readonly passwordHash: Pick<PasswordHash, 'verify' | 'hash'>
   /** Whether it was replaced. Records the change in the same transaction. */
@@ -53,10 +57,11 @@ export function createChangePassword(parts: ChangePasswordParts) {
     await throttle.address({ address, foreign })
     const { oldPassword, newPassword } = bindPasswordRequest(body)
 
-    if (token?.kind !== 'user') throw new Refusal('no-password')
+    if (token?.kind !== 'user' || !parts.local) throw new Refusal('no-password')
     const account = await parts.findAccount(token.caller.userId)
     // The account was deleted after the token was issued.
     if (account === undefined) throw new Refusal('token-revoked', { reason: 'no such user' })
+    if (!account.hasPassword) throw new Refusal('no-password')
 
     // Before the old password: what cannot be stored costs no attempt and no hashing.
     const { username } = account

@@ -10,6 +10,14 @@ export interface Account {
 
 type FindAccount = (username: string) => Promise<Account | undefined>
 
+/** Refuses every name and password, in the time that a wrong password takes. */
+export function createNoPasswords(passwordHash: PasswordHash): VerifyPassword {
+  return async ({ password }) => {
+    await passwordHash.verifyDummy(password)
+    return undefined
+  }
+}
+
 /**
  * User name and password. An unknown name, a disabled account and a wrong password get the same answer
  * in the same time, so that attackers cannot enumerate names.

@@ -6,7 +6,8 @@ import type { VerifiedToken } from '../../src/token/tokens.ts'
 type Parts = Parameters<typeof createChangePassword>[0]
 
 const account: OwnAccount = {
-  ...{ userId: '7', username: 'alice', passwordHash: 'hash of old words', enabled: true },
+  ...{ userId: '7', username: 'alice', passwordHash: 'hash of old words' },
+  ...{ hasPassword: true, enabled: true },
 }
 const caller = { userId: '7', roleId: '1', roleKey: 'x', roleName: '', username: 'alice' }
 const token: VerifiedToken = {
@@ -31,6 +32,7 @@ function attempt(changes: Partial<Parts> = {}, sent: unknown = fields, of: objec
       captcha: note('captcha', undefined),
       password: note('limit by account', guess),
     },
+    local: true,
     findAccount: note('read', account),
     passwordHash: {
       verify: async (password, hash, enabled) => {
@@ -85,6 +87,17 @@ describe('a change of password', () => {
     expect(found.answer).toBe(kind)
     expect(found.steps.length).toBe(typeof steps === 'number' ? steps : steps.length)
     expect(found.steps).not.toContain('right')
+  })
+
+  test('of an account that has a password elsewhere only counts as no guess', async () => {
+    const findAccount = async () => ({ ...account, passwordHash: '!x', hasPassword: false })
+
+    expect(await attempt({ findAccount })).toMatchObject({
+      ...{ answer: 'no-password', steps: ['limit by address'] },
+    })
+    expect(await attempt({ local: false })).toMatchObject({
+      ...{ answer: 'no-password', steps: ['limit by address'] },
+    })
   })
 
   test('of a disabled account is refused as a wrong password', async () => {

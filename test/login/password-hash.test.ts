@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { Fault } from '../../src/errors.ts'
-import { createPasswordCredentials } from '../../src/login/password-credentials.ts'
+import {
+  createNoPasswords,
+  createPasswordCredentials,
+} from '../../src/login/password-credentials.ts'
 import { createPasswordHash, missingCosts } from '../../src/login/password-hash.ts'
+import { unusablePassword } from '../../src/stores/accounts/unusable-password.ts'
 
 const limits = { concurrency: 2, queue: 64 }
 const passwords = createPasswordHash(limits)
@@ -147,6 +151,11 @@ describe('credentials by name and password', () => {
       { caller, passwordHash: familyHash, enabled: false },
       { verify: 1, verifyDummy: 0 },
     ],
+    [
+      'an account that has a password elsewhere only',
+      { caller, passwordHash: unusablePassword(), enabled: true },
+      { verify: 1, verifyDummy: 0 },
+    ],
   ])('hash once for %s, and say the same', async (_, account, expected) => {
     const { hash, counts } = counting()
     const verifyPassword = createPasswordCredentials(async () => account, hash)
@@ -156,6 +165,13 @@ describe('credentials by name and password', () => {
 
     expect(outcome).toBeUndefined()
     expect(counts).toEqual(expected)
+  })
+
+  test('hash once where no password logs in', async () => {
+    const { hash, counts } = counting()
+
+    expect(await createNoPasswords(hash)({ username: 'ann', password: '123456' })).toBeUndefined()
+    expect(counts).toEqual({ verify: 0, verifyDummy: 1 })
   })
 
   test('give the account of the right password', async () => {

@@ -182,6 +182,7 @@ describe('a file that cannot be used', () => {
   const target = (text: string) => `upstreams: { a: { targets: [${text}] } }`
 
   test.each([
+    ['no way to log in', 'login: { local: false }', '1:17', 'set login.oidc, login.ldap or'],
     ['a required login log that is off', 'logger: { required: true }', '1:21', 'logger.enableddb'],
     ['an unknown section', 'aplication: {}', '1:1', 'did you mean application?'],
     ['an unknown key', 'jwt:\n  timout: 5', '2:3', 'did you mean jwt.timeout?'],

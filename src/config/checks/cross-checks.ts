@@ -6,6 +6,7 @@ import type { Draft } from '../schema/schema.ts'
 import { checkCors, originProblem } from './cors.ts'
 import { checkIssuers } from './issuers.ts'
 import { checkListeners } from './listeners.ts'
+import { checkLoginMethods } from './login-methods.ts'
 import { checkForwardAuth, checkProxies } from './proxies.ts'
 import { checkRefusals } from './refusals.ts'
 import { checkEndpoints, checkRoutes } from './routes.ts'
@@ -27,6 +28,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkDatabase(draft, report)
   checkWorkers(draft, report)
   checkLoginLog(draft, report)
+  checkLoginMethods(draft, report)
   checkPolicySource(draft, report)
   checkPorts(draft, report)
   checkProxies(draft, report)

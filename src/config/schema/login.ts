@@ -1,6 +1,10 @@
-import { integer, section } from './setting-builders.ts'
+import { flag, integer, section } from './setting-builders.ts'
 
 export const loginSettings = section('Login: its methods and its limits.', {
+  local: flag(
+    true,
+    'Accept the passwords of accounts here. With false, people log in through login.oidc, login.ldap or login.module only.',
+  ),
   passwordConcurrency: integer(2, 1, 64, 'Number of passwords that are checked at the same time.'),
   passwordQueue: integer(
     64,

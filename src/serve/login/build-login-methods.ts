@@ -1,6 +1,7 @@
+import type { Config } from '../../config/schema/schema.ts'
 import type { LinkedAccounts } from '../../login/linked-account.ts'
 import type { FindLoginMethod, LoginMethod } from '../../login/login-method.ts'
-import { createPasswordCredentials } from '../../login/password-credentials.ts'
+import { createNoPasswords, createPasswordCredentials } from '../../login/password-credentials.ts'
 import type { PasswordHash } from '../../login/password-hash.ts'
 import { createPasswordMethod, type VerifyPassword } from '../../login/password-method.ts'
 import type { Accounts } from '../../stores/accounts/accounts.ts'
@@ -8,10 +9,14 @@ import type { UsedOnce } from '../../stores/identities/used-once.ts'
 
 /** Every configured way to log in. The default is name and password. */
 export function buildLoginMethods({
+  config: { local },
   accounts,
   passwordHash,
-  verifyPassword = createPasswordCredentials(accounts.findByUsername, passwordHash),
+  verifyPassword = local
+    ? createPasswordCredentials(accounts.findByUsername, passwordHash)
+    : createNoPasswords(passwordHash),
 }: {
+  readonly config: Config['login']
   readonly accounts: Accounts
   readonly passwordHash: PasswordHash
   readonly verifyPassword?: VerifyPassword | undefined

@@ -116,6 +116,7 @@ export async function buildLogin(
   const login = createLogin({
     throttle,
     findMethod: buildLoginMethods({
+      config: config.login,
       accounts,
       passwordHash,
       verifyPassword,
@@ -137,6 +138,7 @@ export async function buildLogin(
       login: config.logger.required ? onlyRecorded(login, loginLog) : login,
       changePassword: createChangePassword({
         throttle,
+        local: config.login.local,
         findAccount: ownPasswords.find,
         passwordHash,
         replacePassword: ownPasswords.replace,

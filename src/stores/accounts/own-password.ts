@@ -6,6 +6,7 @@ import { live } from '../database/soft-delete.ts'
 import { status } from './account-queries.ts'
 import { isId } from './accounts.ts'
 import { createBounded } from './bounded.ts'
+import { hasPassword } from './unusable-password.ts'
 
 /** What a user who changes their own password needs. Every error of the driver becomes a Fault. */
 interface OwnPasswords {
@@ -32,6 +33,7 @@ export function createOwnPasswords({ db, shapes }: Database, timeoutMs = 10_000)
       userId,
       username: row.username ?? '',
       passwordHash: row.password ?? '',
+      hasPassword: hasPassword(row.password),
       enabled: row.status === status.enabled,
     }
   }

@@ -5,5 +5,7 @@ export function unusablePassword(): string {
   return `!${randomBytes(24).toString('base64url')}`
 }
 
-/** The start of what an account without a password has in place of a hash. */
-export const unusableMark = '!'
+/** Whether an account with this in place of a hash has a password that could match. */
+export function hasPassword(stored: string | null): boolean {
+  return stored !== null && stored !== '' && !stored.startsWith('!')
+}

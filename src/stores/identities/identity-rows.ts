@@ -3,7 +3,7 @@ import type { Identity } from '../../login/linked-account.ts'
 import type { Caller } from '../../token/caller.ts'
 import { accountOf, isService, liveAccounts, status } from '../accounts/account-queries.ts'
 import type { Inside } from '../accounts/accounts-lock.ts'
-import { unusableMark } from '../accounts/unusable-password.ts'
+import { hasPassword } from '../accounts/unusable-password.ts'
 import type { Schema } from '../database/schema.ts'
 import { requireTable, type TableShapes } from '../database/table-shapes.ts'
 
@@ -59,9 +59,9 @@ export async function isLocalAccount(
 ): Promise<boolean> {
   const account = await accountOf(db, shapes, username)
     .select(sql<string>`u.user_id::text`.as('userId'))
-    .select(sql<boolean>`coalesce(u.password, '') not like ${`${unusableMark}%`}`.as('hasPassword'))
+    .select('u.password')
     .executeTakeFirst()
-  if (!account?.hasPassword) return false
+  if (account === undefined || !hasPassword(account.password)) return false
   return !shapes.optional.has('postern_identity') || !(await hasLink(db, account.userId, issuer))
 }
 

@@ -19,12 +19,16 @@ const preflight = (postern: TestPostern, path: string, origin = app) =>
     ],
   })
 
-/** Every header about other origins, and Vary. */
-function corsOf({ headers }: RawAnswer): Record<string, string> {
+/** Every header about other origins, and what Vary says about them. */
+function corsOf({ headers, header }: RawAnswer): Record<string, string> {
   const about = headers.filter(([name]) => /^(access-control-|vary$)/.test(name))
-  const found = Object.fromEntries(about)
-  expect(Object.keys(found)).toHaveLength(about.length)
-  return found
+  const all = Object.fromEntries(about)
+  expect(Object.keys(all)).toHaveLength(about.length)
+  const { vary = '', ...found } = all
+  const isMessage = header('content-language') !== undefined
+  expect(/(^|, )Accept-Language$/.test(vary)).toBe(isMessage)
+  const left = vary.replace(/(^|, )Accept-Language$/, '')
+  return left === '' ? found : { ...found, vary: left }
 }
 
 const readable = {

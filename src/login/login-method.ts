@@ -13,6 +13,8 @@ export interface LoginMethod {
   readonly captcha: boolean
   /** Whether an account with one-time codes needs one. An identity provider asks for its own. */
   readonly secondFactor: boolean
+  /** The field whose value the login log shows as the name of a failed attempt. Absent: `username`. */
+  readonly nameField?: string
   /** Reads its fields. Throws a Refusal when they do not fit. Asks nothing outside this process. */
   bind(fields: Fields, attempt: LoginAttempt): Credentials
 }

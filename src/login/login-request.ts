@@ -1,4 +1,5 @@
 import type { Fields } from './fields.ts'
+import type { FindLoginMethod } from './login-method.ts'
 
 /** The captcha of a login: its ID and what the user typed. */
 export interface CaptchaAnswer {
@@ -11,9 +12,11 @@ export function bindCaptcha(fields: Fields): CaptchaAnswer {
 }
 
 /** The attempted name, for the record of an attempt, also of one that failed validation. */
-export function attemptedName(read: () => Fields): string {
+export function attemptedName(read: () => Fields, findMethod: FindLoginMethod): string {
   try {
-    const name = read().get('username')
+    const fields = read()
+    const { nameField = 'username' } = findMethod(fields.optionalText('provider', 64)) ?? {}
+    const name = fields.get(nameField)
     return typeof name === 'string' ? name.slice(0, 128) : ''
   } catch {
     return ''

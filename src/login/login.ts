@@ -40,7 +40,7 @@ export function createLogin(parts: LoginParts) {
       return issued
     } catch (error) {
       const outcome = error instanceof Refusal ? error.kind : 'unavailable'
-      parts.record(attempt, attemptedName(attempt.fields), outcome)
+      parts.record(attempt, attemptedName(attempt.fields, parts.findMethod), outcome)
       throw error
     }
   }

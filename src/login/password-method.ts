@@ -10,10 +10,13 @@ interface NameAndPassword {
 /** Returns `undefined` for a wrong name or password. Throws only when it cannot decide. */
 export type VerifyPassword = (given: NameAndPassword) => Promise<Caller | undefined>
 
+/** What a login sends as `provider` to choose name and password. */
+export const passwordMethodName = 'password'
+
 /** Name and password, whoever keeps them: our accounts, a directory, or one after the other. */
 export function createPasswordMethod(verifyPassword: VerifyPassword): LoginMethod {
   return {
-    name: 'password',
+    name: passwordMethodName,
     captcha: true,
     secondFactor: true,
     bind(fields) {

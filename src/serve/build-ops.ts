@@ -2,6 +2,7 @@ import type { ModeFacts } from '../config/mode.ts'
 import type { ShadowComparison } from '../gateway/shadow/shadow-comparison.ts'
 import { createReadiness } from '../http/readiness.ts'
 import type { LoginLog } from '../login/login-log.ts'
+import type { ModuleState } from '../login/module/module-threads.ts'
 import { addLogMetrics, addModeInfo, addOverloadMetrics } from '../metrics/gateway-metrics.ts'
 import { addIssuerMetrics, addKeyMetrics } from '../metrics/key-metrics.ts'
 import { addLoginLogMetrics } from '../metrics/login-log-metrics.ts'
@@ -28,6 +29,7 @@ interface ObservedParts {
   readonly assertionProblem: () => string | undefined
   readonly revocations: RevocationFeed
   readonly loginLog: LoginLog
+  readonly moduleState: (() => ModuleState) | undefined
   readonly tls: Awaited<ReturnType<typeof openTls>>
   readonly isDraining: () => boolean
   readonly shedRatio: () => number
@@ -39,7 +41,7 @@ export function buildOps(
   mode: ModeFacts,
   parts: ObservedParts,
 ): GatewayOps {
-  const { registry, policies, keys, issuers, revocations, loginLog, tls } = parts
+  const { registry, policies, keys, issuers, revocations, loginLog, moduleState, tls } = parts
   addPolicyMetrics(registry, policies.state)
   const { shadow } = parts
   if (shadow !== undefined) {
@@ -73,6 +75,7 @@ export function buildOps(
         ...(config.issuers.length > 0 && { issuers: issuers.states }),
         revocation: revocations.state,
         loginLog: loginLog.state,
+        ...(moduleState !== undefined && { loginModule: moduleState }),
         ...(tls !== undefined && { tls: tls.state }),
       },
     }),

@@ -131,6 +131,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     assertionProblem,
     revocations: feed,
     loginLog,
+    moduleState: login.moduleState,
     tls,
   })
   options.beforeListening?.()

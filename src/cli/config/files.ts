@@ -4,6 +4,7 @@ import { secretWeakness } from '../../config/checks/secret-strength.ts'
 import type { Written } from '../../config/load.ts'
 import type { Draft } from '../../config/schema/schema.ts'
 import { formatProblem, Invalid, type Problem } from '../../errors.ts'
+import { checkModule } from '../../login/module/check-module.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
 import { readBearer } from '../../stores/issuers/fetch-keys.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
@@ -38,7 +39,7 @@ export async function fileProblems(written: Written, cwd: string): Promise<reado
 
 function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileCheck[] {
   const at = (path: string) => resolve(cwd, path)
-  const { application, database, tls, jwt, policy, logger } = draft
+  const { application, database, tls, jwt, policy, login, logger } = draft
   const { certFile, keyFile } = tls ?? {}
   const checks: FileCheck[] = []
   if (certFile !== undefined && keyFile !== undefined) {
@@ -74,6 +75,10 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
     const known = keys.filter((key) => key !== undefined)
     const run = async () => readTrust({ keys: known, signatures }, cwd)
     checks.push({ setting: 'policy.trust', run })
+  }
+  const { module } = login ?? {}
+  if (module !== undefined && !hasProblem('login.module')) {
+    checks.push({ setting: 'login.module', run: () => checkModule(at(module), { ...login }) })
   }
   const { enabled, file } = logger?.decisions ?? {}
   if (enabled && file !== undefined) {

@@ -1,3 +1,4 @@
+import { loginModuleSettings } from './login-module.ts'
 import { flag, integer, section } from './setting-builders.ts'
 
 export const loginSettings = section('Login: its methods and its limits.', {
@@ -60,4 +61,5 @@ export const loginSettings = section('Login: its methods and its limits.', {
     1_000_000,
     'Maximum number of captchas per minute for one address.',
   ),
+  ...loginModuleSettings,
 })

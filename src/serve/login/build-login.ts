@@ -35,6 +35,7 @@ import type { Tokens, VerifiedToken } from '../../token/tokens.ts'
 import { clock, type ServeOptions } from '../options.ts'
 import { openSessions, recordLogins } from '../records/open-sessions.ts'
 import { buildLoginMethods } from './build-login-methods.ts'
+import { openLoginModule } from './open-login-module.ts'
 
 /** Waiting longer at shutdown does not bring an unreachable store back. */
 const maxFlushMs = 2000
@@ -72,6 +73,13 @@ export async function buildLogin(
   const timeoutMs = config.database.statementTimeoutMs + 250
   const accounts = createAccounts(database, timeoutMs)
   const ownPasswords = createOwnPasswords(database, timeoutMs)
+  const linkedAccounts = createLinkedAccounts(database, { ...facts, now, timeoutMs })
+  // Before accounts are created: their passwords would be lost if the module could not be loaded.
+  const loginModule = await openLoginModule(
+    config,
+    { log, accounts, linkedAccounts, registry: facts.registry },
+    closing,
+  )
   const seeded = database.kind === 'embedded' ? await seedAccounts(database, passwordHash.hash) : []
   // Without the database the costs become known one by one, as accounts log in.
   accounts.passwordCosts().then(passwordHash.expect, () => {})
@@ -120,7 +128,8 @@ export async function buildLogin(
       accounts,
       passwordHash,
       verifyPassword,
-      linkedAccounts: createLinkedAccounts(database, { ...facts, now, timeoutMs }),
+      linkedAccounts,
+      loginModule: loginModule?.method,
       usedOnce: createUsedOnce(database, { now: () => now() * 1000, timeoutMs }),
     }),
     checkCaptcha: facts.captchaRequired
@@ -153,7 +162,8 @@ export async function buildLogin(
       messages: facts.messages,
     })
 
-  return { responsesWith, seeded, database, loginLog, sessions }
+  const moduleState = loginModule?.state
+  return { responsesWith, seeded, database, loginLog, sessions, moduleState }
 }
 
 /** With `logger.enableddb` off, it uses neither the table nor Redis. */

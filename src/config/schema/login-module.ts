@@ -1,0 +1,24 @@
+import { Type } from 'typebox'
+import { DAY_MS, file, flag, integer, section } from './setting-builders.ts'
+
+/** Settings of `login` for a login module. */
+export const loginModuleSettings = {
+  module: Type.Optional(
+    file(
+      'File of a login module of your own: JavaScript that exports verifyCredentials. Unset: no module.',
+    ),
+  ),
+  moduleTimeoutMs: integer(
+    5000,
+    1,
+    DAY_MS,
+    'Time that the login module has for one login, in milliseconds. After it, the client gets 503.',
+  ),
+  moduleAccounts: section('Accounts of users that the login module returns with a subject.', {
+    create: flag(false, 'Create an account at the first login, if the module returns a role.'),
+    linkByUsername: flag(
+      false,
+      'Link an existing account of the same name at the first login. Never one with role admin.',
+    ),
+  }),
+}

@@ -20,7 +20,11 @@ interface LoginParts {
   /** Whether the captcha was solved; absent in modes without captcha. */
   readonly checkCaptcha?: ((answer: CaptchaAnswer) => Promise<boolean>) | undefined
   /** Throws a Refusal unless the account needs no one-time code, or this is its code. */
-  readonly checkSecondFactor: (caller: Caller, otp: string | undefined) => Promise<void>
+  readonly checkSecondFactor: (
+    caller: Caller,
+    otp: string | undefined,
+    address: string,
+  ) => Promise<void>
   /** `readAt`: when the account was read, by `now`. */
   readonly issueToken: (caller: Caller, readAt: number) => Promise<IssuedToken>
   readonly now: () => number
@@ -69,7 +73,7 @@ export function createLogin(parts: LoginParts) {
     if (verified === undefined) throw new Refusal('wrong-credentials')
     const { caller, readAt = startedAt } = verified
     if (method.secondFactor) {
-      await parts.checkSecondFactor(caller, otp).catch(unlessGuessed(guess))
+      await parts.checkSecondFactor(caller, otp, address).catch(unlessGuessed(guess))
     }
     await guess.succeeded()
 

@@ -141,9 +141,9 @@ describe('postern user', () => {
 
     expect(code).toBe(0)
     const lines = out.split('\n')
-    expect(lines[0]).toMatch(/^ID +NAME +ROLE +STATUS +KIND$/)
-    expect(lines[1]).toMatch(/^1 +admin +admin +enabled +user$/)
-    expect(lines.at(-2)).toMatch(/^\d+ +evil\\u\{1b\}\[2J\\u\{202e\} +disabled +user$/)
+    expect(lines[0]).toMatch(/^ID +NAME +ROLE +STATUS +KIND +OTP$/)
+    expect(lines[1]).toMatch(/^1 +admin +admin +enabled +user +no$/)
+    expect(lines.at(-2)).toMatch(/^\d+ +evil\\u\{1b\}\[2J\\u\{202e\} +disabled +user +no$/)
   })
 
   test('list gives JSON with ids as text', async () => {
@@ -152,6 +152,7 @@ describe('postern user', () => {
     expect(code).toBe(0)
     expect(JSON.parse(out)[1]).toEqual({
       ...{ userId: '2', username: 'editor', roleKey: 'editor', enabled: true, kind: 'user' },
+      secondFactor: false,
     })
     expect(out).not.toContain('$2')
   })
@@ -191,11 +192,12 @@ describe('postern user', () => {
 
     expect(code).toBe(0)
     expect(out).toMatch(
-      /^id +\d+\nname +iris\nkind +user\nrole +viewer \(Viewer\)\ndata scope +5 self\nstatus +enabled\nlocked out +no\nsessions +0\ncreated +20\S+Z\nupdated +20\S+Z\n$/,
+      /^id +\d+\nname +iris\nkind +user\nrole +viewer \(Viewer\)\ndata scope +5 self\nstatus +enabled\nlocked out +no\nsessions +0\ncreated +20\S+Z\nupdated +20\S+Z\none-time codes +no\n$/,
     )
     expect(shown).toMatchObject({
       ...{ username: 'iris', kind: 'user', roleKey: 'viewer', roleName: 'Viewer', enabled: true },
       ...{ dataScope: '5', dataScopeName: 'self', lockouts: [], sessions: 0, sameName: [] },
+      ...{ secondFactor: false, oneTimeCodes: null },
       ...{ userId: expect.stringMatching(/^\d+$/), createdAt: expect.stringMatching(/Z$/) },
     })
     expect(Object.keys(shown).join()).not.toMatch(/password|salt/i)
@@ -338,7 +340,7 @@ describe('postern user', () => {
     const err = 'postern: robot is a service account: use the commands of "postern service"\n'
     expect(await user(['enable', 'robot'])).toEqual({ code: 1, out: '', err })
     expect(await user(['delete', 'robot', '--yes'])).toEqual({ code: 1, out: '', err })
-    expect((await user(['list'])).out).toMatch(/^\d+ +robot +viewer +no login +service$/m)
+    expect((await user(['list'])).out).toMatch(/^\d+ +robot +viewer +no login +service +no$/m)
     expect((await user(['show', 'robot'])).out).toMatch(/^status +no login$/m)
   })
 

@@ -6,6 +6,8 @@ export interface RunOptions {
   readonly stdin?: string | Buffer
   /** What a person at a terminal types; without it there is no terminal. */
   readonly types?: string | (() => Promise<string>)
+  /** Sees each text of stdout as it is written. */
+  readonly onOut?: (text: string) => void
   readonly userName?: string
   /** The clock of CPU time. */
   readonly cpuMs?: () => number
@@ -22,12 +24,13 @@ export interface Ran {
 /** Runs `postern …` in this process, as `main.ts` does. */
 export async function runCommand(
   argv: readonly string[],
-  { cwd = '.', env = {}, stdin = '', types, userName = 'ada', cpuMs, now }: RunOptions = {},
+  { cwd = '.', env = {}, stdin = '', types, onOut, userName = 'ada', cpuMs, now }: RunOptions = {},
 ): Promise<Ran> {
   let [out, err] = ['', '']
   const code = await dispatch(argv, {
     out: (text) => {
       out += text
+      onOut?.(text)
     },
     err: (text) => {
       err += text

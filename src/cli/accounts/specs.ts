@@ -104,7 +104,7 @@ undoes it; "user disable" keeps the account. ${revokes}`,
 
 export const showSpec = {
   name: 'user show',
-  summary: 'show one account: its role, data scope, status, lock-outs and sessions',
+  summary: 'show one account: its role, data scope, status, lock-outs, sessions and one-time codes',
   details: `Lock-outs after wrong passwords end by themselves, or with "postern login unlock". Lock-outs and sessions
 are "unknown" if Redis is unreachable or the signing key is not at hand.`,
   arguments: [name],
@@ -115,7 +115,7 @@ are "unknown" if Redis is unreachable or the signing key is not at hand.`,
 
 export const listSpec = {
   name: 'user list',
-  summary: 'list all accounts with their role, status and kind',
+  summary: 'list all accounts with their role, status, kind and one-time codes',
   arguments: [],
   options: { ...common },
   exitCodes: { 0: 'listed', 3: exitCodes[3], 5: 'the database is unreachable' },

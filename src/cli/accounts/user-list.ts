@@ -20,10 +20,11 @@ export const userList: Run<typeof listSpec> = async ({ options }, io) => {
   const accounts = await withDatabase(accountSettings(options.config, io), (database) =>
     createAccountDirectory(database).list(),
   )
-  const rows = accounts.map(({ userId, username, roleKey, enabled, kind }) => {
-    return [userId, username, roleKey, statusInWords({ enabled, kind }), kind]
+  const rows = accounts.map(({ userId, username, roleKey, enabled, kind, secondFactor }) => {
+    const status = statusInWords({ enabled, kind })
+    return [userId, username, roleKey, status, kind, secondFactor ? 'yes' : 'no']
   })
-  const titles = ['ID', 'NAME', 'ROLE', 'STATUS', 'KIND']
+  const titles = ['ID', 'NAME', 'ROLE', 'STATUS', 'KIND', 'OTP']
   const isJson = options.output === 'json'
   io.out(isJson ? jsonLine(accounts) : formatTable([titles, ...rows]))
   return 0

@@ -2,6 +2,7 @@ import { dataScopeInWords, dataScopeName } from '../../data-scope.ts'
 import { Fault, Invalid } from '../../errors.ts'
 import { foldedName } from '../../login/folded-name.ts'
 import type { AccountDetails } from '../../stores/accounts/account-directory.ts'
+import { enrolledAccounts } from '../../stores/second-factor/enrollment-directory.ts'
 import { liveSessions } from '../../stores/sessions/live-sessions.ts'
 import type { Run } from '../command.ts'
 import { accountSettings, withDatabase } from '../configured-database.ts'
@@ -9,6 +10,7 @@ import { formatTable, json } from '../format.ts'
 import { type OpenLockout, withLockouts } from '../logins/open-lockouts.ts'
 import { withSessions } from '../sessions/open.ts'
 import { accountsNamed } from './accounts-named.ts'
+import { codesAsJson, codesInWords } from './one-time-codes.ts'
 import type { showSpec } from './specs.ts'
 import { statusInWords } from './user-list.ts'
 
@@ -28,15 +30,19 @@ export const userShow: Run<typeof showSpec> = async ({ arguments: [name], option
     const lockouts = await ifKnown(() =>
       withLockouts(options.config, io, async ({ open }) => open.filter(isOf(account))),
     )
+    const [enrolled] = await enrolledAccounts(database, account.userId)
     const sameName = others.map(({ userId }) => userId)
     if (options.output === 'json') {
       const known = { lockouts: lockouts?.map(toJson) ?? null, sessions: sessions ?? null }
+      const oneTimeCodes = codesAsJson(enrolled)
       const scope = { dataScopeName: dataScopeName(account.dataScope) ?? null }
-      io.out(json({ ...account, ...scope, ...known, sameName }))
+      io.out(json({ ...account, ...scope, oneTimeCodes, ...known, sameName }))
       return 0
     }
     const twins = sameName.map((id) => ['same name', `user with ID ${id}`])
-    io.out(formatTable([...rows(account, lockouts, sessions), ...twins]))
+    const isNeeded = settings.config.login.secondFactor.roles.includes(account.roleKey)
+    const codes = ['one-time codes', codesInWords(enrolled, isNeeded)]
+    io.out(formatTable([...rows(account, lockouts, sessions), codes, ...twins]))
     return 0
   })
 }

@@ -8,6 +8,7 @@ import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { operator } from '../operator.ts'
 import { revocationProblem } from '../tokens/revoke-tokens.ts'
+import { stillValid } from '../tokens/still-valid.ts'
 import type {
   addSpec,
   deleteSpec,
@@ -102,11 +103,8 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
       io.out(json({ ...done, tokensEnded, ...shown }))
     } else if (password?.isGenerated) io.out(`${password.text}\n`)
     if (problem === undefined) return 0
-    // By ID: neither a deleted account nor a renamed one has its old name.
-    const commands = outcome.revokeTokensOf.map((id) => `"postern token revoke --user ${id}"`)
-    const next = `once that is fixed, run ${commands.join(' and ')}`
-    const still = `the tokens of ${wanted.name} are still valid: ${problem}`
-    io.err(`${printable(`postern: ${still}; ${next}`)}\n`)
+    const still = stillValid(wanted.name, outcome.revokeTokensOf, problem)
+    io.err(`${printable(`postern: ${still}`)}\n`)
     return exitCodes.unavailable
   })
 }

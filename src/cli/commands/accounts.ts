@@ -10,6 +10,7 @@ import {
   roleSpec,
   showSpec,
 } from '../accounts/specs.ts'
+import { totpSpec } from '../second-factor/specs.ts'
 import { inspectSpec, revokeSpec } from '../tokens/specs.ts'
 import { type Command, command } from './run-command.ts'
 import { serviceTokenCommands } from './services.ts'
@@ -22,6 +23,7 @@ export const userCommands: readonly Command[] = [
   command(enableSpec, async () => (await import('../accounts/user.ts')).userEnable),
   command(renameSpec, async () => (await import('../accounts/user.ts')).userRename),
   command(deleteSpec, async () => (await import('../accounts/user.ts')).userDelete),
+  command(totpSpec, async () => (await import('../second-factor/user-totp.ts')).userTotp),
   command(showSpec, async () => (await import('../accounts/user-show.ts')).userShow),
   command(listSpec, async () => (await import('../accounts/user-list.ts')).userList),
 ]

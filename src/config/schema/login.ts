@@ -1,4 +1,5 @@
 import { loginModuleSettings } from './login-module.ts'
+import { secondFactorSettings } from './login-second-factor.ts'
 import { flag, integer, section } from './setting-builders.ts'
 
 export const loginSettings = section('Login: its methods and its limits.', {
@@ -62,4 +63,5 @@ export const loginSettings = section('Login: its methods and its limits.', {
     'Maximum number of captchas per minute for one address.',
   ),
   ...loginModuleSettings,
+  secondFactor: secondFactorSettings,
 })

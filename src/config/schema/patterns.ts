@@ -34,6 +34,9 @@ export const LANGUAGE_TAG = '^[A-Za-z]{2,8}(-[0-9A-Za-z]{2,8}){0,3}$'
 /** The kind of a refusal or a fault. */
 export const MESSAGE_KIND = '^[a-z][a-z-]{0,40}$'
 export const NOT_BLANK = '\\S'
+/** Authenticator apps split a label at its colon. */
+export const TOTP_ISSUER =
+  '^[^:\\u0000-\\u001f\\u007f]*[^:\\s\\u0000-\\u001f\\u007f][^:\\u0000-\\u001f\\u007f]*$'
 
 const forms: Readonly<Record<string, string>> = {
   [HOST]: 'an IP address or a host name, without brackets',
@@ -55,6 +58,7 @@ const forms: Readonly<Record<string, string>> = {
   [PRINTABLE]: 'printable ASCII characters without spaces',
   [LANGUAGE_TAG]: 'a language tag such as zh, en or pt-BR',
   [MESSAGE_KIND]: 'a kind of message such as token-missing: docs/refusals.md lists them',
+  [TOTP_ISSUER]: 'a name without colons and control characters, such as Example Shop',
   [NOT_BLANK]: 'text with at least one visible character',
 }
 

@@ -35,6 +35,7 @@ import type { Tokens, VerifiedToken } from '../../token/tokens.ts'
 import { clock, type ServeOptions } from '../options.ts'
 import { openSessions, recordLogins } from '../records/open-sessions.ts'
 import { buildLoginMethods } from './build-login-methods.ts'
+import { buildSecondFactor } from './build-second-factor.ts'
 import { openLoginModule } from './open-login-module.ts'
 
 /** Waiting longer at shutdown does not bring an unreachable store back. */
@@ -42,7 +43,7 @@ const maxFlushMs = 2000
 
 /** Login, captcha and login log, on the configured stores. */
 export async function buildLogin(
-  { config, log, now = clock, verifyPassword, draw = drawCaptcha }: ServeOptions,
+  options: ServeOptions,
   facts: {
     tokens: Tokens
     redis: RedisClient | undefined
@@ -57,6 +58,7 @@ export async function buildLogin(
   },
   closing: Closing,
 ) {
+  const { config, log, now = clock, verifyPassword, draw = drawCaptcha } = options
   const database = await openDatabase({
     ...config.database,
     directory: config.application.dataDirectory,
@@ -135,7 +137,7 @@ export async function buildLogin(
     checkCaptcha: facts.captchaRequired
       ? ({ uuid, code }) => captchas.check(uuid, code)
       : undefined,
-    checkSecondFactor: async () => {},
+    checkSecondFactor: buildSecondFactor(options, { database, keys }, timeoutMs),
     issueToken: facts.tokens.issue,
     now,
     record: loginLog.record,

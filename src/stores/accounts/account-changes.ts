@@ -3,6 +3,7 @@ import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { deletedMark } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
+import { forgetSecondFactor } from '../second-factor/forget.ts'
 import { type Changed, editAccounts, type Target, type Unchanged } from './account-edit.ts'
 import { insertAccount, isTaken, liveRoleId, type NewAccount } from './account-insert.ts'
 import { status } from './account-queries.ts'
@@ -71,9 +72,12 @@ export function createAccountChanges(database: Database, actor: Actor): AccountC
         }
       }),
     remove: (username, force) =>
-      editAccounts(database, every(username), async (_, { users }) => ({
+      editAccounts(database, every(username), async (inside, { users, optional }) => ({
         action: 'user.delete',
         set: { deleted_at: deletedMark(users) },
+        also: async (userIds) => {
+          if (optional.has('postern_totp')) await forgetSecondFactor(inside, userIds)
+        },
         ...{ endsAdmin: true, force },
         before: ({ userId, roleKey, enabled }) => ({ userId, role: roleKey, enabled }),
       })),

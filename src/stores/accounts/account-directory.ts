@@ -4,7 +4,13 @@ import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { utcText } from '../database/utc-text.ts'
-import { inOrderOfLogin, isService, liveAccounts, status } from './account-queries.ts'
+import {
+  hasSecondFactor,
+  inOrderOfLogin,
+  isService,
+  liveAccounts,
+  status,
+} from './account-queries.ts'
 
 /** One line of the list of accounts. The role key is empty when the role is missing. */
 interface AccountSummary {
@@ -13,6 +19,8 @@ interface AccountSummary {
   readonly roleKey: string
   readonly enabled: boolean
   readonly kind: 'user' | 'service'
+  /** Whether it has one-time codes. */
+  readonly secondFactor: boolean
 }
 
 /** An account as operators see it, without password and salt. */
@@ -51,7 +59,7 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
     const rows = await liveAccounts(db, shape)
       .select(['u.username', 'u.status', 'r.role_key'])
       .select(sql<string>`u.user_id::text`.as('user_id'))
-      .select(isService(shape).as('service'))
+      .select([isService(shape).as('service'), hasSecondFactor(shape).as('secondFactor')])
       .orderBy('u.user_id')
       .execute()
     return rows.map(summary)
@@ -62,7 +70,7 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
     const rows = await inOrderOfLogin(liveAccounts(db, shape))
       .select(['u.username', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
       .select(sql<string>`u.user_id::text`.as('user_id'))
-      .select(isService(shape).as('service'))
+      .select([isService(shape).as('service'), hasSecondFactor(shape).as('secondFactor')])
       .select([utcText('u.created_at').as('createdAt'), utcText('u.updated_at').as('updatedAt')])
       .where('u.username', '=', username)
       .execute()
@@ -101,6 +109,7 @@ interface Row {
   readonly role_key: string | null
   readonly status: string | null
   readonly service: SqlBool
+  readonly secondFactor: SqlBool
 }
 
 function summary(row: Row): AccountSummary {
@@ -110,5 +119,6 @@ function summary(row: Row): AccountSummary {
     roleKey: row.role_key ?? '',
     enabled: row.status === status.enabled,
     kind: row.service ? 'service' : 'user',
+    secondFactor: Boolean(row.secondFactor),
   }
 }

@@ -48,6 +48,8 @@ interface Edit {
   /** Afterwards no enabled admin. With `force`, also where that was the last one. */
   readonly endsAdmin?: boolean
   readonly force?: boolean | undefined
+  /** What else changes with these accounts, in the same transaction. */
+  readonly also?: (userIds: readonly string[]) => Promise<void>
   readonly before?: (target: Target) => Readonly<Record<string, unknown>>
   readonly after?: Readonly<Record<string, unknown>>
 }
@@ -81,6 +83,7 @@ export async function editInside(
     .set({ ...set, updated_at: sql`now()` })
     .where('user_id', 'in', userIds)
     .execute()
+  await edit.also?.(userIds)
   const row = { actor, action, subject: username, after }
   const rows = targets.map((target) => ({ ...row, before: before?.(target) }))
   await appendAudit(inside, shapes, rows)

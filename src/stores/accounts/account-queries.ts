@@ -40,3 +40,10 @@ export function isService({ optional }: TableShapes): RawBuilder<SqlBool> {
     ? sql`exists (select from postern_service_account as s where s.user_id = u.user_id)`
     : sql`false`
 }
+
+/** Whether account `u` needs one-time codes to log in. */
+export function hasSecondFactor({ optional }: TableShapes): RawBuilder<SqlBool> {
+  return optional.has('postern_totp')
+    ? sql`exists (select from postern_totp as t where t.user_id = u.user_id)`
+    : sql`false`
+}

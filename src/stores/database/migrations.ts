@@ -128,7 +128,8 @@ const optionalTables = {
   postern_totp: `
     create table postern_totp (
       user_id bigint primary key, key_id varchar(64) not null, sealed text not null,
-      last_step bigint not null, enrolled_at timestamptz not null default now());`,
+      last_step bigint not null, failures integer not null default 0,
+      enrolled_at timestamptz not null default now());`,
   postern_recovery_code: `
     create table postern_recovery_code (
       user_id bigint not null, digest varchar(64) not null, used_ms bigint,

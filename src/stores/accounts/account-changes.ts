@@ -76,7 +76,9 @@ export function createAccountChanges(database: Database, actor: Actor): AccountC
         action: 'user.delete',
         set: { deleted_at: deletedMark(users) },
         also: async (userIds) => {
-          if (optional.has('postern_totp')) await forgetSecondFactor(inside, userIds)
+          if (optional.has('postern_totp') && optional.has('postern_recovery_code')) {
+            await forgetSecondFactor(inside, userIds)
+          }
         },
         ...{ endsAdmin: true, force },
         before: ({ userId, roleKey, enabled }) => ({ userId, role: roleKey, enabled }),

@@ -14,6 +14,7 @@ export function keyUrlProblem(text: string): string | undefined {
   return 'must use https://; http:// is accepted for loopback addresses only'
 }
 
-function isLoopback(hostname: string): boolean {
+/** Whether the host of a URL is this machine. */
+export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname)
 }

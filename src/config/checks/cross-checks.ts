@@ -5,6 +5,7 @@ import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 import { checkCors, originProblem } from './cors.ts'
 import { checkIssuers } from './issuers.ts'
+import { checkLdap } from './ldap.ts'
 import { checkListeners } from './listeners.ts'
 import { checkLoginMethods } from './login-methods.ts'
 import { checkForwardAuth, checkProxies } from './proxies.ts'
@@ -24,6 +25,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkSecret(draft, report)
   checkLifetime(draft, report)
   checkIssuers(draft, report)
+  checkLdap(draft, report)
   checkCookie(draft, report)
   checkDatabase(draft, report)
   checkWorkers(draft, report)

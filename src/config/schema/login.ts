@@ -1,3 +1,4 @@
+import { ldapSetting } from './login-ldap.ts'
 import { loginModuleSettings } from './login-module.ts'
 import { secondFactorSettings } from './login-second-factor.ts'
 import { flag, integer, section } from './setting-builders.ts'
@@ -7,6 +8,7 @@ export const loginSettings = section('Login: its methods and its limits.', {
     true,
     'Accept the passwords of accounts here. With false, people log in through login.oidc, login.ldap or login.module only.',
   ),
+  ldap: ldapSetting,
   passwordConcurrency: integer(2, 1, 64, 'Number of passwords that are checked at the same time.'),
   passwordQueue: integer(
     64,

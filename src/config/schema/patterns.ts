@@ -27,6 +27,12 @@ export const HEADER_NAME = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$"
 export const PROTOCOL = '^[a-z0-9][a-z0-9./-]{0,31}$'
 /** A path with an optional query. */
 export const REQUEST_TARGET = '^/[!-~]*$'
+/** The name of a login method or of a directory. */
+export const METHOD_NAME = '^[a-z0-9-]{1,32}$'
+/** A directory server, without a path. */
+export const LDAP_URL = '^ldaps?://(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z._-]+)(:[0-9]{1,5})?$'
+/** The name of an attribute (RFC 4512 1.4). */
+export const LDAP_ATTRIBUTE = '^[A-Za-z][0-9A-Za-z-]*$'
 export const ALPHANUMERIC = '^[0-9A-Za-z]+$'
 export const PRINTABLE = '^[!-~]+$'
 /** A language tag (RFC 5646) without extensions. */
@@ -54,6 +60,9 @@ const forms: Readonly<Record<string, string>> = {
   [HEADER_NAME]: 'a header name such as X-User-Id: letters, digits and hyphens, 64 at most',
   [PROTOCOL]: 'a protocol name in lower case, such as websocket',
   [REQUEST_TARGET]: 'a path that starts with /, without spaces',
+  [METHOD_NAME]: 'lower-case letters, digits and hyphens, 32 at most',
+  [LDAP_URL]: 'a directory URL such as ldaps://dc1.example.com:636, without a path',
+  [LDAP_ATTRIBUTE]: 'the name of an attribute such as uid: letters, digits and hyphens',
   [ALPHANUMERIC]: 'letters and digits',
   [PRINTABLE]: 'printable ASCII characters without spaces',
   [LANGUAGE_TAG]: 'a language tag such as zh, en or pt-BR',

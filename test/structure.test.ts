@@ -101,6 +101,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Runs code of the operator in a thread of its own.
   'login/module': ['login', 'log', 'back-off.ts', 'suggest.ts', 'thread-priority.ts'],
 
+  // What a directory says about a person.
+  'login/ldap': ['login'],
+
   'gateway/upstream': ['wire'],
   'gateway/reply.ts': [],
   'gateway/arrival': ['policy', 'token', 'tracing', 'wire', 'control-headers.ts'],
@@ -234,6 +237,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'lru.ts',
   ],
   'stores/keys': ['stores/feed', 'stores/files', 'signing', 'token'],
+  'stores/ldap': ['stores', 'stores/feed', 'login/ldap'],
   'stores/issuers': ['stores/feed', 'stores/keys', 'token/issuers', 'key-url.ts'],
 
   'http/connections': ['gateway/reply.ts', 'gateway/arrival', 'login', 'metrics', 'log'],
@@ -408,6 +412,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'serve/options.ts': ['config/schema', 'log', 'login', 'stores/accounts', 'workers'],
   'serve/records': ['gateway', 'login', 'serve/options.ts', 'closing.ts', 'metrics', 'stores/'],
   'serve/login': [
+    'config/schema',
     'serve/options.ts',
     'serve/records',
     'closing.ts',
@@ -444,6 +449,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   uqr: /^cli\/second-factor\/qr-code\.ts$/,
   typebox: /^config\/(?:schema\/|load\.ts$)/,
   'lru-cache': /^lru\.ts$/,
+  ldapts: /^stores\/ldap\//,
   bowser: /^stores\/login-log\/user-agent\.ts$/,
   '@prometheus-io/client': /^metrics\/registry\.ts$/,
   '@opentelemetry/api': /^tracing\/spans\.ts$/,

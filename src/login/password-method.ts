@@ -1,8 +1,8 @@
 import type { Caller } from '../token/caller.ts'
-import type { LoginMethod } from './login-method.ts'
+import type { LoginMethod, Verified } from './login-method.ts'
 import { maxPasswordBytes } from './passwords/password-length.ts'
 
-interface NameAndPassword {
+export interface NameAndPassword {
   readonly username: string
   readonly password: string
 }
@@ -14,21 +14,18 @@ export type VerifyPassword = (given: NameAndPassword) => Promise<Caller | undefi
 export const passwordMethodName = 'password'
 
 /** Name and password, whoever keeps them: our accounts, a directory, or one after the other. */
-export function createPasswordMethod(verifyPassword: VerifyPassword): LoginMethod {
+export function createPasswordMethod(
+  verify: (given: NameAndPassword) => Promise<Verified | undefined>,
+  mostBytes = maxPasswordBytes,
+): LoginMethod {
   return {
     name: passwordMethodName,
     captcha: true,
     secondFactor: true,
     bind(fields) {
       const username = fields.text('username', 128)
-      const password = fields.text('password', maxPasswordBytes)
-      return {
-        name: username,
-        async verify() {
-          const caller = await verifyPassword({ username, password })
-          return caller && { caller }
-        },
-      }
+      const password = fields.text('password', mostBytes)
+      return { name: username, verify: () => verify({ username, password }) }
     },
   }
 }

@@ -12,6 +12,7 @@ import { addRevocationMetrics } from '../metrics/revocation-metrics.ts'
 import { addShadowMetrics } from '../metrics/shadow-metrics.ts'
 import type { OpenIssuers } from '../stores/issuers/open-issuers.ts'
 import type { OpenKeys } from '../stores/keys/key-feed.ts'
+import type { Directory } from '../stores/ldap/open-directory.ts'
 import type { OpenPolicySource } from '../stores/policies/open-policy-source.ts'
 import type { RevocationFeed } from '../stores/revocations/revocation-feed.ts'
 import { publicJwks } from '../token/key-set.ts'
@@ -30,6 +31,7 @@ interface ObservedParts {
   readonly revocations: RevocationFeed
   readonly loginLog: LoginLog
   readonly moduleState: (() => ModuleState) | undefined
+  readonly directory: Directory | undefined
   readonly tls: Awaited<ReturnType<typeof openTls>>
   readonly isDraining: () => boolean
   readonly shedRatio: () => number
@@ -76,6 +78,7 @@ export function buildOps(
         revocation: revocations.state,
         loginLog: loginLog.state,
         ...(moduleState !== undefined && { loginModule: moduleState }),
+        ...(parts.directory !== undefined && { directory: parts.directory.states }),
         ...(tls !== undefined && { tls: tls.state }),
       },
     }),

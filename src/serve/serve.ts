@@ -132,6 +132,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     revocations: feed,
     loginLog,
     moduleState: login.moduleState,
+    directory: login.directory,
     tls,
   })
   options.beforeListening?.()

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { foldedName } from '../../src/login/folded-name.ts'
 import type { DirectorySettings } from '../../src/stores/ldap/directory-settings.ts'
 import { type Directory, openDirectory } from '../../src/stores/ldap/open-directory.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
@@ -70,7 +71,7 @@ function directory(
       ...{ connectTimeoutMs: 2000, timeoutMs: 5000, maxConcurrent: 16 },
       ...changes,
     },
-    { info: write, warn: write },
+    { log: { info: write, warn: write }, foldName: foldedName },
   )
   onTestFinished(() => opened.close())
   return { ...opened, lines }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { foldedName } from '../../src/login/folded-name.ts'
 import type { DirectorySettings } from '../../src/stores/ldap/directory-settings.ts'
 import { openDirectory } from '../../src/stores/ldap/open-directory.ts'
 import { createCertificates } from '../support/certificates.ts'
@@ -31,7 +32,7 @@ function directory(urls: readonly string[], changes: Partial<DirectorySettings> 
       ...{ connectTimeoutMs: 300, timeoutMs: 600, maxConcurrent: 16 },
       ...changes,
     },
-    { info: write, warn: write },
+    { log: { info: write, warn: write }, foldName: foldedName },
   )
   onTestFinished(() => opened.close())
   return { ...opened, lines }

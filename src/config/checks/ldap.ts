@@ -78,7 +78,10 @@ function checkFilter({ search }: LdapDraft, say: Say): void {
   }
 }
 
-function checkGroups({ groups, roles }: LdapDraft, say: Say): void {
+function checkGroups({ groups, roles, create }: LdapDraft, say: Say): void {
+  if (create === true && roles === undefined) {
+    say('roles', ' is required with create: a new account needs a role')
+  }
   if (groups === undefined) {
     if (roles !== undefined) say('groups', ' is required with roles: say how groups are found')
     return

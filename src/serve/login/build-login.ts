@@ -34,6 +34,7 @@ import { createDerivedKeys, createLastingKey } from '../../token/derived-keys.ts
 import type { Tokens, VerifiedToken } from '../../token/tokens.ts'
 import { clock, type ServeOptions } from '../options.ts'
 import { openSessions, recordLogins } from '../records/open-sessions.ts'
+import { buildDirectory } from './build-directory.ts'
 import { buildLoginMethods } from './build-login-methods.ts'
 import { buildSecondFactor } from './build-second-factor.ts'
 import { openLoginModule } from './open-login-module.ts'
@@ -123,6 +124,7 @@ export async function buildLogin(
   closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, maxFlushMs)))
 
   const sessions = openSessions({ config, log, now }, { ...facts, database }, closing)
+  const directory = buildDirectory({ config, log }, facts.registry, closing)
   const login = createLogin({
     throttle,
     findMethod: buildLoginMethods({
@@ -132,6 +134,7 @@ export async function buildLogin(
       verifyPassword,
       linkedAccounts,
       loginModule: loginModule?.method,
+      directory,
       usedOnce: createUsedOnce(database, { now: () => now() * 1000, timeoutMs }),
     }),
     checkCaptcha: facts.captchaRequired
@@ -165,7 +168,7 @@ export async function buildLogin(
     })
 
   const moduleState = loginModule?.state
-  return { responsesWith, seeded, database, loginLog, sessions, moduleState }
+  return { responsesWith, seeded, database, loginLog, sessions, moduleState, directory }
 }
 
 /** With `logger.enableddb` off, it uses neither the table nor Redis. */

@@ -84,5 +84,3 @@ export function createDirectoryServers(settings: DirectorySettings, log: FeedLog
     },
   }
 }
-
-export type DirectoryServers = ReturnType<typeof createDirectoryServers>

@@ -37,13 +37,3 @@ export interface GroupSettings {
   readonly filter: string
   readonly nested: boolean
 }
-
-/** The entry of someone whose password was right. */
-export interface Person {
-  readonly subject: string
-  readonly username: string
-  readonly displayName: string | undefined
-  readonly email: string | undefined
-  /** DNs, or the values of the configured attribute as they are. */
-  readonly groups: readonly string[]
-}

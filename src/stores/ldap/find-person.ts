@@ -1,24 +1,31 @@
 import { randomBytes } from 'node:crypto'
+import type { Person } from '../../login/ldap/directory.ts'
 import type { Deadline } from './deadline.ts'
 import type { DirectoryConnection } from './directory-connection.ts'
 import { DirectoryError } from './directory-error.ts'
 import type { DirectoryServer, Searcher } from './directory-server.ts'
-import type { DirectorySettings, Person, SearchSettings } from './directory-settings.ts'
+import type { DirectorySettings, SearchSettings } from './directory-settings.ts'
 import { type Entry, subjectOf, textOf, textsOf } from './entry.ts'
 import { readGroups } from './read-groups.ts'
 import { filledDn, filledFilter, filledText, nameComparisons } from './templates.ts'
-import { isPlainName, isSameName } from './typed-name.ts'
 
 interface Given {
   readonly username: string
   readonly password: string
 }
 
-/** Sees why a login was refused, for the log. */
-type OnRefused = (reason: string) => void
+interface FindPersonParts {
+  /** One spelling for all that the login throttle counts as one name. */
+  readonly foldName: (name: string) => string
+  /** Sees why a login was refused, for the log. */
+  readonly onRefused: (reason: string) => void
+}
 
 /** Asks one server for the person with this name and password; `undefined` if they are wrong. */
-export function createFindPerson(settings: DirectorySettings, onRefused: OnRefused) {
+export function createFindPerson(
+  settings: DirectorySettings,
+  { foldName, onRefused }: FindPersonParts,
+) {
   const { search, userDn, userPrincipal, bindDn, groups } = settings
 
   async function findPerson(
@@ -119,8 +126,12 @@ export function createFindPerson(settings: DirectorySettings, onRefused: OnRefus
       onRefused(`several entries have the name: ${entry.dn}; ${second.dn}`)
       return undefined
     }
+    // Directories ignore more than the throttle folds: blanks at the front, accents, width. Each such
+    // spelling would give an attacker further guesses at the same password.
     const isSame = compared.some(({ attribute, form }) =>
-      isSameName(filledText(form, username), textsOf(entry, attribute)),
+      textsOf(entry, attribute).some(
+        (value) => foldName(value) === foldName(filledText(form, username)),
+      ),
     )
     if (isSame) return entry
     onRefused('the name is spelled otherwise than in the directory')
@@ -158,4 +169,9 @@ interface Asked {
   /** For the bind of this login alone. */
   readonly own: DirectoryConnection
   readonly deadline: Deadline
+}
+
+/** Without spellings that a directory may ignore: its entry is not compared with it before the bind. */
+function isPlainName(typed: string): boolean {
+  return /^[!-~]+$/.test(typed)
 }

@@ -1,21 +1,18 @@
 import { Fault } from '../../errors.ts'
+import type { VerifyInDirectory } from '../../login/ldap/directory.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { withTimeout } from '../with-timeout.ts'
 import { createDeadline } from './deadline.ts'
 import { reasonOf } from './directory-error.ts'
 import { createDirectoryServers, type DirectoryServerState } from './directory-servers.ts'
-import type { DirectorySettings, Person } from './directory-settings.ts'
+import type { DirectorySettings } from './directory-settings.ts'
 import { createFindPerson } from './find-person.ts'
 import { createGate } from './gate.ts'
 
 /** An LDAP directory that verifies names and passwords. */
 export interface Directory {
   readonly name: string
-  /** Who has this name and password; `undefined` if they are wrong. Throws a Fault if it cannot tell. */
-  verify(given: {
-    readonly username: string
-    readonly password: string
-  }): Promise<Person | undefined>
+  readonly verify: VerifyInDirectory
   /** What `/readyz?verbose` and metrics show. */
   states(): readonly DirectoryServerState[]
   close(): Promise<void>
@@ -25,13 +22,17 @@ export interface Directory {
 const graceMs = 250
 
 /** Connects when the first login needs it: a gateway starts while its directory is unreachable. */
-export function openDirectory(settings: DirectorySettings, log: FeedLog): Directory {
+export function openDirectory(
+  settings: DirectorySettings,
+  { log, foldName }: { readonly log: FeedLog; readonly foldName: (name: string) => string },
+): Directory {
   const { name, timeoutMs } = settings
   const servers = createDirectoryServers(settings, log)
   const gate = createGate(settings.maxConcurrent)
-  const findPerson = createFindPerson(settings, (reason) =>
-    log.warn({ directory: name, reason }, 'directory login refused'),
-  )
+  const findPerson = createFindPerson(settings, {
+    foldName,
+    onRefused: (reason) => log.warn({ directory: name, reason }, 'directory login refused'),
+  })
 
   /** Tells operators at the start whether the first login will succeed. */
   async function probe(): Promise<void> {

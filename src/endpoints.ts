@@ -10,6 +10,18 @@ export const ownPaths = {
 /** Where later versions of the client request the captcha. */
 export const captchaAlias = '/api/v1/captcha'
 
+const oidcPrefix = `${ownPaths.login}/oidc/`
+
+/** The paths of an OpenID Connect provider: where logins begin and end, and where its logouts arrive. */
+export function oidcPaths(provider: string) {
+  const begin = `${oidcPrefix}${provider}`
+  return {
+    begin,
+    callback: `${begin}/callback`,
+    backChannel: `${begin}/backchannel-logout`,
+  } as const
+}
+
 /** Endpoints that must not exist, even if an upstream has them (specification, Removed endpoint). */
 export const removedPaths: readonly string[] = ['/api/v1/refresh_token']
 
@@ -50,5 +62,5 @@ function cutParameters(path: string): string {
 
 /** Endpoints that callers without a token use, so that the policy does not apply to them. */
 export function needsNoLogin(path: string): boolean {
-  return path === ownPaths.login || path === ownPaths.captcha
+  return path === ownPaths.login || path === ownPaths.captcha || path.startsWith(oidcPrefix)
 }

@@ -1,16 +1,28 @@
-import { captchaAlias, ownPaths } from '../endpoints.ts'
+import { captchaAlias, oidcPaths, ownPaths } from '../endpoints.ts'
 
 /**
  * An endpoint that Postern serves itself. `open` ones need no token; the others pass both checks first.
  * No method of such a path is forwarded, so that no upstream can offer a second login.
  */
 export interface OwnEndpoint {
-  readonly name: 'login' | 'captcha' | 'logout' | 'profile' | 'password' | 'server' | 'wrong-method'
+  readonly name:
+    | 'login'
+    | 'captcha'
+    | 'logout'
+    | 'profile'
+    | 'password'
+    | 'server'
+    | 'oidc-begin'
+    | 'oidc-callback'
+    | 'oidc-logout'
+    | 'wrong-method'
   readonly open: boolean
   /** The methods that the path supports. */
   readonly allow: string
   /** Name of the upstream that serves it instead, after both checks. */
   readonly upstream?: string
+  /** The OpenID Connect provider that it belongs to. */
+  readonly provider?: string
 }
 
 export interface OwnEndpointOptions {
@@ -19,6 +31,13 @@ export interface OwnEndpointOptions {
   readonly logout: string
   readonly profile: string
   readonly password: string
+  /** Unset: no provider. */
+  readonly oidc?: readonly OidcEndpoints[] | undefined
+}
+
+interface OidcEndpoints {
+  readonly name: string
+  readonly logout: { readonly backChannel: boolean }
 }
 
 /** An own endpoint and its path, which is exact. */
@@ -47,6 +66,7 @@ export function listOwnEndpoints(options: OwnEndpointOptions): readonly PlacedEn
     [ownPaths.logout, delegated(options.logout, endpoint('logout', 'POST', false))],
     [ownPaths.profile, delegated(options.profile, endpoint('profile', 'GET', false))],
     [ownPaths.password, delegated(options.password, endpoint('password', 'POST', false))],
+    ...(options.oidc ?? []).flatMap(oidcEndpoints),
   ]
   return placed.map(([path, own]) => ({ ...own, path }))
 }
@@ -64,6 +84,17 @@ export function createOwnEndpoints(options: OwnEndpointOptions): FindOwnEndpoint
     if (found.upstream !== undefined) return undefined
     return { ...found, name: 'wrong-method' }
   }
+}
+
+/** Where logins with a provider begin and end, and where its logouts arrive. */
+function oidcEndpoints({ name: provider, logout }: OidcEndpoints) {
+  const paths = oidcPaths(provider)
+  const own: readonly (readonly [string, OwnEndpoint])[] = [
+    [paths.begin, { ...endpoint('oidc-begin', 'GET', true), provider }],
+    [paths.callback, { ...endpoint('oidc-callback', 'GET', true), provider }],
+    [paths.backChannel, { ...endpoint('oidc-logout', 'POST', true), provider }],
+  ]
+  return logout.backChannel ? own : own.slice(0, 2)
 }
 
 function endpoint(name: OwnEndpoint['name'], allow: string, open: boolean): OwnEndpoint {

@@ -45,6 +45,6 @@ export function pathOf(target: string): string {
 }
 
 /** Printable ASCII without `#`: a fragment has no place in a request target (RFC 9112 3.2.1). */
-function isPlainQuery(query: string): boolean {
+export function isPlainQuery(query: string): boolean {
   return /^[\x21\x22\x24-\x7e]*$/.test(query)
 }

@@ -1,4 +1,4 @@
-import type { PlacedEndpoint } from '../admission/own-endpoints.ts'
+import type { OwnEndpoint, PlacedEndpoint } from '../admission/own-endpoints.ts'
 import type { Access, AccessRoute } from '../admission/routes.ts'
 import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
 import type { Asked } from './asked.ts'
@@ -53,7 +53,7 @@ export function openEndpoints(asked: Asked): OpenAnswer {
   }
 }
 
-function ownEndpoint({ open, allow, path, upstream }: PlacedEndpoint): OpenOwnEndpoint {
+function ownEndpoint({ name, open, allow, path, upstream }: PlacedEndpoint): OpenOwnEndpoint {
   const known = builtInExclusions.find(
     (exclusion) => exclusion.path === path && exclusion.method === allow,
   )
@@ -62,12 +62,17 @@ function ownEndpoint({ open, allow, path, upstream }: PlacedEndpoint): OpenOwnEn
     need: open ? 'nothing' : 'identity',
     method: allow,
     path,
-    reason: known?.reason ?? (path === '*' ? aboutServer : aboutCaptcha),
+    reason: known?.reason ?? reasons[name] ?? aboutCaptcha,
     ...(upstream !== undefined && { upstream }),
   }
 }
 
-const aboutServer = 'It is about the server, not about a path.'
+const reasons: Readonly<Partial<Record<OwnEndpoint['name'], string>>> = {
+  server: 'It is about the server, not about a path.',
+  'oidc-begin': 'A caller who logs in has no role yet.',
+  'oidc-callback': 'The identity provider sends callers here before they have a token.',
+  'oidc-logout': 'The identity provider proves with a signed token that a session ended.',
+}
 const aboutCaptcha = 'The captcha is shown before the login.'
 
 function openRoute(route: AccessRoute, routes: readonly AccessRoute[]): OpenRoute {

@@ -12,6 +12,7 @@ import type { RecordAttempt } from '../login/login-log.ts'
 import type { Throttle } from '../login/throttle.ts'
 import type { Messages } from '../messages/messages.ts'
 import { replyJson } from './json-reply.ts'
+import { attemptCookies, loginResult } from './login-result.ts'
 import { readBody } from './read-body.ts'
 import type { TokenCookie } from './token-cookie.ts'
 
@@ -25,6 +26,8 @@ interface OwnResponseParts {
   readonly cookie: TokenCookie
   readonly crossSite: FindCrossSite
   readonly messages: Messages
+  /** Absent without a configured provider. */
+  readonly oidc?: Pick<OwnResponses, 'toAnyone'> | undefined
 }
 
 /** A few short fields as JSON need less. */
@@ -35,22 +38,18 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
   async function login(received: Received, reply: Reply): Promise<void> {
     const foreign = parts.crossSite(received) !== undefined
     const body = await readJson(received, reply)
+    const { setCookie, cookies } = attemptCookies(reply)
     const issued = await parts.login({
       fields: () => readJsonFields(body, 'bad-login-request'),
       cookie: (name) => readCookie(received, name),
+      setCookie,
       address: received.origin.address,
       userAgent: received.headers.userAgent,
       foreign,
     })
-    const result = {
-      code: 200,
-      currentAuthority: issued.token,
-      expire: toSeconds(issued.expiresAt),
-      success: true,
-      token: issued.token,
-    }
     // Login CSRF: a page of another site could log its visitor in to the attacker's account.
-    replyJson(reply, 200, result, foreign ? [] : parts.cookie.issued(issued.token))
+    const token = foreign ? [] : parts.cookie.issued(issued.token)
+    replyJson(reply, 200, loginResult(issued), [...token, ...cookies])
   }
 
   async function captcha(received: Received, reply: Reply): Promise<void> {
@@ -98,6 +97,10 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
           return login(received, reply)
         case 'captcha':
           return captcha(received, reply)
+        case 'oidc-begin':
+        case 'oidc-callback':
+        case 'oidc-logout':
+          return parts.oidc?.toAnyone(received, reply)
         case 'server':
           return replyJson(reply, 200, { code: 200, msg: 'ok' })
         default:
@@ -134,9 +137,4 @@ function nameOf(token: Authorized['token']): string {
 
 function wrongMethod({ endpoint }: Received): Refusal {
   return new Refusal('method-not-allowed', endpoint === undefined ? {} : { allow: endpoint.allow })
-}
-
-/** RFC 3339 with second precision, as existing clients parse it. */
-function toSeconds(date: Date): string {
-  return date.toISOString().replace(/\.\d+Z$/, 'Z')
 }

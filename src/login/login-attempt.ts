@@ -5,6 +5,8 @@ export interface LoginAttempt {
   readonly fields: () => Fields
   /** A cookie of the browser that makes the attempt. */
   readonly cookie: (name: string) => string | undefined
+  /** Sets a cookie in that browser, whatever becomes of the attempt. */
+  readonly setCookie?: ((cookie: string) => void) | undefined
   readonly address: string
   readonly userAgent: string
   /** Whether a page of another site made the browser send it. */

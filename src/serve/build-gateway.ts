@@ -135,7 +135,11 @@ export async function buildGateway(
     findOrigin: createOriginFinder(config.application.trustedProxies),
     ...createAdmission({
       routes: config.routes,
-      endpoints: { ...config.endpoints, captchaAlias: config.captcha.alias },
+      endpoints: {
+        ...config.endpoints,
+        captchaAlias: config.captcha.alias,
+        oidc: config.login.oidc,
+      },
       maxTargetBytes: config.limits.targetBytes,
     }),
     limits,

@@ -32,6 +32,8 @@ interface ObservedParts {
   readonly loginLog: LoginLog
   readonly moduleState: (() => ModuleState) | undefined
   readonly directory: Directory | undefined
+  /** Of OpenID Connect. */
+  readonly identityProviders: () => readonly unknown[]
   readonly tls: Awaited<ReturnType<typeof openTls>>
   readonly isDraining: () => boolean
   readonly shedRatio: () => number
@@ -75,6 +77,7 @@ export function buildOps(
         keys: keys.state,
         serviceTokens: () => config.tokens.service,
         ...(config.issuers.length > 0 && { issuers: issuers.states }),
+        ...(config.login.oidc.length > 0 && { identityProviders: parts.identityProviders }),
         revocation: revocations.state,
         loginLog: loginLog.state,
         ...(moduleState !== undefined && { loginModule: moduleState }),

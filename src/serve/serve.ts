@@ -133,6 +133,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     loginLog,
     moduleState: login.moduleState,
     directory: login.directory,
+    identityProviders: login.oidc.states,
     tls,
   })
   options.beforeListening?.()

@@ -5,10 +5,12 @@ import { Fault } from '../../src/errors.ts'
 import { createOpsServer, type OpsServerParts } from '../../src/http/ops-server.ts'
 import { readOpenApi } from '../../src/openapi/document.ts'
 import { type DocumentedAnswer, documentedOperations } from '../support/documented.ts'
+import { oidcSettings, startFakeProvider } from '../support/fake-provider.ts'
 import { ask, asked, type ContractName, contractNames, contracts } from '../support/forward-auth.ts'
 import { settingsOf, startIssuer } from '../support/issuer-server.ts'
 import { mountKeys, newKey } from '../support/keys.ts'
 import { goodLogin, postLogin } from '../support/log-in.ts'
+import { OidcBrowser } from '../support/oidc-browser.ts'
 import { type RawAnswer, request, sendRaw } from '../support/raw-client.ts'
 import { startReplicas, tokenFrom } from '../support/session-replicas.ts'
 import { startPostern, type TestPostern } from '../support/start-postern.ts'
@@ -62,6 +64,7 @@ describe('docs/openapi.yaml', () => {
     const own = listOwnEndpoints({
       ...{ logout: gateway, profile: gateway, password: gateway },
       captchaAlias: true,
+      oidc: [{ name: '{provider}', logout: { backChannel: false } }],
     })
     // `OPTIONS *` has no path that OpenAPI could name.
     const named = own.filter(({ path }) => path !== '*')
@@ -182,14 +185,36 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
     expectDocumented(logout, await postern.call(logout, { token, body: '' }))
   })
 
+  test('on the public port, to logins with a provider', async () => {
+    const provider = await startFakeProvider()
+    const appRedirectUris = ['http://127.0.0.1:22001/']
+    const oidc = [oidcSettings(provider.issuer, { appRedirectUris })]
+    const cookie = { set: true }
+    const postern = await startPostern({ ownDatabase: true, config: { cookie, login: { oidc } } })
+    const browser = new OidcBrowser()
+    const begin = 'GET /api/v1/login/oidc/{provider}'
+
+    for (const query of ['', '?mode=json', '?mode=json&redirectUri=https://other.test/']) {
+      const answer = await browser.send(postern, `GET /api/v1/login/oidc/corp${query}`)
+      expectDocumented(begin, answer)
+    }
+    const good = provider.approve(await browser.begin(postern, 'corp'))
+    for (const status of [303, 200]) {
+      const answer = await browser.callback(postern, 'corp', good)
+      expect(answer.status).toBe(status)
+      expectDocumented(`${begin}/callback`, answer)
+    }
+  })
+
   test('on the public port, to malformed requests', async () => {
-    const postern = await startPostern({ config: { captcha: { alias: true } } })
+    const oidc = [oidcSettings('http://127.0.0.1:9')]
+    const postern = await startPostern({ config: { captcha: { alias: true }, login: { oidc } } })
     const token = tokenOf('editor')
 
     for (const name of namesOf('public')) {
       const body = name.startsWith('POST') ? { body: '' } : {}
       const call = (headers: readonly string[], query = '') =>
-        postern.call(`${name}${query}`, { token, headers, ...body })
+        postern.call(`${name.replace('{provider}', 'corp')}${query}`, { token, headers, ...body })
       expectDocumented(name, await call(['Host: other.test']))
       expectDocumented(name, await call(['Expect: magic']))
       expectDocumented(name, await call([], `?x=${'x'.repeat(9000)}`))

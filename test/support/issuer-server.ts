@@ -84,7 +84,7 @@ function claimsOf(issuer: string): TestClaims {
   }
 }
 
-function keySetOf(keys: IssuerServer['keys']): string {
+export function keySetOf(keys: IssuerServer['keys']): string {
   const list = Object.entries(keys).map(([kid, { privateKey }]) => {
     const { d: _, ...part } = privateKey.export({ format: 'jwk' })
     return { ...part, kid, use: 'sig' }

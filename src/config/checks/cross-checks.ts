@@ -8,6 +8,7 @@ import { checkIssuers } from './issuers.ts'
 import { checkLdap } from './ldap.ts'
 import { checkListeners } from './listeners.ts'
 import { checkLoginMethods } from './login-methods.ts'
+import { checkOidc } from './login-oidc.ts'
 import { checkForwardAuth, checkProxies } from './proxies.ts'
 import { checkRefusals } from './refusals.ts'
 import { checkEndpoints, checkRoutes } from './routes.ts'
@@ -26,6 +27,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkLifetime(draft, report)
   checkIssuers(draft, report)
   checkLdap(draft, report)
+  checkOidc(draft, report)
   checkCookie(draft, report)
   checkDatabase(draft, report)
   checkWorkers(draft, report)

@@ -1,5 +1,6 @@
 import { ldapSetting } from './login-ldap.ts'
 import { loginModuleSettings } from './login-module.ts'
+import { oidcSetting } from './login-oidc.ts'
 import { secondFactorSettings } from './login-second-factor.ts'
 import { flag, integer, section } from './setting-builders.ts'
 
@@ -9,6 +10,7 @@ export const loginSettings = section('Login: its methods and its limits.', {
     'Accept the passwords of accounts here. With false, people log in through login.oidc, login.ldap or login.module only.',
   ),
   ldap: ldapSetting,
+  oidc: oidcSetting,
   passwordConcurrency: integer(2, 1, 64, 'Number of passwords that are checked at the same time.'),
   passwordQueue: integer(
     64,

@@ -17,6 +17,8 @@ export const HOST_HEADER = '^(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z._-]+)(:[0-9]{1,5})
 export const SERVER_NAME = '^[0-9A-Za-z_-]+([.][0-9A-Za-z_-]+)*$'
 export const UPSTREAM_NAME = '^[a-z][a-z0-9-]{0,62}$'
 export const ISSUER_NAME = '^[a-z0-9][a-z0-9.-]{0,62}$'
+/** A scope of OAuth (RFC 6749 3.3). */
+export const SCOPE = '^[!#-\\[\\]-~]{1,128}$'
 /** A claim by name, or by JSON pointer (RFC 6901). */
 export const CLAIM_NAME = '^[^/].*$|^(/([^~/]|~[01])+)+$'
 /** Ends with something else than a digit: with digits, users of an issuer could look like accounts. */
@@ -55,6 +57,7 @@ const forms: Readonly<Record<string, string>> = {
   [SERVER_NAME]: 'a host name such as orders.internal',
   [UPSTREAM_NAME]: 'lower-case letters, digits and hyphens, starting with a letter',
   [ISSUER_NAME]: 'lower-case letters, digits, dots and hyphens, starting with a letter or digit',
+  [SCOPE]: 'one scope, without spaces',
   [CLAIM_NAME]: 'the name of a claim, or a JSON pointer such as /realm_access/roles',
   [USER_ID_PREFIX]: 'printable ASCII characters without spaces, and no digit at the end',
   [HEADER_NAME]: 'a header name such as X-User-Id: letters, digits and hyphens, 64 at most',

@@ -36,6 +36,7 @@ import { clock, type ServeOptions } from '../options.ts'
 import { openSessions, recordLogins } from '../records/open-sessions.ts'
 import { buildDirectory } from './build-directory.ts'
 import { buildLoginMethods } from './build-login-methods.ts'
+import { buildOidc } from './build-oidc.ts'
 import { buildSecondFactor } from './build-second-factor.ts'
 import { openLoginModule } from './open-login-module.ts'
 
@@ -123,9 +124,11 @@ export async function buildLogin(
   const loginLog = buildLoginLog({ config, log, now }, database, redis)
   closing.add(() => loginLog.close(Math.min(config.shutdown.deadlineMs, maxFlushMs)))
 
-  const sessions = openSessions({ config, log, now }, { ...facts, database }, closing)
   const directory = buildDirectory({ config, log }, facts.registry, closing)
-  const login = createLogin({
+  const sessions = openSessions(options, { ...facts, database }, closing)
+  const usedOnce = createUsedOnce(database, { now: () => now() * 1000, timeoutMs })
+  const oidc = buildOidc(options, { ...facts, linkedAccounts, usedOnce }, closing)
+  const issueTo = createLogin({
     throttle,
     findMethod: buildLoginMethods({
       config: config.login,
@@ -135,7 +138,7 @@ export async function buildLogin(
       linkedAccounts,
       loginModule: loginModule?.method,
       directory,
-      usedOnce: createUsedOnce(database, { now: () => now() * 1000, timeoutMs }),
+      oidc: oidc.methods,
     }),
     checkCaptcha: facts.captchaRequired
       ? ({ uuid, code }) => captchas.check(uuid, code)
@@ -146,10 +149,11 @@ export async function buildLogin(
     record: loginLog.record,
     onIssued: recordLogins(sessions),
   })
+  const login = config.logger.required ? onlyRecorded(issueTo, loginLog) : issueTo
   /** Later than the rest: the revocation list needs the database that login opens. */
   const responsesWith = (revokeOthers: (token: VerifiedToken) => Promise<'everywhere' | 'here'>) =>
     createOwnResponses({
-      login: config.logger.required ? onlyRecorded(login, loginLog) : login,
+      login,
       changePassword: createChangePassword({
         throttle,
         local: config.login.local,
@@ -165,10 +169,11 @@ export async function buildLogin(
       cookie: facts.cookie,
       crossSite: facts.crossSite,
       messages: facts.messages,
+      oidc: oidc.responsesWith({ login, cookie: facts.cookie }),
     })
 
   const moduleState = loginModule?.state
-  return { responsesWith, seeded, database, loginLog, sessions, moduleState, directory }
+  return { responsesWith, seeded, database, loginLog, sessions, moduleState, directory, oidc }
 }
 
 /** With `logger.enableddb` off, it uses neither the table nor Redis. */

@@ -11,19 +11,19 @@ export interface KeyTimes {
   readonly maxKeyAgeSeconds: number
 }
 
-interface KeyScheduleParts extends KeyTimes {
-  readonly fetch: (signal: AbortSignal) => Promise<IssuerKeySet>
-  readonly onFetched?: (set: IssuerKeySet) => void
+interface KeyScheduleParts<Fetched> extends KeyTimes {
+  readonly fetch: (signal: AbortSignal) => Promise<Fetched>
+  readonly onFetched?: (set: Fetched) => void
   readonly onFailed?: (reason: string) => void
   /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
   readonly random?: () => number
 }
 
-/** The keys of one issuer, fetched ahead of time. */
-export interface KeySchedule {
+/** The keys of one issuer, or what else belongs to them, fetched ahead of time. */
+export interface KeySchedule<Fetched = IssuerKeySet> {
   /** `undefined` before the first fetch succeeded, and when the keys are too old. */
-  current(): IssuerKeySet | undefined
+  current(): Fetched | undefined
   /**
    * Fetches keys unless a fetch is in progress or began less than a cool-down ago. Resolves when that
    * fetch has ended, and at the latest after `waitMs`. Never rejects.
@@ -44,13 +44,15 @@ export interface KeySchedule {
  * most one fetch in that time, however many requests carry them. Keys of an unreachable issuer stay in
  * use until they are too old: a withdrawn key must not live as long as an outage.
  */
-export function createKeySchedule(parts: KeyScheduleParts): KeySchedule {
+export function createKeySchedule<Fetched = IssuerKeySet>(
+  parts: KeyScheduleParts<Fetched>,
+): KeySchedule<Fetched> {
   const { fetch, waitMs, now = () => performance.now(), random = Math.random } = parts
   const cooldownMs = parts.cooldownSeconds * 1000
   const refreshMs = parts.refreshSeconds * 1000
   const maxAgeMs = parts.maxKeyAgeSeconds * 1000
   const closing = new AbortController()
-  let latest: { readonly set: IssuerKeySet; readonly at: number } | undefined
+  let latest: { readonly set: Fetched; readonly at: number } | undefined
   let running: Promise<void> | undefined
   let startedAt = Number.NEGATIVE_INFINITY
   let failures = 0

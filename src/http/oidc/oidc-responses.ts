@@ -1,0 +1,107 @@
+import { readOwnPath } from '../../admission/own-path.ts'
+import { Refusal } from '../../errors.ts'
+import { readCookie } from '../../gateway/carriers.ts'
+import type { OwnResponses } from '../../gateway/pipeline.ts'
+import type { Reply } from '../../gateway/reply.ts'
+import type { Received } from '../../gateway/stages.ts'
+import { Fields } from '../../login/fields.ts'
+import type { Login } from '../../login/login.ts'
+import type { BeginLogin } from '../../login/oidc/begin-login.ts'
+import { replyJson } from '../json-reply.ts'
+import { attemptCookies, loginResult } from '../login-result.ts'
+import type { TokenCookie } from '../token-cookie.ts'
+import { moveOn, redirect } from './after-login.ts'
+
+export interface OidcResponseParts {
+  readonly login: Login
+  /** How logins begin, by name of the provider. */
+  readonly begin: ReadonlyMap<string, BeginLogin>
+  /** Where a login that succeeded goes on, by its state and its cookies. */
+  readonly returnPath: (
+    state: string,
+    cookie: (name: string) => string | undefined,
+  ) => Promise<string>
+  readonly cookie: TokenCookie
+  /** Whether browsers send our cookie only within our site (`cookie.sameSite: strict`). */
+  readonly strictCookie: boolean
+  /** The page that shows why a login was refused; `undefined` without a login page. */
+  readonly errorPage?: ((kind: Refusal['kind']) => string) | undefined
+}
+
+/** The path fits into a cookie with everything else. */
+const maxReturnPath = 1024
+
+/** Logins with an OpenID Connect provider, from the first redirect to the last. */
+export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses, 'toAnyone'> {
+  async function begin(received: Received, reply: Reply): Promise<void> {
+    const query = new URLSearchParams(received.query)
+    const isApp = query.get('mode') === 'json'
+    const begun = await beginOf(received)({
+      to: returnPathOf(query.get('to')),
+      app: isApp ? (query.get('redirectUri') ?? true) : undefined,
+      cookieNames: cookieNames(received),
+    })
+    const cookies = begun.cookies.flatMap((cookie) => ['Set-Cookie', cookie])
+    if (isApp) replyJson(reply, 200, { code: 200, msg: 'success', url: begun.url }, cookies)
+    else redirect(reply, 302, begun.url, cookies)
+  }
+
+  function beginOf({ endpoint }: Received): BeginLogin {
+    const found = parts.begin.get(endpoint?.provider ?? '')
+    if (found === undefined) throw new Refusal('no-such-provider')
+    return found
+  }
+
+  async function callback(received: Received, reply: Reply): Promise<void> {
+    const { setCookie, cookies } = attemptCookies(reply)
+    const cookie = (name: string) => readCookie(received, name)
+    try {
+      const issued = await parts.login({
+        fields: () => answerFields(received),
+        ...{ cookie, setCookie, address: received.origin.address },
+        userAgent: received.headers.userAgent,
+        // A provider is another site. The cookie of the login shows that this browser began it here.
+        foreign: false,
+      })
+      const token = parts.cookie.issued(issued.token)
+      const headers = [...token, ...cookies]
+      if (token.length === 0) return replyJson(reply, 200, loginResult(issued), headers)
+      const state = new URLSearchParams(received.query).get('state') ?? ''
+      const to = await parts.returnPath(state, cookie)
+      if (parts.strictCookie) moveOn(reply, to, headers)
+      else redirect(reply, 303, to, headers)
+    } catch (error) {
+      if (!(error instanceof Refusal) || parts.errorPage === undefined) throw error
+      redirect(reply, 303, parts.errorPage(error.kind), cookies)
+    }
+  }
+
+  return {
+    async toAnyone(received, reply) {
+      if (received.endpoint?.name === 'oidc-begin') return begin(received, reply)
+      if (received.endpoint?.name === 'oidc-callback') return callback(received, reply)
+      throw new Refusal('bad-logout-token')
+    },
+  }
+}
+
+/** Every other path would make us an open redirector (CWE-601). */
+function returnPathOf(to: string | null): string {
+  const path = to === null || to.length > maxReturnPath ? undefined : readOwnPath(to)
+  return path ?? '/'
+}
+
+/** A parameter that comes twice could be read in two ways (RFC 6749 3.1). */
+function answerFields({ query, endpoint }: Received): Fields {
+  const given = [...new URLSearchParams(query)]
+  if (new Set(given.map(([name]) => name)).size < given.length) {
+    throw new Refusal('bad-login-request', { reason: 'a parameter comes twice' })
+  }
+  return new Fields('bad-login-request', [...given, ['provider', endpoint?.provider]])
+}
+
+function cookieNames({ headers }: Received): readonly string[] {
+  return headers.cookies
+    .flatMap((cookie) => cookie.split(';'))
+    .map((pair) => pair.split('=', 1)[0]?.trim() ?? '')
+}

@@ -1,0 +1,54 @@
+/** The settings of a provider that decide about a login. */
+export interface ProviderSettings {
+  readonly name: string
+  readonly issuer: string
+  readonly clientId: string
+  /** Our callback, as browsers see it. Never made from a Host header, which a client chooses. */
+  readonly redirectUri: string
+  readonly appRedirectUris: readonly string[]
+  readonly idTokenAlgorithm: string
+  readonly claims: {
+    readonly username: string
+    readonly displayName: string
+    readonly email: string
+    readonly groups: string
+  }
+  readonly roles?: readonly { readonly value: string; readonly role: string }[] | undefined
+  readonly create: boolean
+  readonly linkByUsername: boolean
+  readonly requiredAcr?: readonly string[] | undefined
+}
+
+/** What the browser carries to the provider. */
+interface AuthorizationRequest {
+  readonly redirectUri: string
+  readonly state: string
+  readonly nonce: string
+  /** SHA-256 of the PKCE verifier (RFC 7636 4.2). */
+  readonly challenge: string
+}
+
+/** What the browser brought back, and what it must fit. */
+interface AuthorizationAnswer {
+  readonly code: string
+  /** The issuer that the answer names (RFC 9207). */
+  readonly iss: string | undefined
+  readonly redirectUri: string
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+/** An ID token whose signature, issuer, audience, nonce and expiry are verified. */
+export interface ConfirmedLogin {
+  readonly claims: Readonly<Record<string, unknown>>
+  readonly idToken: string
+  readonly accessToken: string
+}
+
+/** An OpenID Connect provider. Throws a Fault while it is unreachable or misconfigured. */
+export interface IdentityProvider {
+  authorizationUrl(request: AuthorizationRequest): Promise<string>
+  /** Throws the Refusal `provider-refused` for a code or an ID token that is not valid. */
+  exchange(answer: AuthorizationAnswer): Promise<ConfirmedLogin>
+}

@@ -1,0 +1,56 @@
+import { Refusal } from '../../errors.ts'
+import { claimAt } from '../../token/issuers/claim-path.ts'
+import type { Identity } from '../linked-account.ts'
+import type { ProviderSettings } from './identity-provider.ts'
+
+type Claims = Readonly<Record<string, unknown>>
+
+/** `sub` has at most 255 ASCII characters (OpenID Connect Core 2). */
+const subject = /^[\x20-\x7e]{1,255}$/
+
+/** More groups than a token can reasonably carry. */
+const mostGroups = 10_000
+
+/** The person that the claims of a verified ID token describe. */
+export function readIdentity(claims: Claims, settings: ProviderSettings): Identity {
+  const { name: provider, issuer, claims: names, roles } = settings
+  const { sub } = claims
+  if (typeof sub !== 'string' || !subject.test(sub))
+    throw refused('sub of the ID token is not valid')
+  const username = textAt(claims, names.username)
+  if (username === undefined) {
+    throw refused(`the ID token has no claim ${names.username}: set claims.username of ${provider}`)
+  }
+  return {
+    ...{ provider, issuer, subject: sub, username },
+    displayName: textAt(claims, names.displayName),
+    email: textAt(claims, names.email),
+    roleKey: roles && mappedRole(claims, names.groups, roles),
+  }
+}
+
+function mappedRole(
+  claims: Claims,
+  name: string,
+  roles: NonNullable<ProviderSettings['roles']>,
+): string {
+  const claim = claimAt(claims, name)
+  const held: ReadonlySet<unknown> = new Set(
+    Array.isArray(claim) ? claim.slice(0, mostGroups) : [claim],
+  )
+  const found = roles.find(({ value }) => held.has(value))
+  if (found !== undefined) return found.role
+  const what =
+    claim === undefined ? `the ID token has no claim ${name}` : `no value of claim ${name}`
+  throw new Refusal('no-role', { reason: `${what} that roles could map` })
+}
+
+/** A text of reasonable length, or `undefined`. */
+function textAt(claims: Claims, name: string): string | undefined {
+  const claim = claimAt(claims, name)
+  return typeof claim === 'string' && claim !== '' && claim.length <= 1024 ? claim : undefined
+}
+
+function refused(reason: string): Refusal {
+  return new Refusal('provider-refused', { reason })
+}

@@ -1,0 +1,77 @@
+import type { Closing } from '../../closing.ts'
+import { createOidcResponses, type OidcResponseParts } from '../../http/oidc/oidc-responses.ts'
+import type { TokenCookie } from '../../http/token-cookie.ts'
+import type { LinkedAccounts } from '../../login/linked-account.ts'
+import type { Login } from '../../login/login.ts'
+import { createBeginLogin } from '../../login/oidc/begin-login.ts'
+import { returnPathOf } from '../../login/oidc/flow.ts'
+import { createOidcMethod } from '../../login/oidc/oidc-method.ts'
+import {
+  addProviderMetrics,
+  countProviderLogins,
+} from '../../metrics/providers/provider-metrics.ts'
+import type { MetricRegistry } from '../../metrics/registry.ts'
+import type { UsedOnce } from '../../stores/identities/used-once.ts'
+import type { OpenKeys } from '../../stores/keys/key-feed.ts'
+import { openProvider } from '../../stores/oidc/provider.ts'
+import { createDerivedKeys } from '../../token/derived-keys.ts'
+import { createSealing } from '../../token/sealing/sealing.ts'
+import { clock, type ServeOptions } from '../options.ts'
+
+/** Logins with OpenID Connect providers. Without a configured provider, nothing of it exists. */
+export function buildOidc(
+  { config, log, now = clock, asWorker }: ServeOptions,
+  parts: {
+    readonly keys: OpenKeys['current']
+    readonly registry: MetricRegistry
+    readonly linkedAccounts: LinkedAccounts
+    readonly usedOnce: UsedOnce
+  },
+  closing: Closing,
+) {
+  const sealing = createSealing(createDerivedKeys(parts.keys, 'oidc-flow'))
+  const onResult = countProviderLogins(
+    parts.registry,
+    config.login.oidc.map(({ name }) => name),
+  )
+  const open = config.login.oidc.map((settings) => {
+    const provider = openProvider(settings, log)
+    closing.add(async () => provider.close())
+    const method = createOidcMethod({
+      ...{ settings, provider, sealing, now },
+      claim: parts.usedOnce.claim,
+      signIn: parts.linkedAccounts.signIn,
+      onResult: (result) => onResult(settings.name, result),
+    })
+    return { settings, provider, method }
+  })
+  const states = () => open.map(({ provider }) => provider.state())
+  if (open.length > 0) addProviderMetrics(parts.registry, states)
+  if (open.length > 0 && asWorker === undefined) {
+    const shown = open.map(({ settings: { name, issuer, create, linkByUsername } }) => {
+      return { name, issuer, create, linkByUsername }
+    })
+    log.info({ providers: shown }, 'accepting logins of identity providers')
+  }
+
+  return {
+    methods: open.map(({ method }) => method),
+    states,
+    /** `undefined` without a provider. */
+    responsesWith(rest: {
+      readonly login: Login
+      readonly cookie: TokenCookie
+      readonly errorPage?: OidcResponseParts['errorPage']
+    }) {
+      if (open.length === 0) return undefined
+      return createOidcResponses({
+        ...rest,
+        begin: new Map(
+          open.map((each) => [each.settings.name, createBeginLogin({ ...each, sealing, now })]),
+        ),
+        returnPath: (state, cookie) => returnPathOf(sealing, state, cookie),
+        strictCookie: config.cookie.sameSite === 'strict',
+      })
+    },
+  }
+}

@@ -31,6 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'config/schema': ['data-scope.ts'],
   'config/mode.ts': ['config/schema'],
   'config/issuers.ts': ['config/schema', 'data-scope.ts'],
+  'config/login-providers.ts': [],
   'config/reading': ['config/schema', 'suggest.ts'],
   'config/checks': [
     'config/schema',
@@ -410,6 +411,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'token',
     'suggest.ts',
   ],
+  // Links of accounts to people of other systems.
+  'cli/identities': ['cli', 'cli/tokens', 'config/', 'stores/', 'suggest.ts'],
   'cli/roles': [
     'cli',
     'cli/tokens',

@@ -39,7 +39,8 @@ export const addSpec = {
 export const passwdSpec = {
   name: 'user passwd',
   summary: 'set a new password and revoke the tokens of the user',
-  details: `${generated} ${revokes}`,
+  details: `${generated} ${revokes} An account that only another system vouched for then also has a
+password here.`,
   arguments: [name],
   options: { ...passwordStdin, ...common },
   exitCodes,
@@ -104,7 +105,8 @@ undoes it; "user disable" keeps the account. ${revokes}`,
 
 export const showSpec = {
   name: 'user show',
-  summary: 'show one account: its role, data scope, status, lock-outs, sessions and one-time codes',
+  summary:
+    'show one account: its role, data scope, status, links, lock-outs, sessions and one-time codes',
   details: `Lock-outs after wrong passwords end by themselves, or with "postern login unlock". Lock-outs and sessions
 are "unknown" if Redis is unreachable or the signing key is not at hand.`,
   arguments: [name],

@@ -46,8 +46,13 @@ export async function changeAccount(wanted: Change, parts: Parts): Promise<Outco
       return unrevoked(`${first}created user ${name} with role ${wanted.role}`)
     }
     case 'passwd': {
+      const [before] = await createAccountDirectory(database).show(name)
       const ids = await changed(await accounts.setPassword(name, passwordHash), wanted, database)
-      return { message: `set a new password for user ${name}`, revokeTokensOf: ids }
+      const had = before?.hasPassword !== false
+      const message = had
+        ? `set a new password for user ${name}`
+        : `set a password for user ${name}, who had none: they can now log in with it too`
+      return { message, revokeTokensOf: ids }
     }
     case 'role': {
       const { role, force } = wanted

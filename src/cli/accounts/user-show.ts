@@ -2,6 +2,7 @@ import { dataScopeInWords, dataScopeName } from '../../data-scope.ts'
 import { Fault, Invalid } from '../../errors.ts'
 import { foldedName } from '../../login/folded-name.ts'
 import type { AccountDetails } from '../../stores/accounts/account-directory.ts'
+import { type AccountLink, linksOf } from '../../stores/identities/read-links.ts'
 import { enrolledAccounts } from '../../stores/second-factor/enrollment-directory.ts'
 import { liveSessions } from '../../stores/sessions/live-sessions.ts'
 import type { Run } from '../command.ts'
@@ -31,18 +32,19 @@ export const userShow: Run<typeof showSpec> = async ({ arguments: [name], option
       withLockouts(options.config, io, async ({ open }) => open.filter(isOf(account))),
     )
     const [enrolled] = await enrolledAccounts(database, account.userId)
+    const links = await linksOf(database, account.userId)
     const sameName = others.map(({ userId }) => userId)
     if (options.output === 'json') {
       const known = { lockouts: lockouts?.map(toJson) ?? null, sessions: sessions ?? null }
       const oneTimeCodes = codesAsJson(enrolled)
       const scope = { dataScopeName: dataScopeName(account.dataScope) ?? null }
-      io.out(json({ ...account, ...scope, oneTimeCodes, ...known, sameName }))
+      io.out(json({ ...account, ...scope, links, oneTimeCodes, ...known, sameName }))
       return 0
     }
     const twins = sameName.map((id) => ['same name', `user with ID ${id}`])
     const isNeeded = settings.config.login.secondFactor.roles.includes(account.roleKey)
     const codes = ['one-time codes', codesInWords(enrolled, isNeeded)]
-    io.out(formatTable([...rows(account, lockouts, sessions), codes, ...twins]))
+    io.out(formatTable([...rows(account, lockouts, sessions), codes, ...linkRows(links), ...twins]))
     return 0
   })
 }
@@ -74,11 +76,19 @@ function rows(
     ['role', roleKey === '' ? 'none: login refuses this account' : `${roleKey} (${roleName})`],
     ['data scope', dataScopeInWords(dataScope)],
     ['status', statusInWords(account)],
+    ...(kind === 'user' && !account.hasPassword ? [['password', 'none here']] : []),
     ...lockoutRows(lockouts).map((text) => ['locked out', text]),
     ['sessions', sessions === undefined ? 'unknown' : `${sessions}`],
     ['created', createdAt ?? 'unknown'],
     ['updated', updatedAt ?? 'unknown'],
   ]
+}
+
+function linkRows(links: readonly AccountLink[]): readonly (readonly string[])[] {
+  return links.map(({ provider, subject, seenAt }) => {
+    const seen = seenAt === null ? 'no login yet' : `last login about ${seenAt}`
+    return ['linked to', `${provider}, subject ${subject}, ${seen}`]
+  })
 }
 
 /** An attack locks an account out at thousands of addresses. */

@@ -10,6 +10,7 @@ import {
   roleSpec,
   showSpec,
 } from '../accounts/specs.ts'
+import { linkSpec, unlinkSpec } from '../identities/specs.ts'
 import { totpSpec } from '../second-factor/specs.ts'
 import { inspectSpec, revokeSpec } from '../tokens/specs.ts'
 import { type Command, command } from './run-command.ts'
@@ -22,6 +23,8 @@ export const userCommands: readonly Command[] = [
   command(disableSpec, async () => (await import('../accounts/user.ts')).userDisable),
   command(enableSpec, async () => (await import('../accounts/user.ts')).userEnable),
   command(renameSpec, async () => (await import('../accounts/user.ts')).userRename),
+  command(linkSpec, async () => (await import('../identities/link.ts')).userLink),
+  command(unlinkSpec, async () => (await import('../identities/link.ts')).userUnlink),
   command(deleteSpec, async () => (await import('../accounts/user.ts')).userDelete),
   command(totpSpec, async () => (await import('../second-factor/user-totp.ts')).userTotp),
   command(showSpec, async () => (await import('../accounts/user-show.ts')).userShow),

@@ -11,6 +11,7 @@ import {
   liveAccounts,
   status,
 } from './account-queries.ts'
+import { hasPassword } from './unusable-password.ts'
 
 /** One line of the list of accounts. The role key is empty when the role is missing. */
 interface AccountSummary {
@@ -25,6 +26,8 @@ interface AccountSummary {
 
 /** An account as operators see it, without password and salt. */
 export interface AccountDetails extends AccountSummary {
+  /** False for people whom another system vouches for, and for service accounts. */
+  readonly hasPassword: boolean
   readonly roleName: string
   /** As stored: go-admin's number, or what else someone wrote. */
   readonly dataScope: string
@@ -69,6 +72,7 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
     const shape = await shapes()
     const rows = await inOrderOfLogin(liveAccounts(db, shape))
       .select(['u.username', 'u.status', 'r.role_key', 'r.role_name', 'r.data_scope'])
+      .select('u.password')
       .select(sql<string>`u.user_id::text`.as('user_id'))
       .select([isService(shape).as('service'), hasSecondFactor(shape).as('secondFactor')])
       .select([utcText('u.created_at').as('createdAt'), utcText('u.updated_at').as('updatedAt')])
@@ -76,6 +80,7 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
       .execute()
     return rows.map((row) => ({
       ...summary(row),
+      hasPassword: hasPassword(row.password),
       roleName: row.role_name ?? '',
       dataScope: row.data_scope ?? '',
       createdAt: row.createdAt,

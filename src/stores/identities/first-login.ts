@@ -76,7 +76,7 @@ async function link(
   userId: string,
   { identity, actor }: { readonly identity: Identity; readonly actor: Actor },
 ): Promise<void> {
-  await insertLink(inside, identity, { userId, linkedBy: actor.name })
+  await insertLink(inside, identity, { userId, linkedBy: actor.name, seen: true })
   const { provider, subject, username } = identity
   const after = { provider, issuer: issuerOf(identity), subject }
   await appendAudit(inside, shapes, [{ actor, action: 'user.link', subject: username, after }])

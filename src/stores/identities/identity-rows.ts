@@ -65,16 +65,23 @@ export async function isLocalAccount(
   return !shapes.optional.has('postern_identity') || !(await hasLink(db, account.userId, issuer))
 }
 
+interface NewLink {
+  readonly userId: string
+  readonly linkedBy: string
+  /** Whether a login made it. */
+  readonly seen: boolean
+}
+
 /** Links an identity. A link to a deleted account is replaced: its person begins anew. */
 export async function insertLink(
   inside: Inside,
   identity: Identity,
-  { userId, linkedBy }: { readonly userId: string; readonly linkedBy: string },
+  { userId, linkedBy, seen }: NewLink,
 ): Promise<void> {
   const { provider, subject } = identity
   await sql`
     insert into postern_identity (issuer, subject, provider, user_id, linked_by, seen_ms)
-    values (${issuerOf(identity)}, ${subject}, ${provider}, ${userId}::bigint, ${linkedBy}, ${nowMs})
+    values (${issuerOf(identity)}, ${subject}, ${provider}, ${userId}::bigint, ${linkedBy}, ${seen ? nowMs : null})
     on conflict (issuer, subject) do update set provider = excluded.provider,
       user_id = excluded.user_id, linked_by = excluded.linked_by, linked_at = now(),
       seen_ms = excluded.seen_ms`.execute(inside)

@@ -12,8 +12,8 @@ export interface FakeEntry {
 interface FakeOptions {
   /** The result code of a bind; `undefined` is no answer at all. */
   readonly bind?: (name: string, password: string) => number | undefined
-  /** What a search finds; `undefined` is no answer at all. */
-  readonly search?: (base: string) => readonly FakeEntry[] | undefined
+  /** What a search finds; `undefined` is no answer at all. `request` has the values of the filter in it. */
+  readonly search?: (base: string, request: string) => readonly FakeEntry[] | undefined
   /** Answers a search in its own way. */
   readonly onSearch?: (socket: Socket, id: number) => void
   /** Certificate and key, for StartTLS. */
@@ -70,15 +70,16 @@ function speak(socket: Socket, options: FakeOptions, operations: Operation[], se
       const reader = new BerReader(waiting)
       if (reader.readSequence() === null || reader.remain < reader.length) return
       const end = reader.offset + reader.length
+      const text = waiting.toString('utf8', 0, end)
       waiting = waiting.subarray(end)
       const id = reader.readInt() ?? 0
-      operate(id, reader.readSequence() ?? 0, reader)
+      operate(id, reader.readSequence() ?? 0, reader, text)
     }
   }
 
-  function operate(id: number, operation: number, reader: BerReader): void {
+  function operate(id: number, operation: number, reader: BerReader, text: string): void {
     if (operation === 0x60) bind(id, reader)
-    if (operation === 0x63) search(id, reader.readString() ?? '')
+    if (operation === 0x63) search(id, reader.readString() ?? '', text)
     if (operation === 0x77) startTls(id)
   }
 
@@ -93,10 +94,10 @@ function speak(socket: Socket, options: FakeOptions, operations: Operation[], se
     socket.write(result(id, 0x61, code))
   }
 
-  function search(id: number, base: string): void {
+  function search(id: number, base: string, text: string): void {
     operations.push({ kind: 'search', name: base, secure, boundAs })
     options.onSearch?.(socket, id)
-    const entries = options.search?.(base)
+    const entries = options.search?.(base, text)
     if (entries === undefined) return
     for (const entry of entries) socket.write(entryMessage(id, entry))
     socket.write(result(id, 0x65, 0))

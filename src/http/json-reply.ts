@@ -1,26 +1,52 @@
 import type { Reply } from '../gateway/reply.ts'
 
-/** Sends one of our own responses. No cache may store it. */
+/** One of our own responses, ready to be sent any number of times. */
+export interface PreparedJson {
+  /** Latin-1 of the UTF-8 bytes: its length is theirs, and `PlainReply` sends it in one piece. */
+  readonly text: string
+  readonly headers: readonly string[]
+}
+
+/** No cache may store it. */
+export function prepareJson(
+  body: Readonly<Record<string, unknown>>,
+  extra: readonly string[] = [],
+): PreparedJson {
+  const text = Buffer.from(JSON.stringify(body)).toString('latin1')
+  return {
+    text,
+    headers: [
+      'Content-Type',
+      'application/json; charset=utf-8',
+      'Content-Length',
+      String(text.length),
+      'Cache-Control',
+      'no-store',
+      'Referrer-Policy',
+      'no-referrer',
+      'X-Content-Type-Options',
+      'nosniff',
+      ...extra,
+    ],
+  }
+}
+
+export function sendJson(
+  reply: Reply,
+  status: number,
+  { text, headers }: PreparedJson,
+  extra: readonly string[] = [],
+): void {
+  reply.writeHead(status, [...headers, ...extra])
+  reply.end(text, 'latin1')
+}
+
+/** Sends one of our own responses. */
 export function replyJson(
   reply: Reply,
   status: number,
   body: Readonly<Record<string, unknown>>,
   extra: readonly string[] = [],
 ): void {
-  // Latin-1 of the UTF-8 bytes: `PlainReply` sends it in one piece, and its length is known.
-  const text = Buffer.from(JSON.stringify(body)).toString('latin1')
-  reply.writeHead(status, [
-    'Content-Type',
-    'application/json; charset=utf-8',
-    'Content-Length',
-    String(text.length),
-    'Cache-Control',
-    'no-store',
-    'Referrer-Policy',
-    'no-referrer',
-    'X-Content-Type-Options',
-    'nosniff',
-    ...extra,
-  ])
-  reply.end(text, 'latin1')
+  sendJson(reply, status, prepareJson(body, extra))
 }

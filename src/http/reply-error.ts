@@ -1,9 +1,9 @@
 import { Fault, Refusal, type RefusalDetail } from '../errors.ts'
 import type { Reply } from '../gateway/reply.ts'
-import type { Messages } from '../messages/messages.ts'
+import type { Message, Messages } from '../messages/messages.ts'
 import type { IncomingRequest } from './connections/incoming-request.ts'
 import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'
-import { replyJson } from './json-reply.ts'
+import { type PreparedJson, prepareJson, sendJson } from './json-reply.ts'
 
 type ReplyError = (
   error: unknown,
@@ -16,6 +16,24 @@ type ReplyError = (
 
 /** The only writer of refusals and faults. */
 export function createErrorReplies(refusals: RefusalEnvelopes, messages: Messages): ReplyError {
+  // By message, which differs for each kind and language: a flood of refusals builds no text.
+  const prepared = new Map<object, PreparedJson>()
+
+  function prepare({ code, isBare, challenge }: Envelope, message: Message, requestId?: string) {
+    const { text: msg, headers } = message
+    const challenges = challenge === undefined ? [] : ['WWW-Authenticate', challenge]
+    const body = isBare ? { code, msg } : { code, msg, requestId }
+    return prepareJson(body, [...headers, ...challenges])
+  }
+
+  function findBare(envelope: Envelope, message: Message): PreparedJson {
+    const known = prepared.get(message)
+    if (known !== undefined) return known
+    const made = prepare(envelope, message)
+    prepared.set(message, made)
+    return made
+  }
+
   return (error, { request, reply, requestId }) => {
     if (reply.headersSent) {
       reply.destroy()
@@ -23,14 +41,12 @@ export function createErrorReplies(refusals: RefusalEnvelopes, messages: Message
     }
 
     const envelope = envelopeOf(error, refusals)
-    const { status, code, message, isBare, challenge } = envelope
-    const { text: msg, headers } = messages.chosenBy(request.rawHeaders)[message]
-    const extra = [...headers]
-    if (error instanceof Refusal) extra.push(...detailHeaders(error.detail))
-    if (error instanceof Fault && retriedSoon.has(error.part)) extra.push('Retry-After', '1')
-    if (challenge !== undefined) extra.push('WWW-Authenticate', challenge)
+    const message = messages.chosenBy(request.rawHeaders)[envelope.message]
+    const json = envelope.isBare
+      ? findBare(envelope, message)
+      : prepare(envelope, message, requestId)
     if (!isSafeToReuse(request, envelope)) reply.shouldKeepAlive = false
-    replyJson(reply, status, isBare ? { code, msg } : { code, msg, requestId }, extra)
+    sendJson(reply, envelope.status, json, extraHeaders(error))
   }
 }
 
@@ -43,7 +59,12 @@ function envelopeOf(error: unknown, refusals: RefusalEnvelopes): Envelope {
 /** These pass as soon as there are fewer concurrent requests. */
 const retriedSoon: ReadonlySet<string> = new Set(['overloaded', 'upstream-share'])
 
-function detailHeaders({ retryAfterSeconds, limit, allow }: RefusalDetail): string[] {
+function extraHeaders(error: unknown): readonly string[] {
+  if (error instanceof Refusal) return detailHeaders(error.detail)
+  return error instanceof Fault && retriedSoon.has(error.part) ? ['Retry-After', '1'] : []
+}
+
+function detailHeaders({ retryAfterSeconds, limit, allow }: RefusalDetail): readonly string[] {
   return [
     ...(retryAfterSeconds === undefined ? [] : ['Retry-After', String(retryAfterSeconds)]),
     ...(limit === undefined

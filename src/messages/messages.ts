@@ -4,7 +4,7 @@ import { type OwnTexts, textsByLanguage } from './spoken-texts.ts'
 import type { MessageKind } from './texts.ts'
 
 /** A text for a client, and the headers that say how it was chosen. */
-interface Message {
+export interface Message {
   readonly text: string
   readonly headers: readonly string[]
 }

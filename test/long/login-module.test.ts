@@ -221,7 +221,7 @@ describe('loading a login module', () => {
     })
 
   test.each<[string, string, RegExp]>([
-    ['a syntax error', 'export const = 1', /^\S+sms\.mjs: cannot be loaded: SyntaxError: /],
+    ['a syntax error', 'export const = 1', /^\S+sms\.mjs: cannot be loaded: SyntaxError: .*; "node --check" shows the line$/],
     [
       'a missing package',
       "import 'no-such-package'",

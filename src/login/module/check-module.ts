@@ -8,7 +8,6 @@ import { describeThrown } from './thrown-error.ts'
 
 /** The section `login` of a configuration, of which other settings may be wrong. */
 interface OtherMethods {
-  readonly module?: string
   readonly oidc?: readonly (Named | undefined)[]
   readonly ldap?: Named
 }

@@ -22,7 +22,10 @@ try {
   say({ kind: 'loaded', declaration })
 } catch (error) {
   const { name, message } = describeThrown(error)
-  const problem = error instanceof Undeclared ? message : `cannot be loaded: ${name}: ${message}`
+  // The error of `import` does not say where.
+  const hint = error instanceof SyntaxError ? '; "node --check" shows the line' : ''
+  const problem =
+    error instanceof Undeclared ? message : `cannot be loaded: ${name}: ${message}${hint}`
   say({ kind: 'unusable', problem })
 }
 

@@ -154,6 +154,7 @@ describe('a login module', () => {
   test.each([
     ['exits', 'process.exit(0)'],
     ['throws later', "setTimeout(() => { throw new Error('later') })"],
+    ['leaks memory', 'for (const all = []; ; ) all.push(new Array(100_000).fill({}))'],
     ['leaves a rejection', "void Promise.reject(new Error('unhandled'))"],
   ])('that %s is started again', async (_, statement) => {
     const { ask, state } = await openModule(
@@ -221,7 +222,11 @@ describe('loading a login module', () => {
     })
 
   test.each<[string, string, RegExp]>([
-    ['a syntax error', 'export const = 1', /^\S+sms\.mjs: cannot be loaded: SyntaxError: .*; "node --check" shows the line$/],
+    [
+      'a syntax error',
+      'export const = 1',
+      /^\S+sms\.mjs: cannot be loaded: SyntaxError: .*; "node --check" shows the line$/,
+    ],
     [
       'a missing package',
       "import 'no-such-package'",

@@ -38,7 +38,8 @@ function refusalForms(notPermittedCode: number): Readonly<Record<RefusalKind, Fo
     'no-account': { code: 403 },
     'account-disabled': { code: 403 },
     'no-role': { code: 403 },
-    'otp-needed': { code: 400 },
+    // A code of its own: front ends show another field, and texts differ by language.
+    'otp-needed': { code: 428 },
     'wrong-otp': { code: 400 },
     'otp-not-enrolled': { code: 403 },
     'bad-logout-token': { status: 400 },

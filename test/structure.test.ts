@@ -247,6 +247,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'stores/ldap': ['stores', 'stores/feed', 'login/ldap'],
   // OpenID Connect providers.
   'stores/oidc': [
+    'stores/accounts',
+    'stores/database',
     'stores/feed',
     'stores/issuers',
     'stores/keys',
@@ -455,6 +457,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'metrics/providers',
     'stores/',
     'token',
+    'token/issuers',
     'suggest.ts',
     'token/sealing',
   ],

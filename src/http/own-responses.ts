@@ -26,6 +26,8 @@ interface OwnResponseParts {
   readonly cookie: TokenCookie
   readonly crossSite: FindCrossSite
   readonly messages: Messages
+  /** Where a logout goes on that also ends the session at an identity provider. Does not throw. */
+  readonly endSessionUrl?: ((tokenId: string) => Promise<string | undefined>) | undefined
   /** Absent without a configured provider. */
   readonly oidc?: Pick<OwnResponses, 'toAnyone'> | undefined
 }
@@ -60,12 +62,14 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
     replyJson(reply, 200, { code: 200, data, id, msg: 'success', requestId: received.requestId })
   }
 
-  function logout({ received, token }: Authorized, reply: Reply): void {
+  async function logout({ received, token }: Authorized, reply: Reply): Promise<void> {
     const from = { address: received.origin.address, userAgent: received.headers.userAgent }
     parts.record(from, nameOf(token), 'logged-out')
     const kind = received.arrival.notes.revoked === 'here' ? 'logged-out-here' : 'logged-out'
     const { text: msg, headers } = parts.messages.chosenBy(received.arrival.rawHeaders)[kind]
-    replyJson(reply, 200, { code: 200, msg }, [...headers, ...parts.cookie.cleared])
+    const logoutUrl = token?.kind === 'user' ? await parts.endSessionUrl?.(token.id) : undefined
+    const body = { code: 200, msg, ...(logoutUrl !== undefined && { logoutUrl }) }
+    replyJson(reply, 200, body, [...headers, ...parts.cookie.cleared])
   }
 
   async function profile({ received, token }: Authorized, reply: Reply): Promise<void> {

@@ -11,6 +11,7 @@ import { readTrust } from '../stores/keys/trusted-keys.ts'
 import { openPolicySource } from '../stores/policies/open-policy-source.ts'
 import { openRedis } from '../stores/redis/redis.ts'
 import { findLastingKey } from '../token/derived-keys.ts'
+import type { TokenRevocation } from '../token/revocations.ts'
 import { userRevocation } from '../token/user-marks.ts'
 import { version } from '../version.ts'
 import { buildGateway } from './build-gateway.ts'
@@ -85,7 +86,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const identity = { tokens, keys: keys.current, cookie, crossSite, redis, registry, messages }
   const { captchaRequired } = mode
   const revokeTokensOf = (userId: string) => feed.revokeUser(userRevocation(userId, mode))
-  const loginFacts = { ...identity, captchaRequired, revokeTokensOf }
+  const revokeToken = (revocation: TokenRevocation) => feed.revoke(revocation)
+  const loginFacts = { ...identity, captchaRequired, revokeTokensOf, revokeToken }
   const login = await buildLogin(options, loginFacts, closing)
   const { database, loginLog } = login
   openMoveCopies(options, { policies, redis, database, trust }, closing)

@@ -8,7 +8,7 @@ import { type DocumentedAnswer, documentedOperations } from '../support/document
 import { oidcSettings, startFakeProvider } from '../support/fake-provider.ts'
 import { ask, asked, type ContractName, contractNames, contracts } from '../support/forward-auth.ts'
 import { settingsOf, startIssuer } from '../support/issuer-server.ts'
-import { mountKeys, newKey } from '../support/keys.ts'
+import { mountKeys, newKey, signedBy } from '../support/keys.ts'
 import { goodLogin, postLogin } from '../support/log-in.ts'
 import { OidcBrowser } from '../support/oidc-browser.ts'
 import { type RawAnswer, request, sendRaw } from '../support/raw-client.ts'
@@ -64,7 +64,7 @@ describe('docs/openapi.yaml', () => {
     const own = listOwnEndpoints({
       ...{ logout: gateway, profile: gateway, password: gateway },
       captchaAlias: true,
-      oidc: [{ name: '{provider}', logout: { backChannel: false } }],
+      oidc: [{ name: '{provider}', logout: { backChannel: true } }],
     })
     // `OPTIONS *` has no path that OpenAPI could name.
     const named = own.filter(({ path }) => path !== '*')
@@ -188,7 +188,8 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
   test('on the public port, to logins with a provider', async () => {
     const provider = await startFakeProvider()
     const appRedirectUris = ['http://127.0.0.1:22001/']
-    const oidc = [oidcSettings(provider.issuer, { appRedirectUris })]
+    const logout = { backChannel: true }
+    const oidc = [oidcSettings(provider.issuer, { appRedirectUris, logout })]
     const cookie = { set: true }
     const postern = await startPostern({ ownDatabase: true, config: { cookie, login: { oidc } } })
     const browser = new OidcBrowser()
@@ -204,10 +205,22 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
       expect(answer.status).toBe(status)
       expectDocumented(`${begin}/callback`, answer)
     }
+    const key = provider.keys['first'] ?? newKey('RS256')
+    const iat = Math.floor(Date.now() / 1000)
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+    const claims = { iss: provider.issuer, aud: 'postern', iat, jti: 'once', sid: 'x', events }
+    for (const status of [200, 400]) {
+      const answer = await postern.call('POST /api/v1/login/oidc/corp/backchannel-logout', {
+        headers: ['Content-Type: application/x-www-form-urlencoded'],
+        body: `logout_token=${signedBy(key, { kid: 'first' }, claims)}`,
+      })
+      expect(answer.status).toBe(status)
+      expectDocumented('POST /api/v1/login/oidc/{provider}/backchannel-logout', answer)
+    }
   })
 
   test('on the public port, to malformed requests', async () => {
-    const oidc = [oidcSettings('http://127.0.0.1:9')]
+    const oidc = [oidcSettings('http://127.0.0.1:9', { logout: { backChannel: true } })]
     const postern = await startPostern({ config: { captcha: { alias: true }, login: { oidc } } })
     const token = tokenOf('editor')
 

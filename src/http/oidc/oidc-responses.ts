@@ -11,6 +11,7 @@ import { replyJson } from '../json-reply.ts'
 import { attemptCookies, loginResult } from '../login-result.ts'
 import type { TokenCookie } from '../token-cookie.ts'
 import { moveOn, redirect } from './after-login.ts'
+import { type EndSessions, replyBackChannel } from './back-channel.ts'
 
 export interface OidcResponseParts {
   readonly login: Login
@@ -21,6 +22,8 @@ export interface OidcResponseParts {
     state: string,
     cookie: (name: string) => string | undefined,
   ) => Promise<string>
+  /** How sessions end that ended at the provider, by its name. */
+  readonly endSessions: ReadonlyMap<string, EndSessions>
   readonly cookie: TokenCookie
   /** Whether browsers send our cookie only within our site (`cookie.sameSite: strict`). */
   readonly strictCookie: boolean
@@ -80,7 +83,9 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
     async toAnyone(received, reply) {
       if (received.endpoint?.name === 'oidc-begin') return begin(received, reply)
       if (received.endpoint?.name === 'oidc-callback') return callback(received, reply)
-      throw new Refusal('bad-logout-token')
+      const end = parts.endSessions.get(received.endpoint?.provider ?? '')
+      if (end === undefined) throw new Refusal('no-such-provider')
+      return replyBackChannel(received, reply, end)
     },
   }
 }

@@ -31,6 +31,7 @@ import { createLoginLogTable } from '../../stores/login-log/login-log-table.ts'
 import { createSharedLoginLog } from '../../stores/login-log/shared-login-log.ts'
 import type { RedisClient } from '../../stores/redis/redis.ts'
 import { createDerivedKeys, createLastingKey } from '../../token/derived-keys.ts'
+import type { TokenRevocation } from '../../token/revocations.ts'
 import type { Tokens, VerifiedToken } from '../../token/tokens.ts'
 import { clock, type ServeOptions } from '../options.ts'
 import { openSessions, recordLogins } from '../records/open-sessions.ts'
@@ -57,6 +58,8 @@ export async function buildLogin(
     messages: Messages
     /** Revokes every token of a user issued until now. Does not throw. */
     revokeTokensOf: (userId: string) => Promise<unknown>
+    /** Revokes one token on every gateway. Does not throw. */
+    revokeToken: (revocation: TokenRevocation) => Promise<unknown>
   },
   closing: Closing,
 ) {
@@ -127,7 +130,11 @@ export async function buildLogin(
   const directory = buildDirectory({ config, log }, facts.registry, closing)
   const sessions = openSessions(options, { ...facts, database }, closing)
   const usedOnce = createUsedOnce(database, { now: () => now() * 1000, timeoutMs })
-  const oidc = buildOidc(options, { ...facts, linkedAccounts, usedOnce }, closing)
+  const oidc = buildOidc(
+    options,
+    { ...facts, linkedAccounts, usedOnce, database, sessions, timeoutMs },
+    closing,
+  )
   const issueTo = createLogin({
     throttle,
     findMethod: buildLoginMethods({
@@ -147,7 +154,10 @@ export async function buildLogin(
     issueToken: facts.tokens.issue,
     now,
     record: loginLog.record,
-    onIssued: recordLogins(sessions),
+    onIssued(...login) {
+      recordLogins(sessions)(...login)
+      oidc.onIssued(...login)
+    },
   })
   const login = config.logger.required ? onlyRecorded(issueTo, loginLog) : issueTo
   /** Later than the rest: the revocation list needs the database that login opens. */
@@ -169,6 +179,7 @@ export async function buildLogin(
       cookie: facts.cookie,
       crossSite: facts.crossSite,
       messages: facts.messages,
+      endSessionUrl: oidc.endSessionUrl,
       oidc: oidc.responsesWith({ login, cookie: facts.cookie }),
     })
 

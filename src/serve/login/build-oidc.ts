@@ -11,12 +11,16 @@ import {
   countProviderLogins,
 } from '../../metrics/providers/provider-metrics.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
+import type { Database } from '../../stores/database/database.ts'
 import type { UsedOnce } from '../../stores/identities/used-once.ts'
 import type { OpenKeys } from '../../stores/keys/key-feed.ts'
 import { openProvider } from '../../stores/oidc/provider.ts'
+import type { SessionRecorder } from '../../stores/sessions/session-recorder.ts'
 import { createDerivedKeys } from '../../token/derived-keys.ts'
+import type { TokenRevocation } from '../../token/revocations.ts'
 import { createSealing } from '../../token/sealing/sealing.ts'
 import { clock, type ServeOptions } from '../options.ts'
+import { buildOidcLogouts } from './build-oidc-logouts.ts'
 
 /** Logins with OpenID Connect providers. Without a configured provider, nothing of it exists. */
 export function buildOidc(
@@ -26,6 +30,10 @@ export function buildOidc(
     readonly registry: MetricRegistry
     readonly linkedAccounts: LinkedAccounts
     readonly usedOnce: UsedOnce
+    readonly database: Database
+    readonly sessions: SessionRecorder
+    readonly revokeToken: (revocation: TokenRevocation) => Promise<unknown>
+    readonly timeoutMs: number
   },
   closing: Closing,
 ) {
@@ -45,6 +53,7 @@ export function buildOidc(
     })
     return { settings, provider, method }
   })
+  const logouts = buildOidcLogouts({ ...parts, open, log, now })
   const states = () => open.map(({ provider }) => provider.state())
   if (open.length > 0) addProviderMetrics(parts.registry, states)
   if (open.length > 0 && asWorker === undefined) {
@@ -57,6 +66,8 @@ export function buildOidc(
   return {
     methods: open.map(({ method }) => method),
     states,
+    onIssued: logouts.onIssued,
+    endSessionUrl: logouts.endSessionUrl,
     /** `undefined` without a provider. */
     responsesWith(rest: {
       readonly login: Login
@@ -69,6 +80,7 @@ export function buildOidc(
         begin: new Map(
           open.map((each) => [each.settings.name, createBeginLogin({ ...each, sealing, now })]),
         ),
+        endSessions: logouts.endSessions,
         returnPath: (state, cookie) => returnPathOf(sealing, state, cookie),
         strictCookie: config.cookie.sameSite === 'strict',
       })

@@ -115,7 +115,8 @@ const optionalTables = {
     create index postern_identity_user on postern_identity (user_id);`,
   postern_provider_session: `
     create table postern_provider_session (
-      token_id varchar(128) primary key, provider varchar(64) not null,
+      token_id varchar(128) primary key, user_id varchar(64) not null,
+      issued_ms bigint not null, provider varchar(64) not null,
       subject varchar(255) not null, session varchar(255), sealed text,
       expires_ms bigint not null);
     create index postern_provider_session_subject on postern_provider_session (provider, subject);

@@ -27,7 +27,7 @@ interface ProviderState {
   readonly lastError: string | undefined
 }
 
-interface OpenProvider extends IdentityProvider {
+export interface OpenProvider extends IdentityProvider {
   /** The address that ends the session at the provider; `undefined` if it has none. */
   endSessionUrl(parameters: Readonly<Record<string, string>>): Promise<string | undefined>
   /** The keys that sign logout tokens. Throws a Fault without any. */

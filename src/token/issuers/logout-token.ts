@@ -1,0 +1,98 @@
+import { Refusal } from '../../errors.ts'
+import { type CompactToken, parseCompactForm, parseObject } from '../compact-form.ts'
+import { bringsKey, isSignedBy } from '../tokens.ts'
+import type { IssuerAlgorithm } from './issuer.ts'
+import type { IssuerKeySet } from './issuer-key-set.ts'
+
+/** Which sessions ended at a provider: one, or all of a user. */
+export interface EndedSession {
+  readonly tokenId: string
+  readonly subject: string | undefined
+  readonly session: string | undefined
+  /** Seconds since the epoch, after which the token is refused anyway. */
+  readonly expiresAt: number
+}
+
+interface LogoutTokenParts {
+  readonly issuer: string
+  readonly clientId: string
+  readonly idTokenAlgorithm: IssuerAlgorithm
+  readonly keys: () => Promise<IssuerKeySet>
+  /** Fetches keys that may be newer. */
+  readonly refresh: () => Promise<void>
+  /** Seconds since the epoch. */
+  readonly now: () => number
+}
+
+const maxBytes = 16_384
+/** Providers send it at once, and may repeat it a few times. */
+const maxAgeSeconds = 300
+const skewSeconds = 60
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
+
+/** Verifies a logout token (OpenID Connect Back-Channel Logout 1.0, 2.6), except that it is used once. */
+export async function verifyLogoutToken(
+  text: string,
+  parts: LogoutTokenParts,
+): Promise<EndedSession> {
+  const compact = parseCompactForm(text, maxBytes)
+  const claims = parseObject(compact?.payload)
+  if (compact === undefined || claims === undefined) throw bad('it is not a JWT')
+  await checkSignature(text, compact.header, parts)
+
+  const { iss, aud, iat, exp, jti, sub, sid, events, nonce } = claims
+  const { issuer, clientId } = parts
+  const now = parts.now()
+  if (iss !== issuer) throw bad('it is of another issuer')
+  if (![aud].flat().includes(clientId)) throw bad('it is for another client')
+  if (typeof iat !== 'number' || iat > now + skewSeconds) throw bad('iat is missing or ahead')
+  if (iat < now - maxAgeSeconds) throw bad('it is too old')
+  // Required since the final version of the standard; some providers leave it out.
+  if (exp !== undefined && (typeof exp !== 'number' || exp < now - skewSeconds)) {
+    throw bad('it has expired')
+  }
+  // An ID token of the same provider must not end a session.
+  if (nonce !== undefined) throw bad('it has a nonce')
+  if (!isLogout(events)) throw bad('it has no logout event')
+  if (!isText(jti)) throw bad('jti is missing')
+  const [subject, session] = [sub, sid].map((value) => (isText(value) ? value : undefined))
+  if (subject === undefined && session === undefined) throw bad('it has neither sub nor sid')
+  return { tokenId: jti, subject, session, expiresAt: iat + maxAgeSeconds + skewSeconds }
+}
+
+/** `typ` is recommended, not required (2.4): some providers send JWT, or none. */
+const types: ReadonlySet<unknown> = new Set([undefined, 'jwt', 'logout+jwt'])
+
+async function checkSignature(
+  text: string,
+  header: CompactToken['header'],
+  { keys, refresh, idTokenAlgorithm }: LogoutTokenParts,
+): Promise<void> {
+  const { typ, alg, kid } = header
+  const shortType = typeof typ === 'string' ? typ.toLowerCase().replace('application/', '') : typ
+  if (!types.has(shortType)) throw bad('its typ is not logout+jwt')
+  if (bringsKey(header)) throw bad('its header brings a key or an extension')
+  if (alg !== idTokenAlgorithm) throw bad('its algorithm is not accepted')
+  if (kid !== undefined && typeof kid !== 'string') throw bad('kid is not a text')
+  let key = (await keys()).choose(kid, alg)
+  if (key === 'unknown') {
+    await refresh()
+    key = (await keys()).choose(kid, alg)
+  }
+  if (key === undefined || key === 'unknown') throw bad('no key for its header')
+  if (!(await isSignedBy(text, key))) throw bad('its signature is wrong')
+}
+
+function isLogout(events: unknown): boolean {
+  if (typeof events !== 'object' || events === null) return false
+  const event = (events as Readonly<Record<string, unknown>>)[logoutEvent]
+  return typeof event === 'object' && event !== null && !Array.isArray(event)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= 255
+}
+
+function bad(reason: string): Refusal {
+  return new Refusal('bad-logout-token', { reason })
+}

@@ -82,6 +82,13 @@ describe('the setting login.ldap', () => {
     expect(err).toContain(problem)
   })
 
+  test('reports a file of certificates that cannot be read', async () => {
+    const { code, err } = await run(['config', 'check'], { ...good, caFile: 'missing.pem' })
+
+    expect(code).toBe(3)
+    expect(err).toMatch(/login\.ldap\.caFile.*missing\.pem/)
+  })
+
   test('takes its password from a file, and never prints it', async () => {
     writeFileSync(join(scratch, 'password'), 'from-a-file\n')
     const { bindPassword: _, ...rest } = good

@@ -61,6 +61,11 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
     if (tokenFile === undefined) return
     checks.push({ setting: `${named}.tokenFile`, run: () => readBearer(at(tokenFile)) })
   })
+  const { caFile: directoryCaFile } = login?.ldap ?? {}
+  if (directoryCaFile !== undefined) {
+    const run = () => readClientContext({ caFile: at(directoryCaFile) })
+    checks.push({ setting: 'login.ldap.caFile', run })
+  }
   if (jwt?.keyDirectory !== undefined) {
     const directory = at(jwt.keyDirectory)
     checks.push({ setting: 'jwt.keyDirectory', run: () => checkKeys(draft, directory) })

@@ -17,6 +17,7 @@ export const loginResults: readonly Result[] = [
   'database',
   'password-check',
   'keys',
+  'second-factor',
   'clock',
   'bug',
 ]

@@ -226,6 +226,33 @@ describe('postern user totp', () => {
     expect(ran.err.trimEnd()).toMatch(message)
   })
 
+  test('encrypts secrets with the key that signs now, so that the old one can go', async () => {
+    await enroll('bob')
+    const { out: kid } = await postern('keys generate --out keys')
+    const name = kid.trim()
+    await postern(`keys use ${name} keys`)
+    const both = { env: { POSTERN_JWT__KEYDIRECTORY: join(directory, 'keys') } }
+    const sealedWith = async (who: string) => {
+      const listed = JSON.parse((await postern('user totp --list --output json', both)).out)
+      return listed.find(({ username }: { username: string }) => username === who)
+    }
+
+    expect(await sealedWith('bob')).toMatchObject({ key: 'jwt.secret', status: 'ready' })
+    const ran = await postern('user totp --reencrypt', both)
+    expect(ran).toMatchObject({ code: 0, out: '' })
+    expect(ran.err).toMatch(
+      new RegExp(`^postern: encrypted the one-time codes of \\d users? with key ${name}\\n$`),
+    )
+    expect(await sealedWith('bob')).toMatchObject({ key: name, status: 'ready' })
+
+    const lost = await postern('user totp --reencrypt')
+    expect(lost.code).toBe(1)
+    expect(lost.err).toContain(`postern: user bob: key ${name} is not loaded; restore it, or run`)
+    expect((await postern('user totp --list')).out).toMatch(
+      /bob .* key not loaded: logins get 503$/m,
+    )
+  })
+
   test('says when the secret is encrypted with another jwt.secret', async () => {
     await enroll('bob')
     const other = {

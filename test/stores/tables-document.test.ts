@@ -47,6 +47,6 @@ test('docs/tables.md says of every table who writes it and whether it may be emp
   expect(sections).toEqual(overview)
   for (const section of text.split(/^## /m).slice(1)) {
     expect(section).toMatch(/[Ww]ritten/)
-    expect(section).toMatch(/[Dd]elete|empty|[Rr]emove|deletions/)
+    expect(section).toMatch(/[Dd]elet|empty|[Rr]emove|deletions/)
   }
 })

@@ -75,7 +75,7 @@ function nextSteps({ kid, shown, first }: { kid: string; shown: string; first: b
   return `postern: generated a key in ${shown}; it does not sign yet. Next:
   1. copy the file to every replica and wait a minute, so that all have loaded it
   2. let it sign: postern keys use ${kid} ${shown}
-  3. after jwt.timeout has passed, and once "postern token list" shows no good token of it, delete the file of the old key
+  3. after jwt.timeout has passed, "postern user totp --reencrypt" has run, and "postern token list" shows no good token of it, delete the file of the old key
 `
 }
 

@@ -8,7 +8,7 @@ shown once. From then on every login of the account needs the field "otp": a cod
 code, each of which works once. Revokes every token of the user. For an account that is enrolled already it
 replaces app and recovery codes. Needs the keys of the gateways, which encrypt the secret.`,
   usage: ['NAME [--no-confirm] [--yes]', 'NAME --recovery-codes', 'NAME --remove', '--list'],
-  arguments: [{ name: 'NAME', description: 'user name', unless: ['list'] }],
+  arguments: [{ name: 'NAME', description: 'user name', unless: ['list', 'reencrypt'] }],
   options: {
     'no-confirm': { description: 'enroll without a code from the app' },
     yes: { description: 'do not ask before replacing one-time codes' },
@@ -20,12 +20,16 @@ replaces app and recovery codes. Needs the keys of the gateways, which encrypt t
       description:
         'list who has one-time codes, who still needs them, and with which key they are encrypted',
     },
+    reencrypt: {
+      description:
+        'encrypt every secret with the key that signs now; run it before you delete a key',
+    },
     ...outputOption,
     ...configOption,
   },
   exitCodes: {
     0: 'done, or listed',
-    1: 'not done: unknown user, not enrolled, not confirmed',
+    1: 'not done: unknown user, not enrolled, not confirmed, or a key to decrypt with is not loaded',
     3: 'the configuration, a key or a table is not valid',
     5: 'a store is unreachable, or the key of the secret is not loaded',
   },

@@ -2,6 +2,7 @@ import { type Call, type Run, UsageError } from '../command.ts'
 import { enroll } from './enroll.ts'
 import { listEnrollments } from './list.ts'
 import { newCodes } from './recovery.ts'
+import { reencryptAll } from './reencrypt.ts'
 import { removeEnrollment } from './remove.ts'
 import type { totpSpec } from './specs.ts'
 
@@ -9,6 +10,7 @@ import type { totpSpec } from './specs.ts'
 export const userTotp: Run<typeof totpSpec> = async (call, io) => {
   const [name] = call.arguments
   const action = actionOf(call.options)
+  if (action === 'reencrypt') return reencryptAll(call.options, io)
   if (name === undefined || action === 'list') return listEnrollments(call.options, io)
   if (action === 'remove') return removeEnrollment(name, call.options, io)
   if (action === 'recovery-codes') return newCodes(name, call.options, io)
@@ -17,7 +19,7 @@ export const userTotp: Run<typeof totpSpec> = async (call, io) => {
 
 type Options = Call<typeof totpSpec>['options']
 
-const actions = ['list', 'remove', 'recovery-codes'] as const
+const actions = ['list', 'reencrypt', 'remove', 'recovery-codes'] as const
 const ofEnrolling = ['no-confirm', 'yes'] as const
 
 function actionOf(options: Options): (typeof actions)[number] | 'enroll' {

@@ -4,6 +4,7 @@ import { accountOf, isService } from '../accounts/account-queries.ts'
 import { type Inside, underAccountsLock } from '../accounts/accounts-lock.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
+import { withFaults } from '../database/database-fault.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { requireTable, type TableShapes } from '../database/table-shapes.ts'
 import { forgetSecondFactor } from './forget.ts'
@@ -90,6 +91,21 @@ export function createEnrollmentChanges(database: Database, actor: Actor): Enrol
         return { enrolled: true, recoveryCodes: recoveryDigests.length }
       }),
   }
+}
+
+/** Replaces the encryption of a secret, not the secret. Whether it was still as `checked`. */
+export function reencryptSecret(
+  { db }: Database,
+  userId: string,
+  checked: SealedSecret,
+  { keyId, sealed }: SealedSecret,
+): Promise<boolean> {
+  return withFaults(async () => {
+    const { rows } = await sql`update postern_totp set key_id = ${keyId}, sealed = ${sealed}
+      where user_id = ${userId}::bigint and sealed = ${checked.sealed}
+      returning user_id`.execute(db)
+    return rows.length === 1
+  })
 }
 
 /** What the audit log says of an account. */

@@ -29,7 +29,7 @@ export const english: Texts = {
   'otp-not-enrolled': 'your role needs one-time codes, ask an administrator',
   'bad-logout-token': 'the logout token is not valid',
   'logged-out': 'logged out',
-  'logged-out-here': 'logged out here; other gateways could not be told yet',
+  'logged-out-here': 'logged out here; other gateways do not know yet',
 
   // Own account.
   'bad-password-request': 'oldPassword and newPassword are needed, as JSON',
@@ -43,7 +43,7 @@ export const english: Texts = {
     'the password is the user name, alone or followed by digits or punctuation: choose another',
   'password-unchanged': 'the new password equals the old one: choose another',
   'password-changed': 'password changed',
-  'password-changed-here': 'password changed; other gateways could not be told yet',
+  'password-changed-here': 'password changed; other gateways do not know yet',
   'no-profile': 'only users with an account here have a profile',
 
   // Requests that no client should send.

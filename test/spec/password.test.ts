@@ -280,7 +280,7 @@ describe('POST /api/v1/user/password with Redis', () => {
 
     expect(second.json()).toEqual({
       code: 200,
-      msg: 'password changed; other gateways could not be told yet',
+      msg: 'password changed; other gateways do not know yet',
     })
     expect(here.logText()).toContain('"ended":"here"')
     expect(await verdictOn(here, later)).toBe('over')

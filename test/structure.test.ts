@@ -31,7 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'config/schema': ['data-scope.ts'],
   'config/mode.ts': ['config/schema'],
   'config/issuers.ts': ['config/schema', 'data-scope.ts'],
-  'config/login-providers.ts': [],
+  'config/login-providers.ts': ['config/schema'],
   'config/reading': ['config/schema', 'suggest.ts'],
   'config/checks': [
     'config/schema',

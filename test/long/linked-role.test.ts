@@ -8,9 +8,9 @@ import { secretKey } from '../../src/token/keys.ts'
 import { createRevocations } from '../../src/token/revocations.ts'
 import { createTokens } from '../../src/token/tokens.ts'
 import { userRevocation } from '../../src/token/user-marks.ts'
+import { type RunningDatabase, testDatabases } from '../stores/test-databases.ts'
 import { testSecret } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
-import { type RunningDatabase, testDatabases } from '../stores/test-databases.ts'
 
 const rules = { create: true, linkByUsername: false, syncRole: true }
 const ann = { provider: 'corp', subject: 's', username: 'ann' }

@@ -5,6 +5,7 @@ import type { DirectorySettings } from '../../src/stores/ldap/directory-settings
 import { openDirectory } from '../../src/stores/ldap/open-directory.ts'
 import { createCertificates } from '../support/certificates.ts'
 import { type FakeEntry, result, startFakeDirectory } from '../support/fake-directory.ts'
+import { until } from '../support/until.ts'
 
 const reader = 'cn=reader,dc=example'
 const passwords: Readonly<Record<string, string>> = {
@@ -115,6 +116,23 @@ describe('a server that stops answering', () => {
     const asked = silent.operations.length
     expect(await verify(login)).toMatchObject({ username: 'anna' })
     expect(silent.operations).toHaveLength(asked)
+  })
+
+  test('is reported once, not at each login', async () => {
+    const { url } = await startFakeDirectory({ bind: () => 0 })
+    const { verify, lines } = directory([url], { timeoutMs: 100 })
+
+    for (let turn = 0; turn < 4; turn++) await expect(verify(login)).rejects.toEqual(fault)
+
+    expect(lines.filter((line) => line.startsWith('directory server failed'))).toHaveLength(1)
+  })
+
+  test('and a gateway that closes leaves no connection behind', async () => {
+    const { url, connections } = await startFakeDirectory({ bind: () => 0, search: () => [] })
+    const { close } = directory([url])
+
+    await close()
+    await until(() => connections() === 0)
   })
 
   test('holds up a bounded number of logins', async () => {
@@ -277,6 +295,10 @@ describe('Active Directory', () => {
     })
     const groups = { attribute: 'memberOf', filter: '(member={dn})', nested: false }
 
-    await expect(directory([url], { groups }).verify(login)).rejects.toThrow('use groups.base')
+    const { verify, states } = directory([url], { groups })
+    await expect(verify(login)).rejects.toThrow('use groups.base')
+    await expect(verify(login)).rejects.toEqual(fault)
+    // The entry is at fault, not the server.
+    expect(states()).toMatchObject([{ reachable: true }])
   })
 })

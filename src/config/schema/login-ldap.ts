@@ -182,7 +182,7 @@ export const ldapSetting = Type.Optional(
         16,
         1,
         1000,
-        'Number of logins that ask the directory at the same time. Ten times as many wait; further ones get 503.',
+        'Number of logins of one process that ask the directory at the same time. Ten times as many wait; further ones get 503.',
       ),
     },
     {

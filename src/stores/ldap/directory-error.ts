@@ -32,7 +32,11 @@ export function reasonOf(error: unknown): string {
   const { message } = error
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   const text = message === '' ? (code ?? error.name) : message
-  return text.replace(/\s+/g, ' ').slice(0, 300)
+  // Without what differs from one login to the next: a reason is logged once, until it changes.
+  return text
+    .replace(/ within \d+ ms/, ' in time')
+    .replace(/\s+/g, ' ')
+    .slice(0, 300)
 }
 
 /** By its shape: importing the classes would load the library at start. */

@@ -35,6 +35,7 @@ export function createDirectoryServer(url: string, settings: DirectorySettings):
   let opening: Promise<DirectoryConnection> | undefined
   let usedAt = 0
   let refusedAt = -Infinity
+  let closed = false
 
   const connect = (deadline: Deadline) =>
     DirectoryConnection.open(address, deadline.part(1, connectTimeoutMs))
@@ -58,6 +59,8 @@ export function createDirectoryServer(url: string, settings: DirectorySettings):
       opening = undefined
     })
     shared = await opening
+    // Else a connection that was being opened at shutdown would keep the process alive.
+    if (closed) shared.close()
     return shared
   }
 
@@ -87,6 +90,7 @@ export function createDirectoryServer(url: string, settings: DirectorySettings):
       else await service(deadline)
     },
     close() {
+      closed = true
       shared?.close()
     },
   }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { Fault } from '../../errors.ts'
 import type { Person } from '../../login/ldap/directory.ts'
 import type { Deadline } from './deadline.ts'
 import type { DirectoryConnection } from './directory-connection.ts'
-import { DirectoryError } from './directory-error.ts'
 import type { DirectoryServer, Searcher } from './directory-server.ts'
 import type { DirectorySettings, SearchSettings } from './directory-settings.ts'
 import { type Entry, subjectOf, textOf, textsOf } from './entry.ts'
@@ -79,9 +79,7 @@ export function createFindPerson(
     const request = { base: dn, scope: 'base', filter, attributes: wanted(), most: 2 } as const
     const [entry] = await own.search(request, deadline)
     if (entry === undefined) {
-      throw new DirectoryError(
-        `${server.url}: an entry may not be read after its bind; check access`,
-      )
+      throw unusable(server.url, `${dn} may not read its own entry; allow it`)
     }
     return entry
   }
@@ -150,9 +148,8 @@ export function createFindPerson(
     if (subject === undefined || username === undefined) {
       const [setting, name] =
         subject === undefined ? ['subject', subjectAttribute] : ['username', nameAttribute]
-      throw new DirectoryError(
-        `${url}: ${entry.dn} has no usable ${name}; set login.ldap.attributes.${setting}`,
-      )
+      const cure = `set login.ldap.attributes.${setting}`
+      throw unusable(url, `${entry.dn} has no usable ${name}; ${cure}`)
     }
     return {
       ...{ subject, username },
@@ -174,4 +171,9 @@ interface Asked {
 /** Without spellings that a directory may ignore: its entry is not compared with it before the bind. */
 function isPlainName(typed: string): boolean {
   return /^[!-~]+$/.test(typed)
+}
+
+/** The trouble of one entry: the server works, and another one would say the same. */
+function unusable(url: string, what: string): Fault {
+  return new Fault('directory', { reason: `${url}: ${what}` })
 }

@@ -56,7 +56,9 @@ function keep(socket: Socket, opened: Socket[]): void {
 
 async function tlsOptions({ caFile, serverName }: ServerAddress, host: string) {
   return {
-    // Without either, Node verifies the certificate for `localhost`.
+    // Whatever NODE_TLS_REJECT_UNAUTHORIZED says: passwords follow.
+    rejectUnauthorized: true,
+    // Without a name, Node verifies the certificate for `localhost`.
     host,
     ...(serverName !== undefined && { servername: serverName }),
     ...(serverName === undefined && isIP(host) === 0 && { servername: host }),

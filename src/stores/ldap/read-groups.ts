@@ -1,5 +1,5 @@
+import { Fault } from '../../errors.ts'
 import type { Deadline } from './deadline.ts'
-import { DirectoryError } from './directory-error.ts'
 import type { Searcher } from './directory-server.ts'
 import type { GroupSettings } from './directory-settings.ts'
 import { type Entry, textsOf } from './entry.ts'
@@ -57,7 +57,6 @@ async function findGroups(
         found.add(group)
         next.push(group)
       }
-      // A list that was cut could miss the group that decides.
       if (found.size >= mostGroups) throw tooMany(searcher.url, `more than ${mostGroups} groups`)
     }
     level = nested ? next : []
@@ -65,6 +64,7 @@ async function findGroups(
   return [...found]
 }
 
-function tooMany(url: string, what: string): DirectoryError {
-  return new DirectoryError(`${url}: ${what}`)
+/** A list that was cut could miss the group that decides. */
+function tooMany(url: string, what: string): Fault {
+  return new Fault('directory', { reason: `${url}: ${what}` })
 }

@@ -38,6 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config/mode.ts',
     'config/issuers.ts',
     'config/reading',
+    'admission',
     'suggest.ts',
     'control-headers.ts',
     'database-url.ts',
@@ -273,6 +274,19 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   http: ['http/', 'gateway/', 'login', 'login/captcha', 'messages', 'metrics', 'tracing', 'log'],
 
+  // The login page: HTML over the same login as the API.
+  'page/texts': [],
+  page: [
+    'page/texts',
+    'admission',
+    'gateway/',
+    'http',
+    'login',
+    'login/captcha',
+    'messages',
+    'token',
+  ],
+
   // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
   workers: ['config/schema', 'config/checks', 'http', 'metrics', 'log', 'back-off.ts'],
 
@@ -455,6 +469,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'messages',
     'metrics',
     'metrics/providers',
+    'page',
+    'config/schema',
     'stores/',
     'token',
     'token/issuers',

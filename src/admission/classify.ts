@@ -41,6 +41,7 @@ export function classify<Route extends AccessRoute>(
 }
 
 function needOf(route: AccessRoute | undefined, endpoint: OwnEndpoint | undefined): Need {
+  if (endpoint?.identityOnly) return 'identity'
   if (endpoint !== undefined) return endpoint.open ? 'nothing' : 'permission'
   // Spec, Authentication 5c: a route without the permission check never undergoes it.
   if (route?.access === 'public') return 'nothing'

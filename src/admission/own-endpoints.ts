@@ -1,4 +1,5 @@
 import { captchaAlias, oidcPaths, ownPaths } from '../endpoints.ts'
+import { listPageEndpoints, type PageEndpointName, type PagePaths } from './page-endpoints.ts'
 
 /**
  * An endpoint that Postern serves itself. `open` ones need no token; the others pass both checks first.
@@ -15,10 +16,13 @@ export interface OwnEndpoint {
     | 'oidc-begin'
     | 'oidc-callback'
     | 'oidc-logout'
+    | PageEndpointName
     | 'wrong-method'
   readonly open: boolean
   /** The methods that the path supports. */
   readonly allow: string
+  /** Needs a valid token and no permission: what callers do with their own login. */
+  readonly identityOnly?: true
   /** Name of the upstream that serves it instead, after both checks. */
   readonly upstream?: string
   /** The OpenID Connect provider that it belongs to. */
@@ -33,6 +37,8 @@ export interface OwnEndpointOptions {
   readonly password: string
   /** Unset: no provider. */
   readonly oidc?: readonly OidcEndpoints[] | undefined
+  /** Unset: no login page. */
+  readonly page?: PagePaths
 }
 
 interface OidcEndpoints {
@@ -40,7 +46,7 @@ interface OidcEndpoints {
   readonly logout: { readonly backChannel: boolean }
 }
 
-/** An own endpoint and its path, which is exact. */
+/** An own endpoint and its path, which is exact. `allow` is one method. */
 export interface PlacedEndpoint extends OwnEndpoint {
   readonly path: string
 }
@@ -67,22 +73,28 @@ export function listOwnEndpoints(options: OwnEndpointOptions): readonly PlacedEn
     [ownPaths.profile, delegated(options.profile, endpoint('profile', 'GET', false))],
     [ownPaths.password, delegated(options.password, endpoint('password', 'POST', false))],
     ...(options.oidc ?? []).flatMap(oidcEndpoints),
+    ...pageEndpoints(options),
   ]
   return placed.map(([path, own]) => ({ ...own, path }))
 }
 
 /** Compares canonical paths exactly: `/api/v1/login/` and `/api/v1/Login` are not login. */
 export function createOwnEndpoints(options: OwnEndpointOptions): FindOwnEndpoint {
-  const byPath = new Map<string, OwnEndpoint>(
-    listOwnEndpoints(options).map(({ path, ...own }) => [path, own]),
-  )
+  const byPath = new Map<string, OwnEndpoint[]>()
+  for (const { path, ...own } of listOwnEndpoints(options)) {
+    byPath.set(path, [...(byPath.get(path) ?? []), own])
+  }
 
   return (method, path) => {
-    const found = byPath.get(path)
-    if (found === undefined || found.allow === method) return found
+    const there = byPath.get(path)
+    if (there === undefined) return undefined
+    const found = there.find(({ allow }) => allow === method)
+    if (found !== undefined) return found
+    const [first] = there
     // An upstream that serves the path decides about its other methods.
-    if (found.upstream !== undefined) return undefined
-    return { ...found, name: 'wrong-method' }
+    if (first === undefined || first.upstream !== undefined) return undefined
+    const allow = there.map((each) => each.allow).join(', ')
+    return { ...first, name: 'wrong-method', allow }
   }
 }
 
@@ -95,6 +107,15 @@ function oidcEndpoints({ name: provider, logout }: OidcEndpoints) {
     [paths.backChannel, { ...endpoint('oidc-logout', 'POST', true), provider }],
   ]
   return logout.backChannel ? own : own.slice(0, 2)
+}
+
+function pageEndpoints({ page, logout, password }: OwnEndpointOptions) {
+  if (page === undefined) return []
+  const own = { logout: logout === 'gateway', password: password === 'gateway' }
+  return listPageEndpoints(page, own).map(({ name, method, path, open }) => {
+    const placed = endpoint(name, method, open)
+    return [path, open ? placed : { ...placed, identityOnly: true as const }] as const
+  })
 }
 
 function endpoint(name: OwnEndpoint['name'], allow: string, open: boolean): OwnEndpoint {

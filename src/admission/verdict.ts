@@ -103,6 +103,10 @@ export function evaluate(
   const { path, need, endpoint } = located
   const isOpenRoute = endpoint === undefined && need !== 'permission'
   if (isOpenRoute) return { ...located, allowed: true, step: 'route' }
+  if (need === 'identity') {
+    if (endpoint?.name === 'wrong-method') return refused('method-not-allowed', located)
+    return { ...located, allowed: true, step: 'endpoint' }
+  }
 
   const decision = decide({ roleKey, method, path }, policies)
   const isAllowed = decision.allowed || need === 'nothing'

@@ -62,18 +62,19 @@ function ownEndpoint({ name, open, allow, path, upstream }: PlacedEndpoint): Ope
     need: open ? 'nothing' : 'identity',
     method: allow,
     path,
-    reason: known?.reason ?? reasons[name] ?? aboutCaptcha,
+    reason: known?.reason ?? reasons[name] ?? aboutPage,
     ...(upstream !== undefined && { upstream }),
   }
 }
 
 const reasons: Readonly<Partial<Record<OwnEndpoint['name'], string>>> = {
+  captcha: 'The captcha is shown before the login.',
   server: 'It is about the server, not about a path.',
   'oidc-begin': 'A caller who logs in has no role yet.',
   'oidc-callback': 'The identity provider sends callers here before they have a token.',
   'oidc-logout': 'The identity provider proves with a signed token that a session ended.',
 }
-const aboutCaptcha = 'The captcha is shown before the login.'
+const aboutPage = 'It is part of the login page.'
 
 function openRoute(route: AccessRoute, routes: readonly AccessRoute[]): OpenRoute {
   const { path, access, reason, upstream } = route

@@ -56,8 +56,8 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
     admission() {
       if (config !== undefined) {
         const { routes, captcha, limits, login } = config
-        const { oidc } = login
-        const endpoints = { ...config.endpoints, captchaAlias: captcha.alias, oidc }
+        const { oidc, page } = login
+        const endpoints = { ...config.endpoints, captchaAlias: captcha.alias, oidc, page }
         const { targetBytes: maxTargetBytes } = limits
         const { enabled: forwardAuth } = config.forwardAuth
         const admission = createAdmission({ routes, endpoints, forwardAuth, maxTargetBytes })

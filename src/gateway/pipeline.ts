@@ -75,10 +75,14 @@ export function admit(received: Received, parts: AdmitParts): Eventually<Authori
     parts.limits.byCaller(identified)
     const authorized = authorize(identified, parts.policies, parts.observe)
     const { token } = identified
-    if (received.endpoint?.name !== 'logout' || token === undefined) return authorized
+    if (!isLogout(received) || token === undefined) return authorized
     return after(parts.revokeToken(token), (where) => {
       received.arrival.notes.revoked = where
       return authorized
     })
   })
+}
+
+function isLogout({ endpoint }: Received): boolean {
+  return endpoint?.name === 'logout' || endpoint?.name === 'page-logout'
 }

@@ -30,6 +30,8 @@ interface OwnResponseParts {
   readonly endSessionUrl?: ((tokenId: string) => Promise<string | undefined>) | undefined
   /** Absent without a configured provider. */
   readonly oidc?: Pick<OwnResponses, 'toAnyone'> | undefined
+  /** Absent when the login page is off. */
+  readonly page: OwnResponses | undefined
 }
 
 /** A few short fields as JSON need less. */
@@ -82,8 +84,9 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
   }
 
   async function password({ received, token }: Authorized, reply: Reply): Promise<void> {
+    const body = await readJson(received, reply)
     const revoked = await parts.changePassword({
-      body: await readJson(received, reply),
+      fields: () => readJsonFields(body, 'bad-password-request'),
       token,
       address: received.origin.address,
       foreign: parts.crossSite(received) !== undefined,
@@ -107,8 +110,11 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
           return parts.oidc?.toAnyone(received, reply)
         case 'server':
           return replyJson(reply, 200, { code: 200, msg: 'ok' })
-        default:
+        case 'wrong-method':
+        case undefined:
           throw wrongMethod(received)
+        default:
+          return parts.page?.toAnyone(received, reply)
       }
     },
     async toCaller(authorized, reply) {
@@ -119,8 +125,11 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
           return profile(authorized, reply)
         case 'password':
           return password(authorized, reply)
-        default:
+        case 'wrong-method':
+        case undefined:
           throw wrongMethod(authorized.received)
+        default:
+          return parts.page?.toCaller(authorized, reply)
       }
     },
   }

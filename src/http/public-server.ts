@@ -23,6 +23,7 @@ import type { RefusalEnvelopes } from './envelope.ts'
 import { readPlainRequests } from './plain/plain-connections.ts'
 import type { Overload } from './port/overload.ts'
 import { createListener, type PublicListener, type PublicTls } from './port/public-listener.ts'
+import { type RedirectOf, replyRedirect } from './redirect-reply.ts'
 import { createErrorReplies } from './reply-error.ts'
 import { logRequest } from './request-log.ts'
 import { createRequestQueue } from './request-queue.ts'
@@ -49,6 +50,8 @@ export interface PublicServerParts {
     readonly stallTimeoutMs: number
     readonly keepAliveTimeoutMs: number
   }
+  /** Where a browser goes that was refused, such as the login page. Unset: it gets the refusal. */
+  readonly redirectOf?: RedirectOf | undefined
   /** Whether the plain request reader (decision 13) reads what it can before Node's parser does. */
   readonly plainRequests: boolean
   /** The protocols that a client may switch to. */
@@ -100,13 +103,17 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     metrics.began()
     const trace = tracing?.begin(request)
     if (trace !== undefined) notes.trace = trace
+    const arrival = toArrival(request, notes, upgrade)
     try {
-      await pass(toArrival(request, notes, upgrade), reply)
+      await pass(arrival, reply)
+      error = notes.shown
     } catch (thrown) {
       error = thrown
       // Node is still parsing the packet with the head. Only a complete request keeps its connection.
       if (!request.complete) await Promise.resolve()
-      replyError(thrown, { request, reply, requestId: notes.requestId })
+      const location = parts.redirectOf?.(thrown, arrival)
+      if (location !== undefined && !reply.headersSent) replyRedirect(location, request, reply)
+      else replyError(thrown, { request, reply, requestId: notes.requestId })
     }
     overload.leave()
     if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply)

@@ -51,7 +51,7 @@ export function createErrorReplies(refusals: RefusalEnvelopes, messages: Message
 }
 
 /** The only mapping from a thrown error to a response. */
-function envelopeOf(error: unknown, refusals: RefusalEnvelopes): Envelope {
+export function envelopeOf(error: unknown, refusals: RefusalEnvelopes): Envelope {
   if (error instanceof Refusal) return refusals[error.kind]
   return error instanceof Fault ? faultEnvelopes[error.part] : bugEnvelope
 }
@@ -59,7 +59,7 @@ function envelopeOf(error: unknown, refusals: RefusalEnvelopes): Envelope {
 /** These pass as soon as there are fewer concurrent requests. */
 const retriedSoon: ReadonlySet<string> = new Set(['overloaded', 'upstream-share'])
 
-function extraHeaders(error: unknown): readonly string[] {
+export function extraHeaders(error: unknown): readonly string[] {
   if (error instanceof Refusal) return detailHeaders(error.detail)
   return error instanceof Fault && retriedSoon.has(error.part) ? ['Retry-After', '1'] : []
 }

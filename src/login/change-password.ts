@@ -1,13 +1,14 @@
 import { Refusal } from '../errors.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
-import { type JsonBody, readJsonFields } from './json-fields.ts'
+import type { Fields } from './fields.ts'
 import type { PasswordHash } from './password-hash.ts'
 import { maxPasswordBytes } from './passwords/password-length.ts'
 import { brokenPasswordRule } from './passwords/password-rules.ts'
 import type { Throttle } from './throttle.ts'
 
 interface PasswordAttempt {
-  readonly body: JsonBody
+  /** Throws a Refusal when the body has no fields. */
+  readonly fields: () => Fields
   readonly token: VerifiedToken | undefined
   readonly address: string
   /** Whether a page of another site made the browser send it. */
@@ -51,11 +52,11 @@ interface ChangePasswordParts {
  */
 export function createChangePassword(parts: ChangePasswordParts) {
   return async function changePassword(attempt: PasswordAttempt): Promise<'everywhere' | 'here'> {
-    const { body, token, address, foreign } = attempt
+    const { token, address, foreign } = attempt
     const { throttle, passwordHash } = parts
 
     await throttle.address({ address, foreign })
-    const { oldPassword, newPassword } = bindPasswordRequest(body)
+    const { oldPassword, newPassword } = bindPasswordRequest(attempt.fields())
 
     if (token?.kind !== 'user' || !parts.local) throw new Refusal('no-password')
     const account = await parts.findAccount(token.caller.userId)
@@ -97,8 +98,7 @@ export function createChangePassword(parts: ChangePasswordParts) {
 
 export type ChangePassword = ReturnType<typeof createChangePassword>
 
-function bindPasswordRequest(body: JsonBody) {
-  const fields = readJsonFields(body, 'bad-password-request')
+function bindPasswordRequest(fields: Fields) {
   return {
     oldPassword: fields.text('oldPassword', maxPasswordBytes),
     // The rules say more about an unsuitable text than that the request is malformed.

@@ -139,6 +139,7 @@ export async function buildGateway(
         ...config.endpoints,
         captchaAlias: config.captcha.alias,
         oidc: config.login.oidc,
+        page: config.login.page,
       },
       maxTargetBytes: config.limits.targetBytes,
     }),

@@ -11,6 +11,7 @@ import type { Messages } from '../messages/messages.ts'
 import { addCertificateMetrics } from '../metrics/certificate-metrics.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import { createRequestMetrics } from '../metrics/request-metrics.ts'
+import { createLoginRedirect } from '../page/navigation.ts'
 import { openCertificate } from '../stores/keys/certificate-feed.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import type { buildGateway } from './build-gateway.ts'
@@ -49,6 +50,7 @@ export function buildPorts(options: ServeOptions, parts: PortParts, closing: Clo
     pass: gateway.pass,
     mark: gateway.mark,
     refusals: refusalEnvelopes(config.refusals),
+    redirectOf: config.login.page.enabled ? createLoginRedirect(config.login.page.path) : undefined,
     upgrades: config.upgrades.protocols,
     tls,
   })

@@ -12,7 +12,7 @@ export interface ServeOptions {
   /** Checks names and passwords in another way (specification, Authentication 7). */
   readonly verifyPassword?: VerifyPassword
   /** Draws a captcha in another way. */
-  readonly draw?: (text: string) => Promise<Buffer>
+  readonly draw?: (text: string, noise?: Buffer) => Promise<Buffer>
   /** Runs when all modules are loaded and no port is open. */
   readonly beforeListening?: () => void
   /** Closes connections that are being drained. */

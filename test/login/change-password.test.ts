@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Fault, Refusal } from '../../src/errors.ts'
 import { createChangePassword, type OwnAccount } from '../../src/login/change-password.ts'
+import { readJsonFields } from '../../src/login/json-fields.ts'
 import type { VerifiedToken } from '../../src/token/tokens.ts'
 
 type Parts = Parameters<typeof createChangePassword>[0]
@@ -50,7 +51,8 @@ function attempt(changes: Partial<Parts> = {}, sent: unknown = fields, of: objec
   })
   const bytes = Buffer.from(JSON.stringify(sent))
   const result = change({
-    body: { contentType: 'application/json', bytes },
+    fields: () =>
+      readJsonFields({ contentType: 'application/json', bytes }, 'bad-password-request'),
     ...{ token, address: '192.0.2.1', foreign: false, ...of },
   }).then(
     (where) => where as unknown,

@@ -10,6 +10,13 @@ import { ask, asked, type ContractName, contractNames, contracts } from '../supp
 import { settingsOf, startIssuer } from '../support/issuer-server.ts'
 import { mountKeys, newKey, signedBy } from '../support/keys.ts'
 import { goodLogin, postLogin } from '../support/log-in.ts'
+import {
+  goodForm,
+  navigation,
+  postForm,
+  readCaptcha,
+  startWithPage,
+} from '../support/login-page.ts'
 import { OidcBrowser } from '../support/oidc-browser.ts'
 import { type RawAnswer, request, sendRaw } from '../support/raw-client.ts'
 import { startReplicas, tokenFrom } from '../support/session-replicas.ts'
@@ -29,6 +36,11 @@ function operation(name: string) {
 
 const namesOf = (tag: string) =>
   operations.filter(({ tags }) => tags.includes(tag)).map(({ name }) => name)
+
+interface PageCall {
+  readonly target?: string
+  readonly headers?: readonly string[]
+}
 
 /** What the tests have seen of each operation. */
 const seen = new Map<string, Set<string>>()
@@ -65,6 +77,7 @@ describe('docs/openapi.yaml', () => {
       ...{ logout: gateway, profile: gateway, password: gateway },
       captchaAlias: true,
       oidc: [{ name: '{provider}', logout: { backChannel: true } }],
+      page: { enabled: true, path: '/login', logo: 'logo.svg' },
     })
     // `OPTIONS *` has no path that OpenAPI could name.
     const named = own.filter(({ path }) => path !== '*')
@@ -221,7 +234,10 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
 
   test('on the public port, to malformed requests', async () => {
     const oidc = [oidcSettings('http://127.0.0.1:9', { logout: { backChannel: true } })]
-    const postern = await startPostern({ config: { captcha: { alias: true }, login: { oidc } } })
+    const page = { enabled: true, logo: 'docs/performance.svg' }
+    const postern = await startPostern({
+      config: { captcha: { alias: true }, cookie: { set: true }, login: { oidc, page } },
+    })
     const token = tokenOf('editor')
 
     for (const name of namesOf('public')) {
@@ -267,6 +283,38 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
     await see('POST /api/v1/user/password', { ...caller, from: '127.0.0.9' })
 
     expect(statuses).toEqual([400, 400, 429, 429, 429, 401, 401, 401, 429, 403])
+  })
+
+  test('on the login page', async () => {
+    const postern = await startWithPage({
+      config: { login: { page: { logo: 'docs/performance.svg' } } },
+    })
+    const get = async (path: string, { target = path, ...options }: PageCall = {}) => {
+      const answer = await postern.call(`GET ${target}`, options)
+      expectDocumented(`GET ${path}`, answer)
+      return answer
+    }
+    const post = async (path: string, fields: Record<string, string>, headers?: string[]) => {
+      expectDocumented(`POST ${path}`, await postForm(postern, path, fields, headers))
+    }
+    const page = await get('/login')
+    for (const name of ['style.css', 'script.js', 'icon.svg', 'logo']) await get(`/login/${name}`)
+    const { source, ...captcha } = await readCaptcha(postern, page.body)
+    await get('/login/captcha.png', { target: source })
+    await get('/login/captcha.png')
+    await post('/login', {})
+    const { uuid, code } = captcha
+    await post('/login', { ...goodForm(postern), uuid, code })
+
+    const cookie = `Cookie: jwt=${tokenOf('editor')}`
+    for (const path of ['/login/password', '/login/logout']) {
+      await get(path, { headers: navigation })
+      await get(path, { headers: [cookie] })
+      await post(path, {})
+      await post(path, {}, [cookie, 'Sec-Fetch-Site: cross-site'])
+    }
+    await post('/login/password', {}, [cookie, 'Sec-Fetch-Site: same-origin'])
+    await post('/login/logout', {}, [cookie, 'Sec-Fetch-Site: same-origin'])
   })
 
   test('on the public port, where a part fails', async () => {

@@ -107,9 +107,9 @@ export async function startPostern(options: PosternOptions = {}): Promise<TestPo
   const postern = await serve({
     config: loadConfig({ file, env: {}, cwd: directory }),
     log: createLog('info', sink),
-    async draw(text) {
+    async draw(text, noise) {
       captchaTexts.push(text)
-      return drawCaptcha(text)
+      return drawCaptcha(text, noise)
     },
     ...(options.now && { now: options.now }),
     ...(options.verifyPassword && { verifyPassword: options.verifyPassword }),

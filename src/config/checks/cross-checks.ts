@@ -9,6 +9,7 @@ import { checkLdap } from './ldap.ts'
 import { checkListeners } from './listeners.ts'
 import { checkLoginMethods } from './login-methods.ts'
 import { checkOidc } from './login-oidc.ts'
+import { checkLoginPage } from './login-page.ts'
 import { checkForwardAuth, checkProxies } from './proxies.ts'
 import { checkRefusals } from './refusals.ts'
 import { checkEndpoints, checkRoutes } from './routes.ts'
@@ -48,6 +49,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkRoutes(draft, report)
   checkEndpoints(draft, report)
   checkRefusals(draft, report)
+  checkLoginPage(draft, report)
 }
 
 function checkSecret({ application, jwt }: Draft, report: Report): void {

@@ -5,11 +5,16 @@ import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 
-const OWN_ENDPOINTS: readonly string[] = [...Object.values(ownPaths), ...removedPaths]
+export const OWN_ENDPOINTS: readonly string[] = [...Object.values(ownPaths), ...removedPaths]
 
 /** Every route has an upstream that is defined, and a path that Postern does not serve itself. */
 export function checkRoutes(draft: Draft, report: Report): void {
-  const own = draft.captcha?.alias ? [...OWN_ENDPOINTS, captchaAlias] : OWN_ENDPOINTS
+  const { path: pagePath, enabled: hasPage } = draft.login?.page ?? {}
+  const own = [
+    ...OWN_ENDPOINTS,
+    ...(draft.captcha?.alias ? [captchaAlias] : []),
+    ...(hasPage && pagePath !== undefined ? [pagePath] : []),
+  ]
   const firstAt = new Map<string, string>()
 
   draft.routes?.forEach((route, index) => {
@@ -73,8 +78,8 @@ function checkUpstreamName(at: string, name: string | undefined, draft: Draft, r
   report.problem(at, `${at}: ${subject(name)} is not defined (defined: ${defined})${hint}`)
 }
 
-/** A route is compared with canonical paths: one that is not canonical would never match. */
-function pathProblem(path: string): string | undefined {
+/** A path is compared with canonical paths: one that is not canonical would never match. */
+export function pathProblem(path: string): string | undefined {
   const segments = path.split('/').slice(1)
   const shown = subject(path)
 

@@ -1,6 +1,7 @@
 import { ldapSetting } from './login-ldap.ts'
 import { loginModuleSettings } from './login-module.ts'
 import { oidcSetting } from './login-oidc.ts'
+import { loginPageSettings } from './login-page.ts'
 import { secondFactorSettings } from './login-second-factor.ts'
 import { flag, integer, section } from './setting-builders.ts'
 
@@ -11,6 +12,7 @@ export const loginSettings = section('Login: its methods and its limits.', {
   ),
   ldap: ldapSetting,
   oidc: oidcSetting,
+  page: loginPageSettings,
   passwordConcurrency: integer(2, 1, 64, 'Number of passwords that are checked at the same time.'),
   passwordQueue: integer(
     64,

@@ -38,6 +38,8 @@ export interface Notes {
   cut?: 'client' | 'upstream' | 'token' | 'policy' | 'gateway'
   /** Where a logout has revoked its token, or a new password the other tokens of its user. */
   revoked?: 'everywhere' | 'here'
+  /** The refusal or fault that the login page shows to a person. */
+  shown?: unknown
 }
 
 /** The part of a request that carries the token. */

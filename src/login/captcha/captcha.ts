@@ -1,5 +1,6 @@
-import { createHmac, randomInt, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 import type { DerivedKeys } from '../../token/derived-keys.ts'
+import { openText, sealText } from './sealed-text.ts'
 
 /** Issued captchas. `take` removes what it returns, atomically. */
 export interface CaptchaStore {
@@ -9,12 +10,15 @@ export interface CaptchaStore {
 
 interface CaptchaParts {
   readonly store: CaptchaStore
-  readonly draw: (text: string) => Promise<Buffer>
+  readonly draw: (text: string, noise?: Buffer) => Promise<Buffer>
   readonly length: number
   readonly alphabet: string
   readonly ttlSeconds: number
   /** Answers are stored as keyed digests, so that the store does not reveal them. */
   readonly digestKeys: DerivedKeys
+  readonly sealKeys: DerivedKeys
+  /** Seconds since the epoch. */
+  readonly now: () => number
 }
 
 export interface IssuedCaptcha {
@@ -22,20 +26,43 @@ export interface IssuedCaptcha {
   readonly png: Buffer
 }
 
+/** A captcha whose picture is fetched separately. */
+export interface OfferedCaptcha {
+  readonly id: string
+  /** The encrypted text, for `picture`. */
+  readonly sealed: string
+}
+
 /**
  * A captcha is friction; the throttle is the defense. It is good for one attempt, right or wrong. Its
- * text leaves this file only as a picture.
+ * text leaves this file only as a picture, or encrypted.
  */
 export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
-  const { length, alphabet, ttlSeconds, digestKeys } = rest
+  const { length, alphabet, ttlSeconds, digestKeys, sealKeys, now } = rest
 
-  async function issue(): Promise<IssuedCaptcha> {
+  async function create() {
     const id = randomText(20, idAlphabet)
     const text = randomText(length, alphabet)
     const { id: keyId, key } = digestKeys.current()
     // With the key ID: the replica that checks may have another current key.
     await store.put(id, `${digest(key, id, text)}:${keyId}`, ttlSeconds)
+    return { id, text }
+  }
+
+  async function issue(): Promise<IssuedCaptcha> {
+    const { id, text } = await create()
     return { id, png: await draw(text) }
+  }
+
+  async function offer(): Promise<OfferedCaptcha> {
+    const { id, text } = await create()
+    return { id, sealed: sealText(sealKeys, text, now() + ttlSeconds) }
+  }
+
+  /** `undefined` for what `offer` did not return, or too long ago. */
+  async function picture(sealed: string): Promise<Buffer | undefined> {
+    const text = openText(sealKeys, sealed, now())
+    return text === undefined ? undefined : draw(text, noiseOf(sealKeys.current().key, sealed))
   }
 
   async function check(id: string, answer: string): Promise<boolean> {
@@ -48,11 +75,19 @@ export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
     return timingSafeEqual(Buffer.from(expected), Buffer.from(given))
   }
 
-  return { issue, check }
+  return { issue, offer, picture, check }
 }
 
 function digest(key: string, id: string, text: string): string {
   return createHmac('sha256', key).update(`${id}:${text}`).digest('base64url')
+}
+
+/**
+ * The same every time: several distortions of one text would be easier to read for a program. Keyed: a
+ * program that knows the noise could draw every possible text and compare.
+ */
+function noiseOf(key: string, sealed: string): Buffer {
+  return createHash('shake256', { outputLength: 512 }).update(`${key}:${sealed}`).digest()
 }
 
 /** IDs as existing clients know them: twenty characters, without look-alikes. */

@@ -38,6 +38,7 @@ import { openSessions, recordLogins } from '../records/open-sessions.ts'
 import { buildDirectory } from './build-directory.ts'
 import { buildLoginMethods } from './build-login-methods.ts'
 import { buildOidc } from './build-oidc.ts'
+import { buildPage, errorPage } from './build-page.ts'
 import { buildSecondFactor } from './build-second-factor.ts'
 import { openLoginModule } from './open-login-module.ts'
 
@@ -100,6 +101,8 @@ export async function buildLogin(
         : createRedisCaptchas(redis, config.captcha),
     draw,
     digestKeys: createDerivedKeys(keys, 'captcha'),
+    sealKeys: createDerivedKeys(keys, 'captcha-text'),
+    now,
   })
   const local = createMemoryCounters()
   const lockouts = createLockoutRecorder({
@@ -160,9 +163,12 @@ export async function buildLogin(
     },
   })
   const login = config.logger.required ? onlyRecorded(issueTo, loginLog) : issueTo
+  const pageWith = await buildPage(config)
   /** Later than the rest: the revocation list needs the database that login opens. */
-  const responsesWith = (revokeOthers: (token: VerifiedToken) => Promise<'everywhere' | 'here'>) =>
-    createOwnResponses({
+  const responsesWith = (
+    revokeOthers: (token: VerifiedToken) => Promise<'everywhere' | 'here'>,
+  ) => {
+    const common = {
       login,
       changePassword: createChangePassword({
         throttle,
@@ -172,16 +178,25 @@ export async function buildLogin(
         replacePassword: ownPasswords.replace,
         revokeOthers,
       }),
-      issueCaptcha: captchas.issue,
       throttle,
-      readProfile: accounts.profile,
       record: loginLog.record,
       cookie: facts.cookie,
       crossSite: facts.crossSite,
       messages: facts.messages,
       endSessionUrl: oidc.endSessionUrl,
-      oidc: oidc.responsesWith({ login, cookie: facts.cookie }),
+    }
+    return createOwnResponses({
+      ...common,
+      oidc: oidc.responsesWith({ login, cookie: facts.cookie, errorPage: errorPage(config) }),
+      issueCaptcha: captchas.issue,
+      readProfile: accounts.profile,
+      page: pageWith?.({
+        ...common,
+        verifyToken: facts.tokens.verify,
+        captchas: facts.captchaRequired ? captchas : undefined,
+      }),
     })
+  }
 
   const moduleState = loginModule?.state
   return { responsesWith, seeded, database, loginLog, sessions, moduleState, directory, oidc }

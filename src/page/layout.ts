@@ -1,0 +1,70 @@
+import { linkTo, type PageAddress } from './address.ts'
+import { type Html, html } from './html.ts'
+import { pageTexts } from './language.ts'
+
+/** What all views of one page have in common. */
+export interface Frame {
+  /** Where the page is. */
+  readonly path: string
+  /** Where this view is, for the switch of languages. */
+  readonly viewPath: string
+  readonly address: PageAddress
+  /** The configured heading. */
+  readonly title: string | undefined
+  readonly hasLogo: boolean
+}
+
+export interface Message {
+  readonly text: string
+  readonly isError: boolean
+  /** Absent: 200. */
+  readonly status?: number
+  /** Headers of the response, such as Retry-After. */
+  readonly headers?: readonly string[]
+}
+
+/** The document around a view. A message comes first and has the focus, so that readers hear it. */
+export function layout(frame: Frame, heading: string, message: Message | undefined, view: Html) {
+  const { path, address, hasLogo } = frame
+  const texts = pageTexts[address.language]
+  const title = message?.isError ? texts.errorTitle(heading) : heading
+  return html`<!doctype html>
+<html lang="${texts.tag}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="${path}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${path}/style.css">
+<script src="${path}/script.js" defer></script>
+</head>
+<body>
+<main>
+${hasLogo && html`<img class="logo" src="${path}/logo" alt="">\n`}<h1>${heading}</h1>
+${message && messageBox(message)}${view}
+</main>
+<footer>${languageSwitch(frame)}</footer>
+</body>
+</html>
+`
+}
+
+function messageBox({ text, isError }: Message): Html {
+  if (!isError) return html`<p class="notice" role="status">${text}</p>\n`
+  return html`<p class="problem" id="problem" role="alert" tabindex="-1" autofocus>${text}</p>\n`
+}
+
+/** Each language is named in itself, for readers who know no other. */
+function languageSwitch({ viewPath, address }: Frame): Html {
+  const links = (['en', 'zh'] as const).map((language) => {
+    const { tag, ownName } = pageTexts[language]
+    if (language === address.language) {
+      return html`<li><span lang="${tag}" aria-current="true">${ownName}</span></li>`
+    }
+    const href = linkTo(viewPath, address, { language })
+    return html`<li><a href="${href}" lang="${tag}" hreflang="${tag}">${ownName}</a></li>`
+  })
+  return html`<nav aria-label="${pageTexts[address.language].languages}"><ul>${links}</ul></nav>`
+}

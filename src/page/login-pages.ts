@@ -1,0 +1,162 @@
+import { Fault, Refusal, type RefusalKind } from '../errors.ts'
+import { readCookie } from '../gateway/carriers.ts'
+import type { Reply } from '../gateway/reply.ts'
+import type { Received } from '../gateway/stages.ts'
+import type { OfferedCaptcha } from '../login/captcha/captcha.ts'
+import type { Fields } from '../login/fields.ts'
+import type { VerifiedToken } from '../token/tokens.ts'
+import { loggedInView } from './account-views.ts'
+import { pageTexts } from './language.ts'
+import type { Message } from './layout.ts'
+import { loginView } from './login-view.ts'
+import { addressOf, frameOf, readForm } from './page-requests.ts'
+import type { PageParts } from './parts.ts'
+import { replyPage, replySeeOther } from './reply-page.ts'
+
+/** What a failed attempt leaves on the form. */
+interface Attempted {
+  readonly username: string
+  readonly isOtpNeeded: boolean
+}
+
+const firstTime: Attempted = { username: '', isOtpNeeded: false }
+
+/** Shows the login form, and logs in with it. */
+export function createLoginPages(parts: PageParts) {
+  const { settings, explain } = parts
+  const frame = (received: Received) => frameOf(received, settings, parts.logo !== undefined)
+
+  async function show(received: Received, reply: Reply): Promise<void> {
+    const address = addressOf(received)
+    const texts = pageTexts[address.language]
+    const failed = knownError(address.error)
+    const message: Message | undefined =
+      failed === undefined ? noticeOf(address.notice, texts) : explain(failed, address.language)
+    const token = failed === undefined ? await loggedIn(received) : undefined
+    if (token === undefined) return showForm(received, reply, firstTime, message)
+
+    const name = token.caller.username
+    const goOn = address.to ?? settings.afterLogin
+    const page = loggedInView(frame(received), { name, goOn, pages: parts.pages }, message)
+    replyPage(reply, 200, { page, language: texts.tag })
+  }
+
+  async function submit(received: Received, reply: Reply): Promise<void> {
+    const foreign = parts.crossSite(received) !== undefined
+    const fields = await readForm(received, reply, 'bad-login-request')
+    const { address: origin } = received.origin
+    const address = addressOf(received)
+    try {
+      // Login CSRF: a page of another site could log its visitor in to the attacker's account.
+      if (foreign) throw new Refusal('cross-site-cookie', { reason: 'login form of another site' })
+      const issued = await parts.login({
+        fields,
+        cookie: (name) => readCookie(received, name),
+        address: origin,
+        userAgent: received.headers.userAgent,
+        foreign,
+      })
+      replySeeOther(reply, address.to ?? settings.afterLogin, parts.cookie.issued(issued.token))
+    } catch (error) {
+      const explained = explain(error, address.language)
+      received.arrival.notes.shown = error
+      const isOtpNeeded = error instanceof Refusal && otpRefusals.has(error.kind)
+      const username = foreign ? '' : typedName(fields)
+      await showForm(received, reply, { username, isOtpNeeded }, explained)
+    }
+  }
+
+  async function showForm(
+    received: Received,
+    reply: Reply,
+    { username, isOtpNeeded }: Attempted,
+    message: Message | undefined,
+  ): Promise<void> {
+    const { form } = parts
+    const { language } = addressOf(received)
+    const offered = form.hasPassword ? await offerCaptcha(received) : undefined
+    const isRefused = offered !== undefined && 'isError' in offered
+    const shown = isRefused ? offered : message
+    const view = loginView(
+      frame(received),
+      {
+        ...form,
+        username,
+        captcha: isRefused ? undefined : offered,
+        // Without its captcha the form cannot be sent.
+        hasPassword: form.hasPassword && !isRefused,
+        otp: isOtpNeeded ? 'needed' : form.hasSecondFactor ? 'optional' : 'hidden',
+      },
+      shown,
+    )
+    const { status = 200, headers = [] } = shown ?? {}
+    replyPage(reply, status, { page: view, language: pageTexts[language].tag }, headers)
+  }
+
+  /** A captcha, why there is none, or `undefined` where none is needed. */
+  async function offerCaptcha(received: Received): Promise<OfferedCaptcha | Message | undefined> {
+    if (parts.captchas === undefined) return undefined
+    const foreign = parts.crossSite(received) !== undefined
+    try {
+      await parts.throttle.captcha({ address: received.origin.address, foreign })
+      return await parts.captchas.offer()
+    } catch (error) {
+      const explained = explain(error, addressOf(received).language)
+      received.arrival.notes.shown ??= error
+      return explained
+    }
+  }
+
+  /** The user who is logged in by cookie. The next page would not send any other token. */
+  async function loggedIn(received: Received): Promise<VerifiedToken | undefined> {
+    const token = readCookie(received, 'jwt')
+    if (token === undefined || token === '') return undefined
+    try {
+      const verified = await parts.verifyToken(token)
+      return verified.kind === 'user' ? verified : undefined
+    } catch (error) {
+      if (error instanceof Refusal || error instanceof Fault) return undefined
+      throw error
+    }
+  }
+
+  return { show, submit }
+}
+
+/** What was typed as the name, also where the rest of the form was refused. */
+function typedName(fields: () => Fields): string {
+  try {
+    return fields().optionalText('username', 128) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+const otpRefusals: ReadonlySet<RefusalKind> = new Set<RefusalKind>(['otp-needed', 'wrong-otp'])
+
+/** The errors that a login at an identity provider can end with; others are not repeated to people. */
+const loginErrors: readonly RefusalKind[] = [
+  'no-such-provider',
+  'login-expired',
+  'provider-refused',
+  'no-account',
+  'account-disabled',
+  'no-role',
+  'bad-login-request',
+  'too-many-requests',
+]
+
+function knownError(kind: string | undefined): Refusal | Fault | undefined {
+  if (kind === 'identity-provider') return new Fault(kind)
+  const known = loginErrors.find((each) => each === kind)
+  return known && new Refusal(known)
+}
+
+function noticeOf(
+  notice: string | undefined,
+  texts: (typeof pageTexts)['en'],
+): Message | undefined {
+  if (notice === 'logged-out') return { text: texts.loggedOut, isError: false }
+  if (notice === 'logged-out-here') return { text: texts.loggedOutHere, isError: false }
+  return undefined
+}

@@ -1,0 +1,60 @@
+import { Refusal } from '../errors.ts'
+import type { OwnResponses } from '../gateway/pipeline.ts'
+import type { Reply } from '../gateway/reply.ts'
+import type { Received } from '../gateway/stages.ts'
+import { createAccountPages } from './account-pages.ts'
+import { pageFiles } from './files.ts'
+import { createLoginPages } from './login-pages.ts'
+import { addressOf } from './page-requests.ts'
+import type { PageParts } from './parts.ts'
+import { replyFile } from './reply-page.ts'
+
+/** The login page and the pages below it. It logs in, out and changes passwords as the API does. */
+export function createLoginPage(parts: PageParts): OwnResponses {
+  const login = createLoginPages(parts)
+  const account = createAccountPages(parts)
+  const files = new Map([...pageFiles, ...(parts.logo ? [['logo', parts.logo] as const] : [])])
+
+  function file({ call }: Received, reply: Reply): void {
+    const found = files.get(call.path.slice(parts.settings.path.length + 1))
+    if (found === undefined) throw new Refusal('no-such-endpoint')
+    replyFile(reply, found, 'public, max-age=600')
+  }
+
+  /** Drawing costs more than most requests, so it counts as a captcha. */
+  async function captcha(received: Received, reply: Reply): Promise<void> {
+    const foreign = parts.crossSite(received) !== undefined
+    await parts.throttle.captcha({ address: received.origin.address, foreign })
+    const { sealed } = addressOf(received)
+    const bytes = await parts.captchas?.picture(sealed)
+    if (bytes === undefined) throw new Refusal('no-such-endpoint', { reason: 'no such captcha' })
+    replyFile(reply, { type: 'image/png', bytes }, 'no-store')
+  }
+
+  return {
+    async toAnyone(received, reply) {
+      switch (received.endpoint?.name) {
+        case 'page':
+          return login.show(received, reply)
+        case 'page-login':
+          return login.submit(received, reply)
+        case 'page-captcha':
+          return captcha(received, reply)
+        default:
+          return file(received, reply)
+      }
+    },
+    async toCaller(authorized, reply) {
+      switch (authorized.received.endpoint?.name) {
+        case 'page-password-form':
+          return account.showPassword(authorized, reply)
+        case 'page-password':
+          return account.submitPassword(authorized, reply)
+        case 'page-logout':
+          return account.submitLogout(authorized, reply)
+        default:
+          return account.showLogout(authorized, reply)
+      }
+    },
+  }
+}

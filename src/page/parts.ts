@@ -1,0 +1,44 @@
+import type { FindCrossSite } from '../gateway/cross-site.ts'
+import type { TokenCookie } from '../http/token-cookie.ts'
+import type { OfferedCaptcha } from '../login/captcha/captcha.ts'
+import type { ChangePassword } from '../login/change-password.ts'
+import type { Login } from '../login/login.ts'
+import type { RecordAttempt } from '../login/login-log.ts'
+import type { Throttle } from '../login/throttle.ts'
+import type { VerifyToken } from '../token/tokens.ts'
+import type { AccountPages } from './account-views.ts'
+import type { Explain } from './explain.ts'
+import type { PageFile } from './reply-page.ts'
+
+interface PageCaptchas {
+  offer(): Promise<OfferedCaptcha>
+  /** `undefined` for a captcha that was not offered, or too long ago. */
+  picture(sealed: string): Promise<Buffer | undefined>
+}
+
+export interface PageParts {
+  readonly settings: {
+    readonly path: string
+    readonly title?: string | undefined
+    readonly afterLogin: string
+  }
+  readonly logo: PageFile | undefined
+  readonly form: {
+    readonly hasPassword: boolean
+    readonly providers: readonly string[]
+    readonly hasDigitsOnly: boolean
+    /** Whether the form asks everyone for a one-time code. */
+    readonly hasSecondFactor: boolean
+  }
+  readonly pages: AccountPages
+  readonly login: Login
+  readonly changePassword: ChangePassword
+  /** Absent in modes without captcha. */
+  readonly captchas: PageCaptchas | undefined
+  readonly throttle: Throttle
+  readonly verifyToken: VerifyToken
+  readonly record: RecordAttempt
+  readonly cookie: TokenCookie
+  readonly crossSite: FindCrossSite
+  readonly explain: Explain
+}

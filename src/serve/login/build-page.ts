@@ -1,0 +1,43 @@
+import type { Config } from '../../config/schema/schema.ts'
+import type { RefusalKind } from '../../errors.ts'
+import { refusalEnvelopes } from '../../http/envelope.ts'
+import { createErrorText } from '../../http/error-text.ts'
+import type { Messages } from '../../messages/messages.ts'
+import { createExplain } from '../../page/explain.ts'
+import { createLoginPage } from '../../page/page.ts'
+import type { PageParts } from '../../page/parts.ts'
+import { readLogo } from './read-logo.ts'
+
+type Given = Omit<PageParts, 'settings' | 'logo' | 'form' | 'pages' | 'explain'> & {
+  readonly messages: Messages
+}
+
+/** The login page of a configuration; `undefined` when it is off. */
+export async function buildPage(config: Config) {
+  const { page } = config.login
+  if (!page.enabled) return undefined
+  const logo = page.logo === undefined ? undefined : await readLogo(page.logo)
+
+  return (given: Given) =>
+    createLoginPage({
+      ...given,
+      settings: page,
+      logo,
+      form: {
+        hasPassword: config.login.local || config.login.ldap !== undefined,
+        providers: config.login.oidc.map(({ name }) => name),
+        hasDigitsOnly: /^[0-9]+$/.test(config.captcha.alphabet),
+        hasSecondFactor: config.login.secondFactor.roles.length > 0,
+      },
+      pages: {
+        password: config.endpoints.password === 'gateway',
+        logout: config.endpoints.logout === 'gateway',
+      },
+      explain: createExplain(createErrorText(refusalEnvelopes(config.refusals), given.messages)),
+    })
+}
+
+/** Where a browser sees why its login with a provider was refused; `undefined` without a page. */
+export function errorPage({ login: { page } }: Config) {
+  return page.enabled ? (kind: RefusalKind) => `${page.path}?error=${kind}` : undefined
+}

@@ -44,7 +44,7 @@ export function textsByLanguage(
 }
 
 /** `zh-hant-tw`, `zh-hant`, `zh`. */
-function withParents(tag: string): readonly string[] {
+export function withParents(tag: string): readonly string[] {
   const parts = tag.split('-')
   return parts.map((_, at) => parts.slice(0, parts.length - at).join('-'))
 }

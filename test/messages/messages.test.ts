@@ -60,6 +60,15 @@ describe('messages', () => {
     expect(messages.chosenBy(asking('*'))).toBe(messages.usual)
   })
 
+  test('are in the shorter language where the configured one has no texts of its own', () => {
+    const messages = create({ language: 'zh-CN' })
+
+    expect(messages.usual['wrong-captcha']).toMatchObject({
+      text: '验证码错误',
+      headers: expect.arrayContaining(['zh']),
+    })
+  })
+
   test('read two Accept-Language headers as one list', () => {
     const headers = ['Accept-Language', 'fr', 'Accept-Language', 'zh']
 

@@ -1,4 +1,5 @@
 import { catalogs } from '../../messages/catalogs.ts'
+import { withParents } from '../../messages/spoken-texts.ts'
 import { didYouMean } from '../../suggest.ts'
 import { subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
@@ -25,7 +26,8 @@ export function checkRefusals({ refusals }: Draft, report: Report): void {
 
   const at = 'refusals.language'
   const language = refusals?.language
-  if (language === undefined || report.hasProblem(at) || tags.has(language.toLowerCase())) return
+  if (language === undefined || report.hasProblem(at)) return
+  if (withParents(language.toLowerCase()).some((tag) => tags.has(tag))) return
   const known = [...tags.values()]
   const hint = didYouMean(language, known) || '; add its texts under refusals.messages'
   report.problem(

@@ -8,6 +8,14 @@ import { createLinkedAccounts } from '../../src/stores/identities/linked-account
 import { runCommand } from '../support/run-command.ts'
 
 const secret = 'a secret of the test that is long enough for anybody'
+const provider = `login:
+  oidc:
+    - name: corp
+      issuer: https://id.example
+      clientId: postern
+      clientAuth: none
+      redirectUri: https://app.example/api/v1/login/oidc/corp/callback
+`
 const rules = { create: true, linkByUsername: false, syncRole: false }
 
 describe('postern user link', () => {
@@ -17,7 +25,7 @@ describe('postern user link', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'postern-link-'))
     await cp(inject('databaseTemplate'), join(directory, 'data'), { recursive: true })
-    await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n`)
+    await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n${provider}`)
     gateway = await openDatabase({
       ...{ directory: join(directory, 'data'), poolSize: 1 },
       ...{ connectTimeoutMs: 5000, statementTimeoutMs: 10_000 },
@@ -28,7 +36,7 @@ describe('postern user link', () => {
     await rm(directory, { recursive: true, force: true })
   })
 
-  const corp = ['--provider', 'corp', '--issuer', 'https://id.example']
+  const corp = ['--provider', 'corp']
 
   function user(...args: readonly string[]) {
     const all = ['user', ...args, '--config', 'postern.yaml']
@@ -77,6 +85,15 @@ describe('postern user link', () => {
     ])
   })
 
+  test('takes the issuer from the settings, unless another one is given', async () => {
+    await user('link', 'editor', ...corp, '--issuer', 'https://old.example', '--subject', 's-9')
+
+    await expect(signIn('s-9', 'editor')).rejects.toMatchObject({ kind: 'no-account' })
+    const { out } = await user('show', 'editor', '--output', 'json')
+    expect(JSON.parse(out).links).toMatchObject([{ issuer: 'https://old.example', seenAt: null }])
+    await user('unlink', 'editor')
+  })
+
   test('moves no person from one account to another in silence', async () => {
     await user('link', 'admin', ...corp, '--subject', 's-2')
 
@@ -97,7 +114,7 @@ describe('postern user link', () => {
   test.each([
     [['link', 'admn', ...corp, '--subject', 's'], 1, 'did you mean admin?'],
     [['unlink', 'nobody-here'], 1, 'user "nobody-here" does not exist'],
-    [['link', 'admin', '--provider', 'corp', '--subject', 's'], 1, '"corp" is not configured'],
+    [['link', 'admin', '--provider', 'crop', '--subject', 's'], 1, 'did you mean corp?'],
     [['link', 'admin', ...corp, '--subject', ''], 2, '--subject needs a value'],
     [['link', 'admin', ...corp, '--subject', 'x'.repeat(256)], 2, '1 to 255 characters'],
     [['link', 'admin', ...corp], 2, "give the person's ID at the provider"],

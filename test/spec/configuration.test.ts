@@ -182,6 +182,12 @@ describe('a file that cannot be used', () => {
   const target = (text: string) => `upstreams: { a: { targets: [${text}] } }`
 
   test.each([
+    [
+      'a directory named as a provider',
+      'login:\n  ldap: { name: corp, urls: ["ldaps://d"], userDn: "uid={username},dc=d" }\n  oidc: [{ name: corp, issuer: "https://i", clientId: c, clientAuth: none, redirectUri: "https://g/api/v1/login/oidc/corp/callback" }]',
+      '2:17',
+      'already the name of login.oidc[0]',
+    ],
     ['no way to log in', 'login: { local: false }', '1:17', 'set login.oidc, login.ldap or'],
     ['a required login log that is off', 'logger: { required: true }', '1:21', 'logger.enableddb'],
     ['an unknown section', 'aplication: {}', '1:1', 'did you mean application?'],

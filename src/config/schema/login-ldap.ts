@@ -120,7 +120,8 @@ export const ldapSetting = Type.Optional(
           minLength: 1,
           maxLength: 1024,
           writeOnly: true,
-          description: 'Password of the service account. Required with bindDn.',
+          description:
+            'Password of the service account. Required with bindDn. Unset: no service account.',
         }),
       ),
       search: Type.Optional(search),

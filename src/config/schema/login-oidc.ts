@@ -76,7 +76,7 @@ const provider = Type.Object(
     ),
     clientSecretFile: Type.Optional(
       file(
-        'Path of a file with the client secret. Read at every login, so that it can be replaced.',
+        'Path of a file with the client secret. Read at every login, so that it can be replaced. Unset: see clientSecret.',
       ),
     ),
     clientAuth: Type.Enum(['basic', 'post', 'none'], {
@@ -129,7 +129,8 @@ const provider = Type.Object(
       Type.Array(url('Authentication context class.'), {
         minItems: 1,
         maxItems: 20,
-        description: 'Authentication context classes (acr_values) to ask the provider for.',
+        description:
+          'Authentication context classes (acr_values) to ask the provider for. Unset: the provider decides.',
       }),
     ),
     requiredAcr: Type.Optional(

@@ -4,7 +4,12 @@ import { section, text } from './setting-builders.ts'
 
 const ownTexts = Type.Record(
   Type.String({ pattern: MESSAGE_KIND }),
-  Type.String({ minLength: 1, maxLength: 500, pattern: NOT_BLANK }),
+  Type.String({
+    minLength: 1,
+    maxLength: 500,
+    pattern: NOT_BLANK,
+    description: 'Text of one kind of message.',
+  }),
   { additionalProperties: false, description: 'Own texts in this language, by kind of message.' },
 )
 

@@ -288,6 +288,20 @@ describe('Active Directory', () => {
     },
   )
 
+  test('says in the log, and only there, that an account is locked out', async () => {
+    const refusal =
+      '80090308: LdapErr: DSID-0C09042A, comment: AcceptSecurityContext error, data 775, v3839'
+    const { url } = await startFakeDirectory({
+      bind: checked,
+      search: () => [entry('anna')],
+      refusal,
+    })
+    const { verify, lines } = directory([url])
+
+    expect(await verify({ username: 'anna', password: 'wrong' })).toBeUndefined()
+    expect(lines.join('\n')).toContain('account locked out')
+  })
+
   test('refuses to decide by a list of groups that was cut', async () => {
     const { url } = await startFakeDirectory({
       bind: checked,

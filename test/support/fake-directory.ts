@@ -16,6 +16,8 @@ interface FakeOptions {
   readonly search?: (base: string, request: string) => readonly FakeEntry[] | undefined
   /** Answers a search in its own way. */
   readonly onSearch?: (socket: Socket, id: number) => void
+  /** The text of refused binds. */
+  readonly refusal?: string
   /** Certificate and key, for StartTLS. */
   readonly tls?: { readonly cert: string; readonly key: string }
   /** What follows the answer to StartTLS, in plain text. */
@@ -91,7 +93,7 @@ function speak(socket: Socket, options: FakeOptions, operations: Operation[], se
     const code = options.bind?.(name, password)
     if (code === undefined) return
     boundAs = code === 0 ? name : ''
-    socket.write(result(id, 0x61, code))
+    socket.write(result(id, 0x61, code, code === 0 ? '' : options.refusal))
   }
 
   function search(id: number, base: string, text: string): void {
@@ -113,11 +115,11 @@ function speak(socket: Socket, options: FakeOptions, operations: Operation[], se
 }
 
 /** The end of an operation. */
-export function result(id: number, operation: number, code: number): Buffer {
+export function result(id: number, operation: number, code: number, text = ''): Buffer {
   return message(id, operation, (writer) => {
     writer.writeEnumeration(code)
     writer.writeString('')
-    writer.writeString('')
+    writer.writeString(text)
   })
 }
 

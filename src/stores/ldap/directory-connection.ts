@@ -2,7 +2,13 @@ import type { Socket } from 'node:net'
 import type { Client } from 'ldapts'
 import { withTimeout } from '../with-timeout.ts'
 import type { Deadline } from './deadline.ts'
-import { DirectoryError, isNoSuchObject, isRefusedBind, reasonOf } from './directory-error.ts'
+import {
+  accountStateOf,
+  DirectoryError,
+  isNoSuchObject,
+  isRefusedBind,
+  reasonOf,
+} from './directory-error.ts'
 import { type Entry, toEntry } from './entry.ts'
 import { openSocket, type ServerAddress } from './open-socket.ts'
 
@@ -28,6 +34,8 @@ const maxBytesPerAnswer = 2_097_152
  */
 export class DirectoryConnection {
   readonly url: string
+  /** What is wrong with the account whose bind was refused, if the server says it. */
+  accountState: string | undefined
   readonly #socket: Socket
   readonly #client: Client
   #received = 0
@@ -73,6 +81,7 @@ export class DirectoryConnection {
       await this.#run(() => this.#client.bind(name, password), deadline)
     } catch (error) {
       this.close()
+      this.accountState = accountStateOf(error)
       if (isRefusedBind(error)) return false
       throw this.#failure('bind', error)
     }

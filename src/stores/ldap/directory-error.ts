@@ -25,6 +25,22 @@ export function isNoSuchObject(error: unknown): boolean {
   return resultCode(error) === noSuchObject
 }
 
+/** What Active Directory says in the text of a refused bind, `… data 775, …`, other than wrong credentials. */
+const accountStates: Readonly<Record<string, string>> = {
+  530: 'not permitted to log on at this time',
+  532: 'password expired',
+  533: 'account disabled',
+  701: 'account expired',
+  773: 'password must be changed first',
+  775: 'account locked out',
+}
+
+/** Why a bind was refused, for operators only: some of it is said after the right password alone. */
+export function accountStateOf(error: unknown): string | undefined {
+  const data = error instanceof Error ? /, data ([0-9a-f]+),/.exec(error.message)?.[1] : undefined
+  return data === undefined ? undefined : accountStates[data]
+}
+
 /** What went wrong, for the log. ldapts puts no password and no filter into its messages. */
 export function reasonOf(error: unknown): string {
   if (resultCode(error) === referral) return 'the server refers to another one; not followed'

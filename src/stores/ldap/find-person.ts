@@ -36,7 +36,10 @@ export function createFindPerson(
     const own = await server.connect(deadline)
     try {
       const entry = await verify(given, { server, own, deadline })
-      if (entry === undefined) return undefined
+      if (entry === undefined) {
+        if (own.accountState !== undefined) onRefused(own.accountState)
+        return undefined
+      }
       const person = toPerson(entry, server.url)
       const searcher = bindDn === undefined ? own : server
       const { username } = person

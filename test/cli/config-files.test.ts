@@ -69,6 +69,15 @@ describe('config check rejects what serve rejects', () => {
       /upstreams\.backend\.tls: .*ca\.crt cannot be read \(ENOENT\)/,
     ],
     [
+      'a login module with the name of another method',
+      { login: { module: 'DIRECTORY/password.mjs' } },
+      {
+        'password.mjs':
+          'export const fields = { phone: {} }; export const verifyCredentials = () => undefined',
+      },
+      /password\.mjs:? name: "password" is already the name of another login method/,
+    ],
+    [
       'a key directory that is missing',
       { jwt: { keyDirectory: 'DIRECTORY/keys' } },
       {},

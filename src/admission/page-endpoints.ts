@@ -42,6 +42,7 @@ export function listPageEndpoints(
     file('icon.svg'),
     ...(logo === undefined ? [] : [file('logo')]),
     get('page-captcha', `${path}/captcha.png`, true),
+    get('page-captcha', `${path}/captcha.wav`, true),
     ...(own.password
       ? [
           get('page-password-form', `${path}/password`, false),

@@ -70,7 +70,8 @@ ${
     ? html`<audio controls src="${source('captcha.wav')}" aria-label="${texts.recording}"></audio>`
     : html`<img src="${source('captcha.png')}" width="240" height="80" alt="${texts.picture}">`
 }
-<p class="choices"><a href="${linkTo(path, address)}" data-captcha>${sound ? texts.newRecording : texts.newPicture}</a></p>
+<p class="choices"><a href="${linkTo(path, address)}" data-captcha>${sound ? texts.newRecording : texts.newPicture}</a>
+<a href="${linkTo(path, address, { sound: !sound })}" data-captcha>${sound ? texts.lookInstead : texts.listenInstead}</a></p>
 <input id="code" name="code" required maxlength="32" autocomplete="off" autocapitalize="none" spellcheck="false"${hasDigitsOnly && html` inputmode="numeric"`}>
 <input type="hidden" name="uuid" value="${captcha.id}">
 </div>

@@ -25,10 +25,13 @@ export function createLoginPage(parts: PageParts): OwnResponses {
   async function captcha(received: Received, reply: Reply): Promise<void> {
     const foreign = parts.crossSite(received) !== undefined
     await parts.throttle.captcha({ address: received.origin.address, foreign })
-    const { sealed } = addressOf(received)
-    const bytes = await parts.captchas?.picture(sealed)
+    const { sealed, language } = addressOf(received)
+    const isSound = received.call.path.endsWith('.wav')
+    const bytes = isSound
+      ? await parts.captchas?.recording(sealed, language)
+      : await parts.captchas?.picture(sealed)
     if (bytes === undefined) throw new Refusal('no-such-endpoint', { reason: 'no such captcha' })
-    replyFile(reply, { type: 'image/png', bytes }, 'no-store')
+    replyFile(reply, { type: isSound ? 'audio/wav' : 'image/png', bytes }, 'no-store')
   }
 
   return {

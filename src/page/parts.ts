@@ -8,12 +8,14 @@ import type { Throttle } from '../login/throttle.ts'
 import type { VerifyToken } from '../token/tokens.ts'
 import type { AccountPages } from './account-views.ts'
 import type { Explain } from './explain.ts'
+import type { Language } from './language.ts'
 import type { PageFile } from './reply-page.ts'
 
 interface PageCaptchas {
   offer(): Promise<OfferedCaptcha>
   /** `undefined` for a captcha that was not offered, or too long ago. */
   picture(sealed: string): Promise<Buffer | undefined>
+  recording(sealed: string, language: Language): Promise<Buffer | undefined>
 }
 
 export interface PageParts {

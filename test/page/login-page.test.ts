@@ -171,6 +171,27 @@ describe('the captcha of the form', () => {
     expect((await postern.call(`GET ${first.source}`)).status).toBe(404)
   })
 
+  test('is spoken too, in the language of the page, with the same answer', async () => {
+    const postern = await startWithPage()
+    const page = await postern.call('GET /login?captcha=audio&lang=zh')
+    const source = attribute(page.body, /<audio controls src="([^"]*)"/)
+    expect(page.body).not.toContain('captcha.png')
+    const sound = await postern.call(`GET ${source}`)
+    expect(sound.header('content-type')).toBe('audio/wav')
+    expect(sound.body.slice(0, 4)).toBe('RIFF')
+    // Four digits and five gaps take seconds, at 16,000 bytes each.
+    expect(sound.body.length).toBeGreaterThan(48_000)
+    expect((await postern.call(`GET ${source}`)).body).toBe(sound.body)
+    const english = await postern.call(`GET ${source.replace('lang=zh', 'lang=en')}`)
+    expect(english.body).not.toBe(sound.body)
+
+    await postern.call(`GET ${source.replace('.wav', '.png')}`)
+    const uuid = attribute(page.body, /name="uuid" value="([^"]*)"/)
+    const code = postern.captchaTexts.at(-1) ?? ''
+    const answer = await postForm(postern, '/login', { ...goodForm(postern), uuid, code })
+    expect(answer.status).toBe(303)
+  })
+
   test('is limited per address, and so are its pictures', async () => {
     const postern = await startWithPage({ config: { login: { captchaPerAddressPerMinute: 2 } } })
     const page = await postern.call('GET /login')

@@ -302,6 +302,8 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
     const { source, ...captcha } = await readCaptcha(postern, page.body)
     await get('/login/captcha.png', { target: source })
     await get('/login/captcha.png')
+    await get('/login/captcha.wav', { target: source.replace('.png', '.wav') })
+    await get('/login/captcha.wav')
     await post('/login', {})
     const { uuid, code } = captcha
     await post('/login', { ...goodForm(postern), uuid, code })

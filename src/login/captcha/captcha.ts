@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto'
 import type { DerivedKeys } from '../../token/derived-keys.ts'
 import { openText, sealText } from './sealed-text.ts'
+import type { SpokenLanguage } from './spoken-text.ts'
 
 /** Issued captchas. `take` removes what it returns, atomically. */
 export interface CaptchaStore {
@@ -65,6 +66,14 @@ export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
     return text === undefined ? undefined : draw(text, noiseOf(sealKeys.current().key, sealed))
   }
 
+  /** The same captcha for people who cannot see it. The samples are loaded with the first recording. */
+  async function recording(sealed: string, language: SpokenLanguage): Promise<Buffer | undefined> {
+    const text = openText(sealKeys, sealed, now())
+    if (text === undefined) return undefined
+    const { speakText } = await import('./spoken-text.ts')
+    return speakText(text, language, noiseOf(sealKeys.current().key, `${language}:${sealed}`))
+  }
+
   async function check(id: string, answer: string): Promise<boolean> {
     const [expected = '', keyId = ''] = (await store.take(id))?.split(':') ?? []
     const key = digestKeys.find(keyId)
@@ -75,7 +84,7 @@ export function createCaptchas({ store, draw, ...rest }: CaptchaParts) {
     return timingSafeEqual(Buffer.from(expected), Buffer.from(given))
   }
 
-  return { issue, offer, picture, check }
+  return { issue, offer, picture, recording, check }
 }
 
 function digest(key: string, id: string, text: string): string {

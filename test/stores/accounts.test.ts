@@ -114,10 +114,11 @@ describe.each(testDatabases())('accounts in $name', ({ name, start }) => {
       const found = await createAccounts(database).findByUsername('zoë 🦊')
       expect(found).toMatchObject({ passwordHash: 'second', enabled: false })
       const kind = 'user'
+      const secondFactor = false
       expect(await createAccountDirectory(database).list()).toEqual([
-        { userId: '1', username: 'admin', roleKey: 'admin', enabled: true, kind },
-        { userId: '2', username: 'editor', roleKey: 'editor', enabled: true, kind },
-        { userId: '3', username: 'zoë 🦊', roleKey: 'viewer', enabled: false, kind },
+        { userId: '1', username: 'admin', roleKey: 'admin', enabled: true, kind, secondFactor },
+        { userId: '2', username: 'editor', roleKey: 'editor', enabled: true, kind, secondFactor },
+        { userId: '3', username: 'zoë 🦊', roleKey: 'viewer', enabled: false, kind, secondFactor },
       ])
     })
 

@@ -62,7 +62,7 @@ async function attempt(postern: TestPostern, fields: Readonly<Record<string, unk
 
 const phone = '+1 555-0100'
 const creatingNone = { moduleAccounts: { create: false } }
-const needed = { status: 200, code: 400, msg: 'a one-time code is needed' }
+const needed = { status: 200, code: 428, msg: 'a one-time code is needed' }
 const wrong = { status: 200, code: 400, msg: 'incorrect username or password' }
 
 describe('the sample login-sms', () => {

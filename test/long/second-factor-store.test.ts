@@ -13,8 +13,8 @@ import { createEnrollmentChanges } from '../../src/stores/second-factor/enrollme
 import { enrolledAccounts } from '../../src/stores/second-factor/enrollment-directory.ts'
 import { createSecondFactorStore } from '../../src/stores/second-factor/second-factor-store.ts'
 import type { DerivedKeys } from '../../src/token/derived-keys.ts'
+import { type RunningDatabase, testDatabases } from '../stores/test-databases.ts'
 import { totpCode, wrongCode } from '../support/totp.ts'
-import { type RunningDatabase, testDatabases } from './test-databases.ts'
 
 const actor = { kind: 'operator', name: 'ada', origin: 'host-1' } as const
 const start = 1_800_000_000_000

@@ -12,6 +12,8 @@ export interface Identity {
   /** What never changes and is never given to another person there. */
   readonly subject: string
   readonly username: string
+  /** Whether people may have chosen the user name there, so that it selects and names no account here. */
+  readonly hasUnverifiedName?: boolean | undefined
   readonly displayName?: string | undefined
   readonly email?: string | undefined
   /** The role that the groups of this person map to. Absent: the account keeps its own. */

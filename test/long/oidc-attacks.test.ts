@@ -241,6 +241,26 @@ test('the callback address comes from the configuration, whatever Host says', as
   expect(searchParams.get('redirect_uri')).toBe(callback)
 })
 
+test('pages of other sites cannot use up the attempts of an address', async () => {
+  const provider = await startFakeProvider()
+  const oidc = [oidcSettings(provider.issuer)]
+  const config = { cookie: { set: true }, login: { oidc, perAddressPerMinute: 5 } }
+  const postern = await startPostern({ ownDatabase: true, config })
+  const visitor = new OidcBrowser()
+
+  const answers: number[] = []
+  for (let count = 0; count < 8; count++) {
+    answers.push(codeOf(await visitor.callback(postern, 'corp', { code: 'x', state: 'x' })))
+  }
+  expect(answers).toContain(429)
+
+  expect((await logIn(postern, provider)).status).toBe(303)
+  const own = await visitor.send(postern, 'POST /api/v1/login', {
+    ...{ headers: ['Content-Type: application/json'], body: '{}' },
+  })
+  expect(codeOf(own)).toBe(400)
+})
+
 test('a browser that abandons logins keeps few of their cookies', async () => {
   const provider = await startFakeProvider()
   const postern = await start([provider])

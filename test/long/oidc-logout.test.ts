@@ -116,6 +116,8 @@ test('a logout token ends the session that it names, on every gateway, once', as
     'a nonce': signed({ nonce: 'x' }),
     'no jti': signed({ jti: undefined }),
     'neither sub nor sid': signed({ sid: undefined }),
+    'a sid that is not a text': signed({ sid: 1, sub: 'subject-of-ada' }),
+    'a sid that is too long': signed({ sid: 'x'.repeat(256), sub: 'subject-of-ada' }),
     'another issuer': signed({ iss: 'https://evil.example' }),
     'another audience': signed({ aud: 'other' }),
     'too old': signed({ iat: nowSeconds() - 3600 }),

@@ -154,6 +154,25 @@ describe.each(testDatabases())('accounts of other systems in $name', ({ name, st
       await expect(fresh.signIn(person('Cleo', { subject: '2' }), byName)).rejects.toThrow()
     })
 
+    test('get no account by a name that anyone can have there, but keep the one they have', async () => {
+      await fresh.changes.add({ username: 'fay@x.example', roleKey: 'viewer', passwordHash: 'h' })
+      const doubtful = { hasUnverifiedName: true }
+
+      for (const [username, rules] of [
+        ['fay@x.example', byName],
+        ['gus@x.example', create],
+      ] as const) {
+        const given = person(username, doubtful)
+        await expect(fresh.signIn(given, rules)).rejects.toMatchObject({
+          ...{ kind: 'no-account', detail: { reason: expect.stringContaining('email_verified') } },
+        })
+      }
+      expect(await idsOf('gus@x.example')).toEqual([])
+      const { caller } = await fresh.signIn(person('fay@x.example'), byName)
+      const again = await fresh.signIn(person('fay@x.example', doubtful), byName)
+      expect(again.caller).toEqual(caller)
+    })
+
     test('are never linked by name to an admin or a service account', async () => {
       const services = createServiceChanges(database, actor)
       await services.add({ name: 'ci', roleKey: 'editor', note: '' })

@@ -1,12 +1,14 @@
 import { readOwnPath } from '../../admission/own-path.ts'
 import { Refusal } from '../../errors.ts'
 import { readCookie } from '../../gateway/carriers.ts'
+import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import type { OwnResponses } from '../../gateway/pipeline.ts'
 import type { Reply } from '../../gateway/reply.ts'
 import type { Received } from '../../gateway/stages.ts'
 import { Fields } from '../../login/fields.ts'
 import type { Login } from '../../login/login.ts'
 import type { BeginLogin } from '../../login/oidc/begin-login.ts'
+import { flowCookie } from '../../login/oidc/flow-cookie.ts'
 import { replyJson } from '../json-reply.ts'
 import { attemptCookies, loginResult } from '../login-result.ts'
 import type { TokenCookie } from '../token-cookie.ts'
@@ -25,6 +27,7 @@ export interface OidcResponseParts {
   /** How sessions end that ended at the provider, by its name. */
   readonly endSessions: ReadonlyMap<string, EndSessions>
   readonly cookie: TokenCookie
+  readonly crossSite: FindCrossSite
   /** Whether browsers send our cookie only within our site (`cookie.sameSite: strict`). */
   readonly strictCookie: boolean
   /** The page that shows why a login was refused; `undefined` without a login page. */
@@ -58,18 +61,20 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
   async function callback(received: Received, reply: Reply): Promise<void> {
     const { setCookie, cookies } = attemptCookies(reply)
     const cookie = (name: string) => readCookie(received, name)
+    const state = new URLSearchParams(received.query).get('state') ?? ''
+    // A provider is another site. Only the cookie of the login shows that this browser began it here:
+    // without it, any page could use up the attempts of its visitors' address.
+    const isBegunHere = cookie(flowCookie(state)) !== undefined
     try {
       const issued = await parts.login({
         fields: () => answerFields(received),
         ...{ cookie, setCookie, address: received.origin.address },
         userAgent: received.headers.userAgent,
-        // A provider is another site. The cookie of the login shows that this browser began it here.
-        foreign: false,
+        foreign: !isBegunHere && parts.crossSite(received) !== undefined,
       })
       const token = parts.cookie.issued(issued.token)
       const headers = [...token, ...cookies]
       if (token.length === 0) return replyJson(reply, 200, loginResult(issued), headers)
-      const state = new URLSearchParams(received.query).get('state') ?? ''
       const to = await parts.returnPath(state, cookie)
       if (parts.strictCookie) moveOn(reply, to, headers)
       else redirect(reply, 303, to, headers)

@@ -80,11 +80,12 @@ export function createBackChannelLogout<Token extends EndedToken>(parts: BackCha
   return async (logoutToken: string): Promise<number> => {
     const ended = await parts.verify(logoutToken)
     const { provider } = parts
+    // Before the claim: a provider repeats what failed, and its token must then still be good.
+    const tokens = await parts.tokensOf({ ...ended, provider })
     // A token that is replayed later would end a session that began since.
     if (!(await parts.claim(`oidc logout ${provider} ${ended.tokenId}`, ended.expiresAt * 1000))) {
       throw new Refusal('bad-logout-token', { reason: 'it was used before' })
     }
-    const tokens = await parts.tokensOf({ ...ended, provider })
     for (const token of tokens) await parts.revoke(token)
     if (tokens.length > 0) await parts.record(tokens)
     return tokens.length

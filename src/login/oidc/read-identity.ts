@@ -11,6 +11,9 @@ const subject = /^[\x20-\x7e]{1,255}$/
 /** More groups than a token can reasonably carry. */
 const mostGroups = 10_000
 
+/** How settings name the claim `email`. */
+const emailNames: ReadonlySet<string> = new Set(['email', '/email'])
+
 /** The person that the claims of a verified ID token describe. */
 export function readIdentity(claims: Claims, settings: ProviderSettings): Identity {
   const { name: provider, issuer, claims: names, roles } = settings
@@ -23,6 +26,7 @@ export function readIdentity(claims: Claims, settings: ProviderSettings): Identi
   }
   return {
     ...{ provider, issuer, subject: sub, username },
+    hasUnverifiedName: emailNames.has(names.username) && !isVerified(claims['email_verified']),
     displayName: textAt(claims, names.displayName),
     email: textAt(claims, names.email),
     roleKey: roles && mappedRole(claims, names.groups, roles),
@@ -43,6 +47,14 @@ function mappedRole(
   const what =
     claim === undefined ? `the ID token has no claim ${name}` : `no value of claim ${name}`
   throw new Refusal('no-role', { reason: `${what} that roles could map` })
+}
+
+/**
+ * At some providers people enter any address, or an administrator of any tenant does, so only
+ * `email_verified` makes one theirs (OpenID Connect Core 5.7). Some send it as text.
+ */
+function isVerified(claim: unknown): boolean {
+  return claim === true || claim === 'true'
 }
 
 /** A text of reasonable length, or `undefined`. */

@@ -187,7 +187,7 @@ export async function buildLogin(
     }
     return createOwnResponses({
       ...common,
-      oidc: oidc.responsesWith({ login, cookie: facts.cookie, errorPage: errorPage(config) }),
+      oidc: oidc.responsesWith({ ...common, errorPage: errorPage(config) }),
       issueCaptcha: captchas.issue,
       readProfile: accounts.profile,
       page: pageWith?.({

@@ -1,4 +1,5 @@
 import type { Closing } from '../../closing.ts'
+import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import { createOidcResponses, type OidcResponseParts } from '../../http/oidc/oidc-responses.ts'
 import type { TokenCookie } from '../../http/token-cookie.ts'
 import type { LinkedAccounts } from '../../login/linked-account.ts'
@@ -72,6 +73,7 @@ export function buildOidc(
     responsesWith(rest: {
       readonly login: Login
       readonly cookie: TokenCookie
+      readonly crossSite: FindCrossSite
       readonly errorPage?: OidcResponseParts['errorPage']
     }) {
       if (open.length === 0) return undefined

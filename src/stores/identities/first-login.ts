@@ -24,6 +24,10 @@ export async function firstLogin(
   const { identity, rules, actor } = given
   const { username } = identity
   const whom = `${JSON.stringify(username)} (subject ${JSON.stringify(identity.subject)}) of provider ${identity.provider}`
+  if (identity.hasUnverifiedName) {
+    const reason = `${whom} has no account, and the ID token has no email_verified: true, so anyone can have that name: use another claim as claims.username, or "postern user link"`
+    return refused('no-account', reason)
+  }
   const problem = nameProblem(username)
   if (problem !== undefined) return refused('no-account', `${whom} needs another name: ${problem}`)
 

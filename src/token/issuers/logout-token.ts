@@ -55,9 +55,10 @@ export async function verifyLogoutToken(
   if (nonce !== undefined) throw bad('it has a nonce')
   if (!isLogout(events)) throw bad('it has no logout event')
   if (!isText(jti)) throw bad('jti is missing')
-  const [subject, session] = [sub, sid].map((value) => (isText(value) ? value : undefined))
-  if (subject === undefined && session === undefined) throw bad('it has neither sub nor sid')
-  return { tokenId: jti, subject, session, expiresAt: iat + maxAgeSeconds + skewSeconds }
+  if (sub === undefined && sid === undefined) throw bad('it has neither sub nor sid')
+  // Left out, an unreadable sid would end every session of the user.
+  if (!isTextOrUnset(sub) || !isTextOrUnset(sid)) throw bad('sub or sid is not a short text')
+  return { tokenId: jti, subject: sub, session: sid, expiresAt: iat + maxAgeSeconds + skewSeconds }
 }
 
 /** `typ` is recommended, not required (2.4): some providers send JWT, or none. */
@@ -91,6 +92,10 @@ function isLogout(events: unknown): boolean {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= 255
+}
+
+function isTextOrUnset(value: unknown): value is string | undefined {
+  return value === undefined || isText(value)
 }
 
 function bad(reason: string): Refusal {

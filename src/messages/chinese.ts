@@ -16,7 +16,7 @@ export const chinese: Texts = {
   'too-many-requests': '请求过于频繁，请稍后再试',
 
   // Login.
-  'bad-login-request': '请以 JSON 格式提交 username、password、uuid 和 code',
+  'bad-login-request': '登录请求缺少字段或字段无效',
   'wrong-captcha': '验证码错误',
   'wrong-credentials': '用户名或密码错误',
   'no-such-provider': '该登录方式不存在',

@@ -15,7 +15,7 @@ export const english: Texts = {
   'too-many-requests': 'too many requests, try again later',
 
   // Login.
-  'bad-login-request': 'username, password, uuid and code are needed, as JSON',
+  'bad-login-request': 'the login request lacks a field, or a field is not valid',
   'wrong-captcha': 'wrong captcha',
   'wrong-credentials': 'incorrect username or password',
   'no-such-provider': 'no such login provider',

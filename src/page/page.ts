@@ -3,8 +3,10 @@ import type { OwnResponses } from '../gateway/pipeline.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Received } from '../gateway/stages.ts'
 import { createAccountPages } from './account-pages.ts'
+import { readByteRange } from './byte-range.ts'
 import { pageFiles } from './files.ts'
 import { createLoginPages } from './login-pages.ts'
+import { headerOf } from './navigation.ts'
 import { addressOf } from './page-requests.ts'
 import type { PageParts } from './parts.ts'
 import { replyFile } from './reply-page.ts'
@@ -31,7 +33,10 @@ export function createLoginPage(parts: PageParts): OwnResponses {
       ? await parts.captchas?.recording(sealed, language)
       : await parts.captchas?.picture(sealed)
     if (bytes === undefined) throw new Refusal('no-such-endpoint', { reason: 'no such captcha' })
-    replyFile(reply, { type: isSound ? 'audio/wav' : 'image/png', bytes }, 'no-store')
+    if (!isSound) return replyFile(reply, { type: 'image/png', bytes }, 'no-store')
+    const asked = headerOf(received.arrival.rawHeaders, 'range') ?? ''
+    const range = readByteRange(asked, bytes.length)
+    replyFile(reply, { type: 'audio/wav', bytes }, 'no-store', range)
   }
 
   return {

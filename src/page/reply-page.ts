@@ -1,4 +1,5 @@
 import type { Reply } from '../gateway/reply.ts'
+import type { ByteRange } from './byte-range.ts'
 import type { Html } from './html.ts'
 
 /**
@@ -55,13 +56,25 @@ export interface PageFile {
   readonly bytes: Buffer
 }
 
-/** Sends a file of the page. An SVG that is opened by itself must not run scripts on this origin. */
-export function replyFile(reply: Reply, { type, bytes }: PageFile, cacheControl: string): void {
-  reply.writeHead(200, [
+/**
+ * Sends a file of the page, or a range of it. An SVG that is opened by itself must not run scripts on
+ * this origin.
+ */
+export function replyFile(
+  reply: Reply,
+  { type, bytes }: PageFile,
+  cacheControl: string,
+  range?: ByteRange,
+): void {
+  const part = range === undefined ? bytes : bytes.subarray(range.first, range.last + 1)
+  reply.writeHead(range === undefined ? 200 : 206, [
     'Content-Type',
     type,
     'Content-Length',
-    String(bytes.length),
+    String(part.length),
+    ...(range === undefined
+      ? []
+      : ['Content-Range', `bytes ${range.first}-${range.last}/${bytes.length}`]),
     'Cache-Control',
     cacheControl,
     'Content-Security-Policy',
@@ -71,5 +84,5 @@ export function replyFile(reply: Reply, { type, bytes }: PageFile, cacheControl:
     'X-Content-Type-Options',
     'nosniff',
   ])
-  reply.end(bytes.toString('latin1'), 'latin1')
+  reply.end(part.toString('latin1'), 'latin1')
 }

@@ -1,6 +1,6 @@
 import type { Reply } from '../gateway/reply.ts'
 import type { Authorized } from '../gateway/stages.ts'
-import { logoutView, passwordView } from './account-views.ts'
+import { loggedOutView, logoutView, passwordView } from './account-views.ts'
 import { linkTo } from './address.ts'
 import { pageTexts } from './language.ts'
 import type { Message } from './layout.ts'
@@ -47,11 +47,22 @@ export function createAccountPages(parts: PageParts) {
     replyPage(reply, 200, { page: logoutView(frame), language })
   }
 
-  /** The token is revoked already (`admit`). */
-  function submitLogout({ received, token }: Authorized, reply: Reply): void {
+  /**
+   * The token is revoked already (`admit`). A session that is left at an identity provider logs in again
+   * with one click, so the page offers to end it. A link: `form-action` forbids a redirect to there.
+   */
+  async function submitLogout({ received, token }: Authorized, reply: Reply): Promise<void> {
     const from = { address: received.origin.address, userAgent: received.headers.userAgent }
     parts.record(from, token?.caller.username ?? '', 'logged-out')
     const notice = received.arrival.notes.revoked === 'here' ? 'logged-out-here' : 'logged-out'
+    const url = token?.kind === 'user' ? await parts.endSessionUrl?.(token.id) : undefined
+    if (url !== undefined) {
+      const frame = frameOf(received, settings, parts.logo !== undefined)
+      const { tag: language, loggedOut, loggedOutHere } = pageTexts[frame.address.language]
+      const text = notice === 'logged-out' ? loggedOut : loggedOutHere
+      const page = loggedOutView(frame, url, { text, isError: false })
+      return replyPage(reply, 200, { page, language }, parts.cookie.cleared)
+    }
     const address = { ...addressOf(received), to: undefined }
     replySeeOther(reply, linkTo(settings.path, address, { notice }), parts.cookie.cleared)
   }

@@ -56,3 +56,13 @@ export function logoutView(frame: Frame): Html {
 `
   return layout(frame, texts.logOut, undefined, view)
 }
+
+/** After a logout of a caller who has a session at an identity provider too. */
+export function loggedOutView(frame: Frame, endSessionUrl: string, message: Message): Html {
+  const { path, address } = frame
+  const texts = pageTexts[address.language]
+  const view = html`<p><a class="button" href="${endSessionUrl}">${texts.providerLogout}</a></p>
+<p><a href="${linkTo(path, { ...address, to: undefined })}">${texts.logIn}</a></p>
+`
+  return layout({ ...frame, viewPath: path }, texts.logOut, message, view)
+}

@@ -73,7 +73,7 @@ export function createLoginPages(parts: PageParts) {
     message: Message | undefined,
   ): Promise<void> {
     const { form } = parts
-    const { language } = addressOf(received)
+    const { language, to } = addressOf(received)
     const offered = form.hasPassword ? await offerCaptcha(received) : undefined
     const isRefused = offered !== undefined && 'isError' in offered
     const shown = isRefused ? offered : message
@@ -82,6 +82,7 @@ export function createLoginPages(parts: PageParts) {
       {
         ...form,
         username,
+        goOn: to ?? settings.afterLogin,
         captcha: isRefused ? undefined : offered,
         // Without its captcha the form cannot be sent.
         hasPassword: form.hasPassword && !isRefused,
@@ -142,12 +143,13 @@ const loginErrors: readonly RefusalKind[] = [
   'no-account',
   'account-disabled',
   'no-role',
-  'bad-login-request',
   'too-many-requests',
 ]
 
 function knownError(kind: string | undefined): Refusal | Fault | undefined {
   if (kind === 'identity-provider') return new Fault(kind)
+  // The text of the page for it is about the form, which was not used.
+  if (kind === 'bad-login-request') return new Refusal('login-expired')
   const known = loginErrors.find((each) => each === kind)
   return known && new Refusal(known)
 }

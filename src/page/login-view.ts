@@ -16,6 +16,8 @@ interface LoginForm {
   readonly otp: 'needed' | 'optional' | 'hidden'
   /** Kept after a failed attempt. The password never is. */
   readonly username: string
+  /** Where a login with a provider goes on. */
+  readonly goOn: string
 }
 
 export function loginView(frame: Frame, form: LoginForm, message: Message | undefined): Html {
@@ -23,7 +25,7 @@ export function loginView(frame: Frame, form: LoginForm, message: Message | unde
   const isBoth = form.hasPassword && form.providers.length > 0
   const view = html`${form.hasPassword && passwordForm(frame, form, message)}${
     isBoth && html`<p class="or">${texts.or}</p>\n`
-  }${form.providers.length > 0 && providerLinks(frame, form.providers)}`
+  }${form.providers.length > 0 && providerLinks(frame, form)}`
   return layout(frame, frame.title ?? texts.title, message, view)
 }
 
@@ -42,12 +44,13 @@ ${otpField(frame, form)}${captchaFields(frame, form)}<button type="submit">${tex
 `
 }
 
+/** No numeric keyboard: on a phone nobody could type the letters of a recovery code. */
 function otpField({ address }: Frame, { otp }: LoginForm): Html | false {
   if (otp === 'hidden') return false
   const texts = pageTexts[address.language]
   const hint = otp === 'needed' ? texts.otpHint : `${texts.otpHint} ${texts.otpOptional}`
   return html`<label for="otp">${texts.otp}</label>
-<input id="otp" name="otp" maxlength="64" autocomplete="one-time-code" inputmode="numeric" aria-describedby="otp-hint"${otp === 'needed' && html` required`}>
+<input id="otp" name="otp" maxlength="64" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" aria-describedby="otp-hint"${otp === 'needed' && html` required`}>
 <p class="hint" id="otp-hint">${hint}</p>
 `
 }
@@ -78,12 +81,12 @@ ${
 `
 }
 
-function providerLinks({ address }: Frame, providers: readonly string[]): Html {
+function providerLinks({ address }: Frame, { providers, goOn }: LoginForm): Html {
   const texts = pageTexts[address.language]
-  const query = address.to === undefined ? '' : `?${new URLSearchParams({ to: address.to })}`
+  const query = new URLSearchParams({ to: goOn })
   const links = providers.map(
     (name) =>
-      html`<li><a class="button" href="/api/v1/login/oidc/${name}${query}">${texts.logInWith(name)}</a></li>\n`,
+      html`<li><a class="button" href="/api/v1/login/oidc/${name}?${query.toString()}">${texts.logInWith(name)}</a></li>\n`,
   )
   return html`<ul class="providers">
 ${links}</ul>

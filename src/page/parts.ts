@@ -43,4 +43,6 @@ export interface PageParts {
   readonly cookie: TokenCookie
   readonly crossSite: FindCrossSite
   readonly explain: Explain
+  /** Where a logout goes on that also ends the session at an identity provider. Does not throw. */
+  readonly endSessionUrl?: ((tokenId: string) => Promise<string | undefined>) | undefined
 }

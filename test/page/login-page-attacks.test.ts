@@ -78,6 +78,8 @@ describe('script injection', () => {
       )
     expect(await textOf('no-account')).toBe('You have no account here, ask an administrator.')
     expect(await textOf('identity-provider')).toMatch(/^The identity provider is not available/)
+    // A callback with a broken query: there was no form to fill in.
+    expect(await textOf('bad-login-request')).toMatch(/^This login is no longer valid/)
     expect(await textOf('__proto__')).toBe('')
     expect(await textOf('not-permitted')).toBe('')
   })

@@ -1,5 +1,5 @@
 import { readOwnPath } from '../../admission/own-path.ts'
-import { Refusal } from '../../errors.ts'
+import { Fault, Refusal } from '../../errors.ts'
 import { readCookie } from '../../gateway/carriers.ts'
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import type { OwnResponses } from '../../gateway/pipeline.ts'
@@ -31,7 +31,7 @@ export interface OidcResponseParts {
   /** Whether browsers send our cookie only within our site (`cookie.sameSite: strict`). */
   readonly strictCookie: boolean
   /** The page that shows why a login was refused; `undefined` without a login page. */
-  readonly errorPage?: ((kind: Refusal['kind']) => string) | undefined
+  readonly errorPage?: ((kind: Refusal['kind'] | Fault['part']) => string) | undefined
 }
 
 /** The path fits into a cookie with everything else. */
@@ -46,7 +46,11 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
       to: returnPathOf(query.get('to')),
       app: isApp ? (query.get('redirectUri') ?? true) : undefined,
       cookieNames: cookieNames(received),
+    }).catch((error: unknown) => {
+      if (isApp) throw error
+      showError(error, received, reply)
     })
+    if (begun === undefined) return
     const cookies = begun.cookies.flatMap((cookie) => ['Set-Cookie', cookie])
     if (isApp) replyJson(reply, 200, { code: 200, msg: 'success', url: begun.url }, cookies)
     else redirect(reply, 302, begun.url, cookies)
@@ -79,9 +83,23 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
       if (parts.strictCookie) moveOn(reply, to, headers)
       else redirect(reply, 303, to, headers)
     } catch (error) {
-      if (!(error instanceof Refusal) || parts.errorPage === undefined) throw error
-      redirect(reply, 303, parts.errorPage(error.kind), cookies)
+      showError(error, received, reply, cookies)
     }
+  }
+
+  /** Where a person sees it on the login page. Throws what the page does not explain. */
+  function showError(
+    error: unknown,
+    { arrival }: Received,
+    reply: Reply,
+    cookies: readonly string[] = [],
+  ): void {
+    const isProvider = error instanceof Fault && error.part === 'identity-provider'
+    if (!(error instanceof Refusal) && !isProvider) throw error
+    if (parts.errorPage === undefined) throw error
+    arrival.notes.shown = error
+    const kind = error instanceof Refusal ? error.kind : error.part
+    redirect(reply, 303, parts.errorPage(kind), cookies)
   }
 
   return {

@@ -41,10 +41,8 @@ export const en = {
   passwordChangedHere:
     'Your password is changed. Your other logins end as soon as all servers can be reached.',
 
-  notHere: 'This page logs in with the methods above only.',
   missing: 'Fill in every field, then try again.',
   missingPassword: 'Enter your current password and a new one.',
   wrongCaptcha: 'The characters did not match. Here are new ones.',
   fromElsewhere: 'This form was sent from another site. Log in here.',
-  captchaEnded: 'Too many attempts. Wait a minute, then load this page again.',
 } as const

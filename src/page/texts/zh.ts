@@ -41,10 +41,8 @@ export const zh: Texts = {
   passwordChanged: '密码已修改。您的其他登录已全部失效。',
   passwordChangedHere: '密码已修改。所有服务器恢复连接后，您的其他登录将失效。',
 
-  notHere: '此页面只能使用上面的方式登录。',
   missing: '请填写所有字段，然后重试。',
   missingPassword: '请输入当前密码和新密码。',
   wrongCaptcha: '验证码不正确，请输入新的验证码。',
   fromElsewhere: '该表单来自其他网站。请在此处登录。',
-  captchaEnded: '尝试次数过多。请稍等一分钟，然后重新加载此页面。',
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/schema/schema.ts'
-import type { RefusalKind } from '../../errors.ts'
+import type { Fault, RefusalKind } from '../../errors.ts'
 import { refusalEnvelopes } from '../../http/envelope.ts'
 import { createErrorText } from '../../http/error-text.ts'
 import type { Messages } from '../../messages/messages.ts'
@@ -30,7 +30,7 @@ export async function buildPage(config: Config) {
         hasSecondFactor: config.login.secondFactor.roles.length > 0,
       },
       pages: {
-        password: config.endpoints.password === 'gateway',
+        password: config.endpoints.password === 'gateway' && config.login.local,
         logout: config.endpoints.logout === 'gateway',
       },
       explain: createExplain(createErrorText(refusalEnvelopes(config.refusals), given.messages)),
@@ -39,5 +39,7 @@ export async function buildPage(config: Config) {
 
 /** Where a browser sees why its login with a provider was refused; `undefined` without a page. */
 export function errorPage({ login: { page } }: Config) {
-  return page.enabled ? (kind: RefusalKind) => `${page.path}?error=${kind}` : undefined
+  return page.enabled
+    ? (kind: RefusalKind | Fault['part']) => `${page.path}?error=${kind}`
+    : undefined
 }

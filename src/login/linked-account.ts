@@ -26,6 +26,8 @@ export interface LinkRules {
   readonly create: boolean
   /** Links an existing account of exactly this name at the first login. Never one with role `admin`. */
   readonly linkByUsername: boolean
+  /** Whether the login asks for no one-time code, so that linking by name would take it off an account. */
+  readonly skipsSecondFactor?: boolean | undefined
   /** Gives the account the role `roleKey` at every login. Otherwise only new accounts get it. */
   readonly syncRole: boolean
 }

@@ -173,6 +173,21 @@ describe.each(testDatabases())('accounts of other systems in $name', ({ name, st
       expect(again.caller).toEqual(caller)
     })
 
+    test('are not linked by name where that would take off one-time codes', async () => {
+      await fresh.changes.add({ username: 'otto', roleKey: 'viewer', passwordHash: 'h' })
+      const [userId = ''] = await idsOf('otto')
+      await sql`insert into postern_totp (user_id, key_id, sealed, last_step)
+        values (${userId}::bigint, '', 'v1.x', 0)`.execute(database.db)
+
+      const skipping = { ...byName, skipsSecondFactor: true }
+      await expect(fresh.signIn(person('otto'), skipping)).rejects.toMatchObject({
+        kind: 'no-account',
+      })
+      expect((await fresh.signIn(person('otto'), byName)).caller.userId).toBe(userId)
+      // Once linked, the provider answers for the second factor.
+      expect((await fresh.signIn(person('otto'), skipping)).caller.userId).toBe(userId)
+    })
+
     test('are never linked by name to an admin or a service account', async () => {
       const services = createServiceChanges(database, actor)
       await services.add({ name: 'ci', roleKey: 'editor', note: '' })

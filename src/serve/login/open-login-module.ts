@@ -54,7 +54,10 @@ export async function openLoginModule(
       module,
       findAccount: accounts.findByUsername,
       signIn: ({ role: roleKey, ...user }) =>
-        linkedAccounts.signIn({ provider: name, ...user, roleKey }, { ...rules, syncRole: true }),
+        linkedAccounts.signIn(
+          { provider: name, ...user, roleKey },
+          { ...rules, syncRole: true, skipsSecondFactor: !secondFactor },
+        ),
       onResult: registry.counter({
         name: 'postern_login_module_results_total',
         help: 'Results of the login module. failed: it threw, timed out, died or returned nonsense.',

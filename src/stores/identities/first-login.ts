@@ -39,6 +39,7 @@ export async function firstLogin(
       named !== undefined &&
       !named.service &&
       named.caller.roleKey !== adminKey &&
+      !(named.secondFactor && rules.skipsSecondFactor) &&
       !(await hasLink(inside, named.caller.userId, issuerOf(identity)))
     if (mayLink) {
       await link(inside, shapes, named.caller.userId, given)

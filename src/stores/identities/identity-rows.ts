@@ -1,7 +1,13 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Identity } from '../../login/linked-account.ts'
 import type { Caller } from '../../token/caller.ts'
-import { accountOf, isService, liveAccounts, status } from '../accounts/account-queries.ts'
+import {
+  accountOf,
+  hasSecondFactor,
+  isService,
+  liveAccounts,
+  status,
+} from '../accounts/account-queries.ts'
 import type { Inside } from '../accounts/accounts-lock.ts'
 import { hasPassword } from '../accounts/unusable-password.ts'
 import type { Schema } from '../database/schema.ts'
@@ -12,6 +18,8 @@ export interface FoundAccount {
   readonly caller: Caller
   readonly enabled: boolean
   readonly service: boolean
+  /** Whether it has one-time codes. */
+  readonly secondFactor: boolean
 }
 
 export function issuerOf({ issuer, provider }: Pick<Identity, 'issuer' | 'provider'>): string {
@@ -102,6 +110,7 @@ function described(accounts: ReturnType<typeof liveAccounts>, shapes: TableShape
     .select(sql<string>`u.user_id::text`.as('user_id'))
     .select(sql<string | null>`r.role_id::text`.as('role_id'))
     .select(isService(shapes).as('service'))
+    .select(hasSecondFactor(shapes).as('secondFactor'))
 }
 
 interface Row {
@@ -113,6 +122,7 @@ interface Row {
   readonly role_name: string | null
   readonly data_scope: string | null
   readonly service: SqlBool
+  readonly secondFactor: SqlBool
 }
 
 function toFound(row: Row): FoundAccount {
@@ -127,5 +137,6 @@ function toFound(row: Row): FoundAccount {
     },
     enabled: row.status === status.enabled,
     service: Boolean(row.service),
+    secondFactor: Boolean(row.secondFactor),
   }
 }

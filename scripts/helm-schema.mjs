@@ -142,6 +142,7 @@ const schema = {
       jwtSecret: secret('Secret that signs tokens'),
       databaseUrl: secret('URL of PostgreSQL'),
       redisUrl: secret('URL of Redis'),
+      ldapBindPassword: secret('Password of config.login.ldap.bindDn'),
     }),
     keys: section({ existingSecret: name('Name of a Secret that holds a key directory.') }),
     tls: section({ existingSecret: name('Name of a Secret with tls.crt and tls.key.') }),

@@ -152,7 +152,7 @@ describe.each(Object.entries(sets))('the chart with %s', (name, values) => {
     const open = manifests.filter(({ kind }) => kind !== 'Secret')
     const text = JSON.stringify(open)
 
-    for (const secret of ['nobody-may-see', 'db-password', 'redis-password']) {
+    for (const secret of ['nobody-may-see', 'db-password', 'redis-password', 'directory-phrase']) {
       expect(text).not.toContain(secret)
       expect(text).not.toContain(Buffer.from(secret).toString('base64').slice(0, 12))
     }

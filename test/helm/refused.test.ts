@@ -19,6 +19,11 @@ describe('values that cannot be meant', () => {
     ['a signing secret for a ConfigMap', 'config.jwt.secret=x', 'Additional property secret'],
     ['a database password for a ConfigMap', 'config.database.url=x', 'Additional property url'],
     ['a Redis password for a ConfigMap', 'config.redis.url=x', 'Additional property url'],
+    [
+      'a directory password for a ConfigMap',
+      'config.login.ldap.bindPassword=x',
+      'Additional property bindPassword',
+    ],
     ['a source beside policy.delivery', 'config.policy.source=files', 'Additional property source'],
     ['an unknown delivery', 'policy.delivery=mail', 'policy.delivery must be one of'],
     [
@@ -35,6 +40,16 @@ describe('values that cannot be meant', () => {
     ['latest', 'image.tag=latest', 'image.tag: "latest" is not a version'],
     ['mode dev', 'config.application.mode=dev', 'config.application.mode: "dev" skips'],
     ['a secret twice', 'secrets.redisUrl.value=redis://r', 'secrets.redisUrl has both value and'],
+    [
+      'a directory without the password of its account',
+      'config.login.ldap.bindDn=cn=reader,config.login.ldap.urls={ldaps://a}',
+      'secrets.ldapBindPassword is required: ',
+    ],
+    [
+      'a password without a directory',
+      'secrets.ldapBindPassword.existingSecret=postern',
+      'secrets.ldapBindPassword is only used with config.login.ldap.bindDn',
+    ],
     [
       'an ops port that the kubelet cannot reach',
       'config.ops.host=127.0.0.1',

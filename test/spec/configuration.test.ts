@@ -123,6 +123,14 @@ describe('a configuration', () => {
     ])
   })
 
+  test('has no pattern that Helm cannot read (RE2)', () => {
+    const patterns = configJsonSchema().match(/"pattern": ".*"/g) ?? []
+
+    expect(patterns.length).toBeGreaterThan(10)
+    // Other escapes of ECMAScript, look-around, back references.
+    expect(patterns.filter((each) => /\\[uck1-9]|\(\?[=!<]/.test(each))).toEqual([])
+  })
+
   test('has a schema file that is what the schema yields', () => {
     const file = readFileSync(new URL('../../config/schema.json', import.meta.url), 'utf8')
 

@@ -49,7 +49,8 @@
 {{- $variables := dict
   "jwtSecret" "POSTERN_JWT__SECRET_FILE"
   "databaseUrl" "POSTERN_DATABASE__URL_FILE"
-  "redisUrl" "POSTERN_REDIS__URL_FILE" -}}
+  "redisUrl" "POSTERN_REDIS__URL_FILE"
+  "ldapBindPassword" "POSTERN_LOGIN__LDAP__BINDPASSWORD_FILE" -}}
 {{- range $name, $variable := $variables }}
 {{- $given := index $.Values.secrets $name }}
 {{- if or $given.value $given.existingSecret }}

@@ -58,6 +58,13 @@
 {{- $problems = append $problems "persistence.enabled supports one replica only: set replicaCount to 1 and autoscaling.enabled to false, or disable it" -}}
 {{- end -}}
 
+{{- $bindDn := dig "login" "ldap" "bindDn" "" $values.config -}}
+{{- if and $bindDn (not (or $secrets.ldapBindPassword $values.extraEnv $values.envFrom)) -}}
+{{- $problems = append $problems "secrets.ldapBindPassword is required: config.login.ldap.bindDn needs a password; set secrets.ldapBindPassword.existingSecret" -}}
+{{- else if and $secrets.ldapBindPassword (not $bindDn) -}}
+{{- $problems = append $problems "secrets.ldapBindPassword is only used with config.login.ldap.bindDn; remove it" -}}
+{{- end -}}
+
 {{- $hasPolicy := or $values.policy.files $values.policy.existingConfigMap -}}
 {{- if and (has $delivery (list "push" "files")) (not $hasPolicy) -}}
 {{- $problems = append $problems (printf "policy.files is required: policy.delivery %s needs model.conf, rules and exclusions.yaml; or set policy.existingConfigMap" $delivery) -}}

@@ -43,8 +43,7 @@ export const LANGUAGE_TAG = '^[A-Za-z]{2,8}(-[0-9A-Za-z]{2,8}){0,3}$'
 export const MESSAGE_KIND = '^[a-z][a-z-]{0,40}$'
 export const NOT_BLANK = '\\S'
 /** Authenticator apps split a label at its colon. */
-export const TOTP_ISSUER =
-  '^[^:\\u0000-\\u001f\\u007f]*[^:\\s\\u0000-\\u001f\\u007f][^:\\u0000-\\u001f\\u007f]*$'
+export const TOTP_ISSUER = '^[^:\\x00-\\x1f\\x7f]*[^:\\s\\x00-\\x1f\\x7f][^:\\x00-\\x1f\\x7f]*$'
 
 const forms: Readonly<Record<string, string>> = {
   [HOST]: 'an IP address or a host name, without brackets',

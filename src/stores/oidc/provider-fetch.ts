@@ -59,7 +59,9 @@ function send(url: URL, outgoing: Outgoing): Promise<Response> {
   const request =
     url.protocol === 'https:' ? requestSecure(url, options) : requestPlain(url, options)
   const fail = (error: Error) => {
-    reject(limit.aborted ? new Error(`timeout: no complete answer within ${timeoutMs} ms`) : error)
+    // openid-client has a limit of the same length, which may be the first to end.
+    const isLate = signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError'
+    reject(isLate ? new Error(`timeout: no complete answer within ${timeoutMs} ms`) : error)
     request.destroy()
   }
   request.on('response', (response) => read(response).then(resolve, fail))

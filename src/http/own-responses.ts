@@ -9,6 +9,7 @@ import type { ChangePassword } from '../login/change-password.ts'
 import { type JsonBody, readJsonFields } from '../login/json-fields.ts'
 import type { Login } from '../login/login.ts'
 import type { RecordAttempt } from '../login/login-log.ts'
+import type { ProviderLogout } from '../login/login-method.ts'
 import type { Throttle } from '../login/throttle.ts'
 import type { Messages } from '../messages/messages.ts'
 import { replyJson } from './json-reply.ts'
@@ -27,7 +28,7 @@ interface OwnResponseParts {
   readonly crossSite: FindCrossSite
   readonly messages: Messages
   /** Where a logout goes on that also ends the session at an identity provider. Does not throw. */
-  readonly endSessionUrl?: ((tokenId: string) => Promise<string | undefined>) | undefined
+  readonly endSessionUrl?: ((tokenId: string) => Promise<ProviderLogout | undefined>) | undefined
   /** Absent without a configured provider. */
   readonly oidc?: Pick<OwnResponses, 'toAnyone'> | undefined
   /** Absent when the login page is off. */
@@ -69,8 +70,8 @@ export function createOwnResponses(parts: OwnResponseParts): OwnResponses {
     parts.record(from, nameOf(token), 'logged-out')
     const kind = received.arrival.notes.revoked === 'here' ? 'logged-out-here' : 'logged-out'
     const { text: msg, headers } = parts.messages.chosenBy(received.arrival.rawHeaders)[kind]
-    const logoutUrl = token?.kind === 'user' ? await parts.endSessionUrl?.(token.id) : undefined
-    const body = { code: 200, msg, ...(logoutUrl !== undefined && { logoutUrl }) }
+    const ending = token?.kind === 'user' ? await parts.endSessionUrl?.(token.id) : undefined
+    const body = { code: 200, msg, ...(ending !== undefined && { logoutUrl: ending.url }) }
     replyJson(reply, 200, body, [...headers, ...parts.cookie.cleared])
   }
 

@@ -47,3 +47,9 @@ interface ProviderSession {
 
 /** Every configured method. A login that names none gets the default. */
 export type FindLoginMethod = (provider: string | undefined) => LoginMethod | undefined
+
+/** Where the session at a provider ends too. */
+export interface ProviderLogout {
+  readonly provider: string
+  readonly url: string
+}

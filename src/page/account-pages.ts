@@ -1,9 +1,10 @@
 import type { Reply } from '../gateway/reply.ts'
 import type { Authorized } from '../gateway/stages.ts'
-import { loggedOutView, logoutView, passwordView } from './account-views.ts'
+import { logoutView, passwordView, providerLogoutView } from './account-views.ts'
 import { linkTo } from './address.ts'
 import { pageTexts } from './language.ts'
 import type { Message } from './layout.ts'
+import { noticeOf } from './notices.ts'
 import { addressOf, frameOf, readForm } from './page-requests.ts'
 import type { PageParts } from './parts.ts'
 import { replyPage, replySeeOther } from './reply-page.ts'
@@ -22,7 +23,7 @@ export function createAccountPages(parts: PageParts) {
   async function submitPassword(authorized: Authorized, reply: Reply): Promise<void> {
     const { received, token } = authorized
     const fields = await readForm(received, reply, 'bad-password-request')
-    const { language } = addressOf(received)
+    const { language } = addressOf(received, settings)
     try {
       const revoked = await parts.changePassword({
         fields,
@@ -55,16 +56,15 @@ export function createAccountPages(parts: PageParts) {
     const from = { address: received.origin.address, userAgent: received.headers.userAgent }
     parts.record(from, token?.caller.username ?? '', 'logged-out')
     const notice = received.arrival.notes.revoked === 'here' ? 'logged-out-here' : 'logged-out'
-    const url = token?.kind === 'user' ? await parts.endSessionUrl?.(token.id) : undefined
-    if (url !== undefined) {
-      const frame = frameOf(received, settings, parts.logo !== undefined)
-      const { tag: language, loggedOut, loggedOutHere } = pageTexts[frame.address.language]
-      const text = notice === 'logged-out' ? loggedOut : loggedOutHere
-      const page = loggedOutView(frame, url, { text, isError: false })
-      return replyPage(reply, 200, { page, language }, parts.cookie.cleared)
+    const address = { ...addressOf(received, settings), to: undefined }
+    const ending = token?.kind === 'user' ? await parts.endSessionUrl?.(token.id) : undefined
+    if (ending === undefined) {
+      return replySeeOther(reply, linkTo(settings.path, address, { notice }), parts.cookie.cleared)
     }
-    const address = { ...addressOf(received), to: undefined }
-    replySeeOther(reply, linkTo(settings.path, address, { notice }), parts.cookie.cleared)
+    const texts = pageTexts[address.language]
+    const frame = { ...frameOf(received, settings, parts.logo !== undefined), address }
+    const page = providerLogoutView(frame, ending, noticeOf(notice, texts))
+    replyPage(reply, 200, { page, language: texts.tag }, parts.cookie.cleared)
   }
 
   return { showPassword, submitPassword, showLogout, submitLogout }

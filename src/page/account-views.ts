@@ -1,3 +1,4 @@
+import type { ProviderLogout } from '../login/login-method.ts'
 import { linkTo } from './address.ts'
 import { type Html, html } from './html.ts'
 import { pageTexts } from './language.ts'
@@ -57,12 +58,18 @@ export function logoutView(frame: Frame): Html {
   return layout(frame, texts.logOut, undefined, view)
 }
 
-/** After a logout of a caller who has a session at an identity provider too. */
-export function loggedOutView(frame: Frame, endSessionUrl: string, message: Message): Html {
+/** After the logout here. The caller may still be logged in at the identity provider. */
+export function providerLogoutView(
+  frame: Frame,
+  { provider, url }: ProviderLogout,
+  message: Message | undefined,
+): Html {
   const { path, address } = frame
   const texts = pageTexts[address.language]
-  const view = html`<p><a class="button" href="${endSessionUrl}">${texts.providerLogout}</a></p>
-<p><a href="${linkTo(path, { ...address, to: undefined })}">${texts.logIn}</a></p>
+  // The path of this view asks to log out, which needs a login.
+  const view = html`<p>${texts.stillLoggedInAt(provider)}</p>
+<p><a class="button" href="${url}">${texts.logOutAt(provider)}</a></p>
+<p><a href="${linkTo(path, address)}">${texts.logInAgain}</a></p>
 `
   return layout({ ...frame, viewPath: path }, texts.logOut, message, view)
 }

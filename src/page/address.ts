@@ -17,10 +17,10 @@ export interface PageAddress {
   readonly sealed: string
 }
 
-export function readAddress(query: string, acceptLanguage: string): PageAddress {
+export function readAddress(query: string, acceptLanguage: string, usual: Language): PageAddress {
   const given = new URLSearchParams(query)
   const chosen = given.get('lang')
-  const language = chooseLanguage(chosen, acceptLanguage)
+  const language = chooseLanguage(chosen, acceptLanguage, usual)
   return {
     language,
     isChosen: chosen === language,

@@ -7,8 +7,14 @@ export type Language = 'en' | 'zh'
 
 export const pageTexts: Readonly<Record<Language, Texts>> = { en, zh }
 
-/** The language that the reader chose, else the one that the browser prefers, else English. */
-export function chooseLanguage(chosen: string | null, accepted: string): Language {
+/** The language that the reader chose, else the one that the browser prefers, else `usual`. */
+export function chooseLanguage(chosen: string | null, accepted: string, usual: Language): Language {
   if (chosen === 'en' || chosen === 'zh') return chosen
-  return bestLanguage(accepted, ['en', 'zh']) === 'zh' ? 'zh' : 'en'
+  const languages = usual === 'en' ? (['en', 'zh'] as const) : (['zh', 'en'] as const)
+  return languageOf(bestLanguage(accepted, languages))
+}
+
+/** The language of the page for a language tag: English where the page does not have it. */
+export function languageOf(tag: string): Language {
+  return bestLanguage(tag, ['en', 'zh']) === 'zh' ? 'zh' : 'en'
 }

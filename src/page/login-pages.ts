@@ -8,7 +8,9 @@ import type { VerifiedToken } from '../token/tokens.ts'
 import { loggedInView } from './account-views.ts'
 import { pageTexts } from './language.ts'
 import type { Message } from './layout.ts'
+import { errorOfName } from './login-errors.ts'
 import { loginView } from './login-view.ts'
+import { noticeOf } from './notices.ts'
 import { addressOf, frameOf, readForm } from './page-requests.ts'
 import type { PageParts } from './parts.ts'
 import { replyPage, replySeeOther } from './reply-page.ts'
@@ -27,9 +29,9 @@ export function createLoginPages(parts: PageParts) {
   const frame = (received: Received) => frameOf(received, settings, parts.logo !== undefined)
 
   async function show(received: Received, reply: Reply): Promise<void> {
-    const address = addressOf(received)
+    const address = addressOf(received, settings)
     const texts = pageTexts[address.language]
-    const failed = knownError(address.error)
+    const failed = errorOfName(address.error)
     const message: Message | undefined =
       failed === undefined ? noticeOf(address.notice, texts) : explain(failed, address.language)
     const token = failed === undefined ? await loggedIn(received) : undefined
@@ -45,7 +47,7 @@ export function createLoginPages(parts: PageParts) {
     const foreign = parts.crossSite(received) !== undefined
     const fields = await readForm(received, reply, 'bad-login-request')
     const { address: origin } = received.origin
-    const address = addressOf(received)
+    const address = addressOf(received, settings)
     try {
       // Login CSRF: a page of another site could log its visitor in to the attacker's account.
       if (foreign) throw new Refusal('cross-site-cookie', { reason: 'login form of another site' })
@@ -73,7 +75,7 @@ export function createLoginPages(parts: PageParts) {
     message: Message | undefined,
   ): Promise<void> {
     const { form } = parts
-    const { language, to } = addressOf(received)
+    const { language, to } = addressOf(received, settings)
     const offered = form.hasPassword ? await offerCaptcha(received) : undefined
     const isRefused = offered !== undefined && 'isError' in offered
     const shown = isRefused ? offered : message
@@ -102,7 +104,7 @@ export function createLoginPages(parts: PageParts) {
       await parts.throttle.captcha({ address: received.origin.address, foreign })
       return await parts.captchas.offer()
     } catch (error) {
-      const explained = explain(error, addressOf(received).language)
+      const explained = explain(error, addressOf(received, settings).language)
       received.arrival.notes.shown ??= error
       return explained
     }
@@ -134,31 +136,3 @@ function typedName(fields: () => Fields): string {
 }
 
 const otpRefusals: ReadonlySet<RefusalKind> = new Set<RefusalKind>(['otp-needed', 'wrong-otp'])
-
-/** The errors that a login at an identity provider can end with; others are not repeated to people. */
-const loginErrors: readonly RefusalKind[] = [
-  'no-such-provider',
-  'login-expired',
-  'provider-refused',
-  'no-account',
-  'account-disabled',
-  'no-role',
-  'too-many-requests',
-]
-
-function knownError(kind: string | undefined): Refusal | Fault | undefined {
-  if (kind === 'identity-provider') return new Fault(kind)
-  // The text of the page for it is about the form, which was not used.
-  if (kind === 'bad-login-request') return new Refusal('login-expired')
-  const known = loginErrors.find((each) => each === kind)
-  return known && new Refusal(known)
-}
-
-function noticeOf(
-  notice: string | undefined,
-  texts: (typeof pageTexts)['en'],
-): Message | undefined {
-  if (notice === 'logged-out') return { text: texts.loggedOut, isError: false }
-  if (notice === 'logged-out-here') return { text: texts.loggedOutHere, isError: false }
-  return undefined
-}

@@ -1,6 +1,8 @@
+import type { OwnEndpoint } from '../admission/own-endpoints.ts'
 import { Refusal, type RefusalKind } from '../errors.ts'
 import type { Arrival } from '../gateway/arrival/arrival.ts'
 import { ownTarget } from './address.ts'
+import { nameOfError } from './login-errors.ts'
 
 /** Refusals that a login cures. */
 const curable: ReadonlySet<RefusalKind> = new Set<RefusalKind>([
@@ -11,18 +13,35 @@ const curable: ReadonlySet<RefusalKind> = new Set<RefusalKind>([
   'token-revoked',
 ])
 
+const providerEndpoints: ReadonlySet<string> = new Set<OwnEndpoint['name']>([
+  'oidc-begin',
+  'oidc-callback',
+])
+
 /**
  * Sends a browser that opens a protected page without a login to the login page, and back from there.
  * Every other client gets the refusal, which it can read. A form of the page itself whose login has
- * ended goes there too.
+ * ended goes there too, and so does a login at a provider that failed.
  */
 export function createLoginRedirect(pagePath: string) {
-  return (error: unknown, arrival: Arrival): string | undefined => {
+  return locationOf
+
+  function locationOf(error: unknown, arrival: Arrival): string | undefined {
+    if (providerEndpoints.has(arrival.notes.route ?? '')) return providerError(error, arrival)
     if (!(error instanceof Refusal) || !curable.has(error.kind)) return undefined
     const isOwnForm = arrival.notes.path?.startsWith(`${pagePath}/`) && arrival.method === 'POST'
     if (!isOwnForm && !isNavigation(arrival)) return undefined
     const to = ownTarget(arrival.target)
     return to === undefined ? pagePath : `${pagePath}?${new URLSearchParams({ to })}`
+  }
+
+  function providerError(thrown: unknown, arrival: Arrival): string | undefined {
+    const error = nameOfError(thrown)
+    if (error === undefined || !isNavigation(arrival)) return undefined
+    const query = new URLSearchParams(arrival.target.split('?').slice(1).join('?'))
+    if (query.get('mode') === 'json') return undefined
+    const to = ownTarget(query.get('to') ?? '')
+    return `${pagePath}?${new URLSearchParams({ error, ...(to !== undefined && { to }) })}`
   }
 }
 

@@ -6,21 +6,21 @@ import { type PageAddress, readAddress } from './address.ts'
 import { readFormFields } from './form-fields.ts'
 import type { Frame } from './layout.ts'
 import { headerOf } from './navigation.ts'
+import type { PageParts } from './parts.ts'
 
 /** A few short fields need less. */
 const maxFormBytes = 16_384
 
-export function addressOf({ query, arrival }: Received): PageAddress {
-  return readAddress(query, headerOf(arrival.rawHeaders, 'accept-language') ?? '')
+type Settings = PageParts['settings']
+
+export function addressOf({ query, arrival }: Received, { language }: Settings): PageAddress {
+  return readAddress(query, headerOf(arrival.rawHeaders, 'accept-language') ?? '', language)
 }
 
-export function frameOf(
-  received: Received,
-  settings: { readonly path: string; readonly title?: string | undefined },
-  hasLogo: boolean,
-): Frame {
+export function frameOf(received: Received, settings: Settings, hasLogo: boolean): Frame {
   const { path, title } = settings
-  return { path, viewPath: received.call.path, address: addressOf(received), title, hasLogo }
+  const address = addressOf(received, settings)
+  return { path, viewPath: received.call.path, address, title, hasLogo }
 }
 
 /** Reads the body now, and its fields when they are needed. */

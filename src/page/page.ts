@@ -27,7 +27,7 @@ export function createLoginPage(parts: PageParts): OwnResponses {
   async function captcha(received: Received, reply: Reply): Promise<void> {
     const foreign = parts.crossSite(received) !== undefined
     await parts.throttle.captcha({ address: received.origin.address, foreign })
-    const { sealed, language } = addressOf(received)
+    const { sealed, language } = addressOf(received, parts.settings)
     const isSound = received.call.path.endsWith('.wav')
     const bytes = isSound
       ? await parts.captchas?.recording(sealed, language)

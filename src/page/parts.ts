@@ -4,6 +4,7 @@ import type { OfferedCaptcha } from '../login/captcha/captcha.ts'
 import type { ChangePassword } from '../login/change-password.ts'
 import type { Login } from '../login/login.ts'
 import type { RecordAttempt } from '../login/login-log.ts'
+import type { ProviderLogout } from '../login/login-method.ts'
 import type { Throttle } from '../login/throttle.ts'
 import type { VerifyToken } from '../token/tokens.ts'
 import type { AccountPages } from './account-views.ts'
@@ -23,6 +24,8 @@ export interface PageParts {
     readonly path: string
     readonly title?: string | undefined
     readonly afterLogin: string
+    /** For readers whose browser asks for none that the page has. */
+    readonly language: Language
   }
   readonly logo: PageFile | undefined
   readonly form: {
@@ -43,6 +46,6 @@ export interface PageParts {
   readonly cookie: TokenCookie
   readonly crossSite: FindCrossSite
   readonly explain: Explain
-  /** Where a logout goes on that also ends the session at an identity provider. Does not throw. */
-  readonly endSessionUrl?: ((tokenId: string) => Promise<string | undefined>) | undefined
+  /** Where the session at an identity provider ends too. Does not throw. */
+  readonly endSessionUrl?: ((tokenId: string) => Promise<ProviderLogout | undefined>) | undefined
 }

@@ -1,3 +1,4 @@
+import { navigation } from './login-page.ts'
 import type { RawAnswer } from './raw-client.ts'
 import type { TestPostern } from './start-postern.ts'
 
@@ -36,7 +37,7 @@ export class OidcBrowser {
     const query = new URLSearchParams(answer)
     return this.send(postern, `GET /api/v1/login/oidc/${provider}/callback?${query}`, {
       // What a browser sends with a redirect of another site.
-      headers: ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: navigate'],
+      headers: ['Sec-Fetch-Site: cross-site', ...navigation],
     })
   }
 

@@ -1,5 +1,5 @@
 import { readOwnPath } from '../../admission/own-path.ts'
-import { Fault, Refusal } from '../../errors.ts'
+import { Refusal } from '../../errors.ts'
 import { readCookie } from '../../gateway/carriers.ts'
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import type { OwnResponses } from '../../gateway/pipeline.ts'
@@ -30,8 +30,6 @@ export interface OidcResponseParts {
   readonly crossSite: FindCrossSite
   /** Whether browsers send our cookie only within our site (`cookie.sameSite: strict`). */
   readonly strictCookie: boolean
-  /** The page that shows why a login was refused; `undefined` without a login page. */
-  readonly errorPage?: ((kind: Refusal['kind'] | Fault['part']) => string) | undefined
 }
 
 /** The path fits into a cookie with everything else. */
@@ -46,11 +44,7 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
       to: returnPathOf(query.get('to')),
       app: isApp ? (query.get('redirectUri') ?? true) : undefined,
       cookieNames: cookieNames(received),
-    }).catch((error: unknown) => {
-      if (isApp) throw error
-      showError(error, received, reply)
     })
-    if (begun === undefined) return
     const cookies = begun.cookies.flatMap((cookie) => ['Set-Cookie', cookie])
     if (isApp) replyJson(reply, 200, { code: 200, msg: 'success', url: begun.url }, cookies)
     else redirect(reply, 302, begun.url, cookies)
@@ -69,37 +63,18 @@ export function createOidcResponses(parts: OidcResponseParts): Pick<OwnResponses
     // A provider is another site. Only the cookie of the login shows that this browser began it here:
     // without it, any page could use up the attempts of its visitors' address.
     const isBegunHere = cookie(flowCookie(state)) !== undefined
-    try {
-      const issued = await parts.login({
-        fields: () => answerFields(received),
-        ...{ cookie, setCookie, address: received.origin.address },
-        userAgent: received.headers.userAgent,
-        foreign: !isBegunHere && parts.crossSite(received) !== undefined,
-      })
-      const token = parts.cookie.issued(issued.token)
-      const headers = [...token, ...cookies]
-      if (token.length === 0) return replyJson(reply, 200, loginResult(issued), headers)
-      const to = await parts.returnPath(state, cookie)
-      if (parts.strictCookie) moveOn(reply, to, headers)
-      else redirect(reply, 303, to, headers)
-    } catch (error) {
-      showError(error, received, reply, cookies)
-    }
-  }
-
-  /** Where a person sees it on the login page. Throws what the page does not explain. */
-  function showError(
-    error: unknown,
-    { arrival }: Received,
-    reply: Reply,
-    cookies: readonly string[] = [],
-  ): void {
-    const isProvider = error instanceof Fault && error.part === 'identity-provider'
-    if (!(error instanceof Refusal) && !isProvider) throw error
-    if (parts.errorPage === undefined) throw error
-    arrival.notes.shown = error
-    const kind = error instanceof Refusal ? error.kind : error.part
-    redirect(reply, 303, parts.errorPage(kind), cookies)
+    const issued = await parts.login({
+      fields: () => answerFields(received),
+      ...{ cookie, setCookie, address: received.origin.address },
+      userAgent: received.headers.userAgent,
+      foreign: !isBegunHere && parts.crossSite(received) !== undefined,
+    })
+    const token = parts.cookie.issued(issued.token)
+    const headers = [...token, ...cookies]
+    if (token.length === 0) return replyJson(reply, 200, loginResult(issued), headers)
+    const to = await parts.returnPath(state, cookie)
+    if (parts.strictCookie) moveOn(reply, to, headers)
+    else redirect(reply, 303, to, headers)
   }
 
   return {

@@ -1,6 +1,7 @@
 import { Refusal } from '../../errors.ts'
 import type { EndedSession } from '../../token/issuers/logout-token.ts'
 import type { Sealing } from '../../token/sealing/sealing.ts'
+import type { ProviderLogout } from '../login-method.ts'
 
 /** How logouts work with one provider. */
 export interface LogoutSettings {
@@ -36,7 +37,7 @@ interface EndSessionParts {
  * Logout 1.0), or `undefined`. Never throws: the logout here has happened.
  */
 export function createEndSessionUrl(parts: EndSessionParts) {
-  return async (tokenId: string): Promise<string | undefined> => {
+  return async (tokenId: string): Promise<ProviderLogout | undefined> => {
     try {
       const found = await parts.findSession(tokenId)
       const provider = found && parts.providers.get(found.provider)
@@ -44,13 +45,14 @@ export function createEndSessionUrl(parts: EndSessionParts) {
       const { clientId, logout } = provider.settings
       const opened = found?.sealed == null ? undefined : await parts.sealing.open(found.sealed)
       const hint = opened?.['idToken']
-      return await provider.endSessionUrl({
+      const url = await provider.endSessionUrl({
         client_id: clientId,
         ...(typeof hint === 'string' && { id_token_hint: hint }),
         ...(logout.postLogoutRedirectUri !== undefined && {
           post_logout_redirect_uri: logout.postLogoutRedirectUri,
         }),
       })
+      return url === undefined ? undefined : { provider: provider.settings.name, url }
     } catch (error) {
       parts.onFailure(error)
       return undefined

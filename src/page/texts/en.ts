@@ -31,7 +31,9 @@ export const en = {
   loggedOut: 'You are logged out.',
   loggedOutHere:
     'You are logged out here. Other servers learn of it as soon as they can be reached.',
-  providerLogout: 'Log out at your identity provider as well',
+  stillLoggedInAt: (provider: string) => `You may still be logged in at ${provider}.`,
+  logOutAt: (provider: string) => `Log out at ${provider} too`,
+  logInAgain: 'Log in again',
   logOutQuestion: 'Do you want to log out?',
 
   oldPassword: 'Current password',

@@ -32,7 +32,9 @@ export const zh: Texts = {
   logOut: '退出登录',
   loggedOut: '您已退出登录。',
   loggedOutHere: '您已在此处退出登录。其他服务器恢复连接后会立即生效。',
-  providerLogout: '同时在身份提供方退出登录',
+  stillLoggedInAt: (provider) => `您可能仍在 ${provider} 处于登录状态。`,
+  logOutAt: (provider) => `同时退出 ${provider}`,
+  logInAgain: '重新登录',
   logOutQuestion: '确定要退出登录吗？',
 
   oldPassword: '当前密码',

@@ -38,7 +38,7 @@ import { openSessions, recordLogins } from '../records/open-sessions.ts'
 import { buildDirectory } from './build-directory.ts'
 import { buildLoginMethods } from './build-login-methods.ts'
 import { buildOidc } from './build-oidc.ts'
-import { buildPage, errorPage } from './build-page.ts'
+import { buildPage } from './build-page.ts'
 import { buildSecondFactor } from './build-second-factor.ts'
 import { openLoginModule } from './open-login-module.ts'
 
@@ -187,7 +187,7 @@ export async function buildLogin(
     }
     return createOwnResponses({
       ...common,
-      oidc: oidc.responsesWith({ ...common, errorPage: errorPage(config) }),
+      oidc: oidc.responsesWith(common),
       issueCaptcha: captchas.issue,
       readProfile: accounts.profile,
       page: pageWith?.({

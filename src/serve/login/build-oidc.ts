@@ -1,6 +1,6 @@
 import type { Closing } from '../../closing.ts'
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
-import { createOidcResponses, type OidcResponseParts } from '../../http/oidc/oidc-responses.ts'
+import { createOidcResponses } from '../../http/oidc/oidc-responses.ts'
 import type { TokenCookie } from '../../http/token-cookie.ts'
 import type { LinkedAccounts } from '../../login/linked-account.ts'
 import type { Login } from '../../login/login.ts'
@@ -74,7 +74,6 @@ export function buildOidc(
       readonly login: Login
       readonly cookie: TokenCookie
       readonly crossSite: FindCrossSite
-      readonly errorPage?: OidcResponseParts['errorPage']
     }) {
       if (open.length === 0) return undefined
       return createOidcResponses({

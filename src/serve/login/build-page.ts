@@ -1,9 +1,9 @@
 import type { Config } from '../../config/schema/schema.ts'
-import type { Fault, RefusalKind } from '../../errors.ts'
 import { refusalEnvelopes } from '../../http/envelope.ts'
 import { createErrorText } from '../../http/error-text.ts'
 import type { Messages } from '../../messages/messages.ts'
 import { createExplain } from '../../page/explain.ts'
+import { languageOf } from '../../page/language.ts'
 import { createLoginPage } from '../../page/page.ts'
 import type { PageParts } from '../../page/parts.ts'
 import { readLogo } from './read-logo.ts'
@@ -21,7 +21,7 @@ export async function buildPage(config: Config) {
   return (given: Given) =>
     createLoginPage({
       ...given,
-      settings: page,
+      settings: { ...page, language: languageOf(config.refusals.language) },
       logo,
       form: {
         hasPassword: config.login.local || config.login.ldap !== undefined,
@@ -35,11 +35,4 @@ export async function buildPage(config: Config) {
       },
       explain: createExplain(createErrorText(refusalEnvelopes(config.refusals), given.messages)),
     })
-}
-
-/** Where a browser sees why its login with a provider was refused; `undefined` without a page. */
-export function errorPage({ login: { page } }: Config) {
-  return page.enabled
-    ? (kind: RefusalKind | Fault['part']) => `${page.path}?error=${kind}`
-    : undefined
 }

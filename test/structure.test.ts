@@ -444,6 +444,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'cli',
     'config/',
     'login/module',
+    'page',
     'policy/engine',
     'stores/issuers',
     'stores/keys',

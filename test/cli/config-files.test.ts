@@ -69,6 +69,24 @@ describe('config check rejects what serve rejects', () => {
       /upstreams\.backend\.tls: .*ca\.crt cannot be read \(ENOENT\)/,
     ],
     [
+      'a logo that is missing',
+      { cookie: { set: true }, login: { page: { enabled: true, logo: 'DIRECTORY/none.svg' } } },
+      {},
+      /none\.svg:? cannot be read as logo of the login page \(ENOENT\)/,
+    ],
+    [
+      'a logo that is no picture',
+      { cookie: { set: true }, login: { page: { enabled: true, logo: 'DIRECTORY/logo.svg' } } },
+      { 'logo.svg': '<html><svg></svg></html>' },
+      /logo\.svg:? is neither SVG, PNG nor WebP/,
+    ],
+    [
+      'a logo that is too large',
+      { cookie: { set: true }, login: { page: { enabled: true, logo: 'DIRECTORY/logo.svg' } } },
+      { 'logo.svg': `<svg>${' '.repeat(262_144)}</svg>` },
+      /logo\.svg:? is larger than 256 KiB/,
+    ],
+    [
       'a login module with the name of another method',
       { login: { module: 'DIRECTORY/password.mjs' } },
       {

@@ -287,8 +287,15 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
 
   test('on the login page', async () => {
     const postern = await startWithPage({
-      config: { login: { page: { logo: 'docs/performance.svg' } } },
+      config: {
+        login: {
+          page: { logo: 'docs/performance.svg' },
+          oidc: [oidcSettings('http://127.0.0.1:9')],
+        },
+      },
     })
+    const failed = await new OidcBrowser().callback(postern, 'corp', {})
+    expectDocumented('GET /api/v1/login/oidc/{provider}/callback', failed)
     const get = async (path: string, { target = path, ...options }: PageCall = {}) => {
       const answer = await postern.call(`GET ${target}`, options)
       expectDocumented(`GET ${path}`, answer)

@@ -5,6 +5,7 @@ import type { Written } from '../../config/load.ts'
 import type { Draft } from '../../config/schema/schema.ts'
 import { formatProblem, Invalid, type Problem } from '../../errors.ts'
 import { checkModule } from '../../login/module/check-module.ts'
+import { readLogo } from '../../page/read-logo.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
 import { readBearer } from '../../stores/issuers/fetch-keys.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
@@ -84,6 +85,10 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
   const { module } = login ?? {}
   if (module !== undefined && !hasProblem('login.module')) {
     checks.push({ setting: 'login.module', run: () => checkModule(at(module), { ...login }) })
+  }
+  const { enabled: hasPage, logo } = login?.page ?? {}
+  if (hasPage && logo !== undefined) {
+    checks.push({ setting: 'login.page.logo', run: () => readLogo(at(logo)) })
   }
   const { enabled, file } = logger?.decisions ?? {}
   if (enabled && file !== undefined) {

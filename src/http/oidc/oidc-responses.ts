@@ -15,7 +15,7 @@ import type { TokenCookie } from '../token-cookie.ts'
 import { moveOn, redirect } from './after-login.ts'
 import { type EndSessions, replyBackChannel } from './back-channel.ts'
 
-export interface OidcResponseParts {
+interface OidcResponseParts {
   readonly login: Login
   /** How logins begin, by name of the provider. */
   readonly begin: ReadonlyMap<string, BeginLogin>

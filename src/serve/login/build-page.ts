@@ -6,7 +6,7 @@ import { createExplain } from '../../page/explain.ts'
 import { languageOf } from '../../page/language.ts'
 import { createLoginPage } from '../../page/page.ts'
 import type { PageParts } from '../../page/parts.ts'
-import { readLogo } from './read-logo.ts'
+import { readLogo } from '../../page/read-logo.ts'
 
 type Given = Omit<PageParts, 'settings' | 'logo' | 'form' | 'pages' | 'explain'> & {
   readonly messages: Messages

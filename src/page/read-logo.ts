@@ -1,18 +1,22 @@
 import { readFile } from 'node:fs/promises'
-import { Invalid } from '../../errors.ts'
-import type { PageFile } from '../../page/reply-page.ts'
+import { Invalid } from '../errors.ts'
+import type { PageFile } from './reply-page.ts'
 
 const maxBytes = 262_144
 
 /** The logo of the login page. Throws Invalid for a file that no browser would show. */
 export async function readLogo(path: string): Promise<PageFile> {
+  const invalid = (message: string) => new Invalid([{ file: path, message }])
   const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    throw invalid(path, `cannot be read (${error.code ?? 'unknown error'})`)
+    throw invalid(`cannot be read as logo of the login page (${error.code ?? 'unknown error'})`)
   })
-  if (bytes.length > maxBytes) throw invalid(path, 'is larger than 256 KiB; use a smaller picture')
+  if (bytes.length > maxBytes) {
+    throw invalid('is larger than 256 KiB; use a smaller logo for the login page')
+  }
   const type = typeOf(bytes)
-  if (type === undefined)
-    throw invalid(path, 'is neither SVG, PNG nor WebP; convert it to one of them')
+  if (type === undefined) {
+    throw invalid('is neither SVG, PNG nor WebP; convert the logo of the login page to one of them')
+  }
   return { type, bytes }
 }
 
@@ -26,8 +30,4 @@ function typeOf(bytes: Buffer): string | undefined {
   return /^\s*(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*|<!DOCTYPE[^>]*>\s*)*<svg[\s>]/.test(start)
     ? 'image/svg+xml'
     : undefined
-}
-
-function invalid(file: string, message: string): Invalid {
-  return new Invalid([{ file, message: `login.page.logo: the file ${message}` }])
 }

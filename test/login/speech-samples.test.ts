@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { speechSamples } from '../../src/login/captcha/speech-samples.ts'
+
+const digits = [...'0123456789']
+const letters = [...'abcdefghijklmnopqrstuvwxyz']
+
+/** mu-law at 8 kHz: one byte a sample, 0xff and 0x7f are silence. */
+function soundOf(sample: string) {
+  const bytes = Buffer.from(sample, 'base64')
+  const loud = bytes.filter((byte) => (~byte & 0x7f) >= 0x20).length
+  return { seconds: bytes.length / 8000, loudShare: loud / bytes.length }
+}
+
+test.each([
+  ['en', [...digits, ...letters, 'capital']],
+  ['zh', digits],
+] as const)('every character that a captcha can have is spoken: %s', (language, names) => {
+  for (const name of names) {
+    const { seconds, loudShare } = soundOf(speechSamples[language][name] ?? '')
+    expect(seconds, name).toBeGreaterThan(0.15)
+    expect(seconds, name).toBeLessThan(1.5)
+    expect(loudShare, name).toBeGreaterThan(0.2)
+  }
+})
+
+test('no two characters sound the same', () => {
+  const all = Object.values(speechSamples).flatMap((samples) => Object.values(samples))
+  expect(new Set(all).size).toBe(all.length)
+})

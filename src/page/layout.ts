@@ -12,6 +12,8 @@ export interface Frame {
   /** The configured heading. */
   readonly title: string | undefined
   readonly hasLogo: boolean
+  /** The path that the browser opens by itself. */
+  readonly next?: string
 }
 
 export interface Message {
@@ -25,7 +27,7 @@ export interface Message {
 
 /** The document around a view. A message comes first and has the focus, so that readers hear it. */
 export function layout(frame: Frame, heading: string, message: Message | undefined, view: Html) {
-  const { path, address, hasLogo } = frame
+  const { path, address, hasLogo, next } = frame
   const texts = pageTexts[address.language]
   const title = message?.isError ? texts.errorTitle(heading) : heading
   return html`<!doctype html>
@@ -35,7 +37,7 @@ export function layout(frame: Frame, heading: string, message: Message | undefin
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
-<title>${title}</title>
+${next !== undefined && refresh(next)}<title>${title}</title>
 <link rel="icon" href="${path}/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${path}/style.css">
 <script src="${path}/script.js" defer></script>
@@ -49,6 +51,11 @@ ${message && messageBox(message)}${view}
 </body>
 </html>
 `
+}
+
+/** A quote would end the address in the text of the refresh, also as a character reference. */
+function refresh(next: string): Html {
+  return html`<meta http-equiv="refresh" content="0;url='${next.replaceAll("'", '%27')}'">\n`
 }
 
 function messageBox({ text, isError }: Message): Html {

@@ -9,11 +9,11 @@ import { loggedInView } from './account-views.ts'
 import { pageTexts } from './language.ts'
 import type { Message } from './layout.ts'
 import { errorOfName } from './login-errors.ts'
-import { loginView } from './login-view.ts'
+import { loginView, movingOnView } from './login-view.ts'
 import { noticeOf } from './notices.ts'
 import { addressOf, frameOf, readForm } from './page-requests.ts'
 import type { PageParts } from './parts.ts'
-import { replyPage, replySeeOther } from './reply-page.ts'
+import { replyPage } from './reply-page.ts'
 
 /** What a failed attempt leaves on the form. */
 interface Attempted {
@@ -58,7 +58,9 @@ export function createLoginPages(parts: PageParts) {
         userAgent: received.headers.userAgent,
         foreign,
       })
-      replySeeOther(reply, address.to ?? settings.afterLogin, parts.cookie.issued(issued.token))
+      const page = movingOnView(frame(received), address.to ?? settings.afterLogin)
+      const language = pageTexts[address.language].tag
+      replyPage(reply, 200, { page, language }, parts.cookie.issued(issued.token))
     } catch (error) {
       const explained = explain(error, address.language)
       received.arrival.notes.shown = error

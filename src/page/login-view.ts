@@ -20,6 +20,16 @@ interface LoginForm {
   readonly goOn: string
 }
 
+/**
+ * Goes on by itself. Not a redirect: Chromium applies `form-action` to all redirects after a form, so a
+ * target that leads to another host would leave the browser on the form, without a word.
+ */
+export function movingOnView(frame: Frame, goOn: string): Html {
+  const texts = pageTexts[frame.address.language]
+  const view = html`<p><a class="button" href="${goOn}">${texts.goOn}</a></p>\n`
+  return layout({ ...frame, next: goOn }, frame.title ?? texts.title, undefined, view)
+}
+
 export function loginView(frame: Frame, form: LoginForm, message: Message | undefined): Html {
   const texts = pageTexts[frame.address.language]
   const isBoth = form.hasPassword && form.providers.length > 0

@@ -80,4 +80,22 @@ describe.skipIf(program === undefined)('the login page in Chromium', () => {
     expect(postern.upstream.requests.length).toBe(1)
     await context.close()
   })
+
+  test('goes on to a page that leads to another host, which form-action would block', async () => {
+    const postern = await startWithPage({ config: { application: { mode: 'dev' } } })
+    const { port } = postern.upstream
+    postern.upstream.answerWith((socket, { target }) => {
+      const away = `HTTP/1.1 302 Found\r\nLocation: http://localhost:${port}/there\r\nContent-Length: 0\r\n\r\n`
+      const there = 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nthere'
+      socket.write(target === '/there' ? there : away)
+    })
+    const context = await browser.newContext({ javaScriptEnabled: false, locale: 'en' })
+    const page = await context.newPage()
+    await page.goto(`http://127.0.0.1:${postern.publicPort}/api/v1/articles/1`)
+    await page.fill('#username', 'editor')
+    await page.fill('#password', postern.passwords['editor'] ?? '')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`http://localhost:${port}/there`)
+    await context.close()
+  })
 })

@@ -52,6 +52,11 @@ export function attribute(page: string, pattern: RegExp): string {
   return (pattern.exec(page)?.[1] ?? '').replaceAll('&#38;', '&').replaceAll('&#39;', "'")
 }
 
+/** Where the page after a good login goes on; `undefined` for every other page. */
+export function nextOf({ body }: RawAnswer): string | undefined {
+  return attribute(body, /http-equiv="refresh" content="0;url='([^']*)'"/) || undefined
+}
+
 /** The token cookie that a response sets. */
 export function cookieOf(answer: RawAnswer): string | undefined {
   return /^(jwt=[^;]+)/.exec(answer.header('set-cookie') ?? '')?.[1]

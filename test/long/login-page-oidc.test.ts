@@ -60,7 +60,8 @@ test('a login that fails at the provider is explained on the page, and logged', 
 })
 
 test('a provider that was never reached is explained on the page; an application gets JSON', async () => {
-  const settings = oidcSettings('http://127.0.0.1:9', { timeoutMs: 1000 })
+  const appRedirectUris = ['http://127.0.0.1:22001/signed-in']
+  const settings = oidcSettings('http://127.0.0.1:9', { timeoutMs: 1000, appRedirectUris })
   const postern = await startWithPage({ config: { ...dev, login: { oidc: [settings] } } })
   const begun = await postern.call('GET /api/v1/login/oidc/corp', { headers: navigation })
   expect(begun.status).toBe(302)

@@ -66,6 +66,8 @@ const script = `document.addEventListener('click', async (event) => {
     const [old, fresh] = [document.getElementById('captcha'), page.getElementById('captcha')]
     if (old === null || fresh === null) throw new Error('no captcha')
     old.replaceWith(document.importNode(fresh, true))
+    // The form remembers the choice: after an error, those who listen need the recording again.
+    document.forms[0].action = page.forms[0].getAttribute('action')
     document.getElementById('code').focus()
   } catch {
     location.assign(link.href)

@@ -220,7 +220,10 @@ describe('step 3, username and password', () => {
 
     expect(named.json()).toMatchObject({ code: 200, token: expect.any(String) })
     expect(unknown.json()).toEqual({ code: 400, msg: 'no such login provider' })
-    expect(noText.json()).toMatchObject({ code: 400, msg: expect.stringContaining('lacks a field') })
+    expect(noText.json()).toMatchObject({
+      code: 400,
+      msg: expect.stringContaining('lacks a field'),
+    })
   })
 
   test('can be replaced by another login method; token and permission check stay (Authentication 7)', async () => {

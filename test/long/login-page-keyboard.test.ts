@@ -42,7 +42,11 @@ describe.skipIf(program === undefined)('every page of the login, by keyboard alo
     const context = await browser.newContext({ colorScheme, locale: 'en', viewport })
     const page = await context.newPage()
     const problems: string[] = []
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+    page.on('console', (message) => {
+      // The page of the upstream has no icon of its own, and this caller may not load one.
+      const isForeign = message.location().url.endsWith('/favicon.ico')
+      if (message.type() === 'error' && !isForeign) problems.push(message.text())
+    })
     const password = postern.passwords['editor'] ?? ''
 
     await page.goto(`${address}/api/v1/articles/1`)
@@ -93,11 +97,12 @@ describe.skipIf(program === undefined)('every page of the login, by keyboard alo
     expect(await violations(page)).toEqual([])
     await tabTo(page, 'button[type=submit]')
     await page.keyboard.press('Enter')
-    await page.waitForFunction(`!document.querySelector('form[action$="/logout"]')`)
+    await page.waitForURL((url) => url.pathname === '/login')
+    await page.waitForSelector('#username')
     expect(await violations(page)).toEqual([])
     const cookies = await context.cookies()
     expect(cookies.filter(({ name, value }) => name === 'jwt' && value !== '')).toEqual([])
-    // With real statuses, a browser reports the refused password change itself.
+    // With real statuses, a browser reports refused forms itself.
     expect(problems.filter((text) => !text.includes('status of 400'))).toEqual([])
     await context.close()
   })

@@ -28,11 +28,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   messages: ['login/passwords', 'lru.ts'],
 
-  'config/schema': ['data-scope.ts'],
+  'config/schema/patterns.ts': [],
+  'config/schema/setting-builders.ts': ['config/schema/patterns.ts'],
+  'config/schema/forwarding': ['config/schema/patterns.ts', 'config/schema/setting-builders.ts'],
+  'config/schema/login': ['config/schema/patterns.ts', 'config/schema/setting-builders.ts'],
+  'config/schema': ['config/schema/', 'data-scope.ts'],
   'config/mode.ts': ['config/schema'],
   'config/issuers.ts': ['config/schema', 'data-scope.ts'],
   'config/login-providers.ts': ['config/schema'],
-  'config/reading': ['config/schema', 'suggest.ts'],
+  'config/reading': ['config/schema', 'config/schema/patterns.ts', 'suggest.ts'],
   'config/checks': [
     'config/schema',
     'config/mode.ts',
@@ -115,8 +119,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'gateway/upstream': ['wire'],
   'gateway/reply.ts': [],
   'gateway/arrival': ['policy', 'token', 'tracing', 'wire', 'control-headers.ts'],
-  'gateway/routes.ts': ['admission'],
-  'gateway/stages.ts': ['gateway/arrival', 'gateway/routes.ts', 'admission', 'policy', 'token'],
+  'gateway/route/route.ts': ['admission'],
+  'gateway/stages.ts': [
+    'gateway/arrival',
+    'gateway/route/route.ts',
+    'admission',
+    'policy',
+    'token',
+  ],
+  'gateway/route': ['gateway/route/route.ts', 'gateway/stages.ts', 'lru.ts'],
   'gateway/carriers.ts': ['gateway/arrival', 'gateway/stages.ts'],
   'gateway/headers': [
     'gateway/arrival',
@@ -147,7 +158,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'token',
     'tracing',
     'wire',
-    'lru.ts',
   ],
 
   stores: [],
@@ -309,6 +319,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config/schema',
     'serve',
     'serve/options.ts',
+    'serve/ports',
     'workers',
     'version.ts',
   ],
@@ -478,6 +489,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'suggest.ts',
     'token/sealing',
   ],
+  'serve/gateway': ['*'],
+  'serve/ports': ['*'],
   serve: ['*'],
   'main.ts': ['*'],
 }

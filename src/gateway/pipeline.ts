@@ -8,7 +8,7 @@ import { type ForwardParts, forward } from './forward.ts'
 import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { Reply } from './reply.ts'
-import type { RouteLimits } from './route-limits.ts'
+import type { RouteLimits } from './route/route-limits.ts'
 import type { Authorized, Identified, Received } from './stages.ts'
 
 /** Serves Postern's own endpoints: login and captcha to anyone, the rest to an authorized caller. */

@@ -5,7 +5,7 @@ import type { Arrival } from './arrival/arrival.ts'
 import type { ReadHeaders } from './arrival/arriving-headers.ts'
 import type { FindOrigin } from './arrival/client-origin.ts'
 import { createRequestId } from './arrival/request-id.ts'
-import type { Route } from './routes.ts'
+import type { Route } from './route/route.ts'
 import type { Received } from './stages.ts'
 
 export interface ReceiveParts extends Surface<Route>, TargetParts {

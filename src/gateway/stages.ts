@@ -6,7 +6,7 @@ import type { Arrival } from './arrival/arrival.ts'
 import type { ArrivingHeaders } from './arrival/arriving-headers.ts'
 import type { ClientOrigin } from './arrival/client-origin.ts'
 import type { Carrier } from './arrival/notes.ts'
-import type { Route } from './routes.ts'
+import type { Route } from './route/route.ts'
 
 /** What the policy decides about: the method and the canonical path. */
 interface Call {

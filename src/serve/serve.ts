@@ -14,14 +14,10 @@ import { findLastingKey } from '../token/derived-keys.ts'
 import type { TokenRevocation } from '../token/revocations.ts'
 import { userRevocation } from '../token/user-marks.ts'
 import { version } from '../version.ts'
-import { buildGateway } from './build-gateway.ts'
-import { buildOps } from './build-ops.ts'
-import { buildPorts, openTls } from './build-ports.ts'
 import { buildTokens } from './build-tokens.ts'
-import { warnOfDescriptors } from './descriptors.ts'
+import { buildGateway } from './gateway/build-gateway.ts'
 import { logMode, logOtherTokens } from './log-mode.ts'
 import { buildLogin } from './login/build-login.ts'
-import { openOps } from './open-ops.ts'
 import {
   openDecisions,
   openMoveCopies,
@@ -31,6 +27,10 @@ import {
 } from './open-records.ts'
 import { openRevocationFeed } from './open-token-stores.ts'
 import { clock, type RunningPostern, type ServeOptions } from './options.ts'
+import { buildOps } from './ports/build-ops.ts'
+import { buildPorts, openTls } from './ports/build-ports.ts'
+import { warnOfDescriptors } from './ports/descriptors.ts'
+import { openOps } from './ports/open-ops.ts'
 import { openAudit } from './records/open-audit.ts'
 
 /** Builds every part, in order, and listens. A part that fails closes all that were built before it. */

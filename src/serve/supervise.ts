@@ -17,10 +17,10 @@ import { shareOf } from '../workers/share.ts'
 import { StartEnded } from '../workers/start-ended.ts'
 import { createWatch } from '../workers/watch.ts'
 import { createWorkerPool, type WorkerPool } from '../workers/worker-pool.ts'
-import { warnOfDescriptors } from './descriptors.ts'
 import { logMode, logOtherTokens } from './log-mode.ts'
-import { openOps } from './open-ops.ts'
 import type { RunningPostern } from './options.ts'
+import { warnOfDescriptors } from './ports/descriptors.ts'
+import { openOps } from './ports/open-ops.ts'
 import type { Shutdown } from './shutdown.ts'
 
 export interface SuperviseOptions {

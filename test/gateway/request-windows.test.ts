@@ -3,7 +3,7 @@ import {
   createRequestWindows,
   type RequestWindowParts,
   type WindowCount,
-} from '../../src/gateway/request-windows.ts'
+} from '../../src/gateway/route/request-windows.ts'
 import { until } from '../support/until.ts'
 
 const limit = { requests: 3, seconds: 60 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { outgoingPath } from '../../src/admission/routes.ts'
-import type { Route } from '../../src/gateway/routes.ts'
+import type { Route } from '../../src/gateway/route/route.ts'
 import { canonicalPath } from '../../src/policy/rule/canonical-path.ts'
 import { expectRejected, expectUnauthenticated } from '../support/outcomes.ts'
 import { startRecordingUpstream } from '../support/recording-upstream.ts'

@@ -16,7 +16,7 @@ export const worker: Run<typeof workerSpec> = async (_, io) => {
   const stopping = Promise.withResolvers<void>()
   signals.handle(stopping.resolve, () => {})
   const { work } = await import('../../workers/worker.ts')
-  const { drainMs } = await import('../../serve/draining.ts')
+  const { drainMs } = await import('../../serve/ports/draining.ts')
   let code = 0
   await work({
     worker: own,

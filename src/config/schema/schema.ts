@@ -7,13 +7,11 @@ import {
   revocationSettings,
   tokensSettings,
 } from './accounts.ts'
-import {
-  corsSettings,
-  headersSettings,
-  identitySettings,
-  route,
-  upgradesSettings,
-} from './forwarding.ts'
+import { corsSettings } from './forwarding/cors.ts'
+import { headersSettings, identitySettings } from './forwarding/headers.ts'
+import { route } from './forwarding/route.ts'
+import { upgradesSettings } from './forwarding/upgrades.ts'
+import { upstream } from './forwarding/upstream.ts'
 import { issuersSetting } from './issuers.ts'
 import {
   applicationSettings,
@@ -24,13 +22,12 @@ import {
   shutdownSettings,
   tlsSettings,
 } from './listeners.ts'
-import { loginSettings } from './login.ts'
+import { loginSettings } from './login/login.ts'
 import { loggerSettings, tracingSettings } from './observability.ts'
 import { UPSTREAM_NAME } from './patterns.ts'
 import { refusalsSettings } from './refusals.ts'
 import { endpoint, section } from './setting-builders.ts'
 import { policySettings, redisSettings } from './stores.ts'
-import { upstream } from './upstream.ts'
 
 /** The longest `jwt.timeout` that can be configured. */
 export { TEN_YEARS_SECONDS as LONGEST_TIMEOUT_SECONDS } from './setting-builders.ts'

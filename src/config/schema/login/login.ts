@@ -1,9 +1,9 @@
-import { ldapSetting } from './login-ldap.ts'
-import { loginModuleSettings } from './login-module.ts'
-import { oidcSetting } from './login-oidc.ts'
-import { loginPageSettings } from './login-page.ts'
-import { secondFactorSettings } from './login-second-factor.ts'
-import { flag, integer, section } from './setting-builders.ts'
+import { flag, integer, section } from '../setting-builders.ts'
+import { ldapSetting } from './ldap.ts'
+import { loginModuleSettings } from './module.ts'
+import { oidcSetting } from './oidc.ts'
+import { loginPageSettings } from './page.ts'
+import { secondFactorSettings } from './second-factor.ts'
 
 export const loginSettings = section('Login: its methods and its limits.', {
   local: flag(

@@ -1,7 +1,7 @@
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../errors.ts'
+import type { Identified, Received } from '../stages.ts'
 import { createRequestWindows, type RequestWindowParts } from './request-windows.ts'
-import type { Route } from './routes.ts'
-import type { Identified, Received } from './stages.ts'
+import type { Route } from './route.ts'
 
 interface RouteLimitParts extends RequestWindowParts {
   /** The part of an address that a client cannot choose freely. */

@@ -1,6 +1,6 @@
-import { flushMs } from '../closing.ts'
-import type { Config } from '../config/schema/schema.ts'
-import type { ServeOptions } from './options.ts'
+import { flushMs } from '../../closing.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import type { ServeOptions } from '../options.ts'
 
 /** Requests have the deadline, less the time that stores need to flush after them. */
 export function drainTimes({ shutdown: { graceMs, idleMs, deadlineMs } }: Config) {

@@ -1,7 +1,7 @@
-import type { Closing } from '../closing.ts'
-import type { Config } from '../config/schema/schema.ts'
-import { createOpsServer, type OpsServerParts } from '../http/ops-server.ts'
-import { listen } from '../http/port/listen.ts'
+import type { Closing } from '../../closing.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { createOpsServer, type OpsServerParts } from '../../http/ops-server.ts'
+import { listen } from '../../http/port/listen.ts'
 
 /** Listens on the ops port, and returns its number. */
 export async function openOps(

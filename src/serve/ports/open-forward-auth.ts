@@ -1,9 +1,9 @@
 import type { Server } from 'node:http'
-import type { ClientConnections } from '../http/connections/client-connections.ts'
-import { createDrain } from '../http/port/drain.ts'
-import { createListeners } from '../http/port/listeners.ts'
+import type { ClientConnections } from '../../http/connections/client-connections.ts'
+import { createDrain } from '../../http/port/drain.ts'
+import { createListeners } from '../../http/port/listeners.ts'
+import type { ServeOptions } from '../options.ts'
 import { drainOptions, drainTimes, listenerSettings } from './draining.ts'
-import type { ServeOptions } from './options.ts'
 
 /** The port for forward-auth requests, if enabled. `close` may be called twice. */
 export async function openForwardAuth(

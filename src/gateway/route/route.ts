@@ -1,4 +1,4 @@
-import type { AccessRoute } from '../admission/routes.ts'
+import type { AccessRoute } from '../../admission/routes.ts'
 
 /** A path prefix of complete segments, and its upstream. */
 export interface Route extends AccessRoute {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { HOST_HEADER, REQUEST_TARGET, SERVER_NAME } from './patterns.ts'
-import { DAY_MS, file, flag, integer, section, text } from './setting-builders.ts'
+import { HOST_HEADER, REQUEST_TARGET, SERVER_NAME } from '../patterns.ts'
+import { DAY_MS, file, flag, integer, section, text } from '../setting-builders.ts'
 
 export const upstream = Type.Object(
   {

@@ -1,19 +1,19 @@
-import { createTrust } from '../gateway/arrival/trusted-peers.ts'
+import { createTrust } from '../../gateway/arrival/trusted-peers.ts'
 import {
   type ClientConnections,
   type ConnectionLimits,
   createClientConnections,
-} from '../http/connections/client-connections.ts'
-import { type ClientFaults, createClientFaults } from '../http/connections/client-faults.ts'
-import { readListenOverflows } from '../http/port/listen-overflows.ts'
+} from '../../http/connections/client-connections.ts'
+import { type ClientFaults, createClientFaults } from '../../http/connections/client-faults.ts'
+import { readListenOverflows } from '../../http/port/listen-overflows.ts'
 import {
   addConnectionGauge,
   addListenOverflows,
   createConnectionMetrics,
-} from '../metrics/connection-metrics.ts'
-import type { MetricRegistry } from '../metrics/registry.ts'
+} from '../../metrics/connection-metrics.ts'
+import type { MetricRegistry } from '../../metrics/registry.ts'
+import type { ServeOptions } from '../options.ts'
 import { firstReserved } from './descriptors.ts'
-import type { ServeOptions } from './options.ts'
 
 /** Client connections of the ports that take requests, with limits, log and metrics. */
 interface ClientPorts {

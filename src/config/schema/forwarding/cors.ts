@@ -1,0 +1,57 @@
+import { Type } from 'typebox'
+import { HEADER_NAME, ORIGIN_OR_ANY } from '../patterns.ts'
+import { flag, integer, section } from '../setting-builders.ts'
+
+export const corsSettings = section('CORS: pages of other origins that may send requests.', {
+  origins: Type.Array(
+    Type.String({
+      maxLength: 256,
+      pattern: ORIGIN_OR_ANY,
+      description:
+        'Origin as browsers send it, such as https://app.example.com, without a path; or * for all.',
+    }),
+    {
+      default: [],
+      maxItems: 1000,
+      uniqueItems: true,
+      description: 'Origins whose pages may read responses. Empty: Postern does not handle CORS.',
+    },
+  ),
+  methods: Type.Array(
+    Type.Enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'], {
+      description: 'HTTP method.',
+    }),
+    {
+      default: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      minItems: 1,
+      maxItems: 7,
+      uniqueItems: true,
+      description: 'Methods that those pages may use.',
+    },
+  ),
+  headers: Type.Array(
+    Type.String({ pattern: HEADER_NAME, description: 'Name of a request header.' }),
+    {
+      default: ['Authorization', 'Content-Type'],
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'Request headers that those pages may set.',
+    },
+  ),
+  exposeHeaders: Type.Array(
+    Type.String({ pattern: HEADER_NAME, description: 'Name of a response header.' }),
+    {
+      default: ['Retry-After'],
+      maxItems: 100,
+      uniqueItems: true,
+      description: 'Response headers that those pages may read, besides the CORS-safelisted ones.',
+    },
+  ),
+  credentials: flag(false, 'Allow browsers to send cookies with those requests.'),
+  maxAgeSeconds: integer(
+    600,
+    0,
+    86_400,
+    'Time for which browsers may cache a preflight response, in seconds.',
+  ),
+})

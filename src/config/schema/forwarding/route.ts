@@ -1,0 +1,91 @@
+import { Type } from 'typebox'
+import { HEADER_NAME, NOT_BLANK, UPSTREAM_NAME } from '../patterns.ts'
+import { flag, integer } from '../setting-builders.ts'
+
+export const route = Type.Object(
+  {
+    path: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description:
+        'Path prefix, such as /api/v1/orders: the route covers this path and everything below it.',
+    }),
+    upstream: Type.Optional(
+      Type.String({
+        pattern: UPSTREAM_NAME,
+        description:
+          'Name of the upstream that serves the route, as defined under upstreams. Unset: allowed with forwardAuth only, where another proxy forwards.',
+      }),
+    ),
+    access: Type.Enum(['permitted', 'authenticated', 'public'], {
+      default: 'permitted',
+      description:
+        'What a request needs. permitted: a valid token and permission; authenticated: a valid token; public: neither.',
+    }),
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        pattern: NOT_BLANK,
+        description: 'Why the route is this open. Required on public routes. Unset: no reason.',
+      }),
+    ),
+    replacePrefix: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1024,
+        description:
+          'Prefix that replaces path in requests to the upstream; / removes it. Unset: the path stays as it is.',
+      }),
+    ),
+    allow: Type.Optional(
+      Type.Object(
+        {
+          encodedSlash: flag(false, 'Accept %2F in a path, as part of a segment.'),
+          semicolon: flag(false, 'Accept ; in a path, as part of a segment.'),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'Characters to accept in paths of this route although servers interpret them differently. Unset: such paths are rejected.',
+        },
+      ),
+    ),
+    unexpectedBody: Type.Enum(['forward', 'reject'], {
+      default: 'forward',
+      description:
+        'What to do with a body on GET, HEAD, OPTIONS or DELETE. forward: send it on a connection that is closed afterwards; reject: answer 400.',
+    }),
+    passHeaders: Type.Optional(
+      Type.Array(Type.String({ pattern: HEADER_NAME, description: 'Name of a request header.' }), {
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'Client headers of the families X-Accel-*, X-Sendfile*, X-Envoy-* and X-Middleware-* to forward on this route. Unset: none of them.',
+      }),
+    ),
+    forwardCredentials: flag(false, "Forward the caller's token to the upstream."),
+    limit: Type.Optional(
+      Type.Object(
+        {
+          requests: Type.Integer({
+            minimum: 1,
+            maximum: 1_000_000_000,
+            description: 'Maximum number of requests per window, for one caller or address.',
+          }),
+          seconds: integer(60, 1, 86_400, 'Length of the window, in seconds.'),
+          by: Type.Enum(['caller', 'address'], {
+            default: 'caller',
+            description:
+              'What requests are counted by: caller or address. Public routes require address.',
+          }),
+        },
+        {
+          additionalProperties: false,
+          description: 'Rate limit of the route. Unset: no limit.',
+        },
+      ),
+    ),
+  },
+  { additionalProperties: false, description: 'Path prefix and the upstream that serves it.' },
+)

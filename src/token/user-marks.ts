@@ -69,16 +69,24 @@ interface Mark {
 /** `now` gives milliseconds since the epoch. */
 export function createUserMarks(now: () => number): UserMarks {
   const marks = new Map<string, Mark>()
-  /** By user. It counts only while its moment is exactly that of the mark. */
+  /** By user: the token that the mark excepts. */
   const kept = new Map<string, KeptToken>()
+  /** By user: an exception whose mark has not arrived yet. Until then, the mark before it counts. */
+  const announced = new Map<string, KeptToken>()
   /** That of `everyUser`, or -1: every request compares it. */
   let everyoneBefore = -1
 
   function isRevoked({ id, userId, issuedAt }: MarkedToken): boolean {
     const mark = marks.get(userId)
     if (mark === undefined || issuedAt > mark.before) return false
-    const exception = kept.get(userId)
-    return exception?.id !== id || exception.before !== mark.before
+    return kept.get(userId)?.id !== id
+  }
+
+  /** A revocation without this exception revokes its token, in whichever order the two arrive. */
+  function withdraw(exceptions: Map<string, KeptToken>, userId: string, before: number): void {
+    const exception = exceptions.get(userId)
+    if (exception === undefined || exception.before === before) return
+    if (exception.issuedAt <= before) exceptions.delete(userId)
   }
 
   return {
@@ -87,17 +95,20 @@ export function createUserMarks(now: () => number): UserMarks {
     has({ kind, userId, before, ...rest }) {
       if (before <= (marks.get(userId)?.before ?? -1)) return true
       if (kind === 'user') return false
-      const known = kept.get(userId)
+      const known = announced.get(userId)
       return known?.before === before && 'id' in rest && known.id === rest.id
     },
     mark({ userId, before, until }) {
-      const exception = kept.get(userId)
-      // A revocation without this exception revokes its token, in whichever order the two arrive.
-      if (exception !== undefined && exception.before !== before && exception.issuedAt <= before) {
-        kept.delete(userId)
-      }
       const known = marks.get(userId)
-      if (known !== undefined && known.before >= before) return
+      const exception = announced.get(userId)
+      const isKept = known?.before === before && kept.get(userId)?.id === exception?.id
+      if (!isKept) withdraw(announced, userId, before)
+      if (known !== undefined && known.before >= before) return withdraw(kept, userId, before)
+      kept.delete(userId)
+      if (exception?.before === before) {
+        announced.delete(userId)
+        kept.set(userId, exception)
+      }
       marks.set(userId, {
         before,
         until: Math.max(until, known?.until ?? 0),
@@ -107,19 +118,26 @@ export function createUserMarks(now: () => number): UserMarks {
     },
     keep(exception) {
       const { userId, before } = exception
-      const isNewer = before >= (kept.get(userId)?.before ?? -1)
-      if (isNewer && !isRevoked(exception)) kept.set(userId, exception)
+      const latest = Math.max(marks.get(userId)?.before ?? -1, announced.get(userId)?.before ?? -1)
+      if (before >= latest && !isRevoked(exception)) announced.set(userId, exception)
     },
-    keepNone: (userId) => void kept.delete(userId),
+    keepNone(userId) {
+      kept.delete(userId)
+      announced.delete(userId)
+    },
     entries: () =>
       [...marks].flatMap(([userId, { before, until }]) => {
         const mark = { kind: 'user', userId, before, until } as const
         const exception = kept.get(userId)
-        return exception?.before === before ? [exception, mark] : [mark]
+        return exception === undefined ? [mark] : [exception, mark]
       }),
     forgetUntil(moment) {
       for (const [userId, { until }] of marks) if (until <= moment) marks.delete(userId)
-      for (const [userId, { until }] of kept) if (until <= moment) kept.delete(userId)
+      for (const exceptions of [kept, announced]) {
+        for (const [userId, { until }] of exceptions) {
+          if (until <= moment) exceptions.delete(userId)
+        }
+      }
       if (!marks.has(everyUser)) everyoneBefore = -1
     },
     issueTime: (userId, readAt) =>

@@ -323,6 +323,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'workers',
     'version.ts',
   ],
+  // Asks the ops listener of a running gateway.
+  'cli/running': ['cli', 'config', 'config/schema', 'http'],
   // Knows nothing of policies: commands hand it plain data.
   'cli/report': ['cli', 'version.ts'],
   'cli/policy': [

@@ -111,7 +111,7 @@ function firstOf([first, ...others]: readonly Problem[]): string {
  * These commands sign nothing, so a missing or unreadable secret is replaced by a random one and is not
  * reported as a problem.
  */
-function readWithoutSecret(source: ConfigSource): ConfigReading {
+export function readWithoutSecret(source: ConfigSource): ConfigReading {
   const reading = readConfig(source)
   if (reading.config !== undefined) return reading
   const { POSTERN_JWT__SECRET_FILE: _, ...env } = source.env

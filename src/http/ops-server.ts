@@ -1,12 +1,15 @@
 import { versions } from 'node:process'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { Readiness } from './readiness.ts'
+import type { UpstreamReport } from './sum-upstreams.ts'
 
 export interface OpsServerParts {
   readonly version: string
   readonly mode: string
   readonly readiness: (verbose: boolean) => Readiness | Promise<Readiness>
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
+  /** State and load of every target, of all workers together. */
+  readonly upstreams: () => readonly UpstreamReport[] | Promise<readonly UpstreamReport[]>
   /** The public keys that verify our tokens, for services that check them too. */
   readonly publicKeys: () => readonly object[] | Promise<readonly object[] | undefined>
 }
@@ -20,6 +23,7 @@ export function createOpsServer({
   mode,
   readiness,
   metrics,
+  upstreams,
   publicKeys,
 }: OpsServerParts): FastifyInstance {
   const server = fastify({
@@ -43,6 +47,8 @@ export function createOpsServer({
     reply.code(verdict.ready ? 200 : 503)
     return verdict
   })
+
+  server.get('/upstreams', async () => ({ upstreams: await upstreams() }))
 
   // RFC 7517 5. Never a shared secret.
   server.get('/.well-known/jwks.json', async (_, reply) => {

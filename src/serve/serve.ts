@@ -137,6 +137,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     directory: login.directory,
     identityProviders: login.oidc.states,
     tls,
+    upstreams: gateway.upstreams,
   })
   options.beforeListening?.()
   const opsPort = options.asWorker === undefined ? await openOps(config, ops, closing) : 0

@@ -4,6 +4,7 @@ import { createClosing } from '../closing.ts'
 import { modeFacts } from '../config/mode.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { readListenOverflows } from '../http/port/listen-overflows.ts'
+import { sumUpstreams } from '../http/sum-upstreams.ts'
 import type { Log } from '../log/log.ts'
 import { createAggregateMetrics } from '../metrics/aggregate.ts'
 import { addListenOverflows } from '../metrics/connection-metrics.ts'
@@ -113,6 +114,10 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
           await watch.collect()
           return metricsText(aggregate.joined(await own.snapshot()))
         },
+      },
+      async upstreams() {
+        const all = await Promise.all(pool.slots.map((slot) => slot.ask('upstreams')))
+        return sumUpstreams(all.filter((one) => one !== undefined))
       },
       publicKeys: () => publicKeysOf(pool),
     },

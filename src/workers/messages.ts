@@ -1,5 +1,6 @@
 import type { Config } from '../config/schema/schema.ts'
 import type { Readiness } from '../http/readiness.ts'
+import type { UpstreamReport } from '../http/sum-upstreams.ts'
 import type { MetricSnapshot } from '../metrics/snapshot.ts'
 
 /** The answer to each question. */
@@ -8,6 +9,7 @@ export interface Answers {
   /** Without those of the process: reading the event-loop delay resets it. */
   readonly ownMetrics: readonly MetricSnapshot[]
   readonly readiness: Readiness
+  readonly upstreams: readonly UpstreamReport[]
   readonly publicKeys: readonly object[]
 }
 

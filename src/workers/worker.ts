@@ -1,12 +1,14 @@
 import type { Worker } from 'node:cluster'
 import { Fault } from '../errors.ts'
 import type { OpsServerParts } from '../http/ops-server.ts'
+import type { UpstreamReport } from '../http/sum-upstreams.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
 import type { Answers, FromWorker, Listening, Question, Start, ToWorker } from './messages.ts'
 
 /** What the ops port shows of one gateway. */
 export interface GatewayOps extends OpsServerParts {
   readonly metrics: MetricRegistry
+  readonly upstreams: () => readonly UpstreamReport[]
   readonly publicKeys: () => readonly object[]
 }
 
@@ -97,6 +99,7 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
 async function answerOf({ ops }: Gateway, question: Question): Promise<Answers[Question]> {
   if (question === 'metrics') return ops.metrics.snapshot()
   if (question === 'ownMetrics') return ops.metrics.snapshot('own')
+  if (question === 'upstreams') return ops.upstreams()
   return question === 'readiness' ? ops.readiness(true) : ops.publicKeys()
 }
 

@@ -19,6 +19,12 @@ export interface TargetSettings {
   readonly onLookup?: OnLookup | undefined
 }
 
+export interface LastError {
+  readonly message: string
+  /** RFC 3339. */
+  readonly at: string
+}
+
 /** One server of an upstream. */
 export interface Target {
   /** Scheme, host and port, and the address if the name has several. */
@@ -48,7 +54,7 @@ export interface Target {
    */
   readonly ended: (how: Ending, attempt: Attempt, error?: Error) => void
   /** The error of the last request that counted against it. */
-  readonly lastFailure: () => string | undefined
+  readonly lastError: () => LastError | undefined
   /** Send it no more requests. Resolves when the last one has ended and its connections are closed. */
   readonly retire: () => Promise<void>
   readonly destroy: () => void
@@ -80,7 +86,7 @@ export function createTarget(
   const health = createHealthCheck(createOwnPool, settings.healthCheck, fixedHost)
   let waiting = 0
   let tunnels = 0
-  let lastFailure: Error | undefined
+  let lastFailure: { readonly error: Error; readonly at: number } | undefined
   let retired: PromiseWithResolvers<void> | undefined
 
   function closeWhenDone(): void {
@@ -112,11 +118,15 @@ export function createTarget(
       tunnels--
       closeWhenDone()
     },
-    lastFailure: () => lastFailure && (lastFailure.message || codeOf(lastFailure)),
+    lastError() {
+      if (lastFailure === undefined) return undefined
+      const { error, at } = lastFailure
+      return { message: error.message || codeOf(error), at: new Date(at).toISOString() }
+    },
     ended(how, attempt, error) {
       waiting--
       if (how === 'failed' || how === 'unreachable') {
-        lastFailure = error
+        if (error !== undefined) lastFailure = { error, at: Date.now() }
         breaker.failed(attempt)
       } else if (how === 'inconclusive') breaker.abandoned(attempt)
       // A connection proves nothing about a target that accepts connections but fails requests.

@@ -28,6 +28,7 @@ export interface UpstreamSettings extends TargetSettings {
 /** A business service with one or more targets. */
 export interface Upstream {
   readonly name: string
+  readonly balance: UpstreamSettings['balance']
   readonly host: string
   readonly keepAlive: boolean
   readonly requestBufferBytes: number
@@ -112,6 +113,7 @@ export function createUpstream(
 
   return {
     name,
+    balance: settings.balance,
     host: settings.host,
     keepAlive: settings.keepAlive,
     requestBufferBytes: settings.requestBufferBytes,
@@ -136,7 +138,7 @@ const maxNamed = 3
 function whyFailing(targets: readonly Target[]): string {
   const named = targets
     .slice(0, maxNamed)
-    .map((target) => `${target.name}: ${target.lastFailure() ?? 'unknown'}`)
+    .map((target) => `${target.name}: ${target.lastError()?.message ?? 'unknown'}`)
   const more = targets.length - named.length
   return `every circuit is open: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }

@@ -202,7 +202,7 @@ export async function buildGateway(
     requestIdName,
     identityNames: [...Object.values(identityNames), assertionName],
   })
-  return { pass, check, mark: cors.mark }
+  return { pass, check, mark: cors.mark, upstreams: () => upstreams.all }
 }
 
 /** Body starts that wait for a connection; beyond this, requests take a connection at once. */

@@ -1,5 +1,7 @@
 import type { ModeFacts } from '../../config/mode.ts'
 import type { ShadowComparison } from '../../gateway/shadow/shadow-comparison.ts'
+import { reportUpstreams } from '../../gateway/upstream/report.ts'
+import type { Upstream } from '../../gateway/upstream/upstreams.ts'
 import { createReadiness } from '../../http/readiness.ts'
 import type { LoginLog } from '../../login/login-log.ts'
 import type { ModuleState } from '../../login/module/module-threads.ts'
@@ -35,6 +37,7 @@ interface ObservedParts {
   /** Of OpenID Connect. */
   readonly identityProviders: () => readonly unknown[]
   readonly tls: Awaited<ReturnType<typeof openTls>>
+  readonly upstreams: () => readonly Upstream[]
   readonly isDraining: () => boolean
   readonly shedRatio: () => number
 }
@@ -86,6 +89,7 @@ export function buildOps(
       },
     }),
     metrics: registry,
+    upstreams: () => reportUpstreams(parts.upstreams()),
     publicKeys: () => publicJwks(keys.current()),
   }
 }

@@ -1,0 +1,24 @@
+import { type CommandSpec, configOption, opsOption, outputOption } from '../command.ts'
+
+export const upstreamsSpec = {
+  name: 'upstreams',
+  summary: 'show the targets of a running gateway: circuits, health, load and last errors',
+  details: `Asks the ops listener of one gateway. With several workers, numbers are their sum, and a state is the
+worst one of any worker.`,
+  arguments: [],
+  options: {
+    ...opsOption,
+    ...outputOption,
+    ...configOption,
+  },
+  exitCodes: {
+    0: 'shown',
+    3: 'the configuration is not valid',
+    5: 'the gateway did not answer',
+  },
+  examples: [
+    'postern upstreams',
+    'postern upstreams --ops http://10.0.0.5:9100',
+    'postern upstreams --output json | jq \'.upstreams[].targets[] | select(.circuit != "closed")\'',
+  ],
+} as const satisfies CommandSpec

@@ -1,0 +1,40 @@
+import { Fault } from '../../errors.ts'
+import type { TargetReport, UpstreamReport } from '../../http/sum-upstreams.ts'
+import type { Run } from '../command.ts'
+import { formatTable, json } from '../format.ts'
+import { askOps } from './ask-ops.ts'
+import type { upstreamsSpec } from './specs.ts'
+
+/** Shows the targets of a running gateway. */
+export const showUpstreams: Run<typeof upstreamsSpec> = async ({ options }, io) => {
+  const { status, body } = await askOps('/upstreams', options, io)
+  if (!isReport(body)) {
+    const reason = `the gateway answered ${status} without a list of upstreams: it may be older than this command`
+    throw new Fault('port', { reason })
+  }
+  if (options.output === 'json') io.out(json(body))
+  else {
+    const rows = body.upstreams.flatMap((one) => one.targets.map((each) => toRow(one, each)))
+    if (rows.length === 0) io.err('postern: the gateway has no upstreams\n')
+    else io.out(formatTable([titles, ...rows]))
+  }
+  return 0
+}
+
+function isReport(body: unknown): body is { readonly upstreams: readonly UpstreamReport[] } {
+  return Array.isArray((body as { upstreams?: unknown } | null)?.upstreams)
+}
+
+const titles = ['UPSTREAM', 'TARGET', 'STATE', 'OUTSTANDING', 'CONNECTIONS', 'LAST ERROR']
+
+function toRow({ name }: UpstreamReport, one: TargetReport): readonly string[] {
+  const { target, outstanding, connections, lastError } = one
+  const error = lastError === null ? '-' : `${lastError.message} (${lastError.at})`
+  return [name, target, stateOf(one), String(outstanding), String(connections), error]
+}
+
+/** Why it gets no requests, or fewer; the strongest reason first. */
+function stateOf({ circuit, healthy }: TargetReport): string {
+  if (circuit !== 'closed') return `circuit ${circuit}`
+  return healthy ? 'serving' : 'unhealthy'
+}

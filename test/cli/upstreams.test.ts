@@ -1,0 +1,107 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { sumUpstreams, type TargetReport } from '../../src/http/sum-upstreams.ts'
+import { freePort } from '../support/redis-server.ts'
+import { runCommand } from '../support/run-command.ts'
+import { startPostern } from '../support/start-postern.ts'
+
+async function startAnswering(text: string): Promise<number> {
+  const server = createServer((_, reply) => reply.end(text)).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+describe('postern upstreams', () => {
+  test('shows the targets of a running gateway, with their last errors', async () => {
+    const dead = `http://127.0.0.1:${await freePort()}`
+    const postern = await startPostern({
+      config: { upstreams: { backend: { targets: [dead], breaker: { failures: 2 } } } },
+    })
+    const ops = `http://127.0.0.1:${postern.opsPort}`
+    const before = await runCommand(['upstreams', '--ops', ops])
+    for (let turn = 0; turn < 3; turn++)
+      await postern.call('GET /api/v1/public/a', { as: 'editor' })
+    const after = await runCommand(['upstreams', '--ops', ops])
+    const { out } = await runCommand(['upstreams', '--ops', ops, '--output', 'json'])
+    const [backend] = JSON.parse(out).upstreams
+
+    expect(before.out).toMatch(/^UPSTREAM +TARGET +STATE/)
+    expect(before.out).toMatch(new RegExp(`^backend +${dead} .*serving`, 'm'))
+    expect(after.code).toBe(0)
+    expect(after.out).toMatch(/circuit open.*ECONNREFUSED/)
+    expect(backend).toMatchObject({ name: 'backend', balance: 'round-robin' })
+    expect(backend.targets[0]).toMatchObject({ target: dead, circuit: 'open', outstanding: 0 })
+    expect(Date.parse(backend.targets[0].lastError.at)).toBeGreaterThan(0)
+  })
+
+  test('finds the ops listener through the configuration', async () => {
+    const port = await startAnswering('{"upstreams":[]}')
+    const env = {
+      POSTERN_CONFIG: 'config/postern.yaml',
+      POSTERN_OPS__HOST: '0.0.0.0',
+      POSTERN_OPS__PORT: String(port),
+    }
+
+    expect(await runCommand(['upstreams'], { env })).toMatchObject({
+      code: 0,
+      err: 'postern: the gateway has no upstreams\n',
+    })
+    const any = await runCommand(['upstreams'], { env: { ...env, POSTERN_OPS__PORT: '0' } })
+    expect(any).toMatchObject({ code: 3, out: '' })
+    expect(any.err).toContain('--ops URL')
+  })
+
+  test.each([
+    ['text', 'without JSON'],
+    ['{"code":404}', 'older than this command'],
+  ])('says what is wrong with the answer %j', async (answer, message) => {
+    const ops = `http://127.0.0.1:${await startAnswering(answer)}`
+
+    const { code, err } = await runCommand(['upstreams', '--ops', ops])
+    expect([code, err.trim().split('\n').length]).toEqual([5, 1])
+    expect(err).toContain(message)
+  })
+
+  test('says that nothing listens, and refuses what is not a URL', async () => {
+    const ops = `http://127.0.0.1:${await freePort()}`
+    const refused = await runCommand(['upstreams', '--ops', ops])
+    const usage = await runCommand(['upstreams', '--ops', 'localhost'])
+
+    expect(refused.code).toBe(5)
+    expect(refused.err).toContain(`${ops}: connection refused: is the gateway running`)
+    expect(usage.code).toBe(2)
+  })
+})
+
+test('the reports of workers add up, and the worst state counts', () => {
+  const report = (target: Partial<TargetReport>) => [
+    { name: 'a', balance: 'round-robin', targets: [{ ...idle, ...target }] },
+  ]
+  const old = { message: 'old', at: '2026-01-01T00:00:00.000Z' }
+  const late = { message: 'late', at: '2026-01-01T00:00:01.000Z' }
+  const sum = sumUpstreams([
+    report({ outstanding: 1, circuit: 'open', lastError: late }),
+    report({ outstanding: 2, tunnels: 1, connections: 3, lastError: old, healthy: false }),
+    report({ circuit: 'half-open' }),
+  ])
+
+  expect(sum).toEqual(
+    report({
+      ...{ outstanding: 3, tunnels: 1, connections: 3, circuit: 'open' },
+      ...{ healthy: false, lastError: late },
+    }),
+  )
+})
+
+const idle: TargetReport = {
+  target: 'http://a:1',
+  circuit: 'closed',
+  healthy: true,
+  outstanding: 0,
+  tunnels: 0,
+  connections: 0,
+  lastError: null,
+}

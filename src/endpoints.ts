@@ -36,30 +36,6 @@ export function isRemoved(path: string): boolean {
   return false
 }
 
-/**
- * The paths that a server may read in a canonical path: unchanged, with encoded slashes decoded,
- * without path parameters (`;`), and both, in either order.
- */
-export function interpretations(path: string): readonly string[] {
-  if (!/%2F|;/.test(path)) return [path]
-  const decoded = decodeSlashes(path)
-  const cut = cutParameters(path)
-  return [path, decoded, cut, cutParameters(decoded), decodeSlashes(cut)]
-}
-
-/** Whether a server could interpret this path as a login, captcha or removed endpoint. */
-export function mayReachReservedPath(path: string): boolean {
-  return interpretations(path).some((read) => isRemoved(read) || needsNoLogin(read))
-}
-
-function decodeSlashes(path: string): string {
-  return path.replaceAll('%2F', '/')
-}
-
-function cutParameters(path: string): string {
-  return path.replace(/;[^/]*/g, '')
-}
-
 /** Endpoints that callers without a token use, so that the policy does not apply to them. */
 export function needsNoLogin(path: string): boolean {
   return path === ownPaths.login || path === ownPaths.captcha || path.startsWith(oidcPrefix)

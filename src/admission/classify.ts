@@ -1,4 +1,5 @@
-import { isRemoved, mayReachReservedPath } from '../endpoints.ts'
+import { isRemoved } from '../endpoints.ts'
+import { mayReachReservedPath } from './interpretations.ts'
 import type { FindOwnEndpoint, OwnEndpoint } from './own-endpoints.ts'
 import { type AccessRoute, type FindRoute, outgoingPath } from './routes.ts'
 

@@ -1,5 +1,5 @@
-import { interpretations } from '../endpoints.ts'
 import { type Allowance, canonicalPath, everyAllowance } from '../policy/rule/canonical-path.ts'
+import { interpretations } from './interpretations.ts'
 
 /** What a route requires: identity and permission, identity only, or neither. */
 export type Access = 'permitted' | 'authenticated' | 'public'
@@ -20,8 +20,8 @@ export interface AccessRoute {
 export type ReadPath = (raw: string) => string | undefined
 
 /**
- * Canonicalizes the path of a request. `%2F` and `;` are accepted only if the route allows them, and then
- * stay in the path for policy, log and upstream. A path that a server could interpret as a path of
+ * Canonicalizes the path of a request. `%2F`, `;`, `%25`, `%23` and `%3F` are accepted only if the route
+ * allows them, and then stay in the path for policy, log and upstream. A path that a server could interpret as a path of
  * another route is refused, because that route may require more.
  */
 export function createPathReader(

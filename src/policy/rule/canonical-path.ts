@@ -4,9 +4,21 @@ export interface Allowance {
   readonly encodedSlash: boolean
   /** `;`, as part of a segment; its escape stays refused, so that it has one spelling. */
   readonly semicolon: boolean
+  /** `%25`. What a second round of decoding would make of it must be canonical too. */
+  readonly encodedPercent?: boolean
+  /** `%23`, although a server that decodes before it parses takes it for a fragment. */
+  readonly encodedHash?: boolean
+  /** `%3F`, although a server that decodes before it parses takes it for a query. */
+  readonly encodedQuestionMark?: boolean
 }
 
-export const everyAllowance: Allowance = { encodedSlash: true, semicolon: true }
+export const everyAllowance: Allowance = {
+  encodedSlash: true,
+  semicolon: true,
+  encodedPercent: true,
+  encodedHash: true,
+  encodedQuestionMark: true,
+}
 const noAllowance: Allowance = { encodedSlash: false, semicolon: false }
 
 /**
@@ -18,8 +30,8 @@ const noAllowance: Allowance = { encodedSlash: false, semicolon: false }
  * upper-case digits and is valid UTF-8. What two parsers could read differently is refused
  * (`undefined`), not repaired.
  *
- * With an allowance it may have `%2F` or `;` within a segment. A server that decodes the one or cuts
- * off the other still finds neither a dot segment nor an empty one.
+ * With an allowance it may have `%2F`, `;`, `%25`, `%23` or `%3F` within a segment. A server that decodes
+ * them, once or twice, or cuts off what follows still finds neither a dot segment nor an empty one.
  */
 export function canonicalPath(raw: string, allowed = noAllowance): string | undefined {
   if (raw.charCodeAt(0) !== slash) return undefined
@@ -29,6 +41,7 @@ export function canonicalPath(raw: string, allowed = noAllowance): string | unde
   let characters = 0 // of the segment so far
   let dots = 0 // of the segment so far
   let decoded = false // whether the segment so far began with an encoded slash
+  let hasPercent = false // whether the path so far has an encoded percent sign
 
   for (let at = 1; at < raw.length; at++) {
     const code = raw.charCodeAt(at)
@@ -58,6 +71,14 @@ export function canonicalPath(raw: string, allowed = noAllowance): string | unde
       characters = 0
       dots = 0
       decoded = true
+    } else if (code === percent && isAllowedEscape(escapedByte(raw, at), allowed)) {
+      const byte = escapedByte(raw, at)
+      if (byte === percent) hasPercent = true
+      else if (isDotSegment(characters, dots)) return undefined
+      out += raw.slice(copied, at) + percentEncoded(byte)
+      at += 2
+      copied = at + 1
+      characters++
     } else if (code === percent) {
       const length = escapeLength(raw, at)
       if (length === 0) return undefined
@@ -73,13 +94,44 @@ export function canonicalPath(raw: string, allowed = noAllowance): string | unde
   }
 
   if (isDotSegment(characters, dots) || (decoded && characters === 0)) return undefined
-  return copied === 0 ? raw : out + raw.slice(copied)
+  const path = copied === 0 ? raw : out + raw.slice(copied)
+  return hasPercent && decodedTwice(path, allowed) === undefined ? undefined : path
+}
+
+/**
+ * What a server that decodes twice reads in a canonical path, in canonical form, or `undefined` if that
+ * is ambiguous or would change in a third round.
+ */
+export function decodedTwice(path: string, allowed = everyAllowance): string | undefined {
+  if (/%25u[\dA-F]{4}/i.test(path)) return undefined // %uXXXX, as IIS decodes it
+  const once = path.replace(escapedEscape, '%')
+  if (once === path) return path
+  const read = canonicalPath(once, allowed)
+  return read === undefined || read.search(escapedEscape) !== -1 ? undefined : read
+}
+
+/** The `%25` of `%25XX`: decoded once, it begins an escape. Any other is a plain percent sign. */
+const escapedEscape = /%25(?=[\dA-F]{2})/gi
+
+function isAllowedEscape(byte: number, allowed: Allowance): boolean {
+  switch (byte) {
+    case percent:
+      return allowed.encodedPercent === true
+    case hash:
+      return allowed.encodedHash === true
+    case questionMark:
+      return allowed.encodedQuestionMark === true
+    default:
+      return false
+  }
 }
 
 const slash = 0x2f
 const dot = 0x2e
 const percent = 0x25
 const semicolon = 0x3b
+const hash = 0x23
+const questionMark = 0x3f
 
 const refused = 0
 const plain = 1

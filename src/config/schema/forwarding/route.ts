@@ -43,6 +43,9 @@ export const route = Type.Object(
         {
           encodedSlash: flag(false, 'Accept %2F in a path, as part of a segment.'),
           semicolon: flag(false, 'Accept ; in a path, as part of a segment.'),
+          encodedPercent: flag(false, 'Accept %25 in a path, as in 100%25.txt.'),
+          encodedHash: flag(false, 'Accept %23 in a path, as in C%23.md.'),
+          encodedQuestionMark: flag(false, 'Accept %3F in a path, as in why%3F.md.'),
         },
         {
           additionalProperties: false,

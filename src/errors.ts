@@ -7,6 +7,7 @@ export type RefusalKind =
   | 'token-revoked'
   | 'cross-site-cookie'
   | 'origin-not-allowed'
+  | 'address-not-allowed'
   | 'not-permitted'
   | 'ambiguous-path'
   | 'target-too-long'

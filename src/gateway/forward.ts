@@ -9,7 +9,7 @@ import type { Exchange } from './exchange/running-exchange.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
 import { passesCredentials, type UpstreamHeaders } from './headers/upstream-headers.ts'
 import type { Reply } from './reply.ts'
-import type { Authorized, Received } from './stages.ts'
+import { type Authorized, type Received, shapeOf } from './stages.ts'
 import type { Upstream, Upstreams } from './upstream/upstreams.ts'
 
 export interface ForwardParts
@@ -77,6 +77,7 @@ function exchangeWith(
     tunnels: parts.tunnels,
     eventStreams: parts.eventStreams,
     upgrade,
+    totalMs: shapeOf(received)?.timeouts?.totalMs,
     notes,
   })
 }
@@ -98,16 +99,20 @@ function outgoingRequest(
   const length = headers.contentLength === undefined ? 0 : Number(headers.contentLength)
   const hasBody = headers.chunked || length > 0
 
-  if (length > bodies.maxBytes) throw new Refusal('body-too-large')
+  const shape = shapeOf(received)
+  const limits =
+    shape?.maxBodyBytes === undefined ? bodies : { ...bodies, maxBytes: shape.maxBodyBytes }
+  if (length > limits.maxBytes) throw new Refusal('body-too-large')
   if (hasBody) refuseUnexpectedBody(received)
   return {
     method: call.method,
     path: query === '' ? sentPath : `${sentPath}?${query}`,
     host: host === 'target' ? undefined : host === 'client' ? origin.host : host,
     headers: upstreamHeaders(authorized),
-    upload: hasBody ? upload(received, reply, bodies) : undefined,
+    upload: hasBody ? upload(received, reply, limits) : undefined,
     upgrade: arrival.upgrade?.protocol,
     closes: !keepAlive || (hasBody && !readsBody.has(call.method)),
+    timeouts: shape?.timeouts,
   }
 }
 

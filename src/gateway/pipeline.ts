@@ -1,3 +1,4 @@
+import { Refusal } from '../errors.ts'
 import type { CompiledPolicies } from '../policy/engine/compile.ts'
 import type { VerifiedToken } from '../token/tokens.ts'
 import type { Arrival } from './arrival/arrival.ts'
@@ -9,7 +10,7 @@ import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { Reply } from './reply.ts'
 import type { RouteLimits } from './route/route-limits.ts'
-import type { Authorized, Identified, Received } from './stages.ts'
+import { type Authorized, type Identified, type Received, shapeOf } from './stages.ts'
 
 /** Serves Postern's own endpoints: login and captcha to anyone, the rest to an authorized caller. */
 export interface OwnResponses {
@@ -64,11 +65,12 @@ export function createPipeline(parts: PipelineParts) {
 }
 
 /**
- * Both checks, with the rate limits of the route, for the public port and for forward-auth. Throws or
+ * Both checks, with the addresses and rate limits of the route, for the public port and for forward-auth. Throws or
  * rejects with a Refusal unless the caller may make this call. A logout revokes its token, whether
  * Postern or an upstream answers it.
  */
 export function admit(received: Received, parts: AdmitParts): Eventually<Authorized> {
+  refuseAddress(received)
   parts.limits.byAddress(received)
   return after(identify(received, parts), (identified) => {
     parts.onIdentified?.(identified)
@@ -81,6 +83,13 @@ export function admit(received: Received, parts: AdmitParts): Eventually<Authori
       return authorized
     })
   })
+}
+
+/** Before `identify`: a refused address learns nothing about tokens, and costs no signature check. */
+function refuseAddress(received: Received): void {
+  const accepts = shapeOf(received)?.acceptsAddress
+  if (accepts === undefined || accepts(received.origin.address)) return
+  throw new Refusal('address-not-allowed')
 }
 
 function isLogout({ endpoint }: Received): boolean {

@@ -6,7 +6,7 @@ import type { Arrival } from './arrival/arrival.ts'
 import type { ArrivingHeaders } from './arrival/arriving-headers.ts'
 import type { ClientOrigin } from './arrival/client-origin.ts'
 import type { Carrier } from './arrival/notes.ts'
-import type { Route } from './route/route.ts'
+import type { Route, RouteShape } from './route/route.ts'
 
 /** What the policy decides about: the method and the canonical path. */
 interface Call {
@@ -45,3 +45,8 @@ export type Grounds = Decision | 'authenticated-route' | 'public-route'
 export type Received = After<'receive', Reception>
 export type Identified = After<'identify', Identification>
 export type Authorized = After<'authorize', Identification & { readonly grounds: Grounds }>
+
+/** The settings of a route do not apply to an endpoint that Postern or a named upstream serves. */
+export function shapeOf({ route, endpoint }: Received): RouteShape | undefined {
+  return endpoint === undefined ? route?.shape : undefined
+}

@@ -27,6 +27,7 @@ function refusalForms(notPermittedCode: number): Readonly<Record<RefusalKind, Fo
     'token-revoked': { code: 401 },
     'cross-site-cookie': { code: 401 },
     'origin-not-allowed': { status: 403 },
+    'address-not-allowed': { status: 403 },
     'not-permitted': { code: notPermittedCode },
     'too-many-requests': { code: 429 },
     'bad-login-request': { code: 400 },

@@ -12,6 +12,7 @@ export const chinese: Texts = {
   'cross-site-cookie': '登录状态无效，请重新登录',
   'cross-site': '不接受来自其他站点的请求',
   'origin-not-allowed': '不允许该来源访问',
+  'address-not-allowed': '不接受来自您所在地址的请求',
   'not-permitted': '对不起，您没有该接口访问权限，请联系管理员',
   'too-many-requests': '请求过于频繁，请稍后再试',
 

@@ -11,6 +11,7 @@ export const english: Texts = {
   'cross-site-cookie': 'please log in again',
   'cross-site': 'not from another site',
   'origin-not-allowed': 'this origin may not call',
+  'address-not-allowed': 'requests from your address are not accepted here',
   'not-permitted': 'you have no permission for this operation',
   'too-many-requests': 'too many requests, try again later',
 

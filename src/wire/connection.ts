@@ -18,6 +18,7 @@ export interface Call {
   readonly handler: ResponseHandler
   /** Whether it needs a connection that no other request has used. */
   readonly fresh: boolean
+  readonly timeouts: TimeoutTicks
   /** The connection it has, while it has one. */
   connection: Connection | undefined
   ended: boolean
@@ -77,6 +78,8 @@ export class Connection {
   #paused = false
   #uploading = false
   #blocked = false
+  /** Those of the request that it has. */
+  #timeouts: TimeoutTicks
   #ticksLeft: number
   #failure: Error | undefined
 
@@ -85,6 +88,7 @@ export class Connection {
     const { connector, forUpgrade, timeouts } = parts
     this.#parts = parts
     this.#isSecure = connector.readyEvent === 'secureConnect'
+    this.#timeouts = timeouts
     this.#ticksLeft = timeouts.connect
     this.#reader = createResponseReader({
       complete: (head, body) => this.#call?.handler.complete(head, body),
@@ -126,7 +130,8 @@ export class Connection {
     this.#uploading = false
     this.#blocked = false
     this.#reader.begin(request.method, request.upgrade)
-    this.#ticksLeft = this.#parts.timeouts.response
+    this.#timeouts = call.timeouts
+    this.#ticksLeft = call.timeouts.response
     callBegan()
     call.handler.sent()
     // The bytes of a TLS record are not ours to look at, so let the event loop deliver them.
@@ -137,7 +142,7 @@ export class Connection {
   resume(): void {
     if (!this.#paused) return
     this.#paused = false
-    this.#ticksLeft = this.#parts.timeouts.body
+    this.#ticksLeft = this.#timeouts.body
     this.#socket.resume()
   }
 
@@ -286,7 +291,7 @@ export class Connection {
     if (this.#call === undefined) return false
     if (progress !== 'more') {
       this.#settle(progress, call, this.#isSecure || bytes.length === this.#buffer.length)
-    } else if (this.#reader.hasHead()) this.#ticksLeft = this.#parts.timeouts.body
+    } else if (this.#reader.hasHead()) this.#ticksLeft = this.#timeouts.body
     if (this.#paused && this.#parts.forUpgrade) this.#socket.pause()
     return !this.#paused
   }
@@ -325,7 +330,7 @@ export class Connection {
   }
 
   #restartTimeout(): void {
-    const { response, body } = this.#parts.timeouts
+    const { response, body } = this.#timeouts
     this.#ticksLeft = this.#reader.hasHead() ? body : response
   }
 
@@ -365,7 +370,7 @@ export class Connection {
         if (this.#blocked) return
         this.#blocked = true
         // A server that pauses while it reads a body gets as long as one that pauses while it sends.
-        const { response, body } = this.#parts.timeouts
+        const { response, body } = this.#timeouts
         this.#ticksLeft = Math.max(response, body)
       },
       onSent: () => {

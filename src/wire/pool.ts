@@ -2,7 +2,12 @@ import { type Connector, createConnector, type TargetTls } from './connect.ts'
 import { type Call, Connection, type TimeoutTicks } from './connection.ts'
 import { createIdleConnections, type IdleConnections } from './idle-connections.ts'
 import type { OnLookup } from './name-lookup.ts'
-import { type ResponseHandler, requestHead, type WireRequest } from './request-head.ts'
+import {
+  type RequestTimeouts,
+  type ResponseHandler,
+  requestHead,
+  type WireRequest,
+} from './request-head.ts'
 import { unsent, WireError } from './wire-error.ts'
 
 export type { Call } from './connection.ts'
@@ -71,12 +76,11 @@ class ConnectionPool implements Pool {
   constructor(origin: URL, address: string | undefined, settings: PoolSettings) {
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = settings
     const tickMs = tickOf(settings)
-    // One more, since the first tick may come at once.
-    const ticks = (ms: number) => Math.ceil(ms / tickMs) + 1
+    this.#tickMs = tickMs
+    const ticks = (ms: number) => this.#ticks(ms)
     this.#host = origin.host
     this.#maxConnections = settings.connections
     this.#connector = createConnector(origin, address, settings.tls, settings.onLookup)
-    this.#tickMs = tickMs
     this.#timeouts = {
       connect: ticks(connectTimeoutMs),
       response: ticks(headersTimeoutMs),
@@ -92,6 +96,8 @@ class ConnectionPool implements Pool {
       head: head ?? '',
       handler,
       fresh: fresh || request.upgrade !== undefined,
+      timeouts:
+        request.timeouts === undefined ? this.#timeouts : this.#ownTimeouts(request.timeouts),
       connection: undefined,
       ended: false,
     }
@@ -129,6 +135,20 @@ class ConnectionPool implements Pool {
     clearInterval(this.#clock)
     for (const call of this.#waiting.splice(0)) fail(call, poolDestroyed())
     for (const connection of this.#all) connection.destroy()
+  }
+
+  /** One more, since the first tick may come at once. */
+  #ticks(ms: number): number {
+    return Math.ceil(ms / this.#tickMs) + 1
+  }
+
+  #ownTimeouts({ headersMs, bodyMs }: RequestTimeouts): TimeoutTicks {
+    const { connect, response, body } = this.#timeouts
+    return {
+      connect,
+      response: headersMs === undefined ? response : this.#ticks(headersMs),
+      body: bodyMs === undefined ? body : this.#ticks(bodyMs),
+    }
   }
 
   #tick(): void {

@@ -15,6 +15,15 @@ export interface WireRequest {
   readonly upgrade: string | undefined
   /** Whether the request has `Connection: close`. */
   readonly closes?: boolean
+  /** Replace those of the pool. */
+  readonly timeouts?: RequestTimeouts | undefined
+}
+
+export interface RequestTimeouts {
+  /** From the end of the request to the end of the head of its response. */
+  readonly headersMs?: number
+  /** The longest pause within the response. */
+  readonly bodyMs?: number
 }
 
 /** A body that is still arriving while it is sent. */

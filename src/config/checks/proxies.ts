@@ -19,12 +19,18 @@ export function checkProxies({ application }: Draft, report: Report): void {
   application?.trustedProxies?.forEach((range, index) => {
     const at = `application.trustedProxies[${index}]`
     if (range === undefined || report.hasProblem(at)) return
-    const problem = rangeProblem(range)
+    const problem = rangeProblem(range) ?? everyoneProblem(range)
     if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
   })
 }
 
-function rangeProblem(range: string): string | undefined {
+/** Any client could then forge its address in X-Forwarded-For. */
+function everyoneProblem(range: string): string | undefined {
+  return /\/0+$/.test(range) ? `${range} trusts everyone; list your proxies` : undefined
+}
+
+/** Why the text is not an IP address or a CIDR range. */
+export function rangeProblem(range: string): string | undefined {
   const [address = '', prefix] = range.split('/', 2)
   const most = { 4: 32, 6: 128 }[isIP(address)]
   if (most === undefined || range.split('/').length > 2) {
@@ -32,7 +38,6 @@ function rangeProblem(range: string): string | undefined {
   }
   if (prefix === undefined) return undefined
   const bits = /^\d{1,3}$/.test(prefix) ? Number(prefix) : most + 1
-  if (bits > most) return `${subject(range)} has an invalid prefix length; use /1 to /${most}`
-  // Any client could then forge its address in X-Forwarded-For.
-  return bits === 0 ? `${range} trusts everyone; list your proxies` : undefined
+  if (bits <= most) return undefined
+  return `${subject(range)} has an invalid prefix length; use /1 to /${most}`
 }

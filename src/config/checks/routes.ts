@@ -4,6 +4,7 @@ import { didYouMean } from '../../suggest.ts'
 import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
+import { checkRouteShaping } from './route-shaping.ts'
 
 export const OWN_ENDPOINTS: readonly string[] = [...Object.values(ownPaths), ...removedPaths]
 
@@ -25,6 +26,7 @@ export function checkRoutes(draft: Draft, report: Report): void {
     }
     if (route === undefined) return
 
+    checkRouteShaping(at, route, report)
     checkUpstreamName(`${at}.upstream`, route.upstream, draft, report)
     if (route.upstream === undefined && draft.forwardAuth?.enabled !== true) {
       say('upstream', ' is required unless forwardAuth is enabled: name one of upstreams')

@@ -1,6 +1,6 @@
 import { begin } from './admit-exchange.ts'
 import { complete, data, end, head, upgraded } from './relay-response.ts'
-import { cut, type Exchange, leave, type Running } from './running-exchange.ts'
+import { cut, type Exchange, expire, leave, type Running } from './running-exchange.ts'
 import { failed, sent } from './send-exchange.ts'
 
 /**
@@ -16,6 +16,7 @@ import { failed, sent } from './send-exchange.ts'
  *   tunneling  the target switched protocols; bytes go both ways until a side closes
  *   finished   holds no connection, timer or listener
  *
+ * In every state but tunneling, it ends when the total timeout of its route has passed.
  * In every state, it ends soon after its token expires or is revoked, or its permission is revoked.
  */
 export function exchange(parts: Exchange): Promise<void> {
@@ -32,6 +33,7 @@ export function exchange(parts: Exchange): Promise<void> {
     stopWaiting: undefined,
     call: undefined,
     timer: undefined,
+    deadline: undefined,
     tried: undefined,
     stale: undefined,
     counted: 0,
@@ -53,6 +55,7 @@ export function exchange(parts: Exchange): Promise<void> {
     it.open = { token, authorized, cut: (reason) => cut(it, reason), index: -1 }
     openExchanges.enter(it.open)
   }
+  if (parts.totalMs !== undefined) it.deadline = setTimeout(expire, parts.totalMs, it)
   reply.on('close', it.onClose)
   begin(it)
   // The client may have disconnected while its token was verified.

@@ -81,6 +81,8 @@ export function upgraded(this: Running, head: ResponseHead, socket: Duplex): voi
   const { target } = this
   const { protocol, head: first } = upgrade
   const headers = beginResponse(this, head)
+  // A tunnel lasts until it is idle.
+  clearTimeout(this.deadline)
   reply.off('close', this.onClose)
   reply.statusCode = head.status
   switchProtocols(reply, client, [protocol, headers])

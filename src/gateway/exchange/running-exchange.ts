@@ -1,4 +1,4 @@
-import { Refusal } from '../../errors.ts'
+import { Fault, Refusal } from '../../errors.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { Call } from '../../wire/pool.ts'
 import type { ResponseHandler, WireRequest } from '../../wire/request-head.ts'
@@ -40,6 +40,8 @@ export interface Exchange {
   readonly tunnels: Tunnels
   readonly eventStreams: EventStreams
   readonly upgrade: Upgrade | undefined
+  /** How long all of it may take. */
+  readonly totalMs: number | undefined
   readonly notes: Notes
 }
 
@@ -57,6 +59,8 @@ export interface Running extends ResponseHandler, Retryable {
   stopWaiting: (() => void) | undefined
   call: Call | undefined
   timer: NodeJS.Timeout | undefined
+  /** Ends it after `totalMs`. */
+  deadline: NodeJS.Timeout | undefined
   tunnel: Tunnel | undefined
   /** Whether the result was reported to the target. */
   reported: boolean
@@ -71,6 +75,7 @@ export function finish(it: Running, how: Ending, error?: Error): void {
   it.finished = true
   const { reply, request, notes, openExchanges } = it.parts
   clearTimeout(it.timer)
+  if (it.deadline !== undefined) clearTimeout(it.deadline)
   it.stopWaiting?.()
   report(it, how, error)
   if (it.open !== undefined) openExchanges.leave(it.open)
@@ -116,6 +121,17 @@ export function cut(it: Running, reason: Error): void {
 /** Ends it with an error and aborts the request to the target. */
 export function giveUp(it: Running, error: Error): void {
   finish(it, 'inconclusive', error)
+  abort(it)
+}
+
+/** The total timeout of its route has passed. */
+export function expire(it: Running): void {
+  const { body, notes, reply } = it.parts
+  if (reply.headersSent) notes.cut = 'gateway'
+  // A request that still waits for a connection, or for its client, says nothing about the target.
+  const isSent = it.call?.connection !== undefined && (body === undefined || body.isComplete())
+  const reason = 'total timeout of the route'
+  finish(it, isSent ? 'failed' : 'inconclusive', new Fault('upstream-timeout', { reason }))
   abort(it)
 }
 

@@ -1,5 +1,20 @@
 import type { AccessRoute } from '../../admission/routes.ts'
 
+/** What a route asks of its requests beyond access, prepared when the configuration is loaded. */
+export interface RouteShape {
+  readonly maxBodyBytes?: number | undefined
+  readonly timeouts?: RouteTimeouts | undefined
+  /** Whether a client with this address may use the route. */
+  readonly acceptsAddress?: ((address: string) => boolean) | undefined
+}
+
+/** Unset: those of the upstream, and no limit for the whole exchange. */
+export interface RouteTimeouts {
+  readonly headersMs?: number
+  readonly bodyMs?: number
+  readonly totalMs?: number
+}
+
 /** A path prefix of complete segments, and its upstream. */
 export interface Route extends AccessRoute {
   readonly forwardCredentials: boolean
@@ -8,6 +23,8 @@ export interface Route extends AccessRoute {
   /** What to do with a body on a method that defines none. */
   readonly unexpectedBody: 'forward' | 'reject'
   readonly limit?: RouteLimit
+  /** Absent unless the route has settings that change its requests or responses. */
+  readonly shape?: RouteShape
 }
 
 /** `requests` per `seconds` for each caller or address. */

@@ -29,6 +29,7 @@ import {
   type OwnResponses,
 } from '../../gateway/pipeline.ts'
 import { createRouteLimits } from '../../gateway/route/route-limits.ts'
+import { shapeRoutes } from '../../gateway/route/shape-routes.ts'
 import type { UpstreamSettings } from '../../gateway/upstream/upstream.ts'
 import { createUpstreams } from '../../gateway/upstream/upstreams.ts'
 import type { TokenCookie } from '../../http/token-cookie.ts'
@@ -139,7 +140,7 @@ export async function buildGateway(
     readHeaders: createHeaderReader(injectedNames, requestIdName),
     findOrigin: createOriginFinder(config.application.trustedProxies),
     ...createAdmission({
-      routes: config.routes,
+      routes: shapeRoutes(config.routes),
       endpoints: {
         ...config.endpoints,
         captchaAlias: config.captcha.alias,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { HEADER_NAME, NOT_BLANK, UPSTREAM_NAME } from '../patterns.ts'
 import { flag, integer } from '../setting-builders.ts'
+import { shapingSettings } from './route-shaping.ts'
 
 export const route = Type.Object(
   {
@@ -89,6 +90,7 @@ export const route = Type.Object(
         },
       ),
     ),
+    ...shapingSettings,
   },
   { additionalProperties: false, description: 'Path prefix and the upstream that serves it.' },
 )

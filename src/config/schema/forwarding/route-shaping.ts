@@ -1,0 +1,63 @@
+import { Type } from 'typebox'
+import { DAY_MS, TIB } from '../setting-builders.ts'
+
+const timeoutMs = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: DAY_MS, description }))
+
+const ranges = (description: string) =>
+  Type.Optional(
+    Type.Array(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        description: 'IP address or CIDR range, such as 10.0.0.0/8 or 2001:db8::/32.',
+      }),
+      { minItems: 1, maxItems: 1000, uniqueItems: true, description },
+    ),
+  )
+
+/** Settings of a route about the requests it accepts and how they are changed. */
+export const shapingSettings = {
+  bodyBytes: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: TIB,
+      description:
+        'Maximum size of a request body on this route, in bytes; may be more or less than limits.bodyBytes. 0: no bodies. Unset: limits.bodyBytes.',
+    }),
+  ),
+  timeouts: Type.Optional(
+    Type.Object(
+      {
+        headersMs: timeoutMs(
+          'Timeout for the response headers, in milliseconds. Unset: headersTimeoutMs of the upstream.',
+        ),
+        bodyMs: timeoutMs(
+          'Timeout between two reads of a response body or two writes of a request body, in milliseconds. Unset: bodyTimeoutMs of the upstream.',
+        ),
+        totalMs: timeoutMs(
+          'Timeout for the whole request, retries included, from the permission check to the last byte of the response, in milliseconds. Upgraded connections are exempt. Unset: no limit.',
+        ),
+      },
+      {
+        additionalProperties: false,
+        description: 'Timeouts of this route. Unset: those of its upstream.',
+      },
+    ),
+  ),
+  addresses: Type.Optional(
+    Type.Object(
+      {
+        allow: ranges('Addresses that may use the route. Unset: all that deny does not name.'),
+        deny: ranges(
+          'Addresses that may not use the route, even if allow names them. Unset: none.',
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'Client addresses that may use the route, as application.trustedProxies report them. Unset: all.',
+      },
+    ),
+  ),
+}

@@ -6,7 +6,6 @@ import type { Notes } from '../gateway/arrival/notes.ts'
 import { createRequestId } from '../gateway/arrival/request-id.ts'
 import type { Reply } from '../gateway/reply.ts'
 import type { Log } from '../log/log.ts'
-import type { Messages } from '../messages/messages.ts'
 import type { RequestRejection } from '../metrics/connection-metrics.ts'
 import type { RequestMetrics } from '../metrics/request-metrics.ts'
 import type { Tracing } from '../tracing/tracing.ts'
@@ -19,20 +18,18 @@ import { createNodeConnections } from './connections/node-connections.ts'
 import { peerAddress } from './connections/peer-address.ts'
 import { replyInProgress } from './connections/reply-in-progress.ts'
 import { endedRequest } from './ended-request.ts'
-import type { RefusalEnvelopes } from './envelope.ts'
+import type { Handling } from './handling.ts'
 import { readPlainRequests } from './plain/plain-connections.ts'
 import type { Overload } from './port/overload.ts'
 import { createListener, type PublicListener, type PublicTls } from './port/public-listener.ts'
-import { type RedirectOf, replyRedirect } from './redirect-reply.ts'
-import { createErrorReplies } from './reply-error.ts'
+import { replyRedirect } from './redirect-reply.ts'
 import { logRequest } from './request-log.ts'
 import { createRequestQueue } from './request-queue.ts'
 import { createUpgradeFinder, replyOn } from './upgrades.ts'
 
-export interface PublicServerParts {
-  readonly pass: (arrival: Arrival, reply: Reply) => Promise<void> | void
-  readonly refusals: RefusalEnvelopes
-  readonly messages: Messages
+interface PublicServerParts {
+  /** How requests are handled that begin now. */
+  readonly current: () => Handling
   readonly log: Log
   readonly metrics: RequestMetrics
   /** Absent when tracing is off. */
@@ -40,18 +37,13 @@ export interface PublicServerParts {
   readonly overload: Overload
   readonly clients: Pick<ClientConnections, 'of'>
   readonly faults: ClientFaults
-  /** Adds headers to the response of a request that never enters the pipeline. */
-  readonly mark?: (arrival: Arrival, reply: Reply) => void
   readonly limits: {
     readonly headerBytes: number
     readonly headerCount: number
     readonly headersTimeoutMs: number
     readonly requestTimeoutMs: number
-    readonly stallTimeoutMs: number
     readonly keepAliveTimeoutMs: number
   }
-  /** Where a browser goes that was refused, such as the login page. Unset: it gets the refusal. */
-  readonly redirectOf?: RedirectOf | undefined
   /** Whether the plain request reader (decision 13) reads what it can before Node's parser does. */
   readonly plainRequests: boolean
   /** The protocols that a client may switch to. */
@@ -65,8 +57,7 @@ export interface PublicServerParts {
  * handler, no second reading of a path can bypass the checks.
  */
 export function createPublicServer(parts: PublicServerParts): PublicListener {
-  const { pass, messages, log, metrics, overload, tracing, limits, clients, faults } = parts
-  const replyError = createErrorReplies(parts.refusals, messages)
+  const { current, log, metrics, overload, tracing, limits, clients, faults } = parts
   const findUpgrade = createUpgradeFinder(parts.upgrades)
   /** Requests with an Upgrade that is not offered. */
   const passedOver = new WeakSet<IncomingMessage>()
@@ -95,28 +86,29 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
 
   async function handle(request: IncomingRequest, reply: Reply, upgrade?: Upgrade): Promise<void> {
     const startedAt = performance.now()
+    const handling = current()
     const notes: Notes = {}
     let error: unknown
     // Node's parser silently drops what arrives in the same packet behind such a request.
     if (request instanceof IncomingMessage && passedOver.has(request)) reply.shouldKeepAlive = false
-    if (!overload.enter()) return shed(request, reply)
+    if (!overload.enter()) return shed(request, reply, handling)
     metrics.began()
     const trace = tracing?.begin(request)
     if (trace !== undefined) notes.trace = trace
     const arrival = toArrival(request, notes, upgrade)
     try {
-      await pass(arrival, reply)
+      await handling.pass(arrival, reply)
       error = notes.shown
     } catch (thrown) {
       error = thrown
       // Node is still parsing the packet with the head. Only a complete request keeps its connection.
       if (!request.complete) await Promise.resolve()
-      const location = parts.redirectOf?.(thrown, arrival)
+      const location = handling.redirectOf?.(thrown, arrival)
       if (location !== undefined && !reply.headersSent) replyRedirect(location, request, reply)
-      else replyError(thrown, { request, reply, requestId: notes.requestId })
+      else handling.replyError(thrown, { request, reply, requestId: notes.requestId })
     }
     overload.leave()
-    if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply)
+    if (reply.writableLength > 0 && !reply.closed) cutUnlessRead(reply, handling.stallTimeoutMs)
     if (notes.cut === 'client' && wasCut(request.socket)) notes.cut = 'gateway'
     const ended = endedRequest({ request, reply, notes, error, startedAt })
     logRequest(log, ended)
@@ -125,10 +117,10 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   }
 
   /** Cheap: the request is neither read nor logged. */
-  function shed(request: IncomingRequest, reply: Reply): void {
+  function shed(request: IncomingRequest, reply: Reply, handling: Handling): void {
     metrics.shed(request.method ?? '')
-    parts.mark?.(toArrival(request, {}), reply)
-    replyError(overloaded, { request, reply, requestId: createRequestId() })
+    handling.mark?.(toArrival(request, {}), reply)
+    handling.replyError(overloaded, { request, reply, requestId: createRequestId() })
   }
 
   function switchProtocol(request: IncomingMessage, socket: Socket, head: Buffer): void {
@@ -179,7 +171,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   function refuse(socket: Socket, reason: RequestRejection): void {
     faults.requestRejected(reason, peerAddress(socket))
     const status = rejectionStatuses[reason]
-    const { text } = messages.usual['bad-request']
+    const { text } = current().messages.usual['bad-request']
     const body = JSON.stringify({ code: Number(status.slice(0, 3)), msg: text })
     lingering.end(
       socket,
@@ -189,12 +181,12 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   }
 
   /** The response is written, but a client that does not read would keep it in memory. */
-  function cutUnlessRead(reply: Reply): void {
+  function cutUnlessRead(reply: Reply, stallTimeoutMs: number): void {
     const { socket } = reply
     const timer = setTimeout(() => {
       faults.closed('unread-response', socket === null ? undefined : peerAddress(socket))
       reply.destroy()
-    }, limits.stallTimeoutMs)
+    }, stallTimeoutMs)
     reply.once('close', () => clearTimeout(timer))
   }
 

@@ -5,7 +5,7 @@ import type { IncomingRequest } from './connections/incoming-request.ts'
 import { bugEnvelope, type Envelope, faultEnvelopes, type RefusalEnvelopes } from './envelope.ts'
 import { type PreparedJson, prepareJson, sendJson } from './json-reply.ts'
 
-type ReplyError = (
+export type ReplyError = (
   error: unknown,
   to: {
     readonly request: IncomingRequest

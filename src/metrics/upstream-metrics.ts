@@ -17,10 +17,10 @@ interface CountedTarget {
 /** Shows state and load of every target. */
 export function addUpstreamMetrics(
   registry: MetricRegistry,
-  upstreams: readonly CountedUpstream[],
+  upstreams: () => readonly CountedUpstream[],
 ): void {
   const each = (read: (target: CountedTarget) => number) => () =>
-    upstreams.flatMap(({ name: upstream, targets }) =>
+    upstreams().flatMap(({ name: upstream, targets }) =>
       targets().map((target) => ({
         value: read(target),
         labels: { upstream, target: target.name },
@@ -35,7 +35,7 @@ export function addUpstreamMetrics(
       labels: ['upstream'],
     },
     () =>
-      upstreams.map(({ name: upstream, lookupFailures }) => ({
+      upstreams().map(({ name: upstream, lookupFailures }) => ({
         value: lookupFailures(),
         labels: { upstream },
       })),

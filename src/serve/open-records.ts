@@ -1,6 +1,5 @@
 import type { Closing } from '../closing.ts'
 import type { Config } from '../config/schema/schema.ts'
-import { createTrust } from '../gateway/arrival/trusted-peers.ts'
 import type { AdmitParts } from '../gateway/pipeline.ts'
 import { ShadowComparison } from '../gateway/shadow/shadow-comparison.ts'
 import { createShowing } from '../gateway/showing.ts'
@@ -26,14 +25,15 @@ import { clock, type ServeOptions } from './options.ts'
 
 /** Trace propagation, with spans where an OpenTelemetry SDK is loaded. */
 export function openTracing(
-  { tracing, application }: Config,
+  { tracing }: Config,
+  isTrustedProxy: (address: string) => boolean,
   closing: Closing,
 ): Tracing | undefined {
   const spans = findSpans(version)
   if (spans !== undefined) closing.add(spans.flush)
   return createTracing({
     propagate: tracing.propagate,
-    isTrusted: tracing.from === 'anyone' ? undefined : createTrust(application.trustedProxies),
+    isTrusted: tracing.from === 'anyone' ? undefined : isTrustedProxy,
     spans,
   })
 }

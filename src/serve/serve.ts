@@ -3,7 +3,6 @@ import { modeFacts } from '../config/mode.ts'
 import { createCrossSite } from '../gateway/cross-site.ts'
 import { createTunnels } from '../gateway/exchange/tunnels.ts'
 import { createTokenCookie } from '../http/token-cookie.ts'
-import { createMessages } from '../messages/messages.ts'
 import { addPropagationMetric } from '../metrics/policy-metrics.ts'
 import { createMetricRegistry } from '../metrics/registry.ts'
 import { createLivePolicies } from '../policy/live.ts'
@@ -15,7 +14,7 @@ import type { TokenRevocation } from '../token/revocations.ts'
 import { userRevocation } from '../token/user-marks.ts'
 import { version } from '../version.ts'
 import { buildTokens } from './build-tokens.ts'
-import { buildGateway } from './gateway/build-gateway.ts'
+import { openGateway } from './gateway/open-gateway.ts'
 import { logMode, logOtherTokens } from './log-mode.ts'
 import { buildLogin } from './login/build-login.ts'
 import {
@@ -55,7 +54,11 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const registry = createMetricRegistry()
 
   // Stores. Tracing comes first and so closes last: no store waits for the export of spans.
-  const tracing = openTracing(config, closing)
+  const tracing = openTracing(
+    config,
+    (address) => gateway.current().isTrustedProxy(address),
+    closing,
+  )
   const redis = await openRedis(config.redis)
   if (redis !== undefined) closing.add(redis.close)
   let digestKey: () => string | undefined = () => undefined
@@ -82,8 +85,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     lifetimeSeconds: mode.tokenLifetimeSeconds,
   })
   const crossSite = createCrossSite(config.cookie.trustedOrigins)
-  const messages = createMessages(config.refusals, config.cors)
-  const identity = { tokens, keys: keys.current, cookie, crossSite, redis, registry, messages }
+  const identity = { tokens, keys: keys.current, cookie, crossSite, redis, registry }
   const { captchaRequired } = mode
   const revokeTokensOf = (userId: string) => feed.revokeUser(userRevocation(userId, mode))
   const revokeToken = (revocation: TokenRevocation) => feed.revoke(revocation)
@@ -100,7 +102,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const record = await openDecisions(options, registry, closing)
   const { revision } = policies
   const usage = openUsage(options, { redis, database, revision, registry }, closing)
-  const gateway = await buildGateway(
+  const gateway = await openGateway(
     config,
     {
       ...identity,
@@ -114,15 +116,16 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       revocations: feed,
       sessions: login.sessions,
       policies: policies.current,
-      responses: login.responsesWith((token) =>
-        feed.revokeUser(userRevocation(token.userId, mode), token),
-      ),
+      responsesWith: (current) =>
+        login.responsesWith(current, (token) =>
+          feed.revokeUser(userRevocation(token.userId, mode), token),
+        ),
     },
     closing,
   )
 
   // The ports.
-  const ports = buildPorts(options, { gateway, registry, tracing, tls, tunnels, messages }, closing)
+  const ports = buildPorts(options, { gateway, registry, tracing, tls, tunnels }, closing)
   const ops = buildOps(options, mode, {
     ...ports,
     registry,
@@ -137,7 +140,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     directory: login.directory,
     identityProviders: login.oidc.states,
     tls,
-    upstreams: gateway.upstreams,
+    upstreams: () => gateway.current().upstreams.all,
   })
   options.beforeListening?.()
   const opsPort = options.asWorker === undefined ? await openOps(config, ops, closing) : 0

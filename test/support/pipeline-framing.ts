@@ -9,8 +9,10 @@ import { createClientConnections } from '../../src/http/connections/client-conne
 import { createClientFaults } from '../../src/http/connections/client-faults.ts'
 import { outcomes } from '../../src/http/ended-request.ts'
 import { refusalEnvelopes } from '../../src/http/envelope.ts'
+import type { Handling } from '../../src/http/handling.ts'
 import { createOverload } from '../../src/http/port/overload.ts'
 import { createPublicServer } from '../../src/http/public-server.ts'
+import { createErrorReplies } from '../../src/http/reply-error.ts'
 import { createUpgradeFinder } from '../../src/http/upgrades.ts'
 import { createLog } from '../../src/log/log.ts'
 import { createMessages } from '../../src/messages/messages.ts'
@@ -40,7 +42,6 @@ const limits = {
   headerCount: 20,
   headersTimeoutMs: 60_000,
   requestTimeoutMs: 60_000,
-  stallTimeoutMs: 60_000,
   keepAliveTimeoutMs: 60_000,
 }
 
@@ -165,18 +166,12 @@ async function startReader(plainRequests: boolean) {
   const faults = createClientFaults(log, createConnectionMetrics(registry))
   const clients = createClientConnections({ most: 10_000 }, faults)
   const overload = createOverload({ loopDelayMs: 60_000, inFlight: 10_000 }, log)
-  const server = createPublicServer({
-    log,
-    faults,
-    clients,
-    limits,
-    upgrades,
-    overload,
-    plainRequests,
-    tracing: undefined,
-    refusals: refusalEnvelopes({ status: 'envelope', notPermittedCode: 403 }),
-    messages: createMessages({ language: 'en', messages: {} }, { origins: [] }),
-    metrics: createRequestMetrics(registry, { outcomes, limitedRoutes: [], upstreams: [] }),
+  const messages = createMessages({ language: 'en', messages: {} }, { origins: [] })
+  const envelopes = refusalEnvelopes({ status: 'envelope', notPermittedCode: 403 })
+  const handling: Handling = {
+    messages,
+    replyError: createErrorReplies(envelopes, messages),
+    stallTimeoutMs: 60_000,
     pass(arrival, reply) {
       const port = reply.socket?.remotePort ?? 0
       const requests = connections.get(port) ?? []
@@ -202,6 +197,18 @@ async function startReader(plainRequests: boolean) {
       if (isEarly) answer()
       return promise
     },
+  }
+  const server = createPublicServer({
+    log,
+    faults,
+    clients,
+    limits,
+    upgrades,
+    overload,
+    plainRequests,
+    tracing: undefined,
+    metrics: createRequestMetrics(registry, { outcomes, limitedRoutes: [], upstreams: [] }),
+    current: () => handling,
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -29,6 +29,7 @@ export interface UpstreamSettings extends TargetSettings {
 export interface Upstream {
   readonly name: string
   readonly balance: UpstreamSettings['balance']
+  readonly settings: UpstreamSettings
   readonly host: string
   readonly keepAlive: boolean
   readonly requestBufferBytes: number
@@ -114,6 +115,7 @@ export function createUpstream(
   return {
     name,
     balance: settings.balance,
+    settings,
     host: settings.host,
     keepAlive: settings.keepAlive,
     requestBufferBytes: settings.requestBufferBytes,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { LookupReports } from './name-lookups.ts'
 import { createUpstream, type Upstream, type UpstreamSettings } from './upstream.ts'
 
@@ -5,20 +6,26 @@ export type { Upstream } from './upstream.ts'
 
 export interface Upstreams {
   get(name: string): Upstream
+  find(name: string): Upstream | undefined
   readonly all: readonly Upstream[]
   close(): Promise<void>
 }
 
-/** Each upstream has its own connections, so that a dead one does not slow down others. */
+/**
+ * Each upstream has its own connections, so that a dead one does not slow down others. An upstream of
+ * `previous` with the same settings is kept, with its connections, circuits and health.
+ */
 export function createUpstreams(
   settings: Readonly<Record<string, UpstreamSettings>>,
   lookupReports?: LookupReports,
+  previous?: Upstreams,
 ): Upstreams {
   const upstreams = new Map(
-    Object.entries(settings).map(([name, one]) => [
-      name,
-      createUpstream(name, one, { lookupReports }),
-    ]),
+    Object.entries(settings).map(([name, one]) => {
+      const before = previous?.find(name)
+      const isKept = before !== undefined && isSame(before.settings, one)
+      return [name, isKept ? before : createUpstream(name, one, { lookupReports })]
+    }),
   )
 
   return {
@@ -27,9 +34,16 @@ export function createUpstreams(
       if (found === undefined) throw new Error(`no upstream is named ${name}`)
       return found
     },
+    find: (name) => upstreams.get(name),
     all: [...upstreams.values()],
     async close() {
       for (const upstream of upstreams.values()) upstream.close()
     },
   }
+}
+
+/** A TLS context has no content to compare: the same files give the same object. */
+function isSame({ tls, ...rest }: UpstreamSettings, { tls: other, ...others }: UpstreamSettings) {
+  if (tls?.secureContext !== other?.secureContext) return false
+  return tls?.serverName === other?.serverName && isDeepStrictEqual(rest, others)
 }

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
 import { createAdmission } from '../../admission/verdict.ts'
-import type { Closing } from '../../closing.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { createHeaderReader } from '../../gateway/arrival/arriving-headers.ts'
 import { createOriginFinder } from '../../gateway/arrival/client-origin.ts'
@@ -8,123 +7,65 @@ import { createTrust } from '../../gateway/arrival/trusted-peers.ts'
 import { combineObservers } from '../../gateway/authorize.ts'
 import { createCheck } from '../../gateway/check.ts'
 import { createCors } from '../../gateway/cors.ts'
-import type { FindCrossSite } from '../../gateway/cross-site.ts'
 import { recordedAdmit } from '../../gateway/decision-record.ts'
-import { createBodyMemory } from '../../gateway/exchange/body-memory.ts'
-import { createEventStreams } from '../../gateway/exchange/event-streams.ts'
-import { createOpenExchanges } from '../../gateway/exchange/open-exchanges.ts'
-import { createStillAllowed } from '../../gateway/exchange/still-allowed.ts'
-import { createTransferRates } from '../../gateway/exchange/transfer-rates.ts'
-import type { Tunnels } from '../../gateway/exchange/tunnels.ts'
+import { createTransferRates, type TransferRates } from '../../gateway/exchange/transfer-rates.ts'
 import { createAssertionHeader, noAssertion } from '../../gateway/headers/assertion-header.ts'
 import { createIdentityHeaders } from '../../gateway/headers/identity-headers.ts'
 import { createRelayHeaders } from '../../gateway/headers/relayed-headers.ts'
 import { createRelayTrailers } from '../../gateway/headers/relayed-trailers.ts'
 import { createUpstreamHeaders } from '../../gateway/headers/upstream-headers.ts'
 import { createOriginalReader } from '../../gateway/original-request.ts'
-import {
-  type AdmitParts,
-  admit,
-  createPipeline,
-  type OwnResponses,
-} from '../../gateway/pipeline.ts'
-import { createRouteLimits } from '../../gateway/route/route-limits.ts'
+import { admit, createPipeline } from '../../gateway/pipeline.ts'
 import { shapeRoutes } from '../../gateway/route/shape-routes.ts'
 import type { UpstreamSettings } from '../../gateway/upstream/upstream.ts'
-import { createUpstreams } from '../../gateway/upstream/upstreams.ts'
-import type { TokenCookie } from '../../http/token-cookie.ts'
-import type { Log, WriteDecision } from '../../log/log.ts'
+import { createUpstreams, type Upstreams } from '../../gateway/upstream/upstreams.ts'
+import { refusalEnvelopes } from '../../http/envelope.ts'
+import { createForwardAuthHandling } from '../../http/forward-auth-handling.ts'
+import type { Handling } from '../../http/handling.ts'
+import { createErrorReplies } from '../../http/reply-error.ts'
 import { addressBlock } from '../../login/address-block.ts'
-import type { MetricRegistry } from '../../metrics/registry.ts'
-import { addUpstreamMetrics } from '../../metrics/upstream-metrics.ts'
-import type { OpenKeys } from '../../stores/keys/key-feed.ts'
-import { readClientContext } from '../../stores/keys/pem-files.ts'
-import { createRedisSharedCounters } from '../../stores/limits/redis-shared-counters.ts'
-import type { RedisClient } from '../../stores/redis/redis.ts'
-import type { RevocationFeed } from '../../stores/revocations/revocation-feed.ts'
-import type { SessionRecorder } from '../../stores/sessions/session-recorder.ts'
+import { createMessages } from '../../messages/messages.ts'
+import { createLoginRedirect } from '../../page/navigation.ts'
 import { createAssertions } from '../../token/assertions.ts'
 import { findLastingKey } from '../../token/derived-keys.ts'
-import { revocationOf, type Tokens, type VerifiedToken } from '../../token/tokens.ts'
-import type { Tracing } from '../../tracing/tracing.ts'
+import { revocationOf, type VerifiedToken } from '../../token/tokens.ts'
 import { version } from '../../version.ts'
 import { noteCallers } from '../records/open-sessions.ts'
+import type { LastingParts } from './lasting-parts.ts'
 
-/** The request pipeline, and the check for forward-auth requests. */
-export async function buildGateway(
+/** Everything that the reloadable settings of one configuration decide. */
+export interface Generation {
+  /** Of the public port. */
+  readonly requests: Handling
+  readonly forwardAuth: Handling
+  readonly isTrustedProxy: (address: string) => boolean
+  readonly upstreams: Upstreams
+  readonly rates: TransferRates
+  readonly close: () => Promise<void>
+}
+
+/** Builds a generation, and keeps of the previous one what the new settings leave as it is. */
+export async function buildGeneration(
   config: Config,
-  {
-    tokens,
-    revocations,
-    sessions,
-    policies,
-    responses,
-    redis,
-    registry,
-    tunnels,
-    now,
-    keys,
-    cookie,
-    crossSite,
-    tracing,
-    record,
-    usage,
-    shadow,
-    log,
-  }: {
-    tokens: Tokens
-    revocations: RevocationFeed
-    sessions: SessionRecorder
-    policies: Parameters<typeof createPipeline>[0]['policies']
-    responses: OwnResponses
-    redis: RedisClient | undefined
-    registry: MetricRegistry
-    tunnels: Tunnels
-    now: () => number
-    keys: OpenKeys['current']
-    cookie: TokenCookie
-    crossSite: FindCrossSite
-    tracing: Tracing | undefined
-    record: WriteDecision | undefined
-    usage: Pick<AdmitParts, 'observe' | 'onIdentified'> | undefined
-    shadow: AdmitParts['observe']
-    log: Log
-  },
-  closing: Closing,
-) {
+  lasting: LastingParts,
+  previous?: Generation,
+): Promise<Generation> {
+  const { tokens, revocations, sessions, policies, tunnels, now, keys, cookie, crossSite } = lasting
+  const { tracing, record, usage, shadow, log, limits, openExchanges, eventStreams } = lasting
   const { header: assertionName, ...signed } = config.identity.assertion
   const injectedNames = [...Object.values(config.headers), assertionName]
-  const upstreams = createUpstreams(await upstreamSettings(config), {
-    failed: (lookup, { message }) =>
-      log.warn({ ...lookup, reason: message }, 'upstream name lookup failed'),
-    recovered: (lookup) => log.info(lookup, 'upstream name lookup recovered'),
-  })
-  closing.add(upstreams.close)
-  addUpstreamMetrics(registry, upstreams.all)
-  const limits = createRouteLimits({
-    addressBlock,
-    now: () => now() * 1000,
-    share: redis && createRedisSharedCounters(redis),
-  })
-  closing.add(async () => limits.close())
-  const stillAllowed = createStillAllowed({ problemOf: tokens.problemOf, policies })
-  const openExchanges = createOpenExchanges(stillAllowed, config.revocation.sweepMs)
-  closing.add(openExchanges.close)
-  const rates = createTransferRates(config.limits)
-  closing.add(async () => rates.close())
-  const eventStreams = createEventStreams()
-  registry.readGauge(
+  const upstreams = createUpstreams(
+    await upstreamSettings(config, lasting),
     {
-      name: 'postern_open_streams',
-      aggregate: 'sum',
-      help: 'Open upgraded connections and event streams.',
-      labels: ['kind'],
+      failed: (lookup, { message }) =>
+        log.warn({ ...lookup, reason: message }, 'upstream name lookup failed'),
+      recovered: (lookup) => log.info(lookup, 'upstream name lookup recovered'),
     },
-    () => [
-      { value: tunnels.count(), labels: { kind: 'upgrade' } },
-      { value: eventStreams.count(), labels: { kind: 'events' } },
-    ],
+    previous?.upstreams,
   )
+  const rates = createTransferRates(config.limits)
+  const messages = createMessages(config.refusals, config.cors)
+  const isTrustedProxy = createTrust(config.application.trustedProxies)
   const cors = createCors(config.cors)
   const relayHeaders = createRelayHeaders(injectedNames, { ownCors: cors.isOn })
   const { requestId: requestIdName, ...identityNames } = config.headers
@@ -173,7 +114,7 @@ export async function buildGateway(
   const pass = createPipeline({
     ...shared,
     cors,
-    responses,
+    responses: lasting.responsesWith({ ...config, messages }),
     openExchanges,
     tunnels,
     eventStreams,
@@ -187,7 +128,7 @@ export async function buildGateway(
     bodies: {
       maxBytes: config.limits.bodyBytes,
       rates,
-      memory: createBodyMemory(maxBodyMemory),
+      memory: lasting.bodyMemory,
     },
     addressBlock,
     unread: {
@@ -197,24 +138,43 @@ export async function buildGateway(
   })
   const check = createCheck({
     ...shared,
-    readOriginal: createOriginalReader(createTrust(config.application.trustedProxies)),
+    readOriginal: createOriginalReader(isTrustedProxy),
     identity,
     assertion,
     requestIdName,
     identityNames: [...Object.values(identityNames), assertionName],
   })
-  return { pass, check, mark: cors.mark, upstreams: () => upstreams.all }
+  const { stallTimeoutMs } = config.limits
+  const { page } = config.login
+  return {
+    requests: {
+      pass,
+      mark: cors.mark,
+      messages,
+      replyError: createErrorReplies(refusalEnvelopes(config.refusals), messages),
+      redirectOf: page.enabled ? createLoginRedirect(page.path) : undefined,
+      stallTimeoutMs,
+    },
+    forwardAuth: createForwardAuthHandling({ check, messages, stallTimeoutMs }),
+    isTrustedProxy,
+    upstreams,
+    rates,
+    async close() {
+      await upstreams.close()
+      rates.close()
+    },
+  }
 }
 
-/** Body starts that wait for a connection; beyond this, requests take a connection at once. */
-const maxBodyMemory = 33_554_432
-
 /** Every upstream with its TLS files loaded. */
-async function upstreamSettings(config: Config): Promise<Record<string, UpstreamSettings>> {
+async function upstreamSettings(
+  config: Config,
+  { readContext }: LastingParts,
+): Promise<Record<string, UpstreamSettings>> {
   const entries = Object.entries(config.upstreams).map(
     async ([name, { tls, ...settings }]): Promise<[string, UpstreamSettings]> => {
       if (tls === undefined) return [name, settings]
-      const secureContext = await readClientContext(tls)
+      const secureContext = await readContext(tls)
       return [name, { ...settings, tls: { secureContext, serverName: tls.serverName } }]
     },
   )

@@ -38,7 +38,7 @@ import { openSessions, recordLogins } from '../records/open-sessions.ts'
 import { buildDirectory } from './build-directory.ts'
 import { buildLoginMethods } from './build-login-methods.ts'
 import { buildOidc } from './build-oidc.ts'
-import { buildPage } from './build-page.ts'
+import { buildPage, type ResponseSettings } from './build-page.ts'
 import { buildSecondFactor } from './build-second-factor.ts'
 import { openLoginModule } from './open-login-module.ts'
 
@@ -56,7 +56,6 @@ export async function buildLogin(
     captchaRequired: boolean
     cookie: TokenCookie
     crossSite: FindCrossSite
-    messages: Messages
     /** Revokes every token of a user issued until now. Does not throw. */
     revokeTokensOf: (userId: string) => Promise<unknown>
     /** Revokes one token on every gateway. Does not throw. */
@@ -164,8 +163,12 @@ export async function buildLogin(
   })
   const login = config.logger.required ? onlyRecorded(issueTo, loginLog) : issueTo
   const pageWith = await buildPage(config)
-  /** Later than the rest: the revocation list needs the database that login opens. */
+  /**
+   * For each configuration anew. Later than the rest: the revocation list needs the database that
+   * login opens.
+   */
   const responsesWith = (
+    current: ResponseSettings & { readonly messages: Messages },
     revokeOthers: (token: VerifiedToken) => Promise<'everywhere' | 'here'>,
   ) => {
     const common = {
@@ -182,7 +185,7 @@ export async function buildLogin(
       record: loginLog.record,
       cookie: facts.cookie,
       crossSite: facts.crossSite,
-      messages: facts.messages,
+      messages: current.messages,
       endSessionUrl: oidc.endSessionUrl,
     }
     return createOwnResponses({
@@ -190,7 +193,7 @@ export async function buildLogin(
       oidc: oidc.responsesWith(common),
       issueCaptcha: captchas.issue,
       readProfile: accounts.profile,
-      page: pageWith?.({
+      page: pageWith?.(current, {
         ...common,
         verifyToken: facts.tokens.verify,
         captchas: facts.captchaRequired ? captchas : undefined,

@@ -12,16 +12,19 @@ type Given = Omit<PageParts, 'settings' | 'logo' | 'form' | 'pages' | 'explain'>
   readonly messages: Messages
 }
 
-/** The login page of a configuration; `undefined` when it is off. */
+/** The settings of own responses that a reload may change. */
+export type ResponseSettings = Pick<Config, 'refusals' | 'endpoints'>
+
+/** The login page of a configuration; `undefined` when it is off. The logo is read once. */
 export async function buildPage(config: Config) {
   const { page } = config.login
   if (!page.enabled) return undefined
   const logo = page.logo === undefined ? undefined : await readLogo(page.logo)
 
-  return (given: Given) =>
+  return ({ refusals, endpoints }: ResponseSettings, given: Given) =>
     createLoginPage({
       ...given,
-      settings: { ...page, language: languageOf(config.refusals.language) },
+      settings: { ...page, language: languageOf(refusals.language) },
       logo,
       form: {
         hasPassword: config.login.local || config.login.ldap !== undefined,
@@ -30,9 +33,9 @@ export async function buildPage(config: Config) {
         hasSecondFactor: config.login.secondFactor.roles.length > 0,
       },
       pages: {
-        password: config.endpoints.password === 'gateway' && config.login.local,
-        logout: config.endpoints.logout === 'gateway',
+        password: endpoints.password === 'gateway' && config.login.local,
+        logout: endpoints.logout === 'gateway',
       },
-      explain: createExplain(createErrorText(refusalEnvelopes(config.refusals), given.messages)),
+      explain: createExplain(createErrorText(refusalEnvelopes(refusals), given.messages)),
     })
 }

@@ -1,38 +1,33 @@
 import type { Closing } from '../../closing.ts'
 import type { Tunnels } from '../../gateway/exchange/tunnels.ts'
 import { outcomes } from '../../http/ended-request.ts'
-import { refusalEnvelopes } from '../../http/envelope.ts'
-import { createForwardAuthServer } from '../../http/forward-auth-server.ts'
 import { createDrain } from '../../http/port/drain.ts'
 import { createListeners } from '../../http/port/listeners.ts'
 import { createOverload } from '../../http/port/overload.ts'
 import { createPublicServer } from '../../http/public-server.ts'
-import type { Messages } from '../../messages/messages.ts'
 import { addCertificateMetrics } from '../../metrics/certificate-metrics.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import { createRequestMetrics } from '../../metrics/request-metrics.ts'
-import { createLoginRedirect } from '../../page/navigation.ts'
 import { openCertificate } from '../../stores/keys/certificate-feed.ts'
 import type { Tracing } from '../../tracing/tracing.ts'
-import type { buildGateway } from '../gateway/build-gateway.ts'
+import type { OpenGateway } from '../gateway/open-gateway.ts'
 import type { ServeOptions } from '../options.ts'
 import { createClientPorts } from './client-ports.ts'
 import { drainOptions, drainTimes, listenerSettings } from './draining.ts'
 import { openForwardAuth } from './open-forward-auth.ts'
 
 interface PortParts {
-  readonly gateway: Awaited<ReturnType<typeof buildGateway>>
+  readonly gateway: OpenGateway
   readonly registry: MetricRegistry
   readonly tracing: Tracing | undefined
   readonly tls: Awaited<ReturnType<typeof openTls>>
   readonly tunnels: Tunnels
-  readonly messages: Messages
 }
 
 /** The public port and the forward-auth port. They take no connections until `open`. */
 export function buildPorts(options: ServeOptions, parts: PortParts, closing: Closing) {
   const { config, log } = options
-  const { gateway, registry, tracing, tls, tunnels, messages } = parts
+  const { gateway, registry, tracing, tls, tunnels } = parts
   const overload = createOverload(config.overload, log)
   closing.add(async () => overload.close())
   const metrics = createRequestMetrics(registry, {
@@ -40,17 +35,16 @@ export function buildPorts(options: ServeOptions, parts: PortParts, closing: Clo
     limitedRoutes: config.routes.filter(({ limit }) => limit !== undefined).map(({ path }) => path),
     upstreams: Object.keys(config.upstreams),
   })
-  const { faults, clients, proxies } = createClientPorts(options, registry)
+  const { faults, clients, proxies } = createClientPorts(options, registry, (address) =>
+    gateway.current().isTrustedProxy(address),
+  )
   const { plainRequests } = config.application
   const { limits } = config
-  const common = { log, metrics, overload, tracing, limits, faults, plainRequests, messages }
+  const common = { log, metrics, overload, tracing, limits, faults, plainRequests }
   const publicServer = createPublicServer({
     ...common,
     clients,
-    pass: gateway.pass,
-    mark: gateway.mark,
-    refusals: refusalEnvelopes(config.refusals),
-    redirectOf: config.login.page.enabled ? createLoginRedirect(config.login.page.path) : undefined,
+    current: () => gateway.current().requests,
     upgrades: config.upgrades.protocols,
     tls,
   })
@@ -65,7 +59,12 @@ export function buildPorts(options: ServeOptions, parts: PortParts, closing: Clo
     shedRatio: overload.share,
     async open() {
       const forwardAuth = await openForwardAuth(options, proxies, () =>
-        createForwardAuthServer({ ...common, clients: proxies, check: gateway.check }),
+        createPublicServer({
+          ...common,
+          clients: proxies,
+          current: () => gateway.current().forwardAuth,
+          upgrades: [],
+        }),
       )
       closing.add(forwardAuth.close)
       const publicPort = await listeners.open(config.application)

@@ -1,4 +1,3 @@
-import { createTrust } from '../../gateway/arrival/trusted-peers.ts'
 import {
   type ClientConnections,
   type ConnectionLimits,
@@ -27,11 +26,11 @@ interface ClientPorts {
 export function createClientPorts(
   { config, log, asWorker }: ServeOptions,
   registry: MetricRegistry,
+  isExempt: (address: string) => boolean,
 ): ClientPorts {
-  const { limits, application, tls } = config
+  const { limits, tls } = config
   const faults = createClientFaults(log, createConnectionMetrics(registry))
   const common: ConnectionLimits = { most: limits.connections, descriptors: firstReserved(config) }
-  const isExempt = createTrust(application.trustedProxies)
   const clients = createClientConnections(
     { ...common, perAddress: limits.connectionsPerAddress, isExempt, tls: tls !== undefined },
     faults,

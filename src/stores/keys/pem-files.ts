@@ -48,20 +48,40 @@ export function checkPair(cert: PemFile, key: PemFile): X509Certificate {
 }
 
 /** The TLS context for a server. Throws `Invalid` when one of the files is unusable. */
-export async function readClientContext(files: {
+export async function readClientContext(files: ClientFiles): Promise<SecureContext> {
+  return clientContextOf(await readClientFiles(files))
+}
+
+/** Names of files, for TLS to another server. */
+export interface ClientFiles {
   readonly caFile?: string | undefined
   readonly certFile?: string | undefined
   readonly keyFile?: string | undefined
-}): Promise<SecureContext> {
+}
+
+interface ReadClientFiles {
+  readonly ca: PemFile | undefined
+  readonly cert: PemFile | undefined
+  readonly key: PemFile | undefined
+}
+
+export async function readClientFiles(files: ClientFiles): Promise<ReadClientFiles> {
   const [ca, cert, key] = await Promise.all(
-    [files.caFile, files.certFile, files.keyFile].map((name) => name && readPemFile(name)),
+    [files.caFile, files.certFile, files.keyFile].map((name) =>
+      name ? readPemFile(name) : undefined,
+    ),
   )
+  return { ca, cert, key }
+}
+
+/** Throws `Invalid` when one of the files is unusable. */
+export function clientContextOf({ ca, cert, key }: ReadClientFiles): SecureContext {
   const problem = ca ? certificateProblem(ca) : undefined
   if (problem !== undefined) throw new Invalid([problem])
   if (cert && key) checkPair(cert, key)
   return contextOf(
     { ...(ca && { ca: ca.text }), ...(cert && key && { cert: cert.text, key: key.text }) },
-    (ca || cert || undefined)?.name ?? 'tls',
+    (ca ?? cert)?.name ?? 'tls',
   )
 }
 

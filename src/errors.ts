@@ -12,6 +12,8 @@ export type RefusalKind =
   | 'ambiguous-path'
   | 'target-too-long'
   | 'bad-request'
+  | 'no-such-host'
+  | 'misdirected'
   | 'no-such-endpoint'
   | 'no-such-route'
   | 'method-not-allowed'

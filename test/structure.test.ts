@@ -127,7 +127,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'policy',
     'token',
   ],
-  'gateway/route': ['gateway/route/route.ts', 'gateway/stages.ts', 'lru.ts'],
+  'gateway/route': ['gateway/route/route.ts', 'gateway/stages.ts', 'admission', 'lru.ts'],
   'gateway/carriers.ts': ['gateway/arrival', 'gateway/stages.ts'],
   'gateway/headers': [
     'gateway/arrival',

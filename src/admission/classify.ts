@@ -25,14 +25,16 @@ interface Classified<Route extends AccessRoute> {
 
 /**
  * Finds the endpoint or route of a request, and what it requires of the caller. The gateway and the
- * commands both use it, so that they cannot disagree. The path must be canonical.
+ * commands both use it, so that they cannot disagree. Path and host must be canonical; without a host,
+ * only routes for any host match.
  */
 export function classify<Route extends AccessRoute>(
   method: string,
   path: string,
   { findRoute, findEndpoint }: Surface<Route>,
+  host?: string,
 ): Classified<Route> {
-  const route = findRoute(path)
+  const route = findRoute(path, method, host)
   const endpoint = findEndpoint(method, path)
   const sentPath = endpoint === undefined ? outgoingPath(path, route) : path
   // Specification, Removed endpoint. A rewritten or oddly encoded path must not become a way to reach

@@ -4,9 +4,17 @@ import { interpretations } from './interpretations.ts'
 /** What a route requires: identity and permission, identity only, or neither. */
 export type Access = 'permitted' | 'authenticated' | 'public'
 
-/** A path prefix, matched on segment boundaries, and what it requires of a request. */
+/** What a route matches, and what it requires of a request. */
 export interface AccessRoute {
+  /** Stands for the route in logs, metrics and messages. Unset: what it matches. */
+  readonly name?: string
   readonly path: string
+  /** `prefix` covers the path and everything below it, on segment boundaries. Unset: `prefix`. */
+  readonly match?: 'prefix' | 'exact'
+  /** Canonical hosts, or `*.` and a canonical host for all names below it. Unset: any host. */
+  readonly hosts?: readonly string[]
+  /** Unset: any method. */
+  readonly methods?: readonly string[]
   /** Absent when another proxy forwards (forward-auth). */
   readonly upstream?: string
   readonly access: Access
@@ -17,7 +25,14 @@ export interface AccessRoute {
   readonly allow?: Allowance
 }
 
-export type ReadPath = (raw: string) => string | undefined
+/** `host` is canonical; `undefined` finds only routes for any host. `path` must be canonical too. */
+export type FindRoute<Route extends AccessRoute> = (
+  path: string,
+  method: string,
+  host?: string,
+) => Route | undefined
+
+export type ReadPath = (raw: string, method: string, host?: string) => string | undefined
 
 /**
  * Canonicalizes the path of a request. `%2F`, `;`, `%25`, `%23` and `%3F` are accepted only if the route
@@ -30,13 +45,14 @@ export function createPathReader(
 ): ReadPath {
   if (routes.every(({ allow }) => allow === undefined)) return (raw) => canonicalPath(raw)
 
-  return (raw) => {
+  return (raw, method, host) => {
     const plain = canonicalPath(raw)
     if (plain !== undefined) return plain
     const path = canonicalPath(raw, everyAllowance)
-    const route = path === undefined ? undefined : findRoute(path)
+    const route = path === undefined ? undefined : findRoute(path, method, host)
     if (path === undefined || route?.allow === undefined) return undefined
-    if (interpretations(path).some((read) => findRoute(read) !== route)) return undefined
+    if (interpretations(path).some((read) => findRoute(read, method, host) !== route))
+      return undefined
     return canonicalPath(raw, route.allow)
   }
 }
@@ -53,24 +69,4 @@ export function outgoingPath(
   const rest = route.path === '/' ? path : path.slice(route.path.length)
   if (route.replacePrefix === '/') return rest === '' ? '/' : rest
   return route.replacePrefix + rest
-}
-
-export type FindRoute<Route extends AccessRoute> = (path: string) => Route | undefined
-
-/** The longest prefix wins. The path must be canonical, because prefixes are compared as text. */
-export function createRoutes<Route extends AccessRoute>(
-  routes: readonly Route[],
-): FindRoute<Route> {
-  const byPrefix = new Map(routes.map((route) => [route.path, route]))
-  const everything = byPrefix.get('/')
-
-  return (path) => {
-    let end = path.length
-    while (end > 0) {
-      const found = byPrefix.get(end === path.length ? path : path.slice(0, end))
-      if (found !== undefined) return found
-      end = path.lastIndexOf('/', end - 1)
-    }
-    return everything
-  }
 }

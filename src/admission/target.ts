@@ -26,12 +26,13 @@ export function readTarget(
   method: string,
   target: string,
   { readPath, maxTargetBytes }: TargetParts,
+  host?: string,
 ): AcceptedTarget | RefusedTarget {
   if (isServerWide(method, target)) return { path: serverWide, query: '' }
   if (target.length > maxTargetBytes) return { refusal: 'target-too-long' }
 
   const mark = target.indexOf('?')
-  const path = readPath(mark === -1 ? target : target.slice(0, mark))
+  const path = readPath(mark === -1 ? target : target.slice(0, mark), method, host)
   if (path === undefined) return { refusal: 'ambiguous-path' }
   const query = mark === -1 ? '' : target.slice(mark + 1)
   if (isPlainQuery(query)) return { path, query }

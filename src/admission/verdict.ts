@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http'
 import { decide } from '../policy/decide.ts'
 import type { CompiledPolicies, Decision, Question } from '../policy/engine/decision.ts'
+import { canonicalHost, createHostReader, type ReadHost } from './canonical-host.ts'
 import { classify, isRefusedMethod, type Need, type Surface } from './classify.ts'
 import {
   createOwnEndpoints,
@@ -9,7 +10,9 @@ import {
   type OwnEndpointOptions,
   type PlacedEndpoint,
 } from './own-endpoints.ts'
-import { type AccessRoute, createPathReader, createRoutes } from './routes.ts'
+import { createRoutes } from './route-table.ts'
+import { type AccessRoute, createPathReader } from './routes.ts'
+import { createServedHosts, type ServesHost } from './served-hosts.ts'
 import { readTarget, type TargetParts } from './target.ts'
 
 /** The settings that decide who may make which request. */
@@ -21,12 +24,23 @@ interface AccessSettings<Route extends AccessRoute> {
   readonly forwardAuth?: boolean
   /** Unset: unlimited. */
   readonly maxTargetBytes?: number
+  /** Hosts to serve besides those of the routes. Unset: only those, or any if a route is for any host. */
+  readonly hosts?: readonly string[] | undefined
+  /** Whether the policy needs the host, even if no route does. */
+  readonly policyUsesHost?: boolean
+}
+
+export interface HostParts {
+  /** Canonicalizes the host of a request; `undefined` if neither routes nor the policy need it. */
+  readonly readHost: ReadHost | undefined
+  readonly servesHost: ServesHost
 }
 
 /** Settings, prepared for the gateway and for `evaluate`. */
 export interface Admission<Route extends AccessRoute = AccessRoute>
   extends Surface<Route>,
-    TargetParts {
+    TargetParts,
+    HostParts {
   readonly areRoutesKnown: boolean
   /** Whether the gateway alone serves, so that a path without a route gets 404. */
   readonly needsRoute: boolean
@@ -50,6 +64,8 @@ export type CallRefusal =
   | 'unknown-method'
   | 'ambiguous-path'
   | 'target-too-long'
+  | 'bad-request'
+  | 'no-such-host'
   | 'no-such-endpoint'
   | 'method-not-allowed'
   | TokenProblem
@@ -63,6 +79,8 @@ export interface Verdict {
   readonly refusal?: CallRefusal
   /** Canonical; absent when the path is ambiguous. */
   readonly path?: string
+  /** Canonical; absent when the question names none. */
+  readonly host?: string
   readonly route?: AccessRoute
   readonly endpoint?: OwnEndpoint
   /** No route serves the path: a caller with permission gets 404. */
@@ -74,9 +92,12 @@ export interface Verdict {
 export function createAdmission<Route extends AccessRoute>(
   settings: AccessSettings<Route>,
 ): Admission<Route> {
-  const { routes = [], endpoints, maxTargetBytes = Number.POSITIVE_INFINITY } = settings
+  const { routes = [], endpoints, hosts, maxTargetBytes = Number.POSITIVE_INFINITY } = settings
   const findRoute = createRoutes(routes)
+  const usesHost = hosts !== undefined || routes.some((route) => route.hosts !== undefined)
   return {
+    readHost: usesHost || settings.policyUsesHost === true ? createHostReader() : undefined,
+    servesHost: createServedHosts(routes, hosts),
     findRoute,
     findEndpoint: createOwnEndpoints(endpoints),
     readPath: createPathReader(routes, findRoute),
@@ -90,17 +111,17 @@ export function createAdmission<Route extends AccessRoute>(
 
 /**
  * Decides as the gateway does for a caller with a valid token: own endpoints, routes and their
- * access, then `admin`, exclusions and rules. `path` may have a query, which no policy sees. Pure.
- * Throws only a Fault, when an engine fails.
+ * access, then `admin`, exclusions and rules. `path` may have a query, which no policy sees. Without
+ * `host`, the request is one for a host that only routes for any host serve. Pure. Throws only a Fault, when an engine fails.
  */
 export function evaluate(
-  { roleKey, method, path: target }: Question,
+  { roleKey, method, path: target, host: rawHost }: Question,
   admission: Admission,
   policies: CompiledPolicies,
 ): Verdict {
-  const located = locate(method, target, admission)
+  const located = locate(method, target, rawHost, admission)
   if ('step' in located) return located
-  const { path, need, endpoint } = located
+  const { path, host, need, endpoint } = located
   const isOpenRoute = endpoint === undefined && need !== 'permission'
   if (isOpenRoute) return { ...located, allowed: true, step: 'route' }
   if (need === 'identity') {
@@ -108,7 +129,7 @@ export function evaluate(
     return { ...located, allowed: true, step: 'endpoint' }
   }
 
-  const decision = decide({ roleKey, method, path }, policies)
+  const decision = decide({ roleKey, method, path, ...(host !== undefined && { host }) }, policies)
   const isAllowed = decision.allowed || need === 'nothing'
   if (isAllowed && endpoint?.name === 'wrong-method') return refused('method-not-allowed', located)
   // Everyone may call an open endpoint, whether or not the exclusion list contains it.
@@ -119,11 +140,11 @@ export function evaluate(
 
 /** The same for a request without a token, or with one that the gateway rejects. No policy decides. */
 export function evaluateUnidentified(
-  { method, path: target }: Omit<Question, 'roleKey'>,
+  { method, path: target, host }: Omit<Question, 'roleKey'>,
   problem: TokenProblem,
   admission: Admission,
 ): Verdict {
-  const located = locate(method, target, admission)
+  const located = locate(method, target, host, admission)
   if ('step' in located) return located
   const { need, endpoint } = located
   // The gateway reads no token where it needs none, so a bad one does no harm there.
@@ -133,22 +154,33 @@ export function evaluateUnidentified(
 }
 
 /** A request that is not refused to everyone. */
-interface Located extends Pick<Verdict, 'route' | 'endpoint' | 'isUnserved'> {
+interface Located extends Pick<Verdict, 'route' | 'endpoint' | 'isUnserved' | 'host'> {
   readonly path: string
   readonly need: Need
 }
 
-function locate(method: string, target: string, admission: Admission): Located | Verdict {
+function locate(
+  method: string,
+  target: string,
+  rawHost: string | undefined,
+  admission: Admission,
+): Located | Verdict {
   if (!parsedMethods.has(method)) return refused('unknown-method')
   if (isRefusedMethod(method)) return refused('method-not-allowed')
-  const read = readTarget(method, target, admission)
+  const host = rawHost === undefined ? undefined : canonicalHost(rawHost)
+  if (rawHost !== undefined) {
+    if (host === undefined) return refused('bad-request')
+    if (!admission.servesHost(host)) return refused('no-such-host', { host })
+  }
+  const read = readTarget(method, target, admission, host)
   if (read.refusal !== undefined) return refused(read.refusal)
   const { path } = read
-  const { isRefused, route, endpoint, need } = classify(method, path, admission)
+  const { isRefused, route, endpoint, need } = classify(method, path, admission, host)
   if (isRefused) return refused('no-such-endpoint', { path })
 
   return {
     path,
+    ...(host !== undefined && { host }),
     need,
     isUnserved: admission.needsRoute && endpoint === undefined && route === undefined,
     ...(route !== undefined && endpoint === undefined && { route }),

@@ -60,7 +60,9 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
         const endpoints = { ...config.endpoints, captchaAlias: captcha.alias, oidc, page }
         const { targetBytes: maxTargetBytes } = limits
         const { enabled: forwardAuth } = config.forwardAuth
-        const admission = createAdmission({ routes, endpoints, forwardAuth, maxTargetBytes })
+        const { hosts } = config.application
+        const limited = { forwardAuth, maxTargetBytes, hosts }
+        const admission = createAdmission({ routes, endpoints, ...limited })
         return { admission, note: undefined }
       }
       if (!isDefault) throw new Invalid(problems)

@@ -39,7 +39,8 @@ export function authorize(
     return { received, token, carrier, grounds: 'authenticated-route' } as Authorized
   }
 
-  const question = { roleKey: token.caller.roleKey, method: call.method, path: call.path }
+  const { method, path, host } = call
+  const question = { roleKey: token.caller.roleKey, method, path, host }
   const compiled = policies()
   const askedAt = performance.now()
   const decision = decide(question, compiled)

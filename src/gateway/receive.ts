@@ -1,44 +1,49 @@
+import type { ReadHost } from '../admission/canonical-host.ts'
 import { classify, isRefusedMethod, type Surface } from '../admission/classify.ts'
+import { routeLabel } from '../admission/route-label.ts'
 import { pathOf, readTarget, type TargetParts } from '../admission/target.ts'
+import type { HostParts } from '../admission/verdict.ts'
 import { Refusal } from '../errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
-import type { ReadHeaders } from './arrival/arriving-headers.ts'
-import type { FindOrigin } from './arrival/client-origin.ts'
+import type { ArrivingHeaders, ReadHeaders } from './arrival/arriving-headers.ts'
+import type { ClientOrigin, FindOrigin } from './arrival/client-origin.ts'
 import { createRequestId } from './arrival/request-id.ts'
 import type { Route } from './route/route.ts'
 import type { Received } from './stages.ts'
 
-export interface ReceiveParts extends Surface<Route>, TargetParts {
+export interface ReceiveParts extends Surface<Route>, TargetParts, HostParts {
   readonly readHeaders: ReadHeaders
   readonly findOrigin: FindOrigin
 }
 
 /**
- * Settles what the request is before the check of who sent it: one canonical path, one framing, no
- * header that only Postern may set. Refuses everything ambiguous.
+ * Settles what the request is before the check of who sent it: one canonical host, one canonical path,
+ * one framing, no header that only Postern may set. Refuses everything ambiguous.
  */
 export function receive(arrival: Arrival, parts: ReceiveParts): Received {
+  const { method, notes } = arrival
   const ownId = createRequestId()
-  arrival.notes.requestId = ownId
-  arrival.notes.address = arrival.remoteAddress
+  notes.requestId = ownId
+  notes.address = arrival.remoteAddress
 
   refuseForeignProtocol(arrival)
-  const { path, query } = acceptedTarget(arrival, parts)
-  arrival.notes.path = path
-  const { isRefused, route, endpoint, sentPath, need } = classify(arrival.method, path, parts)
-  if (isRefused) throw new Refusal('no-such-endpoint')
-  if (sentPath !== path) arrival.notes.sentPath = sentPath
-  arrival.notes.route = endpoint?.name ?? route?.path ?? 'none'
-  const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
+  const headers = acceptedHeaders(arrival, parts)
   const origin = parts.findOrigin(arrival, headers)
-  arrival.notes.address = origin.address
+  notes.address = origin.address
+  const host = parts.readHost && acceptedHost(arrival, origin, parts.readHost, parts)
+  const { path, query } = acceptedTarget(arrival, parts, host)
+  notes.path = path
+  const { isRefused, route, endpoint, sentPath, need } = classify(method, path, parts, host)
+  if (isRefused) throw new Refusal('no-such-endpoint')
+  if (sentPath !== path) notes.sentPath = sentPath
+  notes.route = endpoint?.name ?? (route === undefined ? 'none' : routeLabel(route))
   // The ID of a trusted proxy is kept, so that the logs of both can be joined.
   const requestId = origin.requestId ?? ownId
-  arrival.notes.requestId = requestId
+  notes.requestId = requestId
 
   return {
     arrival,
-    call: { method: arrival.method, path },
+    call: { method, path, host },
     sentPath,
     query,
     headers,
@@ -57,16 +62,41 @@ function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
   if (isRefusedMethod(method)) throw new Refusal('method-not-allowed')
 }
 
-function acceptedTarget(arrival: Arrival, parts: ReceiveParts) {
-  const read = readTarget(arrival.method, arrival.target, parts)
-  if (read.refusal === undefined) return read
-  if (read.refusal === 'ambiguous-path') noteAmbiguous(arrival, parts)
-  throw new Refusal(read.refusal, read.reason === undefined ? {} : { reason: read.reason })
+/** The log must show the path of a request whose headers are refused. */
+function acceptedHeaders(arrival: Arrival, { readHeaders }: ReceiveParts): ArrivingHeaders {
+  arrival.notes.rawPath = pathOf(arrival.target)
+  const headers = readHeaders(arrival.rawHeaders, arrival.httpVersion)
+  arrival.notes.rawPath = undefined
+  return headers
 }
 
-/** The log must show the client that tries such paths, also behind a trusted proxy. */
-function noteAmbiguous(arrival: Arrival, parts: ReceiveParts): void {
-  arrival.notes.rawPath = pathOf(arrival.target)
-  const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
-  arrival.notes.address = parts.findOrigin(arrival, headers).address
+/** A host that is not served has no paths, not even our own. */
+function acceptedHost(
+  arrival: Arrival,
+  origin: ClientOrigin,
+  readHost: ReadHost,
+  { servesHost }: HostParts,
+): string | undefined {
+  const host = origin.host === undefined ? undefined : readHost(origin.host)
+  if (host === undefined && origin.host !== undefined) {
+    throw new Refusal('bad-request', { reason: 'the host has no canonical form' })
+  }
+  if (host !== undefined) arrival.notes.host = host
+  // A proxy chooses the name that it connects to, and reports the host of the client.
+  const serverName = origin.isProxied ? undefined : arrival.serverName
+  if (serverName !== undefined && readHost(serverName) !== host) {
+    // RFC 9110 15.5.20: the connection was made, and its certificate checked, for another host.
+    throw new Refusal('misdirected', {
+      reason: 'the host differs from the name in the TLS handshake',
+    })
+  }
+  if (!servesHost(host)) throw new Refusal('no-such-host')
+  return host
+}
+
+function acceptedTarget(arrival: Arrival, parts: ReceiveParts, host: string | undefined) {
+  const read = readTarget(arrival.method, arrival.target, parts, host)
+  if (read.refusal === undefined) return read
+  if (read.refusal === 'ambiguous-path') arrival.notes.rawPath = pathOf(arrival.target)
+  throw new Refusal(read.refusal, read.reason === undefined ? {} : { reason: read.reason })
 }

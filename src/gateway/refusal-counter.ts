@@ -1,3 +1,4 @@
+import { routeLabel } from '../admission/route-label.ts'
 import { pathShape } from '../policy/usage/path-shape.ts'
 import type { RefusedCall } from '../policy/usage/usage.ts'
 import type { Identified } from './stages.ts'
@@ -47,7 +48,7 @@ export function createRefusalCounter(showPaths: boolean) {
       const coarse = {
         roleKey: token?.caller.roleKey ?? '',
         method: received.call.method,
-        ...(received.route !== undefined && { route: received.route.path }),
+        ...(received.route !== undefined && { route: routeLabel(received.route) }),
       }
       if (path !== undefined && addPath({ ...coarse, path })) return true
       return addCall(coarse, refusalLimits.entries)

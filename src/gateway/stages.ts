@@ -8,10 +8,12 @@ import type { ClientOrigin } from './arrival/client-origin.ts'
 import type { Carrier } from './arrival/notes.ts'
 import type { Route, RouteShape } from './route/route.ts'
 
-/** What the policy decides about: the method and the canonical path. */
+/** What the policy decides about: the method, the canonical path, and the host where it matters. */
 interface Call {
   readonly method: string
   readonly path: string
+  /** Canonical; absent if neither routes nor the policy need it. */
+  readonly host?: string | undefined
 }
 
 declare const stage: unique symbol

@@ -56,6 +56,8 @@ function refusalForms(notPermittedCode: number): Readonly<Record<RefusalKind, Fo
     'ambiguous-path': { status: 400 },
     'target-too-long': { status: 414 },
     'bad-request': { status: 400 },
+    'no-such-host': { status: 404 },
+    misdirected: { status: 421 },
     'no-such-endpoint': { status: 404 },
     'no-such-route': { status: 404 },
     'method-not-allowed': { status: 405 },

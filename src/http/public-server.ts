@@ -215,10 +215,17 @@ function toArrival(request: IncomingRequest, notes: Notes, upgrade?: Upgrade): A
     rawHeaders: request.rawHeaders,
     remoteAddress: peerAddress(socket) ?? '',
     encrypted: 'encrypted' in socket,
+    serverName: serverNameOf(socket),
     body: request instanceof IncomingMessage ? request : request.body,
     upgrade,
     notes,
   }
+}
+
+/** Node sets `false` for a client that sent no name. */
+function serverNameOf(socket: object): string | undefined {
+  const name = 'servername' in socket ? socket.servername : undefined
+  return typeof name === 'string' ? name : undefined
 }
 
 /**

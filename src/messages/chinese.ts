@@ -50,6 +50,8 @@ export const chinese: Texts = {
   'ambiguous-path': '请求路径存在歧义',
   'target-too-long': '请求地址过长',
   'bad-request': '请求格式错误',
+  'no-such-host': '请求的地址不存在',
+  misdirected: '请求的主机与连接不符',
   'no-such-endpoint': '请求的地址不存在',
   'no-such-route': '请求的地址不存在',
   'method-not-allowed': '不支持该请求方法',

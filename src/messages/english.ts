@@ -51,6 +51,8 @@ export const english: Texts = {
   'ambiguous-path': 'the path can be read in more than one way',
   'target-too-long': 'the address is too long',
   'bad-request': 'malformed request',
+  'no-such-host': 'not found',
+  misdirected: 'misdirected request',
   'no-such-endpoint': 'not found',
   'no-such-route': 'not found',
   'method-not-allowed': 'method not allowed',

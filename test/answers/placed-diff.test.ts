@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createRoutes } from '../../src/admission/route-table.ts'
 import type { AccessRoute } from '../../src/admission/routes.ts'
-import { createRoutes } from '../../src/admission/routes.ts'
 import { createAdmission } from '../../src/admission/verdict.ts'
 import { placeDiff } from '../../src/answers/placed-diff.ts'
 import { createServingRoutes } from '../../src/answers/serving-routes.ts'
@@ -126,7 +126,7 @@ test('the routes of a pattern are those that serve one of its paths', () => {
         const matched = policies({ lines: [`p, r, ${each}, GET`] })
         for (const asked of paths) {
           if (!decide({ roleKey: 'r', method: 'GET', path: asked }, matched).allowed) continue
-          const serving = findRoute(asked)
+          const serving = findRoute(asked, 'GET')
           if (serving === undefined) unserved++
           else served++
           if (serving === undefined) expect({ asked, ...found }).toMatchObject({ isUnserved: true })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createRoutes } from '../../src/admission/routes.ts'
+import { createRoutes } from '../../src/admission/route-table.ts'
 import { createServingRoutes } from '../../src/answers/serving-routes.ts'
 import { checkPolicySet } from '../../src/policy/checks/check.ts'
 import { decide } from '../../src/policy/decide.ts'
@@ -63,7 +63,7 @@ test('a warning about routes says what the gateway does with every path of the r
           const policies = compile(policySet({ model: widestModel, lines: [line] }))
           const accesses = paths
             .filter((path) => decide({ roleKey: 'clerk', method: 'GET', path }, policies).allowed)
-            .flatMap((path) => findRoute(path)?.access ?? [])
+            .flatMap((path) => findRoute(path, 'GET')?.access ?? [])
           if (accesses.length === 0) expected.unserved.push(at + 1)
           else if (!accesses.includes('permitted')) expected.open.push(at + 1)
           else seen.fine++

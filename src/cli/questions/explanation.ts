@@ -1,3 +1,4 @@
+import { routeLabel } from '../../admission/route-label.ts'
 import { pathOf } from '../../admission/target.ts'
 import type { Admission, Verdict } from '../../admission/verdict.ts'
 import type { NearMiss } from '../../policy/engine/decision.ts'
@@ -31,7 +32,7 @@ export function asJson(explanation: Explanation) {
     path: pathIn(explanation),
     ...(refusal !== undefined && { refusal, refused: whyRefused(explanation) }),
     ...caller.facts,
-    route: route?.path ?? null,
+    route: route === undefined ? null : routeLabel(route),
     access: route?.access ?? null,
     upstream: endpoint?.upstream ?? route?.upstream ?? null,
     endpoint: endpoint?.name ?? null,
@@ -75,12 +76,13 @@ function pathIn({ verdict, target }: Explanation): string {
   return verdict.path ?? pathOf(target)
 }
 
-function whyRefused({ verdict, caller, target, admission }: Explanation): string {
+function whyRefused({ verdict, caller, method, target, admission }: Explanation): string {
   const { refusal = 'token-missing', endpoint } = verdict
   if (isTokenProblem(refusal) && caller.roleKey === undefined && caller.why !== undefined) {
     return `the gateway answers code 401: ${caller.why}`
   }
-  const ambiguity = refusal === 'ambiguous-path' ? ambiguityOf(target, admission) : undefined
+  const ambiguity =
+    refusal === 'ambiguous-path' ? ambiguityOf(method, target, admission) : undefined
   return ambiguity ?? refusalOf(refusal, endpoint)
 }
 

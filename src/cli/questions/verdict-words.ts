@@ -1,4 +1,5 @@
 import type { OwnEndpoint } from '../../admission/own-endpoints.ts'
+import { routeLabel } from '../../admission/route-label.ts'
 import { pathOf } from '../../admission/target.ts'
 import type { Admission, CallRefusal, TokenProblem, Verdict } from '../../admission/verdict.ts'
 
@@ -14,6 +15,8 @@ const refusals: Readonly<Record<Exclude<CallRefusal, TokenProblem>, string>> = {
   'unknown-method': '400: its parser does not know this method',
   'ambiguous-path': '400: two parsers could read this path differently',
   'target-too-long': '414: path and query together exceed limits.targetBytes',
+  'bad-request': '400: the host has no canonical form',
+  'no-such-host': '404 to every caller: no route and not application.hosts names this host',
   'no-such-endpoint': '404 to every caller: this endpoint is blocked',
   'method-not-allowed': '405: this method is not allowed here',
 }
@@ -32,13 +35,17 @@ export function isTokenProblem(refusal: CallRefusal): refusal is TokenProblem {
 }
 
 /** The part of a target that makes it ambiguous, where that is not the path itself. */
-export function ambiguityOf(target: string, { readPath }: Admission): string | undefined {
+export function ambiguityOf(
+  method: string,
+  target: string,
+  { readPath }: Admission,
+): string | undefined {
   const path = pathOf(target)
   if (/^[a-z][a-z\d+.-]*:\/\//i.test(target)) {
     return 'the gateway answers 400: give the path alone, without scheme and host'
   }
   if (!path.startsWith('/')) return 'the gateway answers 400: a path starts with "/"'
-  if (readPath(path) !== undefined || /[^\x21-\x7e]/.test(path)) {
+  if (readPath(path, method) !== undefined || /[^\x21-\x7e]/.test(path)) {
     return 'the gateway answers 400: percent-encode "#", spaces and non-ASCII characters'
   }
   return undefined
@@ -57,7 +64,7 @@ export function routeOf({ allowed, route, endpoint, isUnserved }: Verdict): stri
   }
   const elsewhere = 'none: for forward-auth only, the public port answers 404'
   if (route === undefined) return elsewhere
-  return `${route.path} (access ${route.access}, upstream ${route.upstream ?? elsewhere})`
+  return `${routeLabel(route)} (access ${route.access}, upstream ${route.upstream ?? elsewhere})`
 }
 
 const steps = {

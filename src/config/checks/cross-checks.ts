@@ -4,6 +4,7 @@ import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 import { checkCors, originProblem } from './cors.ts'
+import { checkHosts } from './hosts.ts'
 import { checkIssuers } from './issuers.ts'
 import { checkLdap } from './ldap.ts'
 import { checkListeners } from './listeners.ts'
@@ -12,6 +13,7 @@ import { checkOidc } from './login-oidc.ts'
 import { checkLoginPage } from './login-page.ts'
 import { checkForwardAuth, checkProxies } from './proxies.ts'
 import { checkRefusals } from './refusals.ts'
+import { checkRouteOverlaps } from './route-overlaps.ts'
 import { checkEndpoints, checkRoutes } from './routes.ts'
 import { MASK, secretWeakness } from './secret-strength.ts'
 import { missingSharedStores } from './shared-stores.ts'
@@ -47,6 +49,8 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkUpstreams(draft, report)
   checkListeners(draft, report)
   checkRoutes(draft, report)
+  checkRouteOverlaps(draft, report)
+  checkHosts(draft, report)
   checkEndpoints(draft, report)
   checkRefusals(draft, report)
   checkLoginPage(draft, report)

@@ -16,8 +16,6 @@ export function checkRoutes(draft: Draft, report: Report): void {
     ...(draft.captcha?.alias ? [captchaAlias] : []),
     ...(hasPage && pagePath !== undefined ? [pagePath] : []),
   ]
-  const firstAt = new Map<string, string>()
-
   draft.routes?.forEach((route, index) => {
     const at = `routes[${index}]`
     const say = (key: string, problem: string) => {
@@ -51,13 +49,10 @@ export function checkRoutes(draft: Draft, report: Report): void {
     if (replacement) say('replacePrefix', `: ${replacement}`)
     if (route.path === undefined) return
 
-    const first = firstAt.get(route.path)
-    const problem =
-      pathProblem(route.path) ??
-      reservedProblem(route.path, own) ??
-      (first && `${subject(route.path)} is already the path of ${first}; keep one`)
+    // Only an exact route can tell /orders/ from /orders.
+    const compared = route.match === 'exact' ? route.path.replace(/(?<=[^/])\/$/, '') : route.path
+    const problem = pathProblem(compared) ?? reservedProblem(compared, own)
     if (problem !== undefined) say('path', `: ${problem}`)
-    firstAt.set(route.path, first ?? at)
   })
 }
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { HOST } from './patterns.ts'
+import { HOST, HOST_PATTERN } from './patterns.ts'
 import { DAY_MS, file, flag, integer, section, TIB, text } from './setting-builders.ts'
 
 export const applicationSettings = section('Mode, public listener and worker processes.', {
@@ -24,6 +24,23 @@ export const applicationSettings = section('Mode, public listener and worker pro
   plainRequests: flag(
     true,
     'Read simple requests with the plain request reader, which uses less CPU. false: the parser of Node reads every request.',
+  ),
+  hosts: Type.Optional(
+    Type.Array(
+      Type.String({
+        maxLength: 253,
+        pattern: HOST_PATTERN,
+        description:
+          'Host name such as login.example.com, or *.example.com for every name below example.com.',
+      }),
+      {
+        minItems: 1,
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'Hosts that are served besides those of the routes; requests for other hosts get 404. Unset: the hosts of the routes, or every host if a route has none.',
+      },
+    ),
   ),
   trustedProxies: Type.Array(
     Type.String({

@@ -13,6 +13,11 @@ export const ORIGIN = '^https?://(\\[[0-9a-f:.]+\\]|[0-9a-z._-]+)(:[0-9]{1,5})?$
 export const ORIGIN_OR_ANY = `${ORIGIN}|^[*]$`
 /** The value of a Host header. */
 export const HOST_HEADER = '^(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z._-]+)(:[0-9]{1,5})?$'
+/** A host of requests, or `*.` and a host: `config/checks/hosts.ts` says whether it is canonical. */
+export const HOST_PATTERN = '^([*][.])?[^\\s*/@?#]+$'
+export const HTTP_METHOD = '^[A-Z][A-Z-]{0,31}$'
+/** The name of a route. No slash: it must not look like the path of another route. */
+export const ROUTE_NAME = '^[0-9A-Za-z][0-9A-Za-z._-]{0,62}$'
 /** The name in a certificate. */
 export const SERVER_NAME = '^[0-9A-Za-z_-]+([.][0-9A-Za-z_-]+)*$'
 export const UPSTREAM_NAME = '^[a-z][a-z0-9-]{0,62}$'
@@ -53,6 +58,9 @@ const forms: Readonly<Record<string, string>> = {
   [ORIGIN]: 'an origin such as https://app.example.com, in lower case and without a path',
   [ORIGIN_OR_ANY]: 'an origin such as https://app.example.com, in lower case and without a path',
   [HOST_HEADER]: 'target, client, or a host name with an optional port',
+  [HOST_PATTERN]: 'a host such as api.example.com, or *.example.com for all names below',
+  [HTTP_METHOD]: 'a method in upper case, such as GET',
+  [ROUTE_NAME]: 'letters, digits, dots, hyphens and underscores, starting with a letter or digit',
   [SERVER_NAME]: 'a host name such as orders.internal',
   [UPSTREAM_NAME]: 'lower-case letters, digits and hyphens, starting with a letter',
   [ISSUER_NAME]: 'lower-case letters, digits, dots and hyphens, starting with a letter or digit',

@@ -10,6 +10,8 @@ export interface Arrival {
   readonly rawHeaders: readonly string[]
   readonly remoteAddress: string
   readonly encrypted: boolean
+  /** The name that the client sent in the TLS handshake (SNI). */
+  readonly serverName?: string | undefined
   /** Absent only if the request certainly has no body. */
   readonly body: Body | undefined
   /** Set if the client asks to switch protocols. */

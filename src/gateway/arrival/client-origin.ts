@@ -14,6 +14,8 @@ export interface ClientOrigin {
   readonly host: string | undefined
   /** The request ID of a trusted proxy, if it is safe to log. */
   readonly requestId: string | undefined
+  /** Whether the peer is a trusted proxy. */
+  readonly isProxied: boolean
 }
 
 export type FindOrigin = (arrival: Arrival, headers: ArrivingHeaders) => ClientOrigin
@@ -30,7 +32,7 @@ export function createOriginFinder(trustedProxies: readonly string[]): FindOrigi
     const { host, requestId } = headers
     const plain = { address: remoteAddress, chain: remoteAddress, scheme, host } as const
     if (trustedProxies.length === 0 || !isTrusted(remoteAddress)) {
-      return { ...plain, requestId: undefined }
+      return { ...plain, requestId: undefined, isProxied: false }
     }
     const chain = trustedChain(headers.forwardedFor, remoteAddress, isTrusted)
     return {
@@ -40,6 +42,7 @@ export function createOriginFinder(trustedProxies: readonly string[]): FindOrigi
       host: forwardedHost(headers.forwardedHost) ?? host,
       requestId:
         requestId !== undefined && /^[\w.:-]{1,128}$/.test(requestId) ? requestId : undefined,
+      isProxied: true,
     }
   }
 }

@@ -10,14 +10,16 @@ export interface Notes {
   /** The forward-auth contract and the original method; absent on the public port. */
   contract?: string
   method?: string
+  /** The canonical host, where routes or the policy need it. */
+  host?: string
   path?: string
-  /** The path as the client sent it, if it has no canonical form. */
-  rawPath?: string
+  /** The path as the client sent it, if it has no canonical form, or was not read yet. */
+  rawPath?: string | undefined
   /** The path that goes to the upstream, if it differs. */
   sentPath?: string
   /** The address of the client, as far as trusted peers report it. */
   address?: string
-  /** The path of the route in the configuration, or the name of one of our own endpoints. */
+  /** The label of the route, or the name of one of our own endpoints. */
   route?: string
   caller?: Caller
   kind?: TokenKind

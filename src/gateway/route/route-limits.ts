@@ -1,3 +1,4 @@
+import { routeLabel } from '../../admission/route-label.ts'
 import { Refusal } from '../../errors.ts'
 import type { Identified, Received } from '../stages.ts'
 import { createRequestWindows, type RequestWindowParts } from './request-windows.ts'
@@ -21,12 +22,14 @@ export interface RouteLimits {
 export function createRouteLimits({ addressBlock, ...parts }: RouteLimitParts): RouteLimits {
   const windows = createRequestWindows(parts)
 
-  function count({ path, limit }: Route, who: string): void {
+  function count(route: Route, who: string): void {
+    const { limit } = route
     if (limit === undefined) return
-    const retryAfterSeconds = windows.take(`${limit.by} ${who} ${path}`, limit)
+    const label = routeLabel(route)
+    const retryAfterSeconds = windows.take(`${limit.by} ${who} ${label}`, limit)
     if (retryAfterSeconds === 0) return
     throw new Refusal('too-many-requests', {
-      reason: `rate limit of ${path} per ${limit.by}`,
+      reason: `rate limit of ${label} per ${limit.by}`,
       retryAfterSeconds,
       limit: limit.requests,
     })

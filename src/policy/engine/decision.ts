@@ -6,6 +6,8 @@ export interface Question {
   readonly roleKey: string
   readonly method: string
   readonly path: string
+  /** Canonical. Absent: no route and no policy needs it, or the question names none. */
+  readonly host?: string | undefined
 }
 
 /** The answer, the step of the specification that decided, and the revision. */

@@ -89,6 +89,7 @@ export async function buildGeneration(
         page: config.login.page,
       },
       maxTargetBytes: config.limits.targetBytes,
+      hosts: config.application.hosts,
     }),
     limits,
     verifyToken: tokens.verify,

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { HEADER_NAME, NOT_BLANK, UPSTREAM_NAME } from '../patterns.ts'
 import { flag, integer } from '../setting-builders.ts'
+import { routeMatch } from './route-match.ts'
 import { shapingSettings } from './route-shaping.ts'
 
 export const route = Type.Object(
@@ -9,8 +10,9 @@ export const route = Type.Object(
       minLength: 1,
       maxLength: 1024,
       description:
-        'Path prefix, such as /api/v1/orders: the route covers this path and everything below it.',
+        'Path prefix, such as /api/v1/orders: the route covers this path and everything below it, unless match is exact.',
     }),
+    ...routeMatch,
     upstream: Type.Optional(
       Type.String({
         pattern: UPSTREAM_NAME,

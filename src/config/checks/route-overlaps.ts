@@ -1,0 +1,58 @@
+import { METHODS } from 'node:http'
+import { isRefusedMethod } from '../../admission/classify.ts'
+import { didYouMean } from '../../suggest.ts'
+import { subject } from '../reading/quote.ts'
+import type { Report } from '../reading/report.ts'
+import type { Draft } from '../schema/schema.ts'
+
+type DraftRoute = NonNullable<NonNullable<Draft['routes']>[number]>
+
+/** No two routes match the same request with the same rank, and names are unique. */
+export function checkRouteOverlaps({ routes }: Draft, report: Report): void {
+  const places = new Map<string, string>()
+  const names = new Map<string, string>()
+
+  routes?.forEach((route, index) => {
+    const at = `routes[${index}]`
+    if (route === undefined) return
+    checkMethods(route, at, report)
+    const namesake = route.name === undefined ? undefined : names.get(route.name)
+    if (namesake !== undefined) {
+      const message = `${subject(route.name)} is already the name of ${namesake}; choose another`
+      report.problem(`${at}.name`, `${at}.name: ${message}`)
+    }
+    if (route.name !== undefined) names.set(route.name, namesake ?? at)
+    if (report.hasProblem(`${at}.path`)) return
+
+    const taken = matches(route).find(({ key }) => places.has(key))
+    for (const { key } of matches(route)) if (!places.has(key)) places.set(key, at)
+    if (taken === undefined) return
+    const first = places.get(taken.key)
+    const message = `${subject(route.path)}${taken.words} is already the path of ${first}; keep one`
+    report.problem(`${at}.path`, `${at}.path: ${message}`)
+  })
+}
+
+/** Everything that has one place in the order of precedence, and how to say it. */
+function matches({ path, match, hosts, methods }: DraftRoute) {
+  if (path === undefined) return []
+  return (hosts ?? [undefined]).flatMap((host) =>
+    (methods ?? [undefined]).map((method) => ({
+      key: JSON.stringify([match ?? 'prefix', path, host, method]),
+      words: `${host === undefined ? '' : ` on ${host}`}${method === undefined ? '' : ` with ${method}`}`,
+    })),
+  )
+}
+
+function checkMethods({ methods }: DraftRoute, at: string, report: Report): void {
+  methods?.forEach((method, index) => {
+    const place = `${at}.methods[${index}]`
+    if (method === undefined || report.hasProblem(place)) return
+    if (isRefusedMethod(method)) {
+      report.problem(place, `${place}: Postern refuses ${method} on every path; remove it`)
+    } else if (!METHODS.includes(method)) {
+      const hint = didYouMean(method, METHODS)
+      report.problem(place, `${place}: ${subject(method)} is not a method of HTTP${hint}`)
+    }
+  })
+}

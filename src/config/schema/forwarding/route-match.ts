@@ -1,0 +1,48 @@
+import { Type } from 'typebox'
+import { HOST_PATTERN, HTTP_METHOD, ROUTE_NAME } from '../patterns.ts'
+
+/** What a route matches besides its path. */
+export const routeMatch = {
+  name: Type.Optional(
+    Type.String({
+      pattern: ROUTE_NAME,
+      description:
+        'Name of the route in logs, metrics and messages; unique. Unset: what the route matches, such as its path.',
+    }),
+  ),
+  match: Type.Optional(
+    Type.Enum(['prefix', 'exact'], {
+      description:
+        'How path is compared. prefix: it and everything below it; exact: only this path. An exact path takes precedence. Unset: prefix.',
+    }),
+  ),
+  hosts: Type.Optional(
+    Type.Array(
+      Type.String({
+        maxLength: 253,
+        pattern: HOST_PATTERN,
+        description:
+          'Host name such as api.example.com, or *.example.com for every name below example.com.',
+      }),
+      {
+        minItems: 1,
+        maxItems: 100,
+        uniqueItems: true,
+        description:
+          'Hosts of the route. An exact host takes precedence over a wildcard, a longer wildcard over a shorter one. Unset: any host.',
+      },
+    ),
+  ),
+  methods: Type.Optional(
+    Type.Array(
+      Type.String({ pattern: HTTP_METHOD, description: 'Method in upper case, such as GET.' }),
+      {
+        minItems: 1,
+        maxItems: 40,
+        uniqueItems: true,
+        description:
+          'Methods of the route; others go to the next route that matches. GET does not include HEAD. Unset: any method.',
+      },
+    ),
+  ),
+}

@@ -30,13 +30,13 @@ export function authorize(
   policies: () => CompiledPolicies,
   observe?: Observe,
 ): Authorized {
-  const { received, token, carrier } = identified
+  const { received, token, carrier, passed } = identified
   const { need, call, arrival } = received
 
   if (token === undefined)
-    return { received, token, carrier, grounds: 'public-route' } as Authorized
+    return { received, token, carrier, passed, grounds: 'public-route' } as Authorized
   if (need === 'identity') {
-    return { received, token, carrier, grounds: 'authenticated-route' } as Authorized
+    return { received, token, carrier, passed, grounds: 'authenticated-route' } as Authorized
   }
 
   const { method, path, host } = call
@@ -48,5 +48,5 @@ export function authorize(
   arrival.notes.decision = decision
   observe?.(identified, decision)
   if (!decision.allowed) throw new Refusal('not-permitted', { reason: decision.step })
-  return { received, token, carrier, grounds: decision } as Authorized
+  return { received, token, carrier, passed, grounds: decision } as Authorized
 }

@@ -7,18 +7,49 @@ interface CarriedToken {
   readonly carrier: Carrier
 }
 
-/** The first carrier that has a token, in the specification's order: header, query, cookie. */
-export function findToken({ headers, query }: Received): CarriedToken | undefined {
-  const fromHeader = bearerToken(headers.authorization)
+/**
+ * The first carrier that has a token, in the specification's order: header, query, cookie. A route may
+ * name the only ones that count.
+ */
+export function findToken(received: Received): CarriedToken | undefined {
+  const { headers, query } = received
+  const carriers = carriersOf(received)
+
+  const fromHeader = isRead('header', carriers) ? bearerToken(headers.authorization) : undefined
   if (fromHeader !== undefined) return { token: fromHeader, carrier: 'header' }
 
-  const fromQuery = only(queryTokens(query), 'more than one token parameter')
+  const fromQuery = isRead('query', carriers)
+    ? only(queryTokens(query), 'more than one token parameter')
+    : undefined
   if (fromQuery !== undefined) return { token: fromQuery, carrier: 'query' }
 
-  const fromCookie = only(cookieTokens(headers.cookies), 'more than one jwt cookie')
+  const fromCookie = isRead('cookie', carriers)
+    ? only(cookieTokens(headers.cookies), 'more than one jwt cookie')
+    : undefined
   if (fromCookie !== undefined) return { token: fromCookie, carrier: 'cookie' }
 
   return undefined
+}
+
+function isRead(carrier: Carrier, carriers: readonly Carrier[] | undefined): boolean {
+  return carriers === undefined || carriers.includes(carrier)
+}
+
+/** The carriers that a route reads; `undefined`: all of them. Our own endpoints always read all. */
+export function carriersOf({ route, endpoint }: Received): readonly Carrier[] | undefined {
+  return endpoint === undefined ? route?.carriers : undefined
+}
+
+/** What the request has in a carrier, decoded, whether or not it is a token. */
+export function carriedTexts(carrier: Carrier, { headers, query }: Received): readonly string[] {
+  switch (carrier) {
+    case 'header':
+      return headers.authorization === undefined ? [] : [headers.authorization]
+    case 'query':
+      return queryTokens(query)
+    case 'cookie':
+      return cookieTokens(headers.cookies)
+  }
 }
 
 /** The query for the upstream: without the token, the rest byte for byte. */

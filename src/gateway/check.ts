@@ -3,7 +3,7 @@ import { Refusal } from '../errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
 import type { IdentityHeaders } from './headers/identity-headers.ts'
-import { passesCredentials } from './headers/upstream-headers.ts'
+import { passesCarrier } from './headers/upstream-headers.ts'
 import type { Contract, ReadOriginal } from './original-request.ts'
 import type { Admit, AdmitParts } from './pipeline.ts'
 import { type ReceiveParts, receive } from './receive.ts'
@@ -54,6 +54,6 @@ async function answer(
   // Envoy sets the headers of our response and otherwise keeps those of the client.
   const given = headers.filter((_, at) => at % 2 === 0)
   const removed = identityNames.filter((name) => !given.includes(name))
-  if (!passesCredentials(received)) removed.push('Authorization')
+  if (!passesCarrier(authorized, 'header')) removed.push('Authorization')
   return [...headers, 'X-Envoy-Auth-Headers-To-Remove', removed.join(', ')]
 }

@@ -7,7 +7,7 @@ import { exchange } from './exchange/exchange.ts'
 import { type BodyLimits, type RequestBody, requestBody } from './exchange/request-body.ts'
 import type { Exchange } from './exchange/running-exchange.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
-import { passesCredentials, type UpstreamHeaders } from './headers/upstream-headers.ts'
+import { passesCarrier, type UpstreamHeaders } from './headers/upstream-headers.ts'
 import type { Reply } from './reply.ts'
 import { type Authorized, type Received, shapeOf } from './stages.ts'
 import type { Upstream, Upstreams } from './upstream/upstreams.ts'
@@ -95,7 +95,9 @@ function outgoingRequest(
 ): OutgoingRequest {
   const { received } = authorized
   const { call, sentPath, headers, origin, arrival } = received
-  const query = passesCredentials(received) ? received.query : queryWithoutToken(received.query)
+  const query = passesCarrier(authorized, 'query')
+    ? received.query
+    : queryWithoutToken(received.query)
   const length = headers.contentLength === undefined ? 0 : Number(headers.contentLength)
   const hasBody = headers.chunked || length > 0
 

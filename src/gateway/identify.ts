@@ -1,12 +1,14 @@
 import { Refusal } from '../errors.ts'
-import type { VerifyToken } from '../token/tokens.ts'
-import { findToken } from './carriers.ts'
+import type { IsOwnToken, VerifyToken } from '../token/tokens.ts'
+import { carriersOf, findToken } from './carriers.ts'
 import type { FindCrossSite } from './cross-site.ts'
 import { after, type Eventually } from './eventually.ts'
+import { findPassedCarriers } from './passed-carriers.ts'
 import type { Identified, Received } from './stages.ts'
 
 export interface IdentifyParts {
   readonly verifyToken: VerifyToken
+  readonly isOwnToken: IsOwnToken
   readonly crossSite: FindCrossSite
 }
 
@@ -14,12 +16,22 @@ export interface IdentifyParts {
  * Identifies the caller, or refuses. Only a public route goes on without a caller, and it never reads
  * a token, even if the request carries one.
  */
-export function identify(
+export function identify(received: Received, parts: IdentifyParts): Eventually<Identified> {
+  if (carriersOf(received) === undefined) return identifyCaller(received, parts)
+  return after(identifyCaller(received, parts), (identified) =>
+    after(
+      findPassedCarriers(received, parts.isOwnToken),
+      (passed) => ({ ...identified, passed }) as Identified,
+    ),
+  )
+}
+
+function identifyCaller(
   received: Received,
   { verifyToken, crossSite }: IdentifyParts,
 ): Eventually<Identified> {
   if (received.need === 'nothing') {
-    return { received, token: undefined, carrier: undefined } as Identified
+    return { received, token: undefined, carrier: undefined, passed: undefined } as Identified
   }
 
   const carried = findToken(received)
@@ -37,7 +49,7 @@ export function identify(
     const { notes } = received.arrival
     notes.caller = token.caller
     notes.kind = token.kind
-    return { received, token, carrier } as Identified
+    return { received, token, carrier, passed: undefined } as Identified
   })
 }
 

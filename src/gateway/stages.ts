@@ -39,6 +39,8 @@ interface Identification {
   /** Absent only on a route whose access is `public`. */
   readonly token: VerifiedToken | undefined
   readonly carrier: Carrier | undefined
+  /** The carriers that are the service's own; only on a route that names ours. */
+  readonly passed: ReadonlySet<Carrier> | undefined
 }
 
 /** Why a request is allowed: the policy's decision, or a route that needs none. */

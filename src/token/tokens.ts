@@ -50,6 +50,9 @@ export interface ForeignTokens {
  */
 export type VerifyToken = (token: string) => VerifiedToken | Promise<VerifiedToken>
 
+/** Whether one of our keys signed this text, also if it has expired or is revoked. */
+export type IsOwnToken = (text: string) => Promise<boolean>
+
 interface TokenParts extends LifetimeLimits {
   /** The active keys. */
   readonly keys: () => KeySet
@@ -114,6 +117,14 @@ export function createTokens(parts: TokenParts) {
     return verified
   }
 
+  async function isOwn(text: string): Promise<boolean> {
+    const known = remembered.find(text)
+    if (known !== undefined) return known.kind !== 'issuer'
+    const compact = parseCompactForm(text, parts.maxTokenBytes)
+    const key = compact && chooseKey(compact.header, keys())
+    return key !== undefined && isSignedBy(text, key)
+  }
+
   function checkNow(token: VerifiedToken): VerifiedToken {
     const problem = problemOf(token)
     if (problem !== undefined) throw problem
@@ -165,6 +176,7 @@ export function createTokens(parts: TokenParts) {
   return {
     issue,
     verify,
+    isOwn,
     /** Why a verified token is no longer valid, or `undefined`. */
     problemOf,
   }

@@ -38,6 +38,9 @@ export function checkRoutes(draft: Draft, report: Report): void {
         ': "caller" cannot be used on a public route, which has no caller; use address',
       )
     }
+    if (route.access !== 'public' && route.carriers?.length === 0) {
+      say('carriers', ' is empty: name at least one of header, query and cookie')
+    }
     for (const name of route.passHeaders ?? []) {
       if (name === undefined || isControlHeader(name.toLowerCase())) continue
       say(

@@ -1,3 +1,4 @@
+import type { Carrier } from '../arrival/notes.ts'
 import { cookieWithoutToken } from '../carriers.ts'
 import type { Authorized, Received } from '../stages.ts'
 import type { IdentityHeaders } from './identity-headers.ts'
@@ -13,11 +14,12 @@ export function createUpstreamHeaders(
   identity: IdentityHeaders,
   requestIdName: string,
 ): UpstreamHeaders {
-  return ({ received, token }) => {
+  return (authorized) => {
+    const { received, token } = authorized
     const { headers, origin, requestId, route, call, sentPath } = received
     const out = [...headers.passable]
     if (headers.control !== undefined) pushControl(out, headers.control, received)
-    pushCredentials(out, received, passesCredentials(received))
+    pushCredentials(out, authorized)
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
     if (headers.takesTrailers) out.push('TE', 'trailers')
 
@@ -33,7 +35,9 @@ export function createUpstreamHeaders(
   }
 }
 
-export function passesCredentials(received: Received): boolean {
+/** Whether the upstream gets this carrier as the client sent it. */
+export function passesCarrier({ received, passed }: Authorized, carrier: Carrier): boolean {
+  if (passed?.has(carrier)) return true
   return received.route?.forwardCredentials === true && appliesToUpstream(received)
 }
 
@@ -52,12 +56,15 @@ function pushControl(out: string[], control: readonly string[], received: Receiv
   }
 }
 
-function pushCredentials(out: string[], { headers }: Received, forwardCredentials: boolean): void {
-  if (forwardCredentials && headers.authorization !== undefined) {
-    out.push('Authorization', headers.authorization)
+function pushCredentials(out: string[], authorized: Authorized): void {
+  const { authorization, cookies } = authorized.received.headers
+  if (authorization !== undefined && passesCarrier(authorized, 'header')) {
+    out.push('Authorization', authorization)
   }
-  for (const cookie of headers.cookies) {
-    const kept = forwardCredentials ? cookie : cookieWithoutToken(cookie)
+  if (cookies.length === 0) return
+  const isUntouched = passesCarrier(authorized, 'cookie')
+  for (const cookie of cookies) {
+    const kept = isUntouched ? cookie : cookieWithoutToken(cookie)
     if (kept !== undefined) out.push('Cookie', kept)
   }
 }

@@ -18,6 +18,8 @@ export interface RouteTimeouts {
 /** A path prefix of complete segments, and its upstream. */
 export interface Route extends AccessRoute {
   readonly forwardCredentials: boolean
+  /** The only ones that are read as ours; the upstream gets the others. Unset: all are ours. */
+  readonly carriers?: readonly ('header' | 'query' | 'cookie')[]
   /** Control headers of the client that this route passes. */
   readonly passHeaders?: readonly string[]
   /** What to do with a body on a method that defines none. */

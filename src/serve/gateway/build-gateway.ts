@@ -93,6 +93,7 @@ export async function buildGeneration(
     }),
     limits,
     verifyToken: tokens.verify,
+    isOwnToken: tokens.isOwn,
     crossSite,
     policies,
     observe: combineObservers(usage?.observe, shadow),

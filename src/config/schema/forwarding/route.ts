@@ -70,6 +70,14 @@ export const route = Type.Object(
           'Client headers of the families X-Accel-*, X-Sendfile*, X-Envoy-* and X-Middleware-* to forward on this route. Unset: none of them.',
       }),
     ),
+    carriers: Type.Optional(
+      Type.Array(Type.Enum(['header', 'query', 'cookie']), {
+        maxItems: 3,
+        uniqueItems: true,
+        description:
+          "Where this route looks for the caller's token: header (Authorization), query (token), cookie (jwt). What the other carriers have is the service's own and is forwarded unless Postern signed it. Unset: all three, and none is forwarded.",
+      }),
+    ),
     forwardCredentials: flag(false, "Forward the caller's token to the upstream."),
     limit: Type.Optional(
       Type.Object(

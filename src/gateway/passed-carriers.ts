@@ -1,0 +1,36 @@
+import type { IsOwnToken } from '../token/tokens.ts'
+import type { Carrier } from './arrival/notes.ts'
+import { carriedTexts, carriersOf } from './carriers.ts'
+import type { Received } from './stages.ts'
+
+const everyCarrier: readonly Carrier[] = ['header', 'query', 'cookie']
+
+/**
+ * The carriers that belong to the service, on a route that names its own. One in which the client sends a
+ * token of ours is not among them: a browser adds our cookie to every request, and the service must not
+ * get a token with which it could act as the caller.
+ */
+export async function findPassedCarriers(
+  received: Received,
+  isOwnToken: IsOwnToken,
+): Promise<ReadonlySet<Carrier>> {
+  const read = carriersOf(received) ?? everyCarrier
+  const passed = new Set<Carrier>()
+  for (const carrier of everyCarrier) {
+    if (read.includes(carrier)) continue
+    if (!(await hasOwnToken(carriedTexts(carrier, received), isOwnToken))) passed.add(carrier)
+  }
+  return passed
+}
+
+/** The shape of a JWT, wherever it is: after `Bearer`, after `Token`, or alone. */
+const jwtShape = /[\w-]+\.[\w-]+\.[\w-]+/g
+/** More in one value are not credentials of a service. */
+const maxTokens = 8
+
+async function hasOwnToken(texts: readonly string[], isOwnToken: IsOwnToken): Promise<boolean> {
+  const found = texts.flatMap((text) => text.match(jwtShape) ?? [])
+  if (found.length > maxTokens) return true
+  for (const token of found) if (await isOwnToken(token)) return true
+  return false
+}

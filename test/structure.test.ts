@@ -192,6 +192,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/policies/document',
     'signing',
   ],
+  // Knows another product's table, and keeps a policy up to date with it.
+  'stores/policies/follow': [
+    'stores/database',
+    'stores/feed',
+    'stores/files',
+    'stores/policies',
+    'policy/import',
+  ],
   'stores/policies': [
     'stores',
     'stores/redis',

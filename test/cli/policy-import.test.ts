@@ -158,6 +158,71 @@ describe('postern policy import database', () => {
     expect({ code, err }).toEqual({ code: 3, err: expect.stringContaining('is not empty') })
     expect(await readdir(join(cwd, 'imported'))).toEqual(['notes'])
   })
+
+  test('--update replaces the rules and keeps model, exclusions, other tables and tests', async () => {
+    const cwd = await given(
+      `create table casbin_rule (${columns})`,
+      insert('casbin_rule', 'p, clerk, /api/v1/dept, GET', 'p, clerk, /api/v1/post, GET'),
+    )
+    await run(cwd)
+    const own = {
+      'exclusions.yaml': '- { method: GET, path: /api/v1/mine, reason: "Ours." }\n',
+      'local.csv': 'p, clerk, /local, GET\n',
+      'tests/clerk_test.yaml': '- { role: clerk, method: GET, path: /local, expect: allow }\n',
+    }
+    await mkdir(join(cwd, 'imported/tests'))
+    for (const [name, text] of Object.entries(own))
+      await writeFile(join(cwd, 'imported', name), text)
+    const model = await readFile(join(cwd, 'imported/model.conf'), 'utf8')
+    await given(
+      `delete from casbin_rule where v1 = '/api/v1/post'`,
+      insert('casbin_rule', 'p, editor, /api/v1/dept, GET'),
+    )
+
+    const { code, out, err } = await run(cwd, '--update')
+
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toContain(
+      'imported 2 of 2 rows: 1 line added, 1 removed; kept the rules in imported/local.csv\n',
+    )
+    expect(await readFile(join(cwd, 'imported/policy.csv'), 'utf8')).toBe(
+      'p, clerk, /api/v1/dept, GET\np, editor, /api/v1/dept, GET\n',
+    )
+    for (const [name, text] of Object.entries({ ...own, 'model.conf': model })) {
+      expect(await readFile(join(cwd, 'imported', name), 'utf8')).toBe(text)
+    }
+    expect((await readdir(join(cwd, 'imported'))).sort()).toEqual([
+      'exclusions.yaml',
+      'local.csv',
+      'model.conf',
+      'policy.csv',
+      'tests',
+    ])
+  })
+
+  test('--update writes nothing into a directory that is missing, or not valid with the rules', async () => {
+    const cwd = await given(
+      `create table casbin_rule (${columns})`,
+      insert('casbin_rule', 'p, clerk, /api/v1/dept, GET'),
+    )
+
+    const missing = await run(cwd, '--update')
+    await run(cwd)
+    await writeFile(join(cwd, 'imported/exclusions.yaml'), '- nonsense\n')
+    await given(insert('casbin_rule', 'p, clerk, /api/v1/post, GET'))
+    const broken = await run(cwd, '--update')
+    const both = await run(cwd, '--update', '--all-exclusions')
+
+    expect(missing).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('imported: cannot be read'),
+    })
+    expect(broken).toMatchObject({ code: 3, err: expect.stringContaining('exclusions.yaml') })
+    expect(both.code).toBe(2)
+    expect(await readFile(join(cwd, 'imported/policy.csv'), 'utf8')).toBe(
+      'p, clerk, /api/v1/dept, GET\n',
+    )
+  })
 })
 
 describe('postern policy import from PostgreSQL', () => {

@@ -3,6 +3,7 @@ import { readConfig } from '../../config/load.ts'
 import { Invalid } from '../../errors.ts'
 import { goAdminExclusions, specifiedExclusions } from '../../policy/import/import-exclusions.ts'
 import { type Imported, importRows, type LeftOut } from '../../policy/import/import-rows.ts'
+import { mergeImported } from '../../policy/import/merged-table.ts'
 import { parsePolicySet } from '../../policy/set/policy-set.ts'
 import { openDatabase } from '../../stores/database/database.ts'
 import {
@@ -11,6 +12,8 @@ import {
   readCasbinTable,
   withForeignDatabase,
 } from '../../stores/policies/casbin-rows.ts'
+import { writeImportedTable } from '../../stores/policies/follow/imported-table.ts'
+import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
 import { type Run, UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -26,13 +29,16 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
     options,
     arguments: [from, directory],
   } = call
-  const { table, key, config, 'all-exclusions': allExclusions } = options
+  const { table, key, config, update, 'all-exclusions': allExclusions } = options
   const isDatabase = from === 'database'
   const isRedis = !isDatabase
   if (isDatabase && key !== undefined) throw new UsageError('--key requires the source redis')
   if (isRedis && table !== undefined) throw new UsageError('--table requires the source database')
   if (isRedis && allExclusions) {
     throw new UsageError('--all-exclusions requires the source database')
+  }
+  if (update && allExclusions) {
+    throw new UsageError('--all-exclusions and --update cannot be combined: exclusions are kept')
   }
 
   const rows = isDatabase
@@ -41,22 +47,25 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
   if (rows.length === 0) return decline('the source has no rows: nothing was written')
   const imported = importRows(rows, { anyModel: isRedis })
   const list = isDatabase ? goAdminExclusions(allExclusions) : specifiedExclusions()
+  const listWarnings = update ? [] : list.warnings
   const { leftOut } = imported
-  const warnings = [...imported.narrowed.map(narrowedMessage), ...list.warnings]
+  const warnings = [...imported.narrowed.map(narrowedMessage), ...listWarnings]
   const shown = warnings.map((text) => `warning: ${printable(text)}\n`)
   io.err(formatSkipped(leftOut) + shown.join(''))
   if (leftOut.some(({ denies }) => denies)) {
     // Importing only the allow rows would grant access that a deny row takes away.
     throw new Invalid([{ file: directory, message: 'not written: a deny row cannot be imported' }])
   }
-  const revision = await writeImported(directory, imported, list.text, io)
+  const { revision, ...changes } = update
+    ? await updateImported(directory, imported, io)
+    : await writeImported(directory, imported, list.text, io)
 
-  const facts = { revision, directory, rows: rows.length, taken: imported.taken }
+  const facts = { revision, directory, rows: rows.length, taken: imported.taken, ...changes }
   if (options.output === 'json') io.out(json({ ...facts, leftOut, warnings }))
-  else
-    io.out(
-      `${directory}: ${revision}, imported ${imported.taken} of ${count(rows.length, 'row')}\n`,
-    )
+  else {
+    const taken = `imported ${imported.taken} of ${count(rows.length, 'row')}`
+    io.out(`${directory}: ${revision}, ${taken}${changesInWords(changes)}\n`)
+  }
   return leftOut.length === 0 && imported.narrowed.length === 0 ? exitCodes.done : exitCodes.no
 }
 
@@ -92,12 +101,35 @@ async function writeImported(
   { model, table }: Imported,
   exclusions: string,
   io: Io,
-): Promise<string> {
+): Promise<Written> {
   const files = [model, table, { name: 'exclusions.yaml', text: exclusions }]
   // A cycle of g rows, for example, shows only in the complete set.
   const { revision } = parsePolicySet(files)
   await createPolicyDirectory(directory, io.cwd, files)
-  return revision
+  return { revision }
+}
+
+/** The revision of the directory; of one that existed, also what changed in it. */
+interface Written {
+  readonly revision: string
+  readonly added?: number
+  readonly removed?: number
+  readonly keptTables?: readonly string[]
+}
+
+/** Replaces the rules of a directory that is valid with them, and writes nothing otherwise. */
+async function updateImported(directory: string, imported: Imported, io: Io): Promise<Written> {
+  const path = resolve(io.cwd, directory)
+  const { files, ...changes } = mergeImported(await readPolicyFiles(path, directory), imported)
+  const { revision } = parsePolicySet(files)
+  await writeImportedTable(path, imported.table.text, directory)
+  return { revision, ...changes }
+}
+
+function changesInWords({ added, removed, keptTables = [] }: Omit<Written, 'revision'>): string {
+  if (added === undefined || removed === undefined) return ''
+  const kept = keptTables.length === 0 ? '' : `; kept the rules in ${keptTables.join(', ')}`
+  return printable(`: ${count(added, 'line')} added, ${removed} removed${kept}`)
 }
 
 function formatSkipped(leftOut: readonly LeftOut[]): string {

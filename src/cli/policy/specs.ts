@@ -150,14 +150,17 @@ cannot import, with the reason. Writes the whole directory or nothing.
 
 The directory gets an initial list of exclusions. From go-admin's own list, business endpoints become
 comments; --all-exclusions makes them entries, with a warning for each. Run "postern policy check"
-on the result before you publish it.`,
+on the result before you publish it.
+
+With --update, DIR is an existing policy directory: policy.csv is replaced, and model.conf,
+exclusions.yaml, other tables and tests stay as they are.`,
   arguments: [
     {
       name: 'SOURCE',
       choices: ['database', 'redis'],
       description: 'database (go-admin) or redis (casbin-redis-adapter)',
     },
-    { name: 'DIR', description: 'directory to create; must not exist or be empty' },
+    { name: 'DIR', description: 'directory to create; with --update, the one to change' },
   ],
   options: {
     table: {
@@ -165,6 +168,7 @@ on the result before you publish it.`,
       description: 'database: table to read (default: the one that has rows)',
     },
     'all-exclusions': { description: "database: import all of go-admin's exclusions" },
+    update: { description: 'replace the rules of an existing directory, and keep everything else' },
     key: { value: 'NAME', description: 'redis: key to read (default: policies)' },
     ...outputOption,
     ...configOption,
@@ -178,6 +182,7 @@ on the result before you publish it.`,
   examples: [
     'POSTERN_DATABASE__URL=postgres://… postern policy import database imported',
     'postern policy import database imported --table sys_casbin_rule',
+    'postern policy import database policies --update',
     'POSTERN_REDIS__URL=redis://… postern policy import redis imported --key policies',
   ],
 } as const satisfies CommandSpec

@@ -23,6 +23,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   log: [],
   metrics: [],
   'metrics/providers': ['metrics'],
+  'metrics/policy': ['metrics'],
   wire: [],
   tracing: [],
 
@@ -317,6 +318,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/database',
     'stores/keys',
     'stores/policies',
+    'stores/policies/follow',
     'stores/redis',
     'suggest.ts',
   ],
@@ -340,7 +342,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'cli/report',
     'answers',
     'admission',
-    'config',
     'policy/',
     'signing',
     'stores/',
@@ -401,6 +402,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'signing',
     'stores/',
   ],
+  // Publishes what another product's table says, without a person.
+  'cli/follow': ['cli', 'cli/policy', 'cli/publish', 'answers', 'policy/import', 'stores/'],
   // What several people publish together.
   'cli/approval': [
     'cli',
@@ -476,7 +479,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
   // The composition roots.
   'serve/options.ts': ['config/schema', 'log', 'login', 'stores/accounts', 'workers'],
-  'serve/records': ['gateway', 'login', 'serve/options.ts', 'closing.ts', 'metrics', 'stores/'],
+  'serve/records': [
+    'admission',
+    'answers',
+    'gateway',
+    'login',
+    'serve/options.ts',
+    'closing.ts',
+    'metrics',
+    'metrics/policy',
+    'stores/',
+  ],
   'serve/login': [
     'config/schema',
     'serve/options.ts',

@@ -31,6 +31,7 @@ import { buildPorts, openTls } from './ports/build-ports.ts'
 import { warnOfDescriptors } from './ports/descriptors.ts'
 import { openOps } from './ports/open-ops.ts'
 import { openAudit } from './records/open-audit.ts'
+import { openFollower } from './records/open-follower.ts'
 
 /** Builds every part, in order, and listens. A part that fails closes all that were built before it. */
 export async function serve(options: ServeOptions): Promise<RunningPostern> {
@@ -64,6 +65,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   let digestKey: () => string | undefined = () => undefined
   const shadow = openShadow(config, () => digestKey())
   const trust = config.policy.trust && readTrust(config.policy.trust, '.')
+  const following = await openFollower(options, registry, closing)
   const policies = await openPolicySource({
     ...config,
     trust,
@@ -130,6 +132,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     ...ports,
     registry,
     policies,
+    following,
     shadow,
     keys,
     issuers,

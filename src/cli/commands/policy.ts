@@ -2,6 +2,7 @@ import { approveSpec, proposalsSpec, proposeSpec } from '../approval/specs.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
 import { promoteSpec, shadowSpec } from '../evidence/shadow/specs.ts'
 import { denialsSpec, unusedSpec } from '../evidence/usage/specs.ts'
+import { followSpec } from '../follow/specs.ts'
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
@@ -35,4 +36,5 @@ export const policyCommands: readonly Command[] = [
   command(historySpec, async () => (await import('../publish/history.ts')).policyHistory),
   command(rollbackSpec, async () => (await import('../publish/rollback.ts')).policyRollback),
   command(importSpec, async () => (await import('../policy/import.ts')).policyImport),
+  command(followSpec, async () => (await import('../follow/follow.ts')).policyFollow),
 ]

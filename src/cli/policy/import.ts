@@ -1,23 +1,17 @@
 import { resolve } from 'node:path'
-import { readConfig } from '../../config/load.ts'
 import { Invalid } from '../../errors.ts'
 import { goAdminExclusions, specifiedExclusions } from '../../policy/import/import-exclusions.ts'
 import { type Imported, importRows, type LeftOut } from '../../policy/import/import-rows.ts'
 import { mergeImported } from '../../policy/import/merged-table.ts'
 import { parsePolicySet } from '../../policy/set/policy-set.ts'
-import { openDatabase } from '../../stores/database/database.ts'
-import {
-  type CasbinRow,
-  readAdapterRows,
-  readCasbinTable,
-  withForeignDatabase,
-} from '../../stores/policies/casbin-rows.ts'
+import { type CasbinRow, readAdapterRows } from '../../stores/policies/casbin-rows.ts'
 import { writeImportedTable } from '../../stores/policies/follow/imported-table.ts'
 import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
 import { type Run, UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
+import { withGoAdminTable } from '../go-admin-table.ts'
 import type { Io } from '../io.ts'
 import { policySettings } from '../settings.ts'
 import { createPolicyDirectory } from './directory.ts'
@@ -42,7 +36,7 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
   }
 
   const rows = isDatabase
-    ? await databaseRows(table, config, io)
+    ? await withGoAdminTable({ table, config }, io, (watched) => watched.rows())
     : await readAdapterRows(policySettings(config, io).redis(), key ?? 'policies')
   if (rows.length === 0) return decline('the source has no rows: nothing was written')
   const imported = importRows(rows, { anyModel: isRedis })
@@ -72,29 +66,6 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
 function narrowedMessage({ place, values }: CasbinRow): string {
   return `${place}: denies less than before: Casbin reads ${JSON.stringify(values[1])} as a regular expression, Postern as literal text`
 }
-
-async function databaseRows(
-  table: string | undefined,
-  named: string | undefined,
-  io: Io,
-): Promise<readonly CasbinRow[]> {
-  const { config, problems } = readConfig({ file: named, env: io.env, cwd: io.cwd })
-  const { POSTERN_DATABASE__URL: url = config?.database.url } = io.env
-  if (url !== undefined) {
-    return withForeignDatabase({ ...foreignLimits, url }, (db) => readCasbinTable(db, table))
-  }
-  if (config === undefined) throw new Invalid(problems)
-  const directory = resolve(io.cwd, config.application.dataDirectory)
-  const database = await openDatabase({ ...config.database, directory })
-  try {
-    return await readCasbinTable(database.db, table)
-  } finally {
-    await database.close()
-  }
-}
-
-/** Reading a million rows takes longer than the timeouts of a login allow. */
-const foreignLimits = { poolSize: 1, connectTimeoutMs: 5000, statementTimeoutMs: 60_000 }
 
 async function writeImported(
   directory: string,

@@ -1,16 +1,10 @@
-import { type Admission, evaluate, evaluateUnidentified } from '../../admission/verdict.ts'
+import type { Admission } from '../../admission/verdict.ts'
+import { createAsk } from '../../answers/policy-tests.ts'
 import { Invalid } from '../../errors.ts'
-import { compile } from '../../policy/engine/compile.ts'
 import { coverageOf } from '../../policy/expectations/coverage.ts'
-import {
-  type Answer,
-  describeFailure,
-  runExpectations,
-  type TestQuestion,
-} from '../../policy/expectations/test-suite.ts'
+import { describeFailure, runExpectations } from '../../policy/expectations/test-suite.ts'
 import type { Exclusion, Rule } from '../../policy/rule/rule.ts'
 import { formatUntil } from '../../policy/rule/until.ts'
-import type { PolicySet } from '../../policy/set/policy-set.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { count, json, printable } from '../format.ts'
@@ -73,36 +67,14 @@ export function runTests(
   if (set === undefined) return undefined
   const progress = createProgress(io)
   const words = percentOf('testing')
-  const outcomes = runExpectations(expectations, createAsk(admission, set, io), (done, total) =>
-    progress.show(() => words(done, total)),
+  const outcomes = runExpectations(
+    expectations,
+    createAsk(admission, set, io.now?.() ?? Date.now()),
+    (done, total) => progress.show(() => words(done, total)),
   )
   progress.end()
   const failures = outcomes.filter(({ passed }) => !passed)
   return { outcomes, failures, coverage: coverageOf(set, outcomes) }
-}
-
-/**
- * Answers as the gateway does for a caller with a valid token, or without one, at the time of the
- * question. All questions without a time have the same one, so that a run does not change midway.
- */
-function createAsk(admission: Admission, set: PolicySet, io: Io) {
-  const now = io.now?.() ?? Date.now()
-  let clock = now
-  const policies = compile(set, () => clock)
-  return ({ roleKey, time = now, ...call }: TestQuestion): Answer => {
-    clock = time
-    const { allowed, step, decision, isUnserved } =
-      roleKey === undefined
-        ? evaluateUnidentified(call, 'token-missing', admission)
-        : evaluate({ roleKey, ...call }, admission, policies)
-    const { rule, exclusion } = decision ?? {}
-    return {
-      ...{ allowed, step, revision: policies.revision },
-      ...(rule !== undefined && { rule }),
-      ...(exclusion !== undefined && { exclusion }),
-      ...(isUnserved && { isUnserved }),
-    }
-  }
 }
 
 /** What the results do not show: unknown routes, and tested paths that no route matches. */

@@ -127,8 +127,20 @@ function checkLoginLog({ logger }: Draft, report: Report): void {
   report.problem('logger.required', 'logger.required is true, so logger.enableddb must be true')
 }
 
-function checkPolicySource({ policy, redis }: Draft, report: Report): void {
+function checkPolicySource({ policy, redis, database }: Draft, report: Report): void {
   const url = redis?.url
+  if (policy?.follow?.database === true) {
+    if (database?.url === undefined && !report.hasProblem('database.url')) {
+      const message =
+        "policy.follow reads go-admin's Casbin table, so database.url is required: the URL of go-admin's database"
+      report.problem('policy.follow', message)
+    }
+    if (policy.source === 'redis') {
+      const message =
+        'policy.follow is only used with policy.source "files": run "postern policy follow database" to publish to Redis'
+      report.problem('policy.follow', message)
+    }
+  }
   if (policy?.source === 'redis' && url === undefined && !report.hasProblem('redis.url')) {
     report.problem('policy.source', 'policy.source is "redis", so redis.url is required')
   }

@@ -103,6 +103,27 @@ export const policySettings = section('Policy: what each role may do.', {
       },
     ),
   ),
+  follow: Type.Optional(
+    Type.Object(
+      {
+        database: flag(
+          true,
+          "Follow the Casbin table in go-admin's database (database.url), and write changes to policy.csv in policy.directory.",
+        ),
+        intervalMs: integer(3000, 500, 600_000, 'Interval of the comparison, in milliseconds.'),
+        table: Type.Optional(
+          Type.Enum(['casbin_rule', 'sys_casbin_rule'], {
+            description: 'Table to follow. Unset: the one that has rows.',
+          }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'Keep policy.csv in policy.directory equal to the Casbin table of go-admin. Exclusions, model, other tables and tests stay yours. For one machine; with policy.source redis, run "postern policy follow database". Unset: not followed.',
+      },
+    ),
+  ),
   replicaMemory: integer(
     86_400,
     60,

@@ -15,6 +15,7 @@ import { addShadowMetrics } from '../../metrics/shadow-metrics.ts'
 import type { OpenIssuers } from '../../stores/issuers/open-issuers.ts'
 import type { OpenKeys } from '../../stores/keys/key-feed.ts'
 import type { Directory } from '../../stores/ldap/open-directory.ts'
+import type { FollowState } from '../../stores/policies/follow/follower.ts'
 import type { OpenPolicySource } from '../../stores/policies/open-policy-source.ts'
 import type { RevocationFeed } from '../../stores/revocations/revocation-feed.ts'
 import { publicJwks } from '../../token/key-set.ts'
@@ -26,6 +27,8 @@ import type { openTls } from './build-ports.ts'
 interface ObservedParts {
   readonly registry: MetricRegistry
   readonly policies: OpenPolicySource
+  /** With `policy.follow` only. */
+  readonly following: (() => FollowState) | undefined
   readonly shadow: ShadowComparison | undefined
   readonly keys: OpenKeys
   readonly issuers: OpenIssuers
@@ -77,6 +80,7 @@ export function buildOps(
       ],
       details: {
         policy: policies.state,
+        ...(parts.following !== undefined && { policyFollow: parts.following }),
         keys: keys.state,
         serviceTokens: () => config.tokens.service,
         ...(config.issuers.length > 0 && { issuers: issuers.states }),

@@ -20,16 +20,24 @@ const casbinTables = ['casbin_rule', 'sys_casbin_rule'] as const
 const valueColumns = ['v0', 'v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7'] as const
 
 /** Opens the PostgreSQL database of another product, and creates nothing in it. */
+export async function openForeignDatabase(
+  options: Omit<PoolOptions, 'onBroken'>,
+): Promise<{ readonly db: Kysely<unknown>; readonly close: () => Promise<void> }> {
+  const pool = await createPool({ ...options, onBroken: () => {} })
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  return { db, close: () => db.destroy() }
+}
+
+/** The same for the time of some work. */
 export async function withForeignDatabase<Result>(
   options: Omit<PoolOptions, 'onBroken'>,
   work: (db: Kysely<unknown>) => Promise<Result>,
 ): Promise<Result> {
-  const pool = await createPool({ ...options, onBroken: () => {} })
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  const { db, close } = await openForeignDatabase(options)
   try {
     return await work(db)
   } finally {
-    await db.destroy()
+    await close()
   }
 }
 
@@ -42,24 +50,42 @@ export async function readCasbinTable<Schema>(
   named?: string,
 ): Promise<readonly CasbinRow[]> {
   return withFaults(async () => {
-    const columns = await columnsOf(db)
-    const present = casbinTables.filter((table) => columns.has(table))
-    const wanted = named === undefined ? present : present.filter((table) => table === named)
-    if (wanted.length === 0) {
-      const message = `the database has no table ${named ?? casbinTables.join(' or ')}`
-      throw new Invalid([{ file: 'database.url', message }])
-    }
     const found = []
-    for (const table of wanted) {
-      found.push({ table, rows: await rowsOf(db, table, columns.get(table) ?? new Set()) })
+    for (const { name, columns } of await findCasbinTables(db, named)) {
+      found.push({ rows: await rowsOf(db, name, columns) })
     }
     const filled = found.filter(({ rows }) => rows.length > 0)
     if (filled.length > 1) {
-      const message = `both ${casbinTables.join(' and ')} contain rows: choose one with --table`
+      const message = `both ${casbinTables.join(' and ')} contain rows: choose one with --table or policy.follow.table`
       throw new Invalid([{ file: 'database.url', message }])
     }
     return filled[0]?.rows ?? []
   })
+}
+
+/** A table of go-admin that exists. */
+export interface CasbinTable {
+  readonly name: string
+  readonly columns: ReadonlySet<string>
+}
+
+/** The tables of go-admin that exist, or the named one. Throws `Invalid` when that is none. */
+export async function findCasbinTables<Schema>(
+  db: Kysely<Schema>,
+  named?: string,
+): Promise<readonly CasbinTable[]> {
+  const columns = await columnsOf(db)
+  const found = casbinTables
+    .filter((name) => named === undefined || name === named)
+    .flatMap((name) => {
+      const its = columns.get(name)
+      return its === undefined ? [] : [{ name, columns: its }]
+    })
+  if (found.length === 0) {
+    const message = `the database has no table ${named ?? casbinTables.join(' or ')}`
+    throw new Invalid([{ file: 'database.url', message }])
+  }
+  return found
 }
 
 async function columnsOf<Schema>(db: Kysely<Schema>): Promise<Map<string, ReadonlySet<string>>> {

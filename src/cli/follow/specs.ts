@@ -1,0 +1,59 @@
+import { type CommandSpec, configOption, outputOption } from '../command.ts'
+import { directoryArgument } from '../policy/specs.ts'
+import { keyOption } from '../publish/specs.ts'
+
+export const followSpec = {
+  name: 'policy follow',
+  summary: "keep a policy up to date with go-admin's Casbin table",
+  details: `Runs until SIGTERM or SIGINT. Compares the table every few seconds with one cheap query, reads it only
+when it changed, and replaces policy.csv in DIR. With policy.source "redis", publishes DIR as well, as
+"postern policy push --yes --author go-admin" does.
+
+DIR is yours otherwise: exclusions.yaml, model.conf, other tables and tests stay. A table that is empty,
+has rows that cannot be imported, or makes a test of DIR fail is not published: the command says why,
+keeps the last good revision and goes on when the table is right again.
+
+Publishes only over the revision that it published itself or that DIR was pulled from; --over names
+another one for the first publication. With policy.trust, --key signs; more than one required signature
+is not possible without people.`,
+  arguments: [
+    { name: 'SOURCE', choices: ['database'], description: 'database (go-admin)' },
+    directoryArgument,
+  ],
+  options: {
+    interval: {
+      value: 'SECONDS',
+      number: { min: 0.5, max: 600 },
+      description: 'pause between comparisons (default: 3)',
+    },
+    once: { description: 'compare once, publish if needed, and exit' },
+    table: {
+      value: 'NAME',
+      choices: ['casbin_rule', 'sys_casbin_rule'],
+      description: 'table to follow (default: the one that has rows)',
+    },
+    over: {
+      value: 'REVISION|live',
+      description: 'the live revision that the first publication may replace; "live": any',
+    },
+    ...keyOption,
+    metrics: {
+      value: 'FILE',
+      description: "write metrics to this file, for node_exporter's textfile collector",
+    },
+    ...outputOption,
+    ...configOption,
+  },
+  exitCodes: {
+    0: 'stopped by a signal; with --once: the policy is equal to the table',
+    1: 'with --once: the policy was not published',
+    3: 'the configuration is not valid',
+    5: 'the database or Redis is unreachable at startup',
+  },
+  examples: [
+    'postern policy follow database',
+    'POSTERN_DATABASE__URL=postgres://… postern policy follow database policies --key follower.pem',
+    'postern policy follow database --once  # from cron',
+    'postern policy follow database --metrics /var/lib/node_exporter/postern_follow.prom',
+  ],
+} as const satisfies CommandSpec

@@ -1,0 +1,35 @@
+import type { MetricRegistry } from '../registry.ts'
+import { addReloadMetrics, type Reloads } from '../reload-metrics.ts'
+
+interface CountedFollower {
+  readonly stopped: string | undefined
+  readonly checkedAt: string | undefined
+  readonly reloads: Reloads
+}
+
+/** Shows whether the policy follows go-admin's table. */
+export function addFollowMetrics(registry: MetricRegistry, read: () => CountedFollower): void {
+  addReloadMetrics(
+    registry,
+    {
+      prefix: 'postern_policy_follow',
+      total: "Changes of go-admin's Casbin table: ok if published, failed if not.",
+      success: "0 while go-admin's Casbin table cannot be followed and the last good policy stays.",
+    },
+    () => {
+      const { reloads, stopped } = read()
+      return { reloads, isWell: stopped === undefined }
+    },
+  )
+  registry.readGauge(
+    {
+      name: 'postern_policy_follow_checked_timestamp_seconds',
+      help: "When go-admin's Casbin table was last compared with the policy.",
+      aggregate: 'max',
+    },
+    () => {
+      const { checkedAt } = read()
+      return checkedAt === undefined ? [] : [{ value: Date.parse(checkedAt) / 1000 }]
+    },
+  )
+}

@@ -1,0 +1,61 @@
+import { createAdmission } from '../../admission/verdict.ts'
+import { failingTests } from '../../answers/policy-tests.ts'
+import type { Closing } from '../../closing.ts'
+import { Invalid } from '../../errors.ts'
+import { addFollowMetrics } from '../../metrics/policy/follow-metrics.ts'
+import type { MetricRegistry } from '../../metrics/registry.ts'
+import { openForeignDatabase } from '../../stores/policies/casbin-rows.ts'
+import { updateDirectory } from '../../stores/policies/follow/followed-directory.ts'
+import { createFollower, type FollowState } from '../../stores/policies/follow/follower.ts'
+import { watchCasbinTable } from '../../stores/policies/follow/table-fingerprint.ts'
+import type { ServeOptions } from '../options.ts'
+
+/**
+ * Follows go-admin's table, if configured. The first comparison comes before the policy is loaded, so
+ * that what was revoked in go-admin while this gateway was down is revoked from the first request on.
+ * Of several workers one follows: all of them watch the directory.
+ */
+export async function openFollower(
+  { config, log, asWorker }: ServeOptions,
+  registry: MetricRegistry,
+  closing: Closing,
+): Promise<(() => FollowState) | undefined> {
+  const { follow, directory } = config.policy
+  const { url } = config.database
+  if (follow?.database !== true || url === undefined || (asWorker?.number ?? 1) !== 1) {
+    return undefined
+  }
+  const foreign = await openForeignDatabase({
+    ...{ url, poolSize: 1, connectTimeoutMs: config.database.connectTimeoutMs },
+    statementTimeoutMs: followTimeoutMs,
+  })
+  closing.add(foreign.close)
+  const table = watchCasbinTable(foreign.db, follow.table)
+  // Another database than go-admin's has other accounts, whose tokens go-admin would take for its own.
+  await table.fingerprint().catch((error) => {
+    if (error instanceof Invalid) throw error
+  })
+  const { oidc, page } = config.login
+  const admission = createAdmission({
+    routes: config.routes,
+    endpoints: { ...config.endpoints, captchaAlias: config.captcha.alias, oidc, page },
+    forwardAuth: config.forwardAuth.enabled,
+    maxTargetBytes: config.limits.targetBytes,
+  })
+  const failing = (...[set, tests]: ToTest) => failingTests(set, tests, admission)
+  const follower = createFollower({
+    table,
+    publish: (imported) => updateDirectory(imported, { directory, shown: directory, failing }),
+    everyMs: follow.intervalMs,
+    log,
+  })
+  closing.add(follower.close)
+  addFollowMetrics(registry, follower.state)
+  await follower.start()
+  return follower.state
+}
+
+type ToTest = Parameters<Parameters<typeof updateDirectory>[1]['failing']>
+
+/** Reading a hundred thousand rows takes longer than a login may. */
+const followTimeoutMs = 30_000

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fault } from '../../../errors.ts'
+import type { Imported } from '../../../policy/import/import-rows.ts'
+import { importWhole } from '../../../policy/import/merged-table.ts'
+import type { FeedLog } from '../../feed/feed-log.ts'
+import { createPolling } from '../../feed/polling.ts'
+import { createReloadStatus } from '../../feed/reload-status.ts'
+import type { WatchedTable } from './table-fingerprint.ts'
+
+/** The author of what is published, in history, audit log and log lines. */
+export const followAuthor = 'go-admin'
+
+/** What came of the imported rules. */
+export interface Followed {
+  readonly revision: string
+  readonly added: number
+  readonly removed: number
+}
+
+/** What operators see of it. */
+export interface FollowState {
+  /** What was last published, or found to be published already. */
+  readonly revision: string | undefined
+  readonly rows: number | undefined
+  /** When the table was last compared, and when it last changed what is published. */
+  readonly checkedAt: string | undefined
+  readonly publishedAt: string | undefined
+  /** Why nothing is published, if so; the last good revision stays active. */
+  readonly stopped: string | undefined
+  readonly reloads: { readonly ok: number; readonly failed: number }
+}
+
+interface Follower {
+  readonly state: () => FollowState
+  /** Compares now; does not throw. From then on it goes on by itself. */
+  readonly start: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+interface FollowerParts {
+  readonly table: WatchedTable
+  /** Publishes the rules. Throws when they must not or cannot be published: that is tried again. */
+  readonly publish: (imported: Imported) => Promise<Followed>
+  readonly log: FeedLog
+  readonly everyMs: number
+  /** go-admin saves a role in several transactions: the rows must be equal for this long. */
+  readonly settleMs?: number
+  readonly onChange?: () => void
+}
+
+/** A table that changes at every look for so many looks is not one that a person saves. */
+const maxUnsettled = 20
+
+/**
+ * Keeps a policy up to date with go-admin's table. States:
+ *
+ * - following: the table is the one that was published. Left when its fingerprint changes.
+ * - settling: it changed, and must be the same twice before its rows count.
+ * - stopped: the rows cannot be imported in full, or cannot be published, or the database is
+ *   unreachable. The last good revision stays active. Left when an attempt succeeds.
+ */
+export function createFollower(parts: FollowerParts): Follower {
+  const { table, publish, log, settleMs = 500, onChange = () => {} } = parts
+  const reloads = createReloadStatus((reason) =>
+    log.warn({ reason, revision }, 'go-admin policy rejected; keeping the last good revision'),
+  )
+  let done: string | undefined
+  let unsettled = 0
+  let revision: string | undefined
+  let rowCount: number | undefined
+  let checkedAt: string | undefined
+  let publishedAt: string | undefined
+
+  async function attempt(): Promise<'unanswered' | undefined> {
+    let outcome: 'unanswered' | undefined
+    try {
+      outcome = await follow()
+      checkedAt = new Date().toISOString()
+      if (outcome === undefined && reloads.succeeded())
+        log.info({ revision }, 'go-admin policy recovered')
+    } catch (error) {
+      reloads.failed(error)
+    }
+    onChange()
+    return outcome
+  }
+
+  async function follow(): Promise<'unanswered' | undefined> {
+    const seen = await table.fingerprint()
+    if (seen === done) return undefined
+    await pause(settleMs)
+    const rows = await table.rows()
+    if ((await table.fingerprint()) !== seen) {
+      unsettled++
+      if (unsettled < maxUnsettled) return 'unanswered'
+      throw new Fault('policies', { reason: 'the Casbin table changes all the time' })
+    }
+    unsettled = 0
+    const previous = revision
+    const followed = await publish(importWhole(rows, 'the Casbin table'))
+    revision = followed.revision
+    rowCount = rows.length
+    done = seen
+    if (followed.added + followed.removed === 0 && previous === undefined) return undefined
+    publishedAt = new Date().toISOString()
+    reloads.loaded()
+    const { added, removed } = followed
+    log.info(
+      { revision, previous, author: followAuthor, rows: rowCount, added, removed },
+      'go-admin policy published',
+    )
+    return undefined
+  }
+
+  const polling = createPolling(attempt, parts.everyMs)
+  return {
+    state: () => ({
+      ...{ revision, rows: rowCount, checkedAt, publishedAt },
+      stopped: reloads.failure()?.text,
+      reloads: reloads.counts(),
+    }),
+    start: polling.now,
+    close: polling.close,
+  }
+}

@@ -22,6 +22,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'data-scope.ts': ['suggest.ts'],
   log: [],
   metrics: [],
+  'metrics/config': ['metrics'],
   'metrics/providers': ['metrics'],
   'metrics/policy': ['metrics'],
   wire: [],

@@ -17,8 +17,26 @@ export interface ServeOptions {
   readonly beforeListening?: () => void
   /** Closes connections that are being drained. */
   readonly abortSignal?: AbortSignal
+  /** The configuration file that this process follows. Unset: it follows none. */
+  readonly configuration?: () => ConfigState
   /** Set in a worker: its supervisor has the ops port and logs what is logged once. */
   readonly asWorker?: { readonly number: number; readonly ticketKeys: Buffer }
+}
+
+/** What operators see of the configuration. */
+export interface ConfigState {
+  readonly file: string
+  /** Of the active configuration. */
+  readonly revision: string
+  /** When it became active. */
+  readonly since: string
+  /** When the file was last read and differed, successfully or not. */
+  readonly lastReload: string
+  /** Why the current file is not active, if so. */
+  readonly lastError: string | undefined
+  /** Changed settings that only a restart applies. */
+  readonly needRestart: readonly string[]
+  readonly reloads: { readonly ok: number; readonly failed: number }
 }
 
 export interface RunningPostern {
@@ -31,6 +49,11 @@ export interface RunningPostern {
   readonly seeded: readonly SeededAccount[]
   /** The policy that was active when it began to listen. */
   readonly revision: string | undefined
+  /**
+   * Serves new requests by the reloadable settings of this configuration. Throws, and changes nothing,
+   * when a file that it names cannot be used.
+   */
+  apply(config: Config): Promise<void>
   /** What the ops port shows. */
   readonly ops: GatewayOps
   close(): Promise<void>

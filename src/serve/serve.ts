@@ -156,6 +156,10 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     seeded: login.seeded,
     revision: policies.revision(),
     ops,
+    async apply(next) {
+      await gateway.apply(next)
+      log.level = next.logger.level
+    },
     close: closing.close,
   }
 }

@@ -7,10 +7,12 @@ import { readListenOverflows } from '../http/port/listen-overflows.ts'
 import { sumUpstreams } from '../http/sum-upstreams.ts'
 import type { Log } from '../log/log.ts'
 import { createAggregateMetrics } from '../metrics/aggregate.ts'
+import { addConfigMetrics } from '../metrics/config/config-metrics.ts'
 import { addListenOverflows } from '../metrics/connection-metrics.ts'
 import { addLogMetrics } from '../metrics/gateway-metrics.ts'
 import { createMetricRegistry, metricsText } from '../metrics/registry.ts'
 import { addWorkerMetrics } from '../metrics/worker-metrics.ts'
+import { readClientContext } from '../stores/keys/pem-files.ts'
 import { version } from '../version.ts'
 import { aggregateReadiness } from '../workers/aggregate-readiness.ts'
 import { createRelay } from '../workers/relay.ts'
@@ -19,7 +21,7 @@ import { StartEnded } from '../workers/start-ended.ts'
 import { createWatch } from '../workers/watch.ts'
 import { createWorkerPool, type WorkerPool } from '../workers/worker-pool.ts'
 import { logMode, logOtherTokens } from './log-mode.ts'
-import type { RunningPostern } from './options.ts'
+import type { ConfigState, RunningPostern } from './options.ts'
 import { warnOfDescriptors } from './ports/descriptors.ts'
 import { openOps } from './ports/open-ops.ts'
 import type { Shutdown } from './shutdown.ts'
@@ -40,6 +42,7 @@ export interface SuperviseOptions {
   readonly shutdown: Pick<Shutdown, 'begun' | 'abortSignal' | 'exitCode' | 'remainingMs'>
   /** The part of the remaining time that the workers do not get. */
   readonly reservedMs: number
+  readonly configuration: () => ConfigState
 }
 
 /** What a worker may need beyond its deadline to exit by itself. */
@@ -96,6 +99,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     states: pool.slots.map((slot) => (watch.isSilent(slot) ? 'silent' : slot.state())),
     restarts: pool.restarts(),
   }))
+  addConfigMetrics(own, options.configuration)
   addLogMetrics(own, log.dropped)
   addListenOverflows(own, readListenOverflows)
 
@@ -106,8 +110,11 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     {
       version,
       mode: mode.name,
-      readiness: (verbose) =>
-        aggregateReadiness(pool.slots, { hasStarted, isClosing: pool.isClosing() }, verbose),
+      async readiness(verbose) {
+        const state = { hasStarted, isClosing: pool.isClosing() }
+        const verdict = await aggregateReadiness(pool.slots, state, verbose)
+        return verbose ? { ...verdict, configuration: options.configuration() } : verdict
+      },
       metrics: {
         contentType: own.contentType,
         async text() {
@@ -123,6 +130,12 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     },
     closing,
   )
+
+  async function apply(next: Config): Promise<void> {
+    await checkClientFiles(next)
+    await pool.configure(shareOf(next, count))
+    log.level = next.logger.level
+  }
 
   async function close(): Promise<void> {
     try {
@@ -140,10 +153,17 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   try {
     const { publicPort, forwardAuthPort, revision } = await pool.start()
     hasStarted = true
-    return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, close }
+    return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, apply, close }
   } finally {
     // Lines of a worker that failed must not be lost with this process.
     if (!hasStarted) await relay.drained()
+  }
+}
+
+/** Throws `Invalid` before any worker has the new configuration. */
+async function checkClientFiles({ upstreams }: Config): Promise<void> {
+  for (const { tls } of Object.values(upstreams)) {
+    if (tls !== undefined) await readClientContext(tls)
   }
 }
 

@@ -29,6 +29,8 @@ export interface Start {
 /** From the supervisor to a worker. */
 export type ToWorker =
   | Start
+  /** Serve new requests by this configuration. Answers to later questions come after that. */
+  | { readonly kind: 'configure'; readonly config: Config }
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
   /** Shut down in order, within that time. */
   | { readonly kind: 'close'; readonly withinMs: number }

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:cluster'
 import { createBackOff } from '../back-off.ts'
+import type { Config } from '../config/schema/schema.ts'
 import { Fault } from '../errors.ts'
 import type { Log } from '../log/log.ts'
 import type { AggregateMetrics } from '../metrics/aggregate.ts'
@@ -26,6 +27,8 @@ export interface WorkerPool {
   /** How many processes replaced one that had exited. */
   readonly restarts: () => number
   readonly isClosing: () => boolean
+  /** Has every worker serve by this configuration. Settles when those that answer do. */
+  readonly configure: (config: Config) => Promise<void>
   /**
    * Starts the first worker, and the others when it listens, so that a common problem is reported once.
    * Throws when one exits before all listen.
@@ -158,6 +161,10 @@ export function createWorkerPool(parts: WorkerPoolParts): WorkerPool {
     start() {
       slots[0]?.fill()
       return started.promise
+    },
+    async configure(config) {
+      for (const slot of slots) slot.configure(config)
+      await Promise.all(slots.map((slot) => slot.ask('publicKeys')))
     },
     close,
   }

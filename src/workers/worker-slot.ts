@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Worker } from 'node:cluster'
+import type { Config } from '../config/schema/schema.ts'
 import type { Answers, FromWorker, Listening, Question, Start, ToWorker } from './messages.ts'
 
 /**
@@ -45,6 +46,8 @@ export interface WorkerSlot {
   readonly leave: () => void
   /** `undefined` without a process, or without an answer in time. */
   readonly ask: <Q extends Question>(question: Q) => Promise<Answers[Q] | undefined>
+  /** Serves by this configuration: the process that runs, and those that replace it. */
+  readonly configure: (config: Config) => void
   readonly kill: () => void
   /** Makes it close open connections now. */
   readonly abort: () => void
@@ -65,10 +68,11 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
   /** Set once it has to shut down. */
   let closingMs: number | undefined
   let lastId = 0
+  let { config } = start
 
   function onMessage(message: FromWorker): void {
     if (message.kind === 'hello') {
-      send(closingMs === undefined ? start : { kind: 'close', withinMs: closingMs })
+      send(closingMs === undefined ? { ...start, config } : { kind: 'close', withinMs: closingMs })
     } else if (message.kind === 'listening') {
       state = 'listening'
       listeningSince = performance.now()
@@ -142,6 +146,10 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
       clearTimeout(timer)
       open.delete(id)
       return answer as Answers[Q] | undefined
+    },
+    configure(next) {
+      config = next
+      if (state !== 'waiting') send({ kind: 'configure', config })
     },
     kill: () => void child?.kill('SIGKILL'),
     abort: () => send({ kind: 'abort' }),

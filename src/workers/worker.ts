@@ -1,4 +1,5 @@
 import type { Worker } from 'node:cluster'
+import type { Config } from '../config/schema/schema.ts'
 import { Fault } from '../errors.ts'
 import type { OpsServerParts } from '../http/ops-server.ts'
 import type { UpstreamReport } from '../http/sum-upstreams.ts'
@@ -15,6 +16,8 @@ export interface GatewayOps extends OpsServerParts {
 /** A gateway that runs in this worker. */
 export interface Gateway extends Listening {
   readonly ops: GatewayOps
+  /** Serves new requests by this configuration. Reports a failure itself, and does not throw. */
+  apply(config: Config): Promise<void>
   /** Shuts it down in order, within that time if one is given. */
   close(withinMs?: number): Promise<void>
   /** Closes open connections now. */
@@ -49,6 +52,9 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
   const leave = Promise.withResolvers<void>()
   const bye = Promise.withResolvers<void>()
   let gateway: Gateway | undefined
+  /** A configuration that came while the gateway was being built with an older one. */
+  let early: Config | undefined
+  let configured = Promise.resolve()
 
   async function onMessage(message: ToWorker): Promise<void> {
     if (message.kind === 'start') start.resolve(message)
@@ -58,10 +64,18 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
     } else if (message.kind === 'leave') leave.resolve()
     else if (message.kind === 'bye') bye.resolve()
     else if (message.kind === 'abort') gateway?.abort()
+    else if (message.kind === 'configure') configure(message.config)
     else if (gateway !== undefined) {
+      await configured
       const answer = await answerOf(gateway, message.question)
       await send(worker, { kind: 'answer', id: message.id, answer })
     }
+  }
+
+  function configure(config: Config): void {
+    const running = gateway
+    if (running === undefined) early = config
+    else configured = configured.then(() => running.apply(config))
   }
 
   worker.on('message', (message: ToWorker) => void onMessage(message))
@@ -82,6 +96,7 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
   const begin = await Promise.race([inTime(startMs, start.promise), ended])
   if (begin === undefined) return
   gateway = await serve(begin)
+  if (early !== undefined) await gateway.apply(early)
   const { publicPort, forwardAuthPort, revision, ops } = gateway
   await send(worker, { kind: 'listening', publicPort, forwardAuthPort, revision })
   const withinMs = await end.promise

@@ -20,9 +20,6 @@ export const serve: Run<typeof serveSpec> = async ({ options }, io) => {
 /** What the shutdown of several workers may take longer than that of one. */
 const workersMs = 10_000
 
-const nothingToReload =
-  'SIGHUP: policies, keys and certificates are watched; other settings need a restart'
-
 async function runGateway(
   options: Parameters<typeof serve>[0]['options'],
   io: Io,
@@ -33,7 +30,8 @@ async function runGateway(
     import('../../config/load.ts'),
     import('../../workers/worker-count.ts'),
   ])
-  const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
+  const source = { file: options.config, env: io.env, cwd: io.cwd }
+  const config = loadConfig(source)
   const { count, why } = workerCount(config)
   const isTerminal = host.stdout.isTTY === true
   const { log, shutdown, forward, forwardErrors } = await startProcess(
@@ -43,12 +41,15 @@ async function runGateway(
       ? { base: undefined, isTerminal }
       : { base: { pid: host.pid }, isTerminal, extraMs: workersMs },
   )
-  signals.handle(shutdown.signalReceived, () => log.warn(nothingToReload))
+  const { createConfigFeed } = await import('../../serve/reload/config-feed.ts')
+  const feed = createConfigFeed(source, config, log)
+  const configuration = feed.state
+  signals.handle(shutdown.signalReceived, feed.reload)
   if (why !== undefined) log.info({ workers: count, reason: why }, 'application.workers is auto')
   if (shutdown.abortSignal.aborted) return shutdown.exitCode()
   const postern =
     count === 1
-      ? await serveHere({ config, log, abortSignal: shutdown.abortSignal })
+      ? await serveHere({ config, log, configuration, abortSignal: shutdown.abortSignal })
       : await superviseHere({
           config,
           log,
@@ -61,10 +62,22 @@ async function runGateway(
           },
           shutdown,
           reservedMs: workersMs,
+          configuration,
         })
   const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
   const workers = count === 1 ? undefined : count
-  log.info({ port: publicPort, opsPort, forwardAuthPort, revision, workers }, 'listening')
+  log.info(
+    {
+      port: publicPort,
+      opsPort,
+      forwardAuthPort,
+      revision,
+      configRevision: configuration().revision,
+      workers,
+    },
+    'listening',
+  )
+  feed.follow(postern.apply)
   for (const { username, roleKey, password } of seeded) {
     io.out(`created account ${username} (role ${roleKey}), password ${password}\n`)
   }
@@ -74,7 +87,10 @@ async function runGateway(
     io.out(tour({ address: `http://127.0.0.1:${publicPort}`, editorPassword }))
   }
 
-  return shutdown.complete(postern.close)
+  return shutdown.complete(async () => {
+    await feed.close()
+    await postern.close()
+  })
 }
 
 /** Settles the supervisor's process before its workers have anything that they could wait for. */

@@ -4,8 +4,9 @@ export const serveSpec = {
   name: 'serve',
   summary: 'run the gateway until it receives SIGTERM or SIGINT',
   details: `The first signal closes the listeners and lets open requests finish, for at most shutdown.deadlineMs.
-A second one, at least a second later, closes what is still open. Policies, keys and certificates are
-reloaded when their files change; other settings need a restart.`,
+A second one, at least a second later, closes what is still open. Policies, keys, certificates and the
+configuration file are reloaded when they change; SIGHUP reloads the configuration file at once.
+Settings that need a restart are named in the log.`,
   arguments: [],
   options: {
     ...configOption,

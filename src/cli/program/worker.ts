@@ -33,6 +33,10 @@ export const worker: Run<typeof workerSpec> = async (_, io) => {
       const ended = shutdown.complete(() => mayClose.promise.then(gateway.close))
       return {
         ...gateway,
+        apply: (next) =>
+          gateway.apply(next).catch((error: Error) => {
+            log.error({ reason: error.message }, 'configuration not applied by this worker')
+          }),
         async close(withinMs) {
           shutdown.begin(withinMs)
           mayClose.resolve()

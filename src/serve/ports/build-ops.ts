@@ -5,6 +5,7 @@ import type { Upstream } from '../../gateway/upstream/upstreams.ts'
 import { createReadiness } from '../../http/readiness.ts'
 import type { LoginLog } from '../../login/login-log.ts'
 import type { ModuleState } from '../../login/module/module-threads.ts'
+import { addConfigMetrics } from '../../metrics/config/config-metrics.ts'
 import { addLogMetrics, addModeInfo, addOverloadMetrics } from '../../metrics/gateway-metrics.ts'
 import { addIssuerMetrics, addKeyMetrics } from '../../metrics/key-metrics.ts'
 import { addLoginLogMetrics } from '../../metrics/login-log-metrics.ts'
@@ -47,7 +48,7 @@ interface ObservedParts {
 
 /** What the ops port shows: readiness, metrics and public keys. */
 export function buildOps(
-  { config, log }: ServeOptions,
+  { config, log, configuration }: ServeOptions,
   mode: ModeFacts,
   parts: ObservedParts,
 ): GatewayOps {
@@ -61,6 +62,7 @@ export function buildOps(
       () => shadow.totals(),
     )
   }
+  if (configuration !== undefined) addConfigMetrics(registry, configuration)
   addModeInfo(registry, { mode: mode.name, version })
   addLogMetrics(registry, log.dropped)
   addOverloadMetrics(registry, parts.shedRatio)
@@ -79,6 +81,7 @@ export function buildOps(
         { name: 'life', problem: () => (parts.isDraining() ? 'closing' : undefined) },
       ],
       details: {
+        ...(configuration !== undefined && { configuration }),
         policy: policies.state,
         ...(parts.following !== undefined && { policyFollow: parts.following }),
         keys: keys.state,

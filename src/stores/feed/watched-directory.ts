@@ -30,6 +30,8 @@ interface WatchedDirectoryParts<File> {
   readonly directory: string
   /** Reads every file that counts, in name order, or throws `Invalid`. */
   readonly readFiles: (directory: string) => Promise<readonly File[]>
+  /** The files that count, in a directory where others may change all the time. Unset: all. */
+  readonly names?: readonly string[]
   /** Equal for equal files; by default that of their JSON text. */
   readonly checksumOf?: (files: readonly File[]) => Promise<string>
   /** The part that the Fault names when the files keep changing. */
@@ -45,6 +47,7 @@ interface WatchedDirectoryParts<File> {
 export function createWatchedDirectory<File extends object>({
   directory,
   readFiles,
+  names,
   checksumOf = checksumOfJson,
   part,
 }: WatchedDirectoryParts<File>): WatchedDirectory<File> {
@@ -59,7 +62,10 @@ export function createWatchedDirectory<File extends object>({
       if (watched?.inode === inode || onHint === undefined) return
       watched?.watcher.close()
       watched = undefined
-      const watcher = watch(directory, onHint)
+      const hint = onHint
+      const watcher = watch(directory, (_, name) => {
+        if (mayConcern(name)) hint()
+      })
       watcher.on('error', () => {
         watcher.close()
         if (watched?.watcher === watcher) watched = undefined
@@ -68,6 +74,11 @@ export function createWatchedDirectory<File extends object>({
     } catch {
       // Missing, or no watches left: polling continues and reports what is wrong with the directory.
     }
+  }
+
+  /** Kubernetes replaces `..data`, a link that the files lead through. */
+  function mayConcern(name: string | null): boolean {
+    return name === null || names === undefined || names.includes(name) || name.startsWith('..')
   }
 
   async function readOnce(): Promise<Reading<File> | Invalid> {
@@ -83,13 +94,13 @@ export function createWatchedDirectory<File extends object>({
   return {
     async read(known) {
       for (let reading = 0; reading < MAX_READINGS; reading++) {
-        const before = await fingerprint(directory)
+        const before = await fingerprint(directory, names)
         const found = await readOnce()
         if (!(found instanceof Invalid) && found.checksum === known) return undefined
         // At startup do not wait: an edit in progress causes a hint later.
         if (known !== undefined) await pause(SETTLE_MS)
         // Covers a link whose file is gone, too: Kubernetes removes it a moment later.
-        if ((await fingerprint(directory)) !== before) continue
+        if ((await fingerprint(directory, names)) !== before) continue
         if (found instanceof Invalid) throw found
         return found
       }
@@ -113,9 +124,12 @@ async function checksumOfJson(files: readonly object[]): Promise<string> {
 }
 
 /** Changes with every write in the directory, even one that restores the old content. */
-async function fingerprint(directory: string): Promise<string> {
+async function fingerprint(
+  directory: string,
+  only: readonly string[] | undefined,
+): Promise<string> {
   try {
-    const names = (await readdir(directory)).sort()
+    const names = only ?? (await readdir(directory)).sort()
     const parts = await Promise.all(names.map((name) => fingerprintOf(join(directory, name))))
     return parts.map((part, at) => `${names[at]}:${part}`).join()
   } catch (error) {

@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { type ConfigSource, configFile, loadConfig } from '../../config/load.ts'
+import { mergeReload } from '../../config/reload/merge-reload.ts'
+import { configRevision } from '../../config/reload/revision.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { formatProblem, Invalid } from '../../errors.ts'
+import type { Log } from '../../log/log.ts'
+import { createPolling } from '../../stores/feed/polling.ts'
+import { createReloadStatus } from '../../stores/feed/reload-status.ts'
+import { createWatchedDirectory } from '../../stores/feed/watched-directory.ts'
+import type { ConfigState } from '../options.ts'
+
+/** How long a change may go unnoticed on a file system that sends no events. */
+const pollMs = 2000
+/** A generated file with thousands of problems still makes one log line. */
+const maxProblems = 100
+
+/** The configuration file of a gateway, followed while it runs. */
+export interface ConfigFeed {
+  readonly state: () => ConfigState
+  /** Follows the file from now on, and has each valid change applied. */
+  readonly follow: (apply: (config: Config) => Promise<void>) => void
+  /** Reads the file now, and applies it even if it is the same: files that it names may have changed. */
+  readonly reload: () => void
+  readonly close: () => Promise<void>
+}
+
+/** `config` is the one that the gateway started with. */
+export function createConfigFeed(source: ConfigSource, config: Config, log: Log): ConfigFeed {
+  const file = configFile(source)
+  const path = resolve(source.cwd, file)
+  const watched = createWatchedDirectory({
+    directory: dirname(path),
+    names: [basename(path)],
+    readFiles: async () => [{ text: await textOf(path) }],
+    part: 'port',
+  })
+  const status = createReloadStatus(() => {
+    const { error, text } = status.failure() ?? { error: undefined, text: '' }
+    const problems = error instanceof Invalid ? error.problems.map(formatProblem) : [text]
+    log.warn(
+      { file, revision, problems: problems.slice(0, maxProblems), count: problems.length },
+      'configuration rejected; keeping the current one',
+    )
+  })
+  let active = config
+  let revision = configRevision(config)
+  let since = new Date()
+  let lastReload = since
+  let needRestart: readonly string[] = []
+  /** The checksum of the file when it was last applied. */
+  let applied = ''
+  let isForced = false
+  /** Unset until the gateway listens. */
+  let apply: ((config: Config) => Promise<void>) | undefined
+
+  async function take(): Promise<void> {
+    const forced = isForced
+    isForced = false
+    const reading = await watched.read(forced ? '' : applied)
+    if (reading === undefined) {
+      if (status.succeeded()) log.info({ file, revision }, 'configuration file is valid again')
+      return
+    }
+    const merged = mergeReload(active, loadConfig(source), file)
+    const isSame = isDeepStrictEqual(merged.config, active)
+    if (forced || !isSame) await apply?.(merged.config)
+    applied = reading.checksum
+    status.succeeded()
+    report(merged, { forced, isSame })
+  }
+
+  function report(
+    merged: ReturnType<typeof mergeReload>,
+    { forced, isSame }: { readonly forced: boolean; readonly isSame: boolean },
+  ): void {
+    const previous = revision
+    active = merged.config
+    revision = configRevision(active)
+    lastReload = new Date()
+    if (!isSame) since = lastReload
+    if (forced || !isSame) {
+      status.loaded()
+      log.info({ file, revision, previous }, 'configuration reloaded')
+    }
+    const isNews = !isDeepStrictEqual(merged.needRestart, needRestart)
+    needRestart = merged.needRestart
+    if (needRestart.length > 0 && (forced || isNews)) {
+      log.warn({ file, settings: needRestart }, 'changed settings need a restart')
+    }
+  }
+
+  const polling = createPolling(async () => {
+    try {
+      await take()
+    } catch (error) {
+      lastReload = new Date()
+      status.failed(error)
+    }
+    await watched.check()
+  }, pollMs)
+
+  return {
+    state: () => ({
+      file,
+      revision,
+      since: since.toISOString(),
+      lastReload: lastReload.toISOString(),
+      lastError: status.failure()?.text,
+      needRestart,
+      reloads: status.counts(),
+    }),
+    follow(given) {
+      apply = given
+      watched.watch(() => void polling.now())
+      void polling.now()
+    },
+    reload() {
+      isForced = true
+      if (apply !== undefined) void polling.now()
+    },
+    async close() {
+      await polling.close()
+      await watched.close()
+    },
+  }
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unreadable'
+    throw new Invalid([{ file: path, message: `configuration file cannot be read (${reason})` }])
+  }
+}

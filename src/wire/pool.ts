@@ -38,6 +38,11 @@ export interface Pool {
   size(): number
   /** Opens a connection for the next request, and reports whether that succeeded. */
   connect(settled: (isConnected: boolean) => void): void
+  /**
+   * Closes idle connections now, and the others after their response. Requests are still sent, each on
+   * a connection that is closed afterwards unless another request waits for it.
+   */
+  drain(): void
   /** Closes every connection. Requests in progress fail. */
   destroy(): void
 }
@@ -72,6 +77,7 @@ class ConnectionPool implements Pool {
   #openingFresh = 0
   #clock: NodeJS.Timeout | undefined
   #destroyed = false
+  #draining = false
 
   constructor(origin: URL, address: string | undefined, settings: PoolSettings) {
     const { connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs } = settings
@@ -128,6 +134,11 @@ class ConnectionPool implements Pool {
   readonly connect = (settled: (isConnected: boolean) => void): void => {
     if (this.#destroyed || this.#all.size >= this.#maxConnections) settled(false)
     else this.#open(undefined, settled)
+  }
+
+  readonly drain = (): void => {
+    this.#draining = true
+    while (this.#dropIdle());
   }
 
   readonly destroy = (): void => {
@@ -187,6 +198,7 @@ class ConnectionPool implements Pool {
         if (own !== undefined && !own.ended) free.start(own)
         // After a refused upgrade, further bytes may not belong to another response.
         else if (forUpgrade) free.destroy()
+        else if (this.#draining && this.#waiting.length === 0) free.destroy()
         else this.#idle.keep(free)
         if (this.#waiting.length > 0) this.#pump()
       },

@@ -4,6 +4,7 @@ import { createPool, type Pool } from '../../wire/pool.ts'
 import { type Attempt, type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
 import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
 import { createReachabilityProbe } from './reachability-probe.ts'
+import { type OpenPool, openOwnPool } from './shared-pools.ts'
 import { codeOf } from './upstream-errors.ts'
 
 export interface TargetSettings {
@@ -17,6 +18,8 @@ export interface TargetSettings {
   readonly host?: string
   readonly tls?: TargetTls | undefined
   readonly onLookup?: OnLookup | undefined
+  /** Opens its pool. Unset: one of its own. */
+  readonly openPool?: OpenPool | undefined
 }
 
 export interface LastError {
@@ -55,7 +58,10 @@ export interface Target {
   readonly ended: (how: Ending, attempt: Attempt, error?: Error) => void
   /** The error of the last request that counted against it. */
   readonly lastError: () => LastError | undefined
-  /** Send it no more requests. Resolves when the last one has ended and its connections are closed. */
+  /**
+   * Closes its idle connections, and the others as they become free. Resolves when its last request
+   * has ended.
+   */
   readonly retire: () => Promise<void>
   readonly destroy: () => void
 }
@@ -72,7 +78,16 @@ export function createTarget(
   settings: TargetSettings,
   isAlone: (target: Target) => boolean = () => false,
 ): Target {
-  const pool = createPool(origin, address, settings)
+  const { connections, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, tls, onLookup } = settings
+  const { openPool = openOwnPool } = settings
+  const pool = openPool(origin, address, {
+    connections,
+    connectTimeoutMs,
+    headersTimeoutMs,
+    bodyTimeoutMs,
+    tls,
+    onLookup,
+  })
   const breaker = createBreaker(settings.breaker, { isAlone: () => isAlone(target) })
   const probe = createReachabilityProbe({
     connect: pool.connect,
@@ -89,10 +104,8 @@ export function createTarget(
   let lastFailure: { readonly error: Error; readonly at: number } | undefined
   let retired: PromiseWithResolvers<void> | undefined
 
-  function closeWhenDone(): void {
-    if (retired === undefined || waiting + tunnels > 0) return
-    pool.destroy()
-    retired.resolve()
+  function resolveWhenDone(): void {
+    if (waiting + tunnels === 0) retired?.resolve()
   }
 
   const target: Target = {
@@ -116,7 +129,7 @@ export function createTarget(
     },
     tunnelEnded() {
       tunnels--
-      closeWhenDone()
+      resolveWhenDone()
     },
     lastError() {
       if (lastFailure === undefined) return undefined
@@ -131,13 +144,16 @@ export function createTarget(
       } else if (how === 'inconclusive') breaker.abandoned(attempt)
       // A connection proves nothing about a target that accepts connections but fails requests.
       if (how === 'unreachable' && breaker.state() === 'open') probe.start()
-      closeWhenDone()
+      resolveWhenDone()
     },
     retire() {
-      retired ??= Promise.withResolvers<void>()
-      health.close()
-      probe.close()
-      closeWhenDone()
+      if (retired === undefined) {
+        retired = Promise.withResolvers<void>()
+        health.close()
+        probe.close()
+        pool.release()
+      }
+      resolveWhenDone()
       return retired.promise
     },
     destroy() {

@@ -2,6 +2,7 @@ import { Fault } from '../../errors.ts'
 import { type Resolve, watchAddresses } from './addresses.ts'
 import { createNameLookups, type LookupReports, type NameLookups } from './name-lookups.ts'
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts'
+import { createSharedPools, type OpenPool } from './shared-pools.ts'
 import { createShares, type Shares } from './shares.ts'
 import { createTarget, type Target, type TargetSettings } from './target.ts'
 
@@ -47,8 +48,12 @@ export interface Upstream {
   /** A target that is not in `tried`, if one is available. */
   readonly chooseAnother: (asTunnel: boolean, tried: ReadonlySet<Target>) => Target | undefined
   readonly targets: () => readonly Target[]
+  readonly lookups: NameLookups
+  readonly openPool: OpenPool
   /** How many lookups of the names of its targets have failed. */
   readonly lookupFailures: () => number
+  /** Another one with its name replaces it, or none. Only requests in progress still use it. */
+  readonly retire: () => void
   readonly close: () => void
 }
 
@@ -56,17 +61,20 @@ interface UpstreamOptions {
   /** Replaces the system's name lookup, for tests. */
   readonly resolve?: Resolve | undefined
   readonly lookupReports?: LookupReports | undefined
+  /** The one that it replaces: pools of targets that both have keep their connections. */
+  readonly previous?: Upstream | undefined
 }
 
 /** Opens no connection before the first request. */
 export function createUpstream(
   name: string,
   settings: UpstreamSettings,
-  { resolve, lookupReports }: UpstreamOptions = {},
+  { resolve, lookupReports, previous }: UpstreamOptions = {},
 ): Upstream {
-  const lookups = createNameLookups(name, lookupReports)
+  const lookups = previous?.lookups ?? createNameLookups(name, lookupReports)
+  const openPool = previous?.openPool ?? createSharedPools()
   const createOne = (origin: string, address?: string) =>
-    createTarget(origin, address, { ...settings, onLookup: lookups.ended }, isAlone)
+    createTarget(origin, address, { ...settings, onLookup: lookups.ended, openPool }, isAlone)
   const groups = settings.targets.map((origin) =>
     createTargetGroup(origin, settings, { createOne, onLookup: lookups.ended, resolve }),
   )
@@ -127,7 +135,12 @@ export function createUpstream(
     choose,
     chooseAnother: find,
     targets: () => all,
+    lookups,
+    openPool,
     lookupFailures: lookups.failures,
+    retire() {
+      for (const group of groups) group.retire()
+    },
     close() {
       for (const group of groups) group.close()
     },
@@ -197,6 +210,10 @@ function createTargetGroup(
     targets: () => [...targets.values()],
     onChange(listener: () => void) {
       changed = listener
+    },
+    retire() {
+      addresses?.close()
+      for (const target of targets.values()) void target.retire()
     },
     close() {
       addresses?.close()

@@ -8,6 +8,8 @@ export interface Upstreams {
   get(name: string): Upstream
   find(name: string): Upstream | undefined
   readonly all: readonly Upstream[]
+  /** Retires those that `next` does not have. */
+  retireUnlessIn(next: Upstreams): void
   close(): Promise<void>
 }
 
@@ -24,7 +26,10 @@ export function createUpstreams(
     Object.entries(settings).map(([name, one]) => {
       const before = previous?.find(name)
       const isKept = before !== undefined && isSame(before.settings, one)
-      return [name, isKept ? before : createUpstream(name, one, { lookupReports })]
+      return [
+        name,
+        isKept ? before : createUpstream(name, one, { lookupReports, previous: before }),
+      ]
     }),
   )
 
@@ -36,6 +41,11 @@ export function createUpstreams(
     },
     find: (name) => upstreams.get(name),
     all: [...upstreams.values()],
+    retireUnlessIn(next) {
+      for (const [name, upstream] of upstreams) {
+        if (next.find(name) !== upstream) upstream.retire()
+      }
+    },
     async close() {
       for (const upstream of upstreams.values()) upstream.close()
     },

@@ -28,7 +28,9 @@ export async function openGateway(
   return {
     current: () => current,
     async apply(next) {
-      current = await buildGeneration(next, lasting, current)
+      const before = current
+      current = await buildGeneration(next, lasting, before)
+      before.upstreams.retireUnlessIn(current.upstreams)
     },
   }
 }

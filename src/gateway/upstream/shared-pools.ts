@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from 'node:util'
+import { createPool, type Pool, type PoolSettings } from '../../wire/pool.ts'
+
+/** A pool that targets of several generations may use. */
+interface SharedPool extends Pool {
+  /** Its target needs it no more. Call it once. */
+  readonly release: () => void
+}
+
+export type OpenPool = (
+  origin: string,
+  address: string | undefined,
+  settings: PoolSettings,
+) => SharedPool
+
+interface Entry {
+  readonly pool: Pool
+  readonly origin: string
+  readonly address: string | undefined
+  readonly settings: PoolSettings
+  users: number
+}
+
+/** A pool of its own, which drains when its target is retired. */
+export const openOwnPool: OpenPool = (origin, address, settings) => {
+  const pool = createPool(origin, address, settings)
+  return { ...pool, release: pool.drain }
+}
+
+/**
+ * The pools of one upstream. A target that is created again with the same address and settings, after
+ * others of its upstream have changed, gets the pool of its predecessor with all connections. A pool
+ * without a target drains; requests of an older generation can still use it.
+ */
+export function createSharedPools(): OpenPool {
+  const entries = new Set<Entry>()
+
+  return (origin, address, settings) => {
+    const wanted = { origin, address, settings }
+    const entry = find(entries, wanted) ?? {
+      ...wanted,
+      pool: createPool(origin, address, settings),
+      users: 0,
+    }
+    entries.add(entry)
+    entry.users++
+    return {
+      ...entry.pool,
+      release() {
+        entry.users--
+        if (entry.users > 0) return
+        entries.delete(entry)
+        entry.pool.drain()
+      },
+    }
+  }
+}
+
+function find(entries: ReadonlySet<Entry>, wanted: Omit<Entry, 'pool' | 'users'>) {
+  for (const entry of entries) {
+    const isThere = entry.origin === wanted.origin && entry.address === wanted.address
+    if (isThere && isSame(entry.settings, wanted.settings)) return entry
+  }
+  return undefined
+}
+
+/** A TLS context has no content to compare: the same files give the same object. */
+function isSame({ tls, ...rest }: PoolSettings, { tls: other, ...others }: PoolSettings): boolean {
+  if (tls?.secureContext !== other?.secureContext) return false
+  return tls?.serverName === other?.serverName && isDeepStrictEqual(rest, others)
+}

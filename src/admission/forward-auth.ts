@@ -1,4 +1,5 @@
 import type { OwnEndpoint } from './own-endpoints.ts'
+import type { AccessRoute } from './routes.ts'
 import { pathOf } from './target.ts'
 
 interface ProxyRefusal {
@@ -12,8 +13,15 @@ interface ProxyRefusal {
  */
 export function forwardAuthRefusal(
   target: string,
-  endpoint: OwnEndpoint | undefined,
+  {
+    endpoint,
+    route,
+  }: { readonly endpoint?: OwnEndpoint | undefined; readonly route?: AccessRoute | undefined },
 ): ProxyRefusal | undefined {
+  // If allowed, the proxy would send it to a service, past a maintenance page for example.
+  if (endpoint === undefined && route?.respond !== undefined) {
+    return { refusal: 'no-such-endpoint', reason: 'the proxy must route this path to Postern' }
+  }
   // If allowed, the proxy would send it to a service with a second login, or with a logout that revokes
   // nothing. These paths need no forward-auth request when the proxy routes them to Postern.
   if (endpoint !== undefined && endpoint.upstream === undefined) {

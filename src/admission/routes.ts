@@ -18,6 +18,8 @@ export interface AccessRoute {
   /** Absent when another proxy forwards (forward-auth). */
   readonly upstream?: string
   readonly access: Access
+  /** The gateway itself responds, instead of an upstream. */
+  readonly respond?: object
   /** Why it is this open. */
   readonly reason?: string
   /** Replaces `path` in the request to the upstream; `/` removes it. */

@@ -35,8 +35,8 @@ export function createCheck(parts: CheckParts): Check {
   }
 }
 
-function refuseByProxy({ arrival: { target }, endpoint }: Received): void {
-  const refused = forwardAuthRefusal(target, endpoint)
+function refuseByProxy(received: Received): void {
+  const refused = forwardAuthRefusal(received.arrival.target, received)
   if (refused !== undefined) throw new Refusal(refused.refusal, { reason: refused.reason })
 }
 

@@ -7,6 +7,7 @@ import { exchange } from './exchange/exchange.ts'
 import { type BodyLimits, type RequestBody, requestBody } from './exchange/request-body.ts'
 import type { Exchange } from './exchange/running-exchange.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
+import { relayWithEdits } from './headers/header-edits.ts'
 import { passesCarrier, type UpstreamHeaders } from './headers/upstream-headers.ts'
 import type { Reply } from './reply.ts'
 import { type Authorized, type Received, shapeOf } from './stages.ts'
@@ -65,7 +66,7 @@ function exchangeWith(
     request,
     body: request.upload,
     who: token?.caller.userId ?? parts.addressBlock(received.origin.address),
-    relayHeaders: parts.relayHeaders,
+    relayHeaders: relayWithEdits(received, parts.relayHeaders),
     relayTrailers: parts.relayTrailers,
     takesTrailers: received.headers.takesTrailers,
     unread: parts.unread,

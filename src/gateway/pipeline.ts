@@ -6,9 +6,12 @@ import { authorize, type Observe } from './authorize.ts'
 import type { Cors } from './cors.ts'
 import { after, type Eventually } from './eventually.ts'
 import { type ForwardParts, forward } from './forward.ts'
+import { relayWithEdits } from './headers/header-edits.ts'
 import { type IdentifyParts, identify } from './identify.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { Reply } from './reply.ts'
+import { replyFixed } from './reply-fixed.ts'
+import type { SecurityHeaders } from './route/route.ts'
 import type { RouteLimits } from './route/route-limits.ts'
 import { type Authorized, type Identified, type Received, shapeOf } from './stages.ts'
 
@@ -50,6 +53,8 @@ export function createPipeline(parts: PipelineParts) {
   return function pass(arrival: Arrival, reply: Reply): Eventually<void> {
     parts.cors.mark(arrival, reply)
     const received = receive(arrival, parts)
+    const shape = shapeOf(received)
+    if (shape?.securityHeaders !== undefined) secure(reply, shape.securityHeaders, received)
     // A browser sends a preflight without a token, and no upstream sees it.
     if (parts.cors.isPreflight(received)) return parts.cors.answerPreflight(received, reply)
     if (received.endpoint?.open) return parts.responses.toAnyone(received, reply)
@@ -58,6 +63,10 @@ export function createPipeline(parts: PipelineParts) {
       if (endpoint !== undefined && endpoint.upstream === undefined) {
         return parts.responses.toCaller(authorized, reply)
       }
+      if (shape?.fixed !== undefined) {
+        const relay = relayWithEdits(received, parts.relayHeaders)
+        return replyFixed(authorized, reply, shape.fixed, relay)
+      }
       if (endpoint?.name !== 'logout') return forward(authorized, reply, parts)
       return forward(authorized, reply, { ...parts, relayHeaders: parts.relayLogoutHeaders })
     })
@@ -65,9 +74,9 @@ export function createPipeline(parts: PipelineParts) {
 }
 
 /**
- * Both checks, with the addresses and rate limits of the route, for the public port and for forward-auth. Throws or
- * rejects with a Refusal unless the caller may make this call. A logout revokes its token, whether
- * Postern or an upstream answers it.
+ * Both checks, with the addresses and rate limits of the route, for the public port and for
+ * forward-auth. Throws or rejects with a Refusal unless the caller may make this call. A logout revokes
+ * its token, whether Postern or an upstream answers it.
  */
 export function admit(received: Received, parts: AdmitParts): Eventually<Authorized> {
   refuseAddress(received)
@@ -83,6 +92,11 @@ export function admit(received: Received, parts: AdmitParts): Eventually<Authori
       return authorized
     })
   })
+}
+
+/** Refusals have them too. A header of the same name from the upstream replaces ours. */
+function secure(reply: Reply, headers: SecurityHeaders, { origin }: Received): void {
+  for (const [name, value] of headers[origin.scheme]) reply.setHeader(name, value)
 }
 
 /** Before `identify`: a refused address learns nothing about tokens, and costs no signature check. */

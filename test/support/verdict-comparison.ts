@@ -186,8 +186,8 @@ const strangers: readonly (readonly [TokenProblem, () => CallOptions])[] = [
 
 /** The status with which forward-auth has to answer the proxy. */
 function expectedByProxy({ path }: Question, verdict: Verdict): number {
-  const { allowed, refusal, endpoint, need } = verdict
-  const own = need === undefined ? undefined : forwardAuthRefusal(path, endpoint)
+  const { allowed, refusal, need } = verdict
+  const own = need === undefined ? undefined : forwardAuthRefusal(path, verdict)
   const kind = own?.refusal ?? refusal ?? (allowed ? undefined : 'not-permitted')
   if (kind === undefined) return 200
   return kind === 'unknown-method' ? 400 : statusEnvelopes[kind].status

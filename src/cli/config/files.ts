@@ -7,6 +7,7 @@ import { formatProblem, Invalid, type Problem } from '../../errors.ts'
 import { checkModule } from '../../login/module/check-module.ts'
 import { readLogo } from '../../page/read-logo.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
+import { readResponseFile } from '../../stores/files/response-file.ts'
 import { readBearer } from '../../stores/issuers/fetch-keys.ts'
 import { readKeyFiles } from '../../stores/keys/key-files.ts'
 import { checkPair, readClientContext, readPemFile } from '../../stores/keys/pem-files.ts'
@@ -40,7 +41,7 @@ export async function fileProblems(written: Written, cwd: string): Promise<reado
 
 function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileCheck[] {
   const at = (path: string) => resolve(cwd, path)
-  const { application, database, tls, jwt, policy, login, logger } = draft
+  const { application, database, tls, jwt, policy, login, logger, routes } = draft
   const { certFile, keyFile } = tls ?? {}
   const checks: FileCheck[] = []
   if (certFile !== undefined && keyFile !== undefined) {
@@ -90,6 +91,12 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
   if (hasPage && logo !== undefined) {
     checks.push({ setting: 'login.page.logo', run: () => readLogo(at(logo)) })
   }
+  routes?.forEach((route, index) => {
+    const response = route?.respond?.file
+    if (response === undefined) return
+    const setting = `routes[${index}].respond.file`
+    checks.push({ setting, run: () => readResponseFile(at(response)) })
+  })
   const { enabled, file } = logger?.decisions ?? {}
   if (enabled && file !== undefined) {
     checks.push({ setting: 'logger.decisions.file', run: () => checkAppendable(at(file)) })

@@ -93,11 +93,11 @@ function withoutPolicy(
 /** Where forward-auth answers otherwise than the public port. */
 function proxyNote(
   target: string,
-  { need, endpoint }: Verdict,
+  verdict: Verdict,
   { config }: PolicySettings,
 ): string | undefined {
-  if (config?.forwardAuth.enabled !== true || need === undefined) return undefined
-  const refused = forwardAuthRefusal(target, endpoint)
+  if (config?.forwardAuth.enabled !== true || verdict.need === undefined) return undefined
+  const refused = forwardAuthRefusal(target, verdict)
   if (refused === undefined) return undefined
   const status = refused.refusal === 'no-such-endpoint' ? 404 : 400
   return `forward-auth answers ${status} to this request: ${refused.reason}`

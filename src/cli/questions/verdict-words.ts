@@ -64,7 +64,9 @@ export function routeOf({ allowed, route, endpoint, isUnserved }: Verdict): stri
   }
   const elsewhere = 'none: for forward-auth only, the public port answers 404'
   if (route === undefined) return elsewhere
-  return `${routeLabel(route)} (access ${route.access}, upstream ${route.upstream ?? elsewhere})`
+  const to =
+    route.respond === undefined ? `upstream ${route.upstream ?? elsewhere}` : 'fixed response'
+  return `${routeLabel(route)} (access ${route.access}, ${to})`
 }
 
 const steps = {

@@ -1,11 +1,18 @@
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
 import { rangeProblem } from './proxies.ts'
-
-type RouteDraft = NonNullable<NonNullable<Draft['routes']>[number]>
+import { checkRespond } from './respond.ts'
+import { checkRouteHeaders, type RouteDraft } from './route-headers.ts'
 
 /** Settings of a route that change its requests and responses. */
-export function checkRouteShaping(at: string, route: RouteDraft, report: Report): void {
+export function checkRouteShaping(
+  at: string,
+  route: RouteDraft,
+  draft: Draft,
+  report: Report,
+): void {
+  checkRouteHeaders(at, route, draft, report)
+  checkRespond(at, route, report)
   checkAddresses(`${at}.addresses`, route.addresses, report)
 }
 

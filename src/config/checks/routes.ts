@@ -24,9 +24,10 @@ export function checkRoutes(draft: Draft, report: Report): void {
     }
     if (route === undefined) return
 
-    checkRouteShaping(at, route, report)
+    checkRouteShaping(at, route, draft, report)
     checkUpstreamName(`${at}.upstream`, route.upstream, draft, report)
-    if (route.upstream === undefined && draft.forwardAuth?.enabled !== true) {
+    const needsUpstream = draft.forwardAuth?.enabled !== true && route.respond === undefined
+    if (route.upstream === undefined && needsUpstream) {
       say('upstream', ' is required unless forwardAuth is enabled: name one of upstreams')
     }
     if (route.access === 'public' && route.reason === undefined) {

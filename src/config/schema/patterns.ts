@@ -30,6 +30,10 @@ export const CLAIM_NAME = '^[^/].*$|^(/([^~/]|~[01])+)+$'
 export const USER_ID_PREFIX = '^([!-~]*[!-/:-~])?$'
 /** The name of a header (RFC 9110 5.6.2). */
 export const HEADER_NAME = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$"
+/** Printable ASCII without spaces at either end: no CR, LF or NUL. */
+export const HEADER_VALUE = '^[!-~]([ -~]*[!-~])?$'
+/** Where to redirect to. */
+export const REDIRECT = '^(https?://[A-Za-z0-9.:-]+([/?{][!-~]*)?|/[!-~]*)$'
 /** A token of the Upgrade header, in lower case. */
 export const PROTOCOL = '^[a-z0-9][a-z0-9./-]{0,31}$'
 /** A path with an optional query. */
@@ -68,6 +72,8 @@ const forms: Readonly<Record<string, string>> = {
   [CLAIM_NAME]: 'the name of a claim, or a JSON pointer such as /realm_access/roles',
   [USER_ID_PREFIX]: 'printable ASCII characters without spaces, and no digit at the end',
   [HEADER_NAME]: 'a header name such as X-User-Id: letters, digits and hyphens, 64 at most',
+  [HEADER_VALUE]: 'printable ASCII characters, without spaces at the start or end',
+  [REDIRECT]: 'an absolute URL such as https://www.example.com/new, or a path that starts with /',
   [PROTOCOL]: 'a protocol name in lower case, such as websocket',
   [REQUEST_TARGET]: 'a path that starts with /, without spaces',
   [METHOD_NAME]: 'lower-case letters, digits and hyphens, 32 at most',

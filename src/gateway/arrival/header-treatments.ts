@@ -1,4 +1,5 @@
 import { isControlHeader } from '../../control-headers.ts'
+import { droppedHeaders, foldName, isReservedFamily } from '../../reserved-headers.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
 
 /** How a request header is handled, by its name. */
@@ -45,16 +46,10 @@ export function createTreatments(
     // CGI, WSGI and PHP fold X_User_Id and X-User-Id into one variable (CVE-2025-64484).
     if (folded !== lower && treatments.has(folded)) return 'drop'
     if (isControlHeader(folded)) return folded === lower ? 'control' : 'drop'
-    return isReserved(folded) ? 'drop' : 'pass'
+    return isReservedFamily(folded) ? 'drop' : 'pass'
   })
 }
 
-/**
- * Dropped: hop-by-hop names (RFC 9110 7.6.1); names in which proxies report the client and the trace,
- * which only Postern may set; names with which a client could change method or path after the check
- * (X-HTTP-Method-Override, X-Original-URL); and `Proxy`, which CGI turns into the variable that
- * configures a program's own proxy (CVE-2016-5385).
- */
 const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatment>([
   ['host', 'host'],
   ['authorization', 'authorization'],
@@ -72,24 +67,5 @@ const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatmen
   ['x-forwarded-for', 'forwarded-for'],
   ['x-forwarded-proto', 'forwarded-proto'],
   ['x-forwarded-host', 'forwarded-host'],
-  ...dropped(
-    'keep-alive proxy-connection proxy-authorization proxy-authenticate trailer upgrade',
-    'http2-settings proxy forwarded via x-real-ip x-client-ip true-client-ip cf-connecting-ip',
-    'x-cluster-client-ip x-http-method x-http-method-override x-method-override',
-    'traceparent tracestate',
-  ),
+  ...droppedHeaders.map((name): [string, Treatment] => [name, 'drop']),
 ])
-
-const reservedPrefixes = ['x-forwarded-', 'x-postern-', 'x-original-', 'x-rewrite-']
-
-function isReserved(folded: string): boolean {
-  return folded.startsWith('x-') && reservedPrefixes.some((prefix) => folded.startsWith(prefix))
-}
-
-function dropped(...names: readonly string[]): [string, Treatment][] {
-  return names.flatMap((line) => line.split(' ').map((name): [string, Treatment] => [name, 'drop']))
-}
-
-function foldName(lower: string): string {
-  return /[^a-z0-9-]/.test(lower) ? lower.replace(/[^a-z0-9]/g, '-') : lower
-}

@@ -3,7 +3,10 @@ import type { ResponseHead } from '../../wire/response-head.ts'
 import type { Carrier } from '../arrival/notes.ts'
 
 /** Name, value, name, value … for the client. */
-export type RelayHeaders = (head: ResponseHead, carrier: Carrier | undefined) => string[]
+export type RelayHeaders = (
+  head: Pick<ResponseHead, 'headers' | 'status' | 'listed'>,
+  carrier: Carrier | undefined,
+) => string[]
 
 /** How a response header is handled, by its name. */
 type Relay = 'pass' | 'withhold' | 'length' | 'about-address' | 'vary'

@@ -1,6 +1,6 @@
 import type { Carrier } from '../arrival/notes.ts'
 import { cookieWithoutToken } from '../carriers.ts'
-import type { Authorized, Received } from '../stages.ts'
+import { type Authorized, type Received, shapeOf } from '../stages.ts'
 import type { IdentityHeaders } from './identity-headers.ts'
 
 /** Name, value, name, value … without Host and the headers of the connection. */
@@ -17,7 +17,9 @@ export function createUpstreamHeaders(
   return (authorized) => {
     const { received, token } = authorized
     const { headers, origin, requestId, route, call, sentPath } = received
-    const out = [...headers.passable]
+    const edit = shapeOf(received)?.editRequest
+    // Before the headers that only Postern may set: no edit can reach those.
+    const out = edit === undefined ? [...headers.passable] : edit(headers.passable)
     if (headers.control !== undefined) pushControl(out, headers.control, received)
     pushCredentials(out, authorized)
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)

@@ -1,4 +1,5 @@
 import type { AccessRoute } from '../../admission/routes.ts'
+import type { Carrier } from '../arrival/notes.ts'
 
 /** What a route asks of its requests beyond access, prepared when the configuration is loaded. */
 export interface RouteShape {
@@ -6,6 +7,27 @@ export interface RouteShape {
   readonly timeouts?: RouteTimeouts | undefined
   /** Whether a client with this address may use the route. */
   readonly acceptsAddress?: ((address: string) => boolean) | undefined
+  readonly editRequest?: ((headers: readonly string[]) => string[]) | undefined
+  readonly editResponse?: EditResponse | undefined
+  readonly securityHeaders?: SecurityHeaders | undefined
+  readonly fixed?: FixedResponse | undefined
+}
+
+type EditResponse = (headers: readonly string[], carrier: Carrier | undefined) => string[]
+
+/** Pairs of name and value, by the scheme of the client's request. */
+export type SecurityHeaders = Readonly<
+  Record<'http' | 'https', readonly (readonly [string, string])[]>
+>
+
+/** A response of the gateway itself, ready to be sent any number of times. */
+export interface FixedResponse {
+  readonly status: number
+  readonly headers: readonly string[]
+  /** As Latin-1. */
+  readonly body: string
+  /** The Location header: alone, or the texts before and after the path of the request. */
+  readonly location: readonly string[] | undefined
 }
 
 /** Unset: those of the upstream, and no limit for the whole exchange. */

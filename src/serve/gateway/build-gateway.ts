@@ -26,6 +26,7 @@ import { createErrorReplies } from '../../http/reply-error.ts'
 import { addressBlock } from '../../login/address-block.ts'
 import { createMessages } from '../../messages/messages.ts'
 import { createLoginRedirect } from '../../page/navigation.ts'
+import { readResponseFile } from '../../stores/files/response-file.ts'
 import { createAssertions } from '../../token/assertions.ts'
 import { findLastingKey } from '../../token/derived-keys.ts'
 import { revocationOf, type VerifiedToken } from '../../token/tokens.ts'
@@ -54,6 +55,8 @@ export async function buildGeneration(
   const { tracing, record, usage, shadow, log, limits, openExchanges, eventStreams } = lasting
   const { header: assertionName, ...signed } = config.identity.assertion
   const injectedNames = [...Object.values(config.headers), assertionName]
+  // First: it fails if a file of a response cannot be read.
+  const routes = await shapeRoutes(config.routes, readResponseFile)
   const upstreams = createUpstreams(
     await upstreamSettings(config, lasting),
     {
@@ -81,7 +84,7 @@ export async function buildGeneration(
     readHeaders: createHeaderReader(injectedNames, requestIdName),
     findOrigin: createOriginFinder(config.application.trustedProxies),
     ...createAdmission({
-      routes: shapeRoutes(config.routes),
+      routes,
       endpoints: {
         ...config.endpoints,
         captchaAlias: config.captcha.alias,

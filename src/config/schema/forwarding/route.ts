@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { HEADER_NAME, NOT_BLANK, UPSTREAM_NAME } from '../patterns.ts'
 import { flag, integer } from '../setting-builders.ts'
+import { headerShapingSettings } from './route-headers.ts'
 import { routeMatch } from './route-match.ts'
 import { shapingSettings } from './route-shaping.ts'
 
@@ -101,6 +102,7 @@ export const route = Type.Object(
       ),
     ),
     ...shapingSettings,
+    ...headerShapingSettings,
   },
   { additionalProperties: false, description: 'Path prefix and the upstream that serves it.' },
 )

@@ -1,4 +1,5 @@
 import { configuredIssuers } from '../config/issuers.ts'
+import { mixedIdentities } from '../config/mixed-identities.ts'
 import type { ModeFacts } from '../config/mode.ts'
 import type { Config } from '../config/schema/schema.ts'
 import type { Log } from '../log/log.ts'
@@ -13,7 +14,11 @@ export function logMode(mode: ModeFacts, log: Log): void {
 }
 
 /** Logs who else gets in, because by default only a login issues tokens (specification, Authentication 1). */
-export function logOtherTokens({ issuers, tokens: { service } }: Config, log: Log): void {
+export function logOtherTokens(config: Config, log: Log): void {
+  const { issuers, tokens } = config
+  const { service } = tokens
+  const mixed = mixedIdentities(config)
+  if (mixed !== undefined) log.warn(mixed)
   if (service.enabled) {
     log.info({ maxLifetimeSeconds: service.maxLifetime }, 'accepting service tokens')
   }

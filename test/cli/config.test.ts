@@ -28,11 +28,13 @@ function scratchFile(text: string) {
 /** What production.yaml says that the environment has to give. */
 const production = { POSTERN_JWT__SECRET: secret, POSTERN_REDIS__URL: 'redis://u:hidden@redis' }
 
+const goAdmin = { POSTERN_JWT__SECRET: secret, POSTERN_DATABASE__URL: 'postgres://u:p@db/go' }
+
 describe('postern config check', () => {
   test.each([
     ['config/postern.yaml', {}, 'mode dev, 1 route, 1 upstream'],
     ['config/production.yaml', production, 'mode prod, 3 routes, 2 upstreams'],
-    ['config/go-admin.yaml', { POSTERN_JWT__SECRET: secret }, 'mode prod, 18 routes, 1 upstream'],
+    ['config/go-admin.yaml', goAdmin, 'mode prod, 17 routes, 1 upstream'],
   ])('passes the shipped %s', async (file, env, facts) => {
     const answer = await config(['check', file], { env })
 
@@ -48,13 +50,47 @@ describe('postern config check', () => {
   test.each(['config/production.yaml', 'config/go-admin.yaml'])(
     'rejects %s as long as the secret is not set',
     async (file) => {
-      const env = { POSTERN_REDIS__URL: production.POSTERN_REDIS__URL }
+      const env = {
+        POSTERN_REDIS__URL: production.POSTERN_REDIS__URL,
+        POSTERN_DATABASE__URL: goAdmin.POSTERN_DATABASE__URL,
+      }
       const { code, err } = await config(['check', file], { env })
 
       expect(code).toBe(3)
       expect(err).toMatch(new RegExp(`^${file}:\\d+:1: jwt\\.secret is required`))
     },
   )
+
+  // In a database of our own, user 1 would be go-admin's administrator.
+  test('rejects config/go-admin.yaml without the database of go-admin', async () => {
+    const env = { POSTERN_JWT__SECRET: secret }
+    const { code, err } = await config(['check', 'config/go-admin.yaml'], { env })
+
+    expect({ code, err }).toEqual({
+      code: 3,
+      err: expect.stringContaining('so database.url is required'),
+    })
+  })
+
+  test.each([
+    ['embedded accounts', `jwt: { secret: ${secret} }`, true],
+    [
+      'accounts of the service',
+      `jwt: { secret: ${secret} }\ndatabase: { url: 'postgres://db/x' }`,
+      false,
+    ],
+  ])('warns of tokens that a service takes for its own users: %s', async (_, more, isWarned) => {
+    const route = '{ path: /a, upstream: a, forwardCredentials: true }'
+    const upstreams = "upstreams: { a: { targets: ['http://127.0.0.1:1'] } }"
+    const at = scratchFile(
+      `application: { mode: prod }\n${upstreams}\nroutes: [${route}]\n${more}\n`,
+    )
+
+    const { code, err } = await config(['check', 'x.yaml', '--no-files'], at)
+
+    expect(code).toBe(0)
+    expect(err.includes('warning: routes[0].forwardCredentials')).toBe(isWarned)
+  })
 
   test('prints every problem on stderr, a line each, and nothing on stdout', async () => {
     const at = scratchFile('application: { mode: dev }\nops: { port: x }\nbanana: 1\n')

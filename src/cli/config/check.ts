@@ -1,4 +1,5 @@
 import { configFile, readConfig } from '../../config/load.ts'
+import { mixedIdentities } from '../../config/mixed-identities.ts'
 import { modeFacts } from '../../config/mode.ts'
 import { formatProblem } from '../../errors.ts'
 import type { Run } from '../command.ts'
@@ -24,7 +25,9 @@ export const configCheck: Run<typeof checkSpec> = async ({ options, arguments: [
   }
 
   const { name, warning } = modeFacts(config.application.mode, config.jwt.timeout)
-  if (warning !== undefined) io.err(`${configFile(source)}: warning: ${warning}\n`)
+  for (const each of [warning, mixedIdentities(config)]) {
+    if (each !== undefined) io.err(`${configFile(source)}: warning: ${each}\n`)
+  }
   if (!isJson) {
     const routes = count(config.routes.length, 'route')
     const upstreams = count(Object.keys(config.upstreams).length, 'upstream')

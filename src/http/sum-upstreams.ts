@@ -30,6 +30,9 @@ function sum(one: TargetReport, other: TargetReport): TargetReport {
     circuit:
       circuits[Math.max(...[one, other].map(({ circuit }) => circuits.indexOf(circuit)))] ?? 'open',
     healthy: one.healthy && other.healthy,
+    sharePercent: Math.min(one.sharePercent, other.sharePercent),
+    ejectedMs: Math.max(one.ejectedMs, other.ejectedMs),
+    ejections: one.ejections + other.ejections,
     outstanding: one.outstanding + other.outstanding,
     tunnels: one.tunnels + other.tunnels,
     connections: one.connections + other.connections,

@@ -9,6 +9,10 @@ interface CountedUpstream {
 interface CountedTarget {
   readonly name: string
   readonly breaker: { readonly state: () => 'closed' | 'open' | 'half-open' }
+  readonly outlier: {
+    readonly isEjected: () => boolean
+    readonly ejections: () => Readonly<Record<string, number>>
+  }
   readonly isHealthy: () => boolean
   readonly outstanding: () => number
   readonly connections: () => number
@@ -58,6 +62,31 @@ export function addUpstreamMetrics(
       aggregate: 'max',
     },
     each(({ breaker }) => states[breaker.state()]),
+  )
+  registry.readGauge(
+    {
+      name: 'postern_upstream_ejected',
+      help: '1 while outlier detection ejects the target.',
+      labels,
+      aggregate: 'max',
+    },
+    each(({ outlier }) => (outlier.isEjected() ? 1 : 0)),
+  )
+  registry.readCounter(
+    {
+      name: 'postern_upstream_ejections_total',
+      help: 'Ejections of the target by outlier detection.',
+      labels: ['upstream', 'target', 'reason'],
+    },
+    () =>
+      upstreams().flatMap(({ name: upstream, targets }) =>
+        targets().flatMap(({ name: target, outlier }) =>
+          Object.entries(outlier.ejections()).map(([reason, value]) => ({
+            value,
+            labels: { upstream, target, reason },
+          })),
+        ),
+      ),
   )
   registry.readGauge(
     {

@@ -18,11 +18,11 @@ interface Idle {
   readonly until: number
 }
 
-/** `tickMs`: the interval of the ticks. */
-export function createIdleConnections(tickMs: number): IdleConnections {
+/** `tickMs`: the interval of the ticks; `maxMs`: the idle timeout that the operator sets. */
+export function createIdleConnections(tickMs: number, maxMs?: number): IdleConnections {
   /** Last in, first out, so that connections beyond the current load time out. */
   const idle: Idle[] = []
-  const limit = createIdleLimit()
+  const limit = createIdleLimit(maxMs)
   let ticks = 0
 
   function isKept({ connection, until }: Idle): boolean {

@@ -20,8 +20,8 @@ interface IdleLimit {
   readonly closedByServer: (idleMs: number) => void
 }
 
-/** For one server. `now` gives milliseconds. */
-export function createIdleLimit(now = () => performance.now()): IdleLimit {
+/** For one server. `most`: the limit that the operator sets. `now` gives milliseconds. */
+export function createIdleLimit(most?: number, now = () => performance.now()): IdleLimit {
   let observed = Number.POSITIVE_INFINITY
   let relaxAt = Number.POSITIVE_INFINITY
 
@@ -31,7 +31,7 @@ export function createIdleLimit(now = () => performance.now()): IdleLimit {
         observed = observed >= maxMs ? Number.POSITIVE_INFINITY : observed * relaxBy
         relaxAt = now() + relaxEveryMs
       }
-      return Math.min(limitOf(announced), observed)
+      return Math.min(limitOf(announced, most), observed)
     },
     closedByServer(idleMs) {
       if (idleMs < shortestMs) return
@@ -41,7 +41,7 @@ export function createIdleLimit(now = () => performance.now()): IdleLimit {
   }
 }
 
-function limitOf(announced: number | undefined): number {
-  if (announced === undefined) return defaultMs
-  return Math.min(Math.max(announced * 1000 - earlierMs, announced * 500), maxMs)
+function limitOf(announced: number | undefined, most: number | undefined): number {
+  if (announced === undefined) return most ?? defaultMs
+  return Math.min(Math.max(announced * 1000 - earlierMs, announced * 500), most ?? maxMs)
 }

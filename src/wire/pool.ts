@@ -20,6 +20,8 @@ export interface PoolSettings {
   readonly headersTimeoutMs: number
   /** The longest pause within a response. */
   readonly bodyTimeoutMs: number
+  /** How long a connection may be idle; unset: as long as the server keeps it. */
+  readonly idleTimeoutMs?: number | undefined
   readonly tls?: TargetTls | undefined
   readonly onLookup?: OnLookup | undefined
 }
@@ -92,7 +94,7 @@ class ConnectionPool implements Pool {
       response: ticks(headersTimeoutMs),
       body: ticks(bodyTimeoutMs),
     }
-    this.#idle = createIdleConnections(tickMs)
+    this.#idle = createIdleConnections(tickMs, settings.idleTimeoutMs)
   }
 
   readonly send = (request: WireRequest, handler: ResponseHandler, fresh = false): Call => {

@@ -1,6 +1,9 @@
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { sumUpstreams, type TargetReport } from '../../src/http/sum-upstreams.ts'
 import { freePort } from '../support/redis-server.ts'
@@ -28,7 +31,7 @@ describe('postern upstreams', () => {
     const { out } = await runCommand(['upstreams', '--ops', ops, '--output', 'json'])
     const [backend] = JSON.parse(out).upstreams
 
-    expect(before.out).toMatch(/^UPSTREAM +TARGET +STATE/)
+    expect(before.out).toMatch(/^UPSTREAM +TARGET +WEIGHT +STATE/)
     expect(before.out).toMatch(new RegExp(`^backend +${dead} .*serving`, 'm'))
     expect(after.code).toBe(0)
     expect(after.out).toMatch(/circuit open.*ECONNREFUSED/)
@@ -76,6 +79,28 @@ describe('postern upstreams', () => {
   })
 })
 
+describe('config check', () => {
+  test.each([
+    ['[http://a:1, { url: http://b:1, weight: 0 }]', undefined],
+    ['[{ url: http://a:1, weight: 0 }]', 'targets: every weight is 0'],
+    ['[http://a:1, { url: http://a:1 }]', 'targets[1]: duplicate of upstreams.app.targets[0]'],
+    ['[{ url: http://a:1/x }]', 'targets[0]: must end after host and port'],
+    ['[{ url: http://a:1, weigth: 2 }]', 'did you mean upstreams.app.targets[0].weight?'],
+    ['[{ weight: 2 }]', 'targets[0].url is required'],
+    ['[{ url: http://a:1, weight: -1 }]', 'a whole number from 0 to 1000'],
+    ['[5]', 'targets[0]: must be text, or a mapping, not 5'],
+  ])('of targets %s', async (targets, problem) => {
+    const cwd = await mkdtemp(join(tmpdir(), 'postern-targets-'))
+    onTestFinished(() => rm(cwd, { recursive: true }))
+    await writeFile(join(cwd, 'c.yaml'), `upstreams: { app: { targets: ${targets} } }\n`)
+    const env = { POSTERN_JWT__SECRET: 'Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4MDEyMzQ1Njc4OQ' }
+    const { err } = await runCommand(['config', 'check', 'c.yaml', '--no-files'], { cwd, env })
+
+    if (problem === undefined) expect(err).not.toContain('targets')
+    else expect(err).toContain(problem)
+  })
+})
+
 test('the reports of workers add up, and the worst state counts', () => {
   const report = (target: Partial<TargetReport>) => [
     { name: 'a', balance: 'round-robin', targets: [{ ...idle, ...target }] },
@@ -98,8 +123,12 @@ test('the reports of workers add up, and the worst state counts', () => {
 
 const idle: TargetReport = {
   target: 'http://a:1',
+  weight: 1,
+  sharePercent: 100,
   circuit: 'closed',
   healthy: true,
+  ejectedMs: 0,
+  ejections: 0,
   outstanding: 0,
   tunnels: 0,
   connections: 0,

@@ -3,7 +3,7 @@ import { createIdleLimit } from '../../src/wire/idle-limit.ts'
 
 function startLimit() {
   let time = 0
-  return { ...createIdleLimit(() => time), wait: (ms: number) => (time += ms) }
+  return { ...createIdleLimit(undefined, () => time), wait: (ms: number) => (time += ms) }
 }
 
 describe('the idle timeout of connections to a server', () => {

@@ -2,8 +2,11 @@ import { type CommandSpec, configOption, opsOption, outputOption } from '../comm
 
 export const upstreamsSpec = {
   name: 'upstreams',
-  summary: 'show the targets of a running gateway: circuits, health, load and last errors',
-  details: `Asks the ops listener of one gateway. With several workers, numbers are their sum, and a state is the
+  summary: 'show the targets of a running gateway: state, load, ejections and last errors',
+  details: `STATE says why a target gets no requests, or fewer: its weight is 0, its circuit is open, its health
+check fails, outlier detection has ejected it, or it warms up.
+
+Asks the ops listener of one gateway. With several workers, numbers are their sum, and a state is the
 worst one of any worker.`,
   arguments: [],
   options: {

@@ -25,16 +25,24 @@ function isReport(body: unknown): body is { readonly upstreams: readonly Upstrea
   return Array.isArray((body as { upstreams?: unknown } | null)?.upstreams)
 }
 
-const titles = ['UPSTREAM', 'TARGET', 'STATE', 'OUTSTANDING', 'CONNECTIONS', 'LAST ERROR']
+const titles = [
+  ...['UPSTREAM', 'TARGET', 'WEIGHT', 'STATE', 'OUTSTANDING', 'CONNECTIONS'],
+  ...['EJECTIONS', 'LAST ERROR'],
+]
 
 function toRow({ name }: UpstreamReport, one: TargetReport): readonly string[] {
-  const { target, outstanding, connections, lastError } = one
+  const { target, weight, outstanding, connections, ejections, lastError } = one
   const error = lastError === null ? '-' : `${lastError.message} (${lastError.at})`
-  return [name, target, stateOf(one), String(outstanding), String(connections), error]
+  const numbers = [outstanding, connections, ejections].map(String)
+  return [name, target, String(weight), stateOf(one), ...numbers, error]
 }
 
 /** Why it gets no requests, or fewer; the strongest reason first. */
-function stateOf({ circuit, healthy }: TargetReport): string {
+function stateOf(one: TargetReport): string {
+  const { weight, circuit, healthy, ejectedMs, sharePercent } = one
+  if (weight === 0) return 'weight 0'
   if (circuit !== 'closed') return `circuit ${circuit}`
-  return healthy ? 'serving' : 'unhealthy'
+  if (!healthy) return 'unhealthy'
+  if (ejectedMs > 0) return `ejected, ${Math.ceil(ejectedMs / 1000)} s left`
+  return sharePercent < 100 ? `warming up, ${sharePercent}%` : 'serving'
 }

@@ -2,6 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
+import { urlOf } from './upstreams.ts'
 
 /** Hosts to listen on are addresses or names, and no target is one of our own listeners. */
 export function checkListeners(draft: Draft, report: Report): void {
@@ -11,7 +12,8 @@ export function checkListeners(draft: Draft, report: Report): void {
     if (problem !== undefined) report.problem(at, `${at}: ${problem}`)
   }
   for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
-    upstream?.targets?.forEach((target, index) => {
+    upstream?.targets?.forEach((entry, index) => {
+      const target = urlOf(entry)
       const at = `upstreams.${name}.targets[${index}]`
       if (target === undefined || report.hasProblem(at)) return
       const own = listeners.find((listener) => leadsTo(target, listener))

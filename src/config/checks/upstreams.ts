@@ -8,10 +8,14 @@ export function checkUpstreams(draft: Draft, report: Report): void {
     const at = `upstreams.${name}`
     upstream?.targets?.forEach((target, index) => {
       const path = `${at}.targets[${index}]`
-      if (target === undefined || report.hasProblem(path)) return
-      const problem = targetProblem(target)
+      const url = urlOf(target)
+      if (url === undefined || report.hasProblem(path)) return
+      const first = upstream.targets?.findIndex((other) => urlOf(other) === url) ?? index
+      const problem =
+        first < index ? `duplicate of ${at}.targets[${first}]; remove one` : targetProblem(url)
       if (problem !== undefined) report.problem(path, `${path}: ${problem}`)
     })
+    checkWeights(at, upstream, report)
     checkTls(`${at}.tls`, upstream, report)
     if (name === 'gateway') {
       report.problem(at, `${at}: this name means Postern itself under endpoints; use another name`)
@@ -20,6 +24,22 @@ export function checkUpstreams(draft: Draft, report: Report): void {
 }
 
 type Upstream = NonNullable<Draft['upstreams']>[string]
+type Target = NonNullable<NonNullable<Upstream>['targets']>[number]
+
+/** The address of a target, which may have a weight. */
+export function urlOf(target: Target): string | undefined {
+  return typeof target === 'object' ? target.url : target
+}
+
+function checkWeights(at: string, upstream: Upstream, report: Report): void {
+  const isUnused = (target: Target) => typeof target === 'object' && target.weight === 0
+  const { targets = [] } = upstream ?? {}
+  if (targets.length === 0 || !targets.every(isUnused)) return
+  report.problem(
+    `${at}.targets`,
+    `${at}.targets: every weight is 0, so no request can be forwarded; raise one`,
+  )
+}
 
 function checkTls(at: string, upstream: Upstream, report: Report): void {
   const tls = upstream?.tls
@@ -29,7 +49,7 @@ function checkTls(at: string, upstream: Upstream, report: Report): void {
     report.problem(at, `${at}: certFile and keyFile must be set together; add ${missing}`)
   }
   // The operator expects TLS, and the connection would be plain.
-  if (upstream?.targets?.some((target) => target?.startsWith('http://'))) {
+  if (upstream?.targets?.some((target) => urlOf(target)?.startsWith('http://'))) {
     report.problem(at, `${at} has no effect on http:// targets; change them to https://`)
   }
 }

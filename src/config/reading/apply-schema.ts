@@ -28,6 +28,8 @@ export function applySchema(
   if (list !== undefined && tree?.kind === 'list') {
     return applyList(list, tree, report, path, quotes)
   }
+  const map = setting.anyOf?.find(({ type }) => type === 'object')
+  if (map !== undefined && tree?.kind === 'map') return applyMap(map, tree, report, path)
   if (setting.type === 'object') return applyMap(setting, tree, report, path)
   if (setting.type === 'array') return applyList(setting, tree, report, path, quotes)
   if (tree === undefined) return setting.default

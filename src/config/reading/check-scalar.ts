@@ -23,7 +23,7 @@ export function checkScalar(setting: Setting, tree: Tree, quotes: boolean): stri
     const fits = setting.anyOf.some((one) => checkScalar(one, tree, quotes) === undefined)
     return fits ? undefined : mustBe(setting, shown)
   }
-  if (setting.type === 'array') return mustBe(setting, shown)
+  if (setting.type === 'array' || setting.type === 'object') return mustBe(setting, shown)
   if (setting.const !== undefined) {
     return value === setting.const ? undefined : mustBe(setting, shown)
   }
@@ -78,5 +78,6 @@ function expected({ anyOf, const: only, enum: names, ...setting }: Setting): str
   if (type === 'integer') return `a whole number from ${minimum} to ${maximum}`
   if (type === 'boolean') return 'true or false'
   if (type === 'array') return 'a list'
+  if (type === 'object') return 'a mapping'
   return (pattern === undefined ? undefined : formOf(pattern)) ?? 'text'
 }

@@ -97,7 +97,7 @@ export function upgraded(this: Running, head: ResponseHead, socket: Duplex): voi
 
 function beginResponse(it: Running, head: ResponseHead): string[] {
   it.responding = true
-  it.target.answered(it.attempt)
+  it.target.answered(it.attempt, head.status)
   return it.parts.relayHeaders(head, it.parts.carrier)
 }
 

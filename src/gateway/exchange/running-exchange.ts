@@ -11,7 +11,7 @@ import type { Authorized } from '../stages.ts'
 import type { Attempt } from '../upstream/breaker.ts'
 import type { Share } from '../upstream/shares.ts'
 import type { Ending, Target } from '../upstream/target.ts'
-import { upstreamFault } from '../upstream/upstream-errors.ts'
+import { isBroken, upstreamFault } from '../upstream/upstream-errors.ts'
 import type { Upstream } from '../upstream/upstreams.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { OpenExchange, OpenExchanges } from './open-exchanges.ts'
@@ -93,10 +93,15 @@ export function finish(it: Running, how: Ending, error?: Error): void {
 export function report(it: Running, how: Ending, error?: Error): void {
   if (it.reported) return
   it.reported = true
-  it.target.ended(it.responding ? 'answered' : how, it.attempt, error)
+  it.target.ended(it.responding ? endingOfResponse(how, error) : how, it.attempt, error)
   if (it.share === undefined) return
   it.parts.upstream.shares.release(it.share)
   it.share = undefined
+}
+
+function endingOfResponse(how: Ending, error: Error | undefined): Ending {
+  if (how === 'answered') return how
+  return error !== undefined && isBroken(error) ? 'broken' : 'dropped'
 }
 
 function abort({ call, target }: Running): void {

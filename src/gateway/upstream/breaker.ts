@@ -38,6 +38,8 @@ export type Attempt = number
 interface BreakerOptions {
   /** Whether no other target can serve the requests. */
   readonly isAlone?: () => boolean
+  /** It was open, and enough trials have succeeded. */
+  readonly onClosed?: () => void
   /** Milliseconds. */
   readonly now?: () => number
 }
@@ -48,7 +50,7 @@ const growth = 4
 
 export function createBreaker(
   settings: BreakerSettings,
-  { isAlone = () => false, now = () => performance.now() }: BreakerOptions = {},
+  { isAlone = () => false, onClosed, now = () => performance.now() }: BreakerOptions = {},
 ): Breaker {
   let consecutiveFailures = 0
   let openedFor = 0
@@ -79,6 +81,7 @@ export function createBreaker(
     openedFor = 0
     openUntil = undefined
     endTrials()
+    onClosed?.()
   }
   function isTrial(attempt: Attempt): boolean {
     return beforeTrials !== undefined && attempt > beforeTrials

@@ -19,14 +19,21 @@ interface HealthCheck {
   readonly close: () => void
 }
 
+interface HealthCheckOptions {
+  /** The Host header, if not the target's. */
+  readonly host?: string | undefined
+  /** It was unhealthy, and is not any more. */
+  readonly onHealthy?: () => void
+}
+
 /**
- * Starts at once. `host`: the Host header, if not the target's. A target is healthy until
+ * Starts at once. A target is healthy until
  * `unhealthyAfter` checks have failed.
  */
 export function createHealthCheck(
   createOwnPool: () => Pool,
   settings: HealthCheckSettings | undefined,
-  host?: string,
+  { host, onHealthy }: HealthCheckOptions = {},
 ): HealthCheck {
   if (settings === undefined) return { isHealthy: () => true, close() {} }
   const { path, intervalMs, timeoutMs, healthyAfter, unhealthyAfter } = settings
@@ -87,6 +94,7 @@ export function createHealthCheck(
     if (contrary >= (healthy ? unhealthyAfter : healthyAfter)) {
       healthy = isPassed
       contrary = 0
+      if (healthy) onHealthy?.()
     }
     // Jitter, so that replicas do not check at the same time.
     timer = setTimeout(check, intervalMs * (0.8 + Math.random() * 0.4)).unref()

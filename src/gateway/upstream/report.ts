@@ -11,9 +11,17 @@ export interface UpstreamReport {
 export interface TargetReport {
   /** Scheme, host and port, and the address if the name has several. */
   readonly target: string
+  /** Its part of the requests, in relation to the other targets. */
+  readonly weight: number
+  /** The share of its weight that it has now, in percent: less than 100 while it warms up. */
+  readonly sharePercent: number
   readonly circuit: 'closed' | 'half-open' | 'open'
   /** The result of the active health check; `true` without one. */
   readonly healthy: boolean
+  /** How long outlier detection still ejects it; 0: it does not. */
+  readonly ejectedMs: number
+  /** All ejections so far. */
+  readonly ejections: number
   /** Requests and tunnels in progress. */
   readonly outstanding: number
   readonly tunnels: number
@@ -33,8 +41,12 @@ export function reportUpstreams(upstreams: readonly Upstream[]): readonly Upstre
 function reportTarget(target: Target): TargetReport {
   return {
     target: target.name,
+    weight: target.weight,
+    sharePercent: Math.round(target.share() * 100),
     circuit: target.breaker.state(),
     healthy: target.isHealthy(),
+    ejectedMs: Math.round(target.outlier.remainingMs()),
+    ejections: Object.values(target.outlier.ejections()).reduce((sum, one) => sum + one, 0),
     outstanding: target.outstanding(),
     tunnels: target.tunnels(),
     connections: target.connections(),

@@ -3,9 +3,11 @@ import type { OnLookup } from '../../wire/name-lookup.ts'
 import { createPool, type Pool } from '../../wire/pool.ts'
 import { type Attempt, type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
 import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
+import { createOutlier, type Ejection, type Outlier, type OutlierSettings } from './outlier.ts'
 import { createReachabilityProbe } from './reachability-probe.ts'
 import { type OpenPool, openOwnPool } from './shared-pools.ts'
 import { codeOf } from './upstream-errors.ts'
+import { createWarmUp } from './warm-up.ts'
 
 export interface TargetSettings {
   readonly connections: number
@@ -13,6 +15,12 @@ export interface TargetSettings {
   readonly headersTimeoutMs: number
   readonly bodyTimeoutMs: number
   readonly breaker: BreakerSettings
+  /** Unset: no outlier detection. */
+  readonly outlier?: OutlierSettings | undefined
+  /** How long a target that is new or came back takes to get its full share; 0: no time. */
+  readonly slowStartMs?: number | undefined
+  /** How long a connection may be idle; unset: as long as the server keeps it. */
+  readonly idleTimeoutMs?: number | undefined
   readonly healthCheck?: HealthCheckSettings | undefined
   /** `target`, `client` or a name: the Host header. */
   readonly host?: string
@@ -32,7 +40,12 @@ export interface LastError {
 export interface Target {
   /** Scheme, host and port, and the address if the name has several. */
   readonly name: string
+  /** Its part of the requests, in relation to other targets; 0: none. */
+  readonly weight: number
+  /** The share of its weight that it has while it warms up; 1 otherwise. */
+  readonly share: () => number
   readonly breaker: Pick<Breaker, 'allows' | 'state'>
+  readonly outlier: Pick<Outlier, 'isEjected' | 'remainingMs' | 'ejections'>
   /** The result of the active health check; `true` without one. */
   readonly isHealthy: () => boolean
   /** Requests and tunnels in progress. */
@@ -46,14 +59,15 @@ export interface Target {
   readonly send: Pool['send']
   readonly abort: Pool['abort']
   readonly resume: Pool['resume']
-  /** The response to a request has begun, whatever its status. */
-  readonly answered: (attempt: Attempt) => void
+  /** The response to a request has begun. */
+  readonly answered: (attempt: Attempt, status: number) => void
   /** It switched protocols: the connection has left the pool. */
   readonly tunnelled: () => void
   readonly tunnelEnded: () => void
   /**
    * Call it once for each request. `inconclusive`: the result says nothing about the target, since the
-   * client disconnected or the request never got a connection.
+   * client disconnected or the request never got a connection. A response that had begun was `answered`
+   * completely, or it was `broken` by the target, or it was `dropped` for another reason.
    */
   readonly ended: (how: Ending, attempt: Attempt, error?: Error) => void
   /** The error of the last request that counted against it. */
@@ -66,17 +80,33 @@ export interface Target {
   readonly destroy: () => void
 }
 
-export type Ending = 'answered' | 'failed' | 'unreachable' | 'inconclusive'
+export type Ending = 'answered' | 'broken' | 'dropped' | 'failed' | 'unreachable' | 'inconclusive'
+
+interface TargetOptions {
+  readonly weight?: number
+  /** Whether no other target can serve the requests. */
+  readonly isAlone?: (target: Target) => boolean
+  /** Whether the upstream has enough other targets to eject this one. */
+  readonly mayEject?: (target: Target) => boolean
+  readonly onEjected?: (target: Target, ejection: Ejection) => void
+  /** It has less than its share until that time. */
+  readonly onWarming?: (until: number) => void
+}
+
+const noOutliers: OutlierSettings = {
+  ...{ consecutive5xx: 0, consecutiveBroken: 0, maxEjectedPercent: 0 },
+  ...{ baseEjectionMs: 1, maxEjectionMs: 1, rampMs: 0 },
+}
 
 /**
- * A pool of connections to one origin, at one address if that is given. `isAlone`: whether no other
- * target can serve the requests.
+ * A pool of connections to one origin, at one address if that is given, and what is known about the
+ * server there.
  */
 export function createTarget(
   origin: string,
   address: string | undefined,
   settings: TargetSettings,
-  isAlone: (target: Target) => boolean = () => false,
+  { weight = 1, isAlone, mayEject, onEjected, onWarming }: TargetOptions = {},
 ): Target {
   const { connections, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, tls, onLookup } = settings
   const { openPool = openOwnPool } = settings
@@ -85,10 +115,24 @@ export function createTarget(
     connectTimeoutMs,
     headersTimeoutMs,
     bodyTimeoutMs,
+    idleTimeoutMs: settings.idleTimeoutMs,
     tls,
     onLookup,
   })
-  const breaker = createBreaker(settings.breaker, { isAlone: () => isAlone(target) })
+  const warmUp = createWarmUp((until) => onWarming?.(until))
+  const slowStart = () => warmUp.start(performance.now(), settings.slowStartMs ?? 0)
+  const breaker = createBreaker(settings.breaker, {
+    isAlone: () => isAlone?.(target) ?? false,
+    onClosed: slowStart,
+  })
+  const outlier = createOutlier(settings.outlier ?? noOutliers, {
+    mayEject: () => mayEject?.(target) ?? false,
+    onEjected(ejection) {
+      const { rampMs } = settings.outlier ?? noOutliers
+      warmUp.start(performance.now() + ejection.forMs, Math.max(rampMs, settings.slowStartMs ?? 0))
+      onEjected?.(target, ejection)
+    },
+  })
   const probe = createReachabilityProbe({
     connect: pool.connect,
     isWanted: () => breaker.state() === 'open',
@@ -98,9 +142,13 @@ export function createTarget(
     settings.host === 'target' || settings.host === 'client' ? undefined : settings.host
   // With its own connection: a check must not wait for a request to end.
   const createOwnPool = () => createPool(origin, address, { ...settings, connections: 1 })
-  const health = createHealthCheck(createOwnPool, settings.healthCheck, fixedHost)
+  const health = createHealthCheck(createOwnPool, settings.healthCheck, {
+    host: fixedHost,
+    onHealthy: slowStart,
+  })
   let waiting = 0
   let tunnels = 0
+  let latest: Attempt = 0
   let lastFailure: { readonly error: Error; readonly at: number } | undefined
   let retired: PromiseWithResolvers<void> | undefined
 
@@ -108,9 +156,13 @@ export function createTarget(
     if (waiting + tunnels === 0) retired?.resolve()
   }
 
+  slowStart()
   const target: Target = {
     name: address === undefined ? origin : `${origin} (${address})`,
+    weight,
+    share: warmUp.share,
     breaker,
+    outlier,
     isHealthy: health.isHealthy,
     outstanding: () => waiting + tunnels,
     waiting: () => waiting,
@@ -118,12 +170,16 @@ export function createTarget(
     connections: () => pool.size() + tunnels,
     began() {
       waiting++
-      return breaker.began()
+      latest = breaker.began()
+      return latest
     },
     send: pool.send,
     abort: pool.abort,
     resume: pool.resume,
-    answered: breaker.succeeded,
+    answered(attempt, status) {
+      breaker.succeeded(attempt)
+      outlier.answered(attempt, status)
+    },
     tunnelled() {
       tunnels++
     },
@@ -138,7 +194,11 @@ export function createTarget(
     },
     ended(how, attempt, error) {
       waiting--
-      if (how === 'failed' || how === 'unreachable') {
+      if (how === 'answered') outlier.completed(attempt)
+      else if (how === 'broken') {
+        if (error !== undefined) lastFailure = { error, at: Date.now() }
+        outlier.broke(attempt, latest)
+      } else if (how === 'failed' || how === 'unreachable') {
         if (error !== undefined) lastFailure = { error, at: Date.now() }
         breaker.failed(attempt)
       } else if (how === 'inconclusive') breaker.abandoned(attempt)

@@ -62,6 +62,14 @@ export function isCut(error: Error): boolean {
   return cut.has(codeOf(error))
 }
 
+/**
+ * Whether the target broke off its response. A timeout does not count: an event stream without events
+ * ends with one.
+ */
+export function isBroken(error: Error): boolean {
+  return isCut(error) || codeOf(error) === 'malformed'
+}
+
 /** Whether there never was a connection: it was refused, timed out, or failed verification. */
 export function isUnreachable(error: Error): boolean {
   return error instanceof WireError && !error.sent && !isCut(error) && !final.has(error.code)

@@ -1,13 +1,15 @@
 import { Fault } from '../../errors.ts'
 import { type Resolve, watchAddresses } from './addresses.ts'
+import { createBalance, type Stick } from './balance.ts'
 import { createNameLookups, type LookupReports, type NameLookups } from './name-lookups.ts'
+import type { Ejection } from './outlier.ts'
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts'
 import { createSharedPools, type OpenPool } from './shared-pools.ts'
 import { createShares, type Shares } from './shares.ts'
 import { createTarget, type Target, type TargetSettings } from './target.ts'
 
 export interface UpstreamSettings extends TargetSettings {
-  readonly targets: readonly string[]
+  readonly targets: readonly (string | TargetSetting)[]
   /** The Host header for the upstream: `target`, `client` or a name. */
   readonly host: string
   /** Whether a connection may serve more than one request. */
@@ -24,6 +26,12 @@ export interface UpstreamSettings extends TargetSettings {
   readonly retries: number
   /** How often names are resolved; 0: once for each connection. */
   readonly dnsSeconds: number
+}
+
+/** A target with a weight; a text alone has the weight 1. */
+interface TargetSetting {
+  readonly url: string
+  readonly weight: number
 }
 
 /** A business service with one or more targets. */
@@ -44,9 +52,13 @@ export interface Upstream {
    * The target for a request, which may become a tunnel. Throws a Fault if every target is busy or
    * failing.
    */
-  readonly choose: (asTunnel: boolean) => Target
+  readonly choose: (asTunnel: boolean, stick?: Stick) => Target
   /** A target that is not in `tried`, if one is available. */
-  readonly chooseAnother: (asTunnel: boolean, tried: ReadonlySet<Target>) => Target | undefined
+  readonly chooseAnother: (
+    asTunnel: boolean,
+    tried: ReadonlySet<Target>,
+    stick?: Stick,
+  ) => Target | undefined
   readonly targets: () => readonly Target[]
   readonly lookups: NameLookups
   readonly openPool: OpenPool
@@ -57,10 +69,15 @@ export interface Upstream {
   readonly close: () => void
 }
 
+/** What the log says about upstreams. */
+export interface UpstreamReports extends LookupReports {
+  readonly ejected?: (ejection: Ejection & { upstream: string; target: string }) => void
+}
+
 interface UpstreamOptions {
   /** Replaces the system's name lookup, for tests. */
   readonly resolve?: Resolve | undefined
-  readonly lookupReports?: LookupReports | undefined
+  readonly lookupReports?: UpstreamReports | undefined
   /** The one that it replaces: pools of targets that both have keep their connections. */
   readonly previous?: Upstream | undefined
 }
@@ -73,20 +90,37 @@ export function createUpstream(
 ): Upstream {
   const lookups = previous?.lookups ?? createNameLookups(name, lookupReports)
   const openPool = previous?.openPool ?? createSharedPools()
-  const createOne = (origin: string, address?: string) =>
-    createTarget(origin, address, { ...settings, onLookup: lookups.ended, openPool }, isAlone)
-  const groups = settings.targets.map((origin) =>
-    createTargetGroup(origin, settings, { createOne, onLookup: lookups.ended, resolve }),
+  const most = settings.connections * 2
+  const balance = createBalance({ ...settings, maxWaiting: most })
+  const entries = settings.targets.map((one) =>
+    typeof one === 'string' ? { url: one, weight: 1 } : one,
   )
+  if (entries.some(({ weight }) => weight !== entries[0]?.weight)) {
+    balance.unequalUntil(Number.POSITIVE_INFINITY)
+  }
+  const groups = entries.map(({ url, weight }) => {
+    const createOne = (origin: string, address?: string) =>
+      createTarget(
+        origin,
+        address,
+        { ...settings, onLookup: lookups.ended, openPool },
+        {
+          weight,
+          isAlone,
+          mayEject,
+          onWarming: balance.unequalUntil,
+          onEjected: (target, ejection) =>
+            lookupReports?.ejected?.({ upstream: name, target: target.name, ...ejection }),
+        },
+      )
+    return createTargetGroup(url, settings, { createOne, onLookup: lookups.ended, resolve })
+  })
   let all = groups.flatMap(({ targets }) => targets())
-  let turn = 0
   for (const group of groups) {
     group.onChange(() => {
       all = groups.flatMap(({ targets }) => targets())
     })
   }
-
-  const most = settings.connections * 2
 
   /** How many connections one client may use. */
   function maxShared(): number {
@@ -94,29 +128,25 @@ export function createUpstream(
     return Math.ceil((settings.connections * all.length * settings.maxShare) / 100)
   }
   function isAlone(target: Target): boolean {
-    return all.every((other) => other === target || other.breaker.state() !== 'closed')
+    return all.every(
+      (other) => other === target || other.weight === 0 || other.breaker.state() !== 'closed',
+    )
   }
 
-  function find(asTunnel: boolean, tried?: ReadonlySet<Target>): Target | undefined {
-    // If health checks rule out every target, the checks are more likely wrong than all targets.
-    const useHealth = all.some((target) => target.isHealthy() && target.breaker.allows())
-    let best: Target | undefined
-    turn = (turn + 1) % all.length
-    for (let index = 0; index < all.length; index++) {
-      const target = all[(turn + index) % all.length] as Target
-      if (tried?.has(target) || (useHealth && !target.isHealthy()) || !target.breaker.allows())
-        continue
-      if (target.waiting() >= most) continue
-      if (asTunnel && target.tunnels() >= settings.tunnels) continue
-      if (settings.balance === 'round-robin') return target
-      if (best === undefined || target.outstanding() < best.outstanding()) best = target
-    }
-    return best
+  /** How many targets may be ejected; the last one with a weight never. */
+  function mayEject(): boolean {
+    const used = all.filter(({ weight }) => weight > 0)
+    const ejected = used.filter(({ outlier }) => outlier.isEjected()).length
+    const most = Math.floor((used.length * (settings.outlier?.maxEjectedPercent ?? 0)) / 100)
+    return ejected + 1 <= Math.min(most, used.length - 1)
   }
-  function choose(asTunnel: boolean): Target {
-    const found = find(asTunnel)
+  const find: Upstream['chooseAnother'] = (asTunnel, tried, stick) =>
+    balance.find(all, asTunnel, { tried, stick })
+  function choose(asTunnel: boolean, stick?: Stick): Target {
+    const found = balance.find(all, asTunnel, { stick })
     if (found !== undefined) return found
-    if (all.some(({ breaker }) => breaker.allows())) throw new Fault('upstream-busy')
+    if (all.some(({ weight, breaker }) => weight > 0 && breaker.allows()))
+      throw new Fault('upstream-busy')
     throw new Fault('upstream-failing', { reason: whyFailing(all) })
   }
 

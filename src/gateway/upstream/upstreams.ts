@@ -1,6 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { LookupReports } from './name-lookups.ts'
-import { createUpstream, type Upstream, type UpstreamSettings } from './upstream.ts'
+import {
+  createUpstream,
+  type Upstream,
+  type UpstreamReports,
+  type UpstreamSettings,
+} from './upstream.ts'
 
 export type { Upstream } from './upstream.ts'
 
@@ -19,7 +23,7 @@ export interface Upstreams {
  */
 export function createUpstreams(
   settings: Readonly<Record<string, UpstreamSettings>>,
-  lookupReports?: LookupReports,
+  lookupReports?: UpstreamReports,
   previous?: Upstreams,
 ): Upstreams {
   const upstreams = new Map(

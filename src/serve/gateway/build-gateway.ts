@@ -63,6 +63,7 @@ export async function buildGeneration(
       failed: (lookup, { message }) =>
         log.warn({ ...lookup, reason: message }, 'upstream name lookup failed'),
       recovered: (lookup) => log.info(lookup, 'upstream name lookup recovered'),
+      ejected: (ejection) => log.warn(ejection, 'upstream target ejected'),
     },
     previous?.upstreams,
   )

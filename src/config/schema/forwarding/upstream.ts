@@ -1,23 +1,12 @@
 import { Type } from 'typebox'
 import { HOST_HEADER, REQUEST_TARGET, SERVER_NAME } from '../patterns.ts'
 import { DAY_MS, file, flag, integer, section, text } from '../setting-builders.ts'
+import { outlier } from './outlier.ts'
+import { targets } from './targets.ts'
 
 export const upstream = Type.Object(
   {
-    targets: Type.Array(
-      Type.String({
-        minLength: 1,
-        maxLength: 1024,
-        description: 'Server of the upstream: scheme, host and port, such as http://orders:8080.',
-      }),
-      {
-        minItems: 1,
-        maxItems: 256,
-        uniqueItems: true,
-        description:
-          'Servers of the upstream, each as scheme, host and port, such as http://orders:8080.',
-      },
-    ),
+    targets,
     host: text(
       'target',
       'Host header of forwarded requests: target (host of the target), client (as the client sent it), or a fixed name.',
@@ -134,6 +123,21 @@ export const upstream = Type.Object(
         'Maximum time for which the circuit stays open, in milliseconds. Each failed trial doubles the time, while another target serves.',
       ),
     }),
+    outlier,
+    slowStartMs: integer(
+      0,
+      0,
+      DAY_MS,
+      'Time in which a target that is new, or came back, gets its full share of requests, in milliseconds. 0: at once.',
+    ),
+    idleTimeoutMs: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: DAY_MS,
+        description:
+          'Timeout of idle connections to targets, in milliseconds; never longer than the target keeps them. Unset: 4000, or what the target announces with Keep-Alive.',
+      }),
+    ),
     healthCheck: Type.Optional(
       Type.Object(
         {

@@ -1,0 +1,44 @@
+import { DAY_MS, integer, section } from '../setting-builders.ts'
+
+/** Ejection of targets that respond, but badly. */
+export const outlier = section(
+  'Outlier detection: targets that respond badly get no requests for a while.',
+  {
+    consecutive5xx: integer(
+      0,
+      0,
+      10_000,
+      'Consecutive responses with a status of 500 or above after which a target is ejected. 0: statuses do not count.',
+    ),
+    consecutiveBroken: integer(
+      5,
+      0,
+      10_000,
+      'Consecutive responses that the target broke off or garbled after which it is ejected. 0: they do not count.',
+    ),
+    baseEjectionMs: integer(
+      30_000,
+      10,
+      DAY_MS,
+      'Duration of the first ejection, in milliseconds. Each further one lasts that much longer.',
+    ),
+    maxEjectionMs: integer(
+      300_000,
+      10,
+      DAY_MS,
+      'Maximum duration of an ejection, in milliseconds.',
+    ),
+    maxEjectedPercent: integer(
+      50,
+      0,
+      100,
+      'Maximum share of the targets that are ejected at a time, in percent. The last target is never ejected.',
+    ),
+    rampMs: integer(
+      10_000,
+      0,
+      DAY_MS,
+      'Time in which a target that returns gets back its full share of requests, in milliseconds.',
+    ),
+  },
+)

@@ -1,0 +1,39 @@
+import { Type } from 'typebox'
+import { integer } from '../setting-builders.ts'
+
+const url = { minLength: 1, maxLength: 1024 }
+
+/** The servers of an upstream. */
+export const targets = Type.Array(
+  Type.Union(
+    [
+      Type.String(url),
+      Type.Object(
+        {
+          url: Type.String({
+            ...url,
+            description: 'Scheme, host and port of the server, such as http://orders:8080.',
+          }),
+          weight: integer(
+            1,
+            0,
+            1000,
+            'Part of the requests that the server gets, in relation to the weights of the others. 0: no new requests.',
+          ),
+        },
+        { additionalProperties: false, description: 'Server with a weight.' },
+      ),
+    ],
+    {
+      description:
+        'Server of the upstream: scheme, host and port, such as http://orders:8080, or url and weight.',
+    },
+  ),
+  {
+    minItems: 1,
+    maxItems: 256,
+    uniqueItems: true,
+    description:
+      'Servers of the upstream, each as scheme, host and port, such as http://orders:8080, or as url and weight.',
+  },
+)

@@ -1,0 +1,34 @@
+/** The share of its weight that a target has while it warms up: it grows linearly with time. */
+interface WarmUp {
+  /** Begins at `from`, which may be in the future. */
+  readonly start: (from: number, forMs: number) => void
+  /** Above 0, and 1 once it is warm. */
+  readonly share: () => number
+}
+
+/** The share at the beginning, as in Envoy: with less, it would never be asked. */
+const minShare = 0.1
+
+/** `onWarming` gets the time at which the target is warm. `now` gives milliseconds. */
+export function createWarmUp(
+  onWarming: (until: number) => void,
+  now = () => performance.now(),
+): WarmUp {
+  let since = 0
+  let lasts = 0
+
+  return {
+    start(from, forMs) {
+      if (forMs === 0) return
+      since = from
+      lasts = forMs
+      onWarming(from + forMs)
+    },
+    share() {
+      if (lasts === 0) return 1
+      const share = (now() - since) / lasts
+      if (share >= 1) lasts = 0
+      return Math.min(1, Math.max(minShare, share))
+    },
+  }
+}

@@ -48,5 +48,11 @@ export function authorize(
   arrival.notes.decision = decision
   observe?.(identified, decision)
   if (!decision.allowed) throw new Refusal('not-permitted', { reason: decision.step })
+  if (received.destination !== undefined) {
+    const second = decide({ ...question, path: received.destination.path }, compiled)
+    if (!second.allowed) {
+      throw new Refusal('not-permitted', { reason: `${second.step}, for the Destination header` })
+    }
+  }
   return { received, token, carrier, passed, grounds: decision } as Authorized
 }

@@ -36,7 +36,11 @@ export function createCheck(parts: CheckParts): Check {
 }
 
 function refuseByProxy(received: Received): void {
-  const refused = forwardAuthRefusal(received.arrival.target, received)
+  const { arrival, destination, headers } = received
+  const refused =
+    forwardAuthRefusal(arrival.target, received) ??
+    // The proxy forwards this as the client wrote it, too.
+    (destination && forwardAuthRefusal(headers.destination ?? '', received))
   if (refused !== undefined) throw new Refusal(refused.refusal, { reason: refused.reason })
 }
 

@@ -8,6 +8,7 @@ import { type BodyLimits, type RequestBody, requestBody } from './exchange/reque
 import type { Exchange } from './exchange/running-exchange.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
 import { relayWithEdits } from './headers/header-edits.ts'
+import { rewriteLocation } from './headers/rewritten-location.ts'
 import { passesCarrier, type UpstreamHeaders } from './headers/upstream-headers.ts'
 import type { Reply } from './reply.ts'
 import { type Authorized, type Received, shapeOf } from './stages.ts'
@@ -20,6 +21,8 @@ export interface ForwardParts
   > {
   readonly upstreams: Upstreams
   readonly upstreamHeaders: UpstreamHeaders
+  /** The origins of the targets of each upstream. */
+  readonly upstreamOrigins: ReadonlyMap<string, ReadonlySet<string>>
   readonly assertion: AssertionHeader
   readonly bodies: BodyLimits
   /** The part of an address that a client cannot choose freely. */
@@ -66,7 +69,10 @@ function exchangeWith(
     request,
     body: request.upload,
     who: token?.caller.userId ?? parts.addressBlock(received.origin.address),
-    relayHeaders: relayWithEdits(received, parts.relayHeaders),
+    relayHeaders: relayWithEdits(
+      received,
+      relayFor(received, parts, { name, sentHost: request.host }),
+    ),
     relayTrailers: parts.relayTrailers,
     takesTrailers: received.headers.takesTrailers,
     unread: parts.unread,
@@ -81,6 +87,24 @@ function exchangeWith(
     totalMs: shapeOf(received)?.timeouts?.totalMs,
     notes,
   })
+}
+
+/** For most routes the same function. */
+function relayFor(
+  received: Received,
+  { relayHeaders, upstreamOrigins }: ForwardParts,
+  { name, sentHost }: { readonly name: string; readonly sentHost: string | undefined },
+): ForwardParts['relayHeaders'] {
+  const { route, endpoint } = received
+  if (route?.rewriteLocation !== 'upstream' || endpoint !== undefined) return relayHeaders
+  return (head, carrier) => {
+    const headers = relayHeaders(head, carrier)
+    rewriteLocation(headers, received, {
+      origins: upstreamOrigins.get(name) ?? new Set(),
+      sentHost,
+    })
+    return headers
+  }
 }
 
 interface OutgoingRequest extends WireRequest {

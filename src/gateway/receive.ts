@@ -8,6 +8,7 @@ import type { Arrival } from './arrival/arrival.ts'
 import type { ArrivingHeaders, ReadHeaders } from './arrival/arriving-headers.ts'
 import type { ClientOrigin, FindOrigin } from './arrival/client-origin.ts'
 import { createRequestId } from './arrival/request-id.ts'
+import { hasDestination, readDestination } from './destination.ts'
 import type { Route } from './route/route.ts'
 import type { Received } from './stages.ts'
 
@@ -37,6 +38,10 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   if (isRefused) throw new Refusal('no-such-endpoint')
   if (sentPath !== path) notes.sentPath = sentPath
   notes.route = endpoint?.name ?? (route === undefined ? 'none' : routeLabel(route))
+  const destination =
+    headers.destination !== undefined && hasDestination(method) && endpoint === undefined
+      ? readDestination(headers.destination, { method, host, origin, route }, parts)
+      : undefined
   // The ID of a trusted proxy is kept, so that the logs of both can be joined.
   const requestId = origin.requestId ?? ownId
   notes.requestId = requestId
@@ -51,6 +56,7 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
     route,
     endpoint,
     need,
+    destination,
     requestId,
   } as Received
 }

@@ -16,6 +16,12 @@ interface Call {
   readonly host?: string | undefined
 }
 
+/** The path that COPY or MOVE writes to, and the one for the upstream. */
+export interface Destination {
+  readonly path: string
+  readonly sentPath: string
+}
+
 declare const stage: unique symbol
 type After<Stage extends string, T> = Readonly<T> & { readonly [stage]: Stage }
 
@@ -31,6 +37,8 @@ interface Reception {
   readonly route: Route | undefined
   readonly endpoint: OwnEndpoint | undefined
   readonly need: Need
+  /** Only for COPY and MOVE. */
+  readonly destination: Destination | undefined
   readonly requestId: string
 }
 

@@ -16,6 +16,8 @@ export interface ArrivingHeaders {
   readonly origin: string | undefined
   readonly fetchSite: string | undefined
   readonly userAgent: string
+  /** Where WebDAV's COPY and MOVE write to. */
+  readonly destination: string | undefined
   readonly contentType: string | undefined
   /** What the peer claims about the client. Only trusted proxies are believed. */
   readonly forwardedFor: string | undefined
@@ -63,6 +65,7 @@ interface Seen {
   origin?: string
   fetchSite?: string
   userAgent?: string
+  destination?: string
   contentType?: string
   forwardedFor?: string
   forwardedProto?: string
@@ -132,6 +135,9 @@ function take(seen: Seen, treatment: Treatment, name: string, value: string): vo
       seen.userAgent = value
       seen.passable.push(name, value)
       return
+    case 'destination':
+      seen.destination = only(seen.destination, value, 'two Destination headers')
+      return
     case 'content-type':
       seen.contentType = only(seen.contentType, value, 'two Content-Type headers')
       seen.passable.push(name, value)
@@ -168,6 +174,7 @@ function settle(seen: Seen, httpVersion: string): ArrivingHeaders {
     origin: seen.origin,
     fetchSite: seen.fetchSite,
     userAgent: seen.userAgent ?? '',
+    destination: seen.destination,
     contentType: seen.contentType,
     forwardedFor: seen.forwardedFor,
     forwardedProto: seen.forwardedProto,

@@ -24,6 +24,7 @@ export type Treatment =
   | 'forwarded-proto'
   | 'forwarded-host'
   | 'request-id'
+  | 'destination'
 
 /**
  * Names that only Postern may set are dropped in every spelling that a backend folds to the same
@@ -63,6 +64,7 @@ const fixedTreatments: ReadonlyMap<string, Treatment> = new Map<string, Treatmen
   ['origin', 'origin'],
   ['sec-fetch-site', 'fetch-site'],
   ['user-agent', 'user-agent'],
+  ['destination', 'destination'],
   ['content-type', 'content-type'],
   ['x-forwarded-for', 'forwarded-for'],
   ['x-forwarded-proto', 'forwarded-proto'],

@@ -23,6 +23,9 @@ export function createUpstreamHeaders(
     if (headers.control !== undefined) pushControl(out, headers.control, received)
     pushCredentials(out, authorized)
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
+    if (headers.destination !== undefined) {
+      out.push('Destination', received.destination?.sentPath ?? headers.destination)
+    }
     if (headers.takesTrailers) out.push('TE', 'trailers')
 
     if (token !== undefined) out.push(...identity(token))

@@ -40,6 +40,8 @@ export interface RouteTimeouts {
 /** A path prefix of complete segments, and its upstream. */
 export interface Route extends AccessRoute {
   readonly forwardCredentials: boolean
+  /** `upstream`: URLs of the upstream in Location become ours. Unset: `off`. */
+  readonly rewriteLocation?: 'off' | 'upstream'
   /** The only ones that are read as ours; the upstream gets the others. Unset: all are ours. */
   readonly carriers?: readonly ('header' | 'query' | 'cookie')[]
   /** Control headers of the client that this route passes. */

@@ -127,6 +127,12 @@ export async function buildGeneration(
     upstreams,
     upstreamHeaders: createUpstreamHeaders(identity, requestIdName),
     relayHeaders,
+    upstreamOrigins: new Map(
+      Object.entries(config.upstreams).map(([name, { targets }]) => [
+        name,
+        new Set(targets.map((target) => new URL(target).origin)),
+      ]),
+    ),
     relayTrailers: createRelayTrailers(injectedNames),
     assertion,
     departTrace: tracing?.depart ?? (() => []),

@@ -71,6 +71,11 @@ export const route = Type.Object(
           'Client headers of the families X-Accel-*, X-Sendfile*, X-Envoy-* and X-Middleware-* to forward on this route. Unset: none of them.',
       }),
     ),
+    rewriteLocation: Type.Enum(['off', 'upstream'], {
+      default: 'off',
+      description:
+        "What to do with Location and Content-Location of responses. upstream: turn the upstream's own address into a path of this route, and undo replacePrefix; off: relay them unchanged.",
+    }),
     carriers: Type.Optional(
       Type.Array(Type.Enum(['header', 'query', 'cookie']), {
         maxItems: 3,

@@ -45,10 +45,10 @@ test('a gateway follows what is saved and deleted in go-admin, and says when it 
 
   const ops = async (path: string) =>
     (await fetch(`http://127.0.0.1:${postern.opsPort}${path}`)).text()
-  expect(await ops('/metrics')).toContain('postern_policy_follow_last_reload_success 1')
+  expect(await ops('/metrics')).toMatch(/^postern_policy_follow_last_reload_success 1$/m)
   await server.query('delete from casbin_rule')
   await until(async () =>
-    (await ops('/metrics')).includes('postern_policy_follow_last_reload_success 0'),
+    /^postern_policy_follow_last_reload_success 0$/m.test(await ops('/metrics')),
   )
   expect(await ops('/readyz?verbose')).toContain('the Casbin table: has no rows')
   expect(postern.logText()).toContain('go-admin policy rejected; keeping the last good revision')

@@ -88,3 +88,9 @@ test.each([
   expect(answer.header('Location')).toBe(own ?? address)
   expect(answer.header('Content-Location')).toBe(own ?? address)
 })
+
+test('a target with a weight has an address, too', async () => {
+  const upstreams = { heavy: { targets: [{ url: 'http://127.0.0.1:9', weight: 3 }] } }
+
+  await expect(startPostern({ config: { upstreams } })).resolves.toBeDefined()
+})

@@ -130,7 +130,7 @@ export async function buildGeneration(
     upstreamOrigins: new Map(
       Object.entries(config.upstreams).map(([name, { targets }]) => [
         name,
-        new Set(targets.map((target) => new URL(target).origin)),
+        new Set(targets.map((target) => originOf(target))),
       ]),
     ),
     relayTrailers: createRelayTrailers(injectedNames),
@@ -191,4 +191,8 @@ async function upstreamSettings(
     },
   )
   return Object.fromEntries(await Promise.all(entries))
+}
+
+function originOf(target: Config['upstreams'][string]['targets'][number]): string {
+  return new URL(typeof target === 'string' ? target : target.url).origin
 }

@@ -380,6 +380,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'cli/policy',
     'cli/report',
     'cli/questions',
+    'admission',
     'answers/coverage',
     'openapi',
     'policy/review',

@@ -46,6 +46,8 @@ export interface Admission<Route extends AccessRoute = AccessRoute>
   readonly needsRoute: boolean
   readonly routes: readonly Route[]
   readonly endpoints: readonly PlacedEndpoint[]
+  /** The host of questions that name none. */
+  readonly assumedHost?: string
 }
 
 /** What decided: a step of the policy, a route or endpoint that needs no permission, or a refusal. */
@@ -167,8 +169,9 @@ function locate(
 ): Located | Verdict {
   if (!parsedMethods.has(method)) return refused('unknown-method')
   if (isRefusedMethod(method)) return refused('method-not-allowed')
-  const host = rawHost === undefined ? undefined : canonicalHost(rawHost)
-  if (rawHost !== undefined) {
+  const asked = rawHost ?? admission.assumedHost
+  const host = asked === undefined ? undefined : canonicalHost(asked)
+  if (asked !== undefined) {
     if (host === undefined) return refused('bad-request')
     if (!admission.servesHost(host)) return refused('no-such-host', { host })
   }

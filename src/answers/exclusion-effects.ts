@@ -1,3 +1,4 @@
+import { routeLabel } from '../admission/route-label.ts'
 import type { CallRefusal, Verdict } from '../admission/verdict.ts'
 import type { Exclusion } from '../policy/rule/rule.ts'
 import { type Asked, standingOf } from './asked.ts'
@@ -48,7 +49,7 @@ function reasonIn(
     return { why: 'own-endpoint', need: endpoint.open ? 'nothing' : 'identity' }
   if (isUnserved) return { why: 'unserved' }
   if (route !== undefined && (need === 'nothing' || need === 'identity')) {
-    return { why: 'open-route', need, path: route.path }
+    return { why: 'open-route', need, path: routeLabel(route) }
   }
   const deciding = decision?.exclusion
   if (deciding === undefined || deciding === exclusion) return undefined

@@ -1,3 +1,4 @@
+import { routeLabel } from '../admission/route-label.ts'
 import type { Access } from '../admission/routes.ts'
 import type { Verdict } from '../admission/verdict.ts'
 import { decide } from '../policy/decide.ts'
@@ -147,7 +148,9 @@ function createTally(asked: Asked, roles: readonly string[]) {
       if (kind === 'refused' || verdict.isUnserved) return
       caseNumber++
       total++
-      servedBy.add(verdict.route?.path ?? verdict.endpoint?.name ?? '')
+      servedBy.add(
+        verdict.route === undefined ? (verdict.endpoint?.name ?? '') : routeLabel(verdict.route),
+      )
       access.add(kind === 'open' ? openBy(verdict) : 'permitted')
       if (kind === 'open') open++
       else for (const roleKey of rolesFor(call)) ask(roleKey, call)

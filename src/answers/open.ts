@@ -1,4 +1,5 @@
 import type { OwnEndpoint, PlacedEndpoint } from '../admission/own-endpoints.ts'
+import { routeLabel } from '../admission/route-label.ts'
 import type { Access, AccessRoute } from '../admission/routes.ts'
 import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
 import type { Asked } from './asked.ts'
@@ -19,7 +20,7 @@ interface OpenOwnEndpoint {
 export interface OpenRoute {
   readonly by: 'route'
   readonly need: 'nothing' | 'identity'
-  /** The route covers this path and everything below it, with every method. */
+  /** The label of the route: with a path alone, it covers that and everything below it, with every method. */
   readonly path: string
   /** Absent when the configuration gives none. */
   readonly reason?: string
@@ -83,11 +84,11 @@ function openRoute(route: AccessRoute, routes: readonly AccessRoute[]): OpenRout
   return {
     by: 'route',
     need: access === 'public' ? 'nothing' : 'identity',
-    path,
+    path: routeLabel(route),
     ...(reason !== undefined && { reason }),
     ...(upstream !== undefined && { upstream }),
     except: below
       .filter((other) => other.access !== access)
-      .map((other) => ({ path: other.path, access: other.access })),
+      .map((other) => ({ path: routeLabel(other), access: other.access })),
   }
 }

@@ -1,4 +1,6 @@
+import { askedHosts } from '../admission/asked-hosts.ts'
 import { classify, isRefusedMethod } from '../admission/classify.ts'
+import { routeLabel } from '../admission/route-label.ts'
 import type { AccessRoute } from '../admission/routes.ts'
 import type { Admission } from '../admission/verdict.ts'
 import type { AccessChange, AccessDiff, Grant } from '../policy/diff/access-change.ts'
@@ -44,10 +46,11 @@ const otherMethod = 'PROPFIND'
 
 function createPlacing(admission: Admission): (change: AccessChange) => PlacedChange {
   const servingRoutes = createServingRoutes(admission.routes)
+  const hosts = askedHosts(admission)
 
   /** Why the policy does not decide about this call, if so. */
-  function reasonAt(method: string, path: string): WithoutEffect | undefined {
-    const { isRefused, endpoint, route, need } = classify(method, path, admission)
+  function reasonAt(method: string, path: string, host?: string): WithoutEffect | undefined {
+    const { isRefused, endpoint, route, need } = classify(method, path, admission, host)
     if (isRefused || endpoint?.name === 'wrong-method') return 'refused'
     if (endpoint !== undefined) return need === 'nothing' ? 'own-endpoint' : undefined
     if (route === undefined) return admission.needsRoute ? 'no-route' : undefined
@@ -59,7 +62,7 @@ function createPlacing(admission: Admission): (change: AccessChange) => PlacedCh
     const calls = callsOf(methods)
     if (calls.length === 0) return ['refused']
     if (!path.includes('*') && !path.includes('/:')) {
-      const reasons = calls.map((method) => reasonAt(method, path))
+      const reasons = hosts.flatMap((host) => calls.map((method) => reasonAt(method, path, host)))
       return reasons.includes(undefined) ? [] : reasons.filter((each) => each !== undefined)
     }
     const { routes, isUnserved } = servingRoutes(path)
@@ -78,10 +81,10 @@ function createPlacing(admission: Admission): (change: AccessChange) => PlacedCh
       ...change,
       hasEffect,
       withoutEffect: hasEffect ? [] : [...new Set(reasons.flat())].sort(),
-      routes: [...routes].map(({ path, access, upstream }) => ({
-        path,
-        access,
-        ...(upstream !== undefined && { upstream }),
+      routes: [...routes].map((route) => ({
+        path: routeLabel(route),
+        access: route.access,
+        ...(route.upstream !== undefined && { upstream: route.upstream }),
       })),
     }
   }

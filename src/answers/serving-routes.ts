@@ -17,17 +17,18 @@ interface ServingRoutes {
 
 /**
  * Finds the routes that serve the paths of patterns: of all routes whose prefix a path has, the one
- * with the longest prefix.
+ * with the longest prefix. A route for certain hosts, methods or one path serves a part of what it
+ * overlaps with, and takes nothing from the others: they serve the rest.
  */
 export function createServingRoutes(
   routes: readonly AccessRoute[],
 ): (pattern: string) => ServingRoutes {
-  const byPrefix = new Map(routes.map((route) => [route.path, route]))
-  const tree = createNode<AccessRoute>()
-  for (const route of routes) {
-    const { path } = route
-    place(tree, shapeOf(path === '/' ? '/*' : `${path}/*`), () => route)
-    if (path !== '/') place(tree, shapeOf(path), () => route)
+  const byPrefix = new Map(routes.filter(isForAll).map((route) => [route.path, route]))
+  const tree = createNode<readonly AccessRoute[]>()
+  for (const [path, same] of Map.groupBy(routes, (route) => route.path)) {
+    const below = same.filter(({ match }) => match !== 'exact')
+    place(tree, shapeOf(path === '/' ? '/*' : `${path}/*`), () => below)
+    if (path !== '/' || below.length < same.length) place(tree, shapeOf(path), () => same)
   }
 
   /** The route with the longest prefix that every path with these first segments has. */
@@ -45,8 +46,11 @@ export function createServingRoutes(
   return (pattern) => {
     const shape = shapeOf(pattern)
     const overlapping = new Set<AccessRoute>()
-    visitOverlapping(tree, shape, (route) => overlapping.add(route))
+    visitOverlapping(tree, shape, (same) => {
+      for (const route of same) overlapping.add(route)
+    })
     const serving = [...overlapping].filter((route) => {
+      if (!isForAll(route)) return true
       // The part of the pattern that has this prefix may lie under a longer one as a whole.
       const prefix = route.path === '/' ? [] : route.path.split('/').slice(1)
       return longest([...prefix, ...shape.segments.slice(prefix.length)]) === route
@@ -56,4 +60,8 @@ export function createServingRoutes(
       isUnserved: longest(shape.segments) === undefined,
     }
   }
+}
+
+function isForAll({ hosts, methods, match }: AccessRoute): boolean {
+  return hosts === undefined && methods === undefined && match !== 'exact'
 }

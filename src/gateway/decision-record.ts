@@ -62,6 +62,7 @@ function createRecorder({ userId, path, digestKey, labels, now, write }: Decisio
         kind: kind === 'user' ? undefined : kind,
       },
       contract,
+      host: call.host,
       method: call.method,
       path: showPath(call.path),
       ...verdict,

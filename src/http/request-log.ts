@@ -17,6 +17,7 @@ export function logRequest(log: Log, ended: EndedRequest): void {
       plainMember('trace_id', notes.trace?.traceId) +
       plainMember('span_id', notes.trace?.spanId) +
       member('method', method) +
+      plainMember('host', notes.host) +
       plainMember('path', notes.path) +
       (notes.rawPath === undefined ? '' : member('rawPath', loggedPath(notes.rawPath))) +
       member('sentPath', notes.sentPath) +

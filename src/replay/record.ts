@@ -38,7 +38,7 @@ const ownLine = new RegExp(
     `\\{"level":"info","decision_id":${text},"timestamp":"(${time})","request_id":${captured}`,
     `(?:,"trace_id":${text},"span_id":${text})?(?:,"revision":${captured})?`,
     `(?:,"subject":\\{(?:"user_id":${captured},)?"role_key":${captured}\\})?`,
-    `(?:,"contract":${text})?,"method":${captured}(?:,"path":${captured})?`,
+    `(?:,"contract":${text})?(?:,"host":${text})?,"method":${captured}(?:,"path":${captured})?`,
     `,"result":"(allow|deny)","reason":${text},"step":${captured}`,
     `(?:,"rule":\\{"file":${captured},"line":(${number})\\})?`,
     `(?:,"shadow":\\{"revision":${text},"result":${text}(?:,"rule":\\{"file":${text},"line":${number}\\})?\\})?`,

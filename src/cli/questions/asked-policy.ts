@@ -1,3 +1,4 @@
+import { assumedHostNote } from '../../admission/asked-hosts.ts'
 import type { Asked } from '../../answers/asked.ts'
 import { compileAt } from '../../policy/engine/compile.ts'
 import { placeOf } from '../../policy/review/finding.ts'
@@ -8,11 +9,13 @@ import { count } from '../format.ts'
 import type { Io } from '../io.ts'
 import { isPublished, readVersion } from '../policy/versions.ts'
 import { type PolicySettings, policySettings } from '../settings.ts'
+import { checkedHost } from './asked-host.ts'
 
 interface AskedOptions {
   readonly policies?: string | undefined
   readonly revision?: string | undefined
   readonly at?: string | undefined
+  readonly host?: string | undefined
   readonly config?: string | undefined
 }
 
@@ -37,7 +40,11 @@ export interface AskedPolicy extends Asked {
 export async function askedPolicy(options: AskedOptions, io: Io): Promise<AskedPolicy> {
   checkAsked(options)
   const settings = policySettings(options.config, io)
-  const { admission, note } = settings.admission()
+  const { admission: configured, note } = settings.admission()
+  const { host } = options
+  const admission =
+    host === undefined ? configured : { ...configured, assumedHost: checkedHost('--host', host) }
+  const hostNote = assumedHostNote(admission)
   const name = options.revision ?? options.policies ?? loadedBy(settings)
   const at = timeOf(options.at, io)
   const { files, set } = await readVersion(name, settings, io)
@@ -49,7 +56,11 @@ export async function askedPolicy(options: AskedOptions, io: Io): Promise<AskedP
     name,
     files,
     at,
-    notes: [...(note === undefined ? [] : [note]), ...expiredNote(set, at)],
+    notes: [
+      ...(note === undefined ? [] : [note]),
+      ...(hostNote === undefined ? [] : [hostNote]),
+      ...expiredNote(set, at),
+    ],
   }
 }
 

@@ -1,3 +1,4 @@
+import { routeLabel } from '../../admission/route-label.ts'
 import type { CanAnswer } from '../../answers/can.ts'
 import type { EffectiveRule } from '../../answers/rule-effects.ts'
 import { placeOf } from '../../policy/review/finding.ts'
@@ -20,7 +21,8 @@ export function formatCan(answer: CanAnswer, policy: string): string {
   ]
   const groups = routes.map(({ route, rules }) => {
     const to = route?.upstream === undefined ? '' : `, upstream ${route.upstream}`
-    const title = route === undefined ? 'any route' : `${route.path} (access ${route.access}${to})`
+    const title =
+      route === undefined ? 'any route' : `${routeLabel(route)} (access ${route.access}${to})`
     return section(
       title,
       rules.filter(({ rule }) => !wide.has(rule)),

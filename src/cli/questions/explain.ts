@@ -1,3 +1,4 @@
+import { assumedHostNote } from '../../admission/asked-hosts.ts'
 import { forwardAuthRefusal } from '../../admission/forward-auth.ts'
 import {
   evaluate,
@@ -17,6 +18,7 @@ import type { Io } from '../io.ts'
 import { datedJson } from '../policy/dated-json.ts'
 import { type PolicySettings, policySettings } from '../settings.ts'
 import type { AskedCaller } from './asked-caller.ts'
+import { askedTarget } from './asked-host.ts'
 import { type AskedPolicy, askedPolicy, checkAsked, policyName } from './asked-policy.ts'
 import { asJson, type Explanation, formatExplanation } from './explanation.ts'
 import { checkCaller, findCaller } from './find-caller.ts'
@@ -48,12 +50,16 @@ export const policyExplain: Run<typeof explainSpec> = async (call, io) => {
 async function explained(call: ExplainCall, caller: AskedCaller, io: Io): Promise<Explanation> {
   const {
     options,
-    arguments: [, method, path],
+    arguments: [, method, given],
   } = call
+  const { path, host } = askedTarget(given, options.host)
   const { settings, ...answer } =
     caller.roleKey === undefined
-      ? withoutPolicy({ method, path }, caller.problem, policySettings(options.config, io))
-      : byPolicy({ roleKey: caller.roleKey, method, path }, await askedPolicy(options, io))
+      ? withoutPolicy({ method, path, host }, caller.problem, policySettings(options.config, io))
+      : byPolicy(
+          { roleKey: caller.roleKey, method, path, host },
+          await askedPolicy({ ...options, host }, io),
+        )
   const more = [methodProblem(method), proxyNote(path, answer.verdict, settings)]
   const notes = [...caller.notes, ...answer.notes, ...more.filter((each) => each !== undefined)]
   return { caller, method, target: path, ...answer, notes }
@@ -87,7 +93,9 @@ function withoutPolicy(
 ) {
   const { admission, note } = settings.admission()
   const verdict = evaluateUnidentified(call, problem, admission)
-  return { verdict, admission, settings, notes: note === undefined ? [] : [note], nearMisses: [] }
+  const hostNote = assumedHostNote({ ...admission, assumedHost: call.host })
+  const notes = [note, hostNote].filter((each) => each !== undefined)
+  return { verdict, admission, settings, notes, nearMisses: [] }
 }
 
 /** Where forward-auth answers otherwise than the public port. */

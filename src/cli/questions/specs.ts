@@ -16,6 +16,11 @@ export const askedOptions = {
     description:
       'answer for this date or time, such as 2026-12-01: lines that have expired by then do not count (default: now)',
   },
+  host: {
+    value: 'HOST',
+    description:
+      'answer for requests to this host, such as api.example.com (default: a host that no route names)',
+  },
   ...configOption,
 } as const
 
@@ -44,7 +49,10 @@ headers and bodies are not considered.`,
       description: 'role key, such as editor; put -- before one that starts with a dash',
     },
     { name: 'METHOD', description: 'HTTP method, such as GET' },
-    { name: 'PATH', description: 'request path; the policy does not see a query string' },
+    {
+      name: 'PATH',
+      description: 'request path, or https://HOST/PATH; the policy does not see a query string',
+    },
   ],
   options: {
     user: { value: 'NAME', once: true, description: 'ask for the role of this account' },
@@ -70,6 +78,7 @@ headers and bodies are not considered.`,
     'postern policy explain --user ann DELETE /api/v1/orders/7',
     'postern policy explain --token - DELETE /api/v1/orders/7 < token.txt',
     'postern policy explain --anonymous GET /api/v1/orders',
+    'postern policy explain clerk GET https://api.example.com/api/v1/orders',
     'postern policy explain clerk POST /api/v1/orders --policies ../new-policies',
     'postern policy explain clerk POST /api/v1/orders --policies git:main',
     'postern policy explain clerk POST /api/v1/orders --revision live --config production.yaml',
@@ -93,7 +102,7 @@ With --accounts, counts the accounts of each role in the configured database, wi
 Works offline unless the policy is published or --accounts is given.`,
   arguments: [
     { name: 'METHOD', description: 'HTTP method, such as GET' },
-    { name: 'PATH', description: 'request path; a query string is ignored' },
+    { name: 'PATH', description: 'request path, or https://HOST/PATH; a query string is ignored' },
   ],
   options: {
     accounts: { description: 'count the accounts of each role in the configured database' },

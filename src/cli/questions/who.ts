@@ -1,9 +1,11 @@
+import { routeLabel } from '../../admission/route-label.ts'
 import { type RoleByRule, type WhoAnswer, who } from '../../answers/who.ts'
 import { methodProblem } from '../../policy/rule/rule.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { datedJson } from '../policy/dated-json.ts'
 import { type AccountCounts, countAccounts } from './account-counts.ts'
+import { askedTarget } from './asked-host.ts'
 import { type AskedPolicy, askedPolicy } from './asked-policy.ts'
 import { printNotes } from './notes.ts'
 import type { whoSpec } from './specs.ts'
@@ -12,8 +14,9 @@ import { formatWho } from './who-table.ts'
 
 /** Shows which roles may make a call, and through which line. */
 export const policyWho: Run<typeof whoSpec> = async ({ options, arguments: given }, io) => {
-  const [method, path] = given
-  const asked = await askedPolicy(options, io)
+  const [method, target] = given
+  const { path, host } = askedTarget(target, options.host)
+  const asked = await askedPolicy({ ...options, host }, io)
   const answer = who(asked, { method, path })
   const accounts = options.accounts ? await countAccounts(asked.settings, io) : undefined
   const notes = [
@@ -59,7 +62,7 @@ function asJson(
     allows: allowed[need === 'nothing' && kind === 'open' ? 'nothing' : kind],
     ...(refusal !== undefined && { refusal, refused: refusalOf(refusal, endpoint) }),
     isUnserved,
-    route: route?.path ?? null,
+    route: route === undefined ? null : routeLabel(route),
     access: route?.access ?? null,
     upstream: endpoint?.upstream ?? route?.upstream ?? null,
     endpoint: endpoint?.name ?? null,

@@ -8,14 +8,14 @@ import { type Answer, answerSteps, type Expectation } from './test-suite.ts'
 
 const keys = [
   ...(['role', 'anonymous', 'method', 'path', 'expect'] as const),
-  ...(['step', 'at', 'reason', 'withoutRules'] as const),
+  ...(['step', 'at', 'reason', 'withoutRules', 'host'] as const),
 ] as const
 type Key = (typeof keys)[number]
 type Entry = { readonly [key in Key]?: string }
 
 /**
  * Reads a test file: a YAML list of `role` (or `anonymous`), `method`, `path` and `expect`, with
- * `step`, `at`, `reason` and `withoutRules` if wanted. Reports everything that would make a test pass without testing anything:
+ * `host`, `step`, `at`, `reason` and `withoutRules` if wanted. Reports everything that would make a test pass without testing anything:
  * paths and methods that no request can have, unknown keys, a file without expectations.
  */
 export function parseTestFile(
@@ -77,7 +77,7 @@ function readEntry(
 }
 
 function entryProblems(entry: Entry) {
-  const { method, path, expect, step, at, withoutRules } = entry
+  const { method, path, host, expect, step, at, withoutRules } = entry
   const problems: readonly (readonly [Key, string | undefined])[] = [
     ['role', callerProblem(entry)],
     ['method', methodProblem(method ?? '')],
@@ -93,6 +93,7 @@ function entryProblems(entry: Entry) {
         : `step must be one of ${answerSteps.join(', ')}`,
     ],
     ['at', at === undefined ? undefined : timeProblem(at)],
+    ['host', host === undefined ? undefined : hostProblem(host)],
     [
       'withoutRules',
       /^(?:true|false)?$/.test(withoutRules ?? '')
@@ -121,6 +122,12 @@ function pathProblem(path: string): string | undefined {
   return `path ${quote(path)} never reaches the permission check: ${why}`
 }
 
+/** Names only: the routes of a gateway say which of them it serves. */
+function hostProblem(host: string): string | undefined {
+  if (/^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(host)) return undefined
+  return `host ${quote(host)} must be a name in lower case without port, such as api.example.com`
+}
+
 function timeProblem(text: string): string | undefined {
   const time = parseUntil(text)
   return typeof time === 'string' ? time : undefined
@@ -137,12 +144,13 @@ function placeNode(item: unknown, name: Key): unknown {
 }
 
 function expectationOf(entry: Entry, at: Expectation['at']): Expectation {
-  const { role, method = '', path = '', expect, step, at: text, reason, withoutRules } = entry
+  const { role, method = '', path = '', host, expect, step, at: text, reason, withoutRules } = entry
   const time = text === undefined ? undefined : parseUntil(text)
   return {
     ...(role !== undefined && { role }),
     method,
     path,
+    ...(host !== undefined && { host }),
     expect: expect === 'allow' ? 'allow' : 'deny',
     withoutRules: withoutRules === 'true',
     at,

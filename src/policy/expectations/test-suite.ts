@@ -10,6 +10,8 @@ export interface Expectation {
   readonly method: string
   /** Canonical. */
   readonly path: string
+  /** Absent: a host that no route names. */
+  readonly host?: string
   readonly expect: 'allow' | 'deny'
   /** The step that has to decide, if the author cares. */
   readonly step?: Answer['step']
@@ -61,11 +63,12 @@ export function runExpectations(
 ): readonly Outcome[] {
   return expectations.map((expectation, index) => {
     if (index % 1000 === 0) tick(index, expectations.length)
-    const { role, method, path, expect, step, time } = expectation
+    const { role, method, path, host, expect, step, time } = expectation
     const decision = ask({
       ...(role !== undefined && { roleKey: role }),
       method,
       path,
+      ...(host !== undefined && { host }),
       ...(time !== undefined && { time }),
     })
     const asExpected = (decision.allowed ? 'allow' : 'deny') === expect
@@ -81,13 +84,13 @@ const withoutToken = '(no token)'
 
 /** `deny viewer PUT /api/v1/orders/7`. */
 export function describeExpectation({ expectation }: Outcome): string {
-  const { expect, role = withoutToken, method, path } = expectation
-  return `${expect} ${role} ${method} ${path}${timeOf(expectation)}`
+  const { expect, role = withoutToken, method, path, host = '' } = expectation
+  return `${expect} ${role} ${method} ${host}${path}${timeOf(expectation)}`
 }
 
 /** What was expected, what was decided instead, and by what. */
 export function describeFailure({ expectation, decision }: Outcome): string {
-  const { expect, role = withoutToken, method, path, step, reason } = expectation
+  const { expect, role = withoutToken, method, path, host = '', step, reason } = expectation
   const wanted = step === undefined ? expect : `${expect} by ${step}`
   const { rule, exclusion } = decision
   const by = rule ?? exclusion
@@ -95,7 +98,7 @@ export function describeFailure({ expectation, decision }: Outcome): string {
   const place = by === undefined ? '' : ` (${placeOf(by.origin)}: ${said})`
   const verdict = `${decision.allowed ? 'allow' : 'deny'} by ${decision.step}${place}`
   const why = reason === undefined ? '' : `; ${reason}`
-  return `${role} ${method} ${path}${timeOf(expectation)}: expected ${wanted}, got ${verdict}${why}`
+  return `${role} ${method} ${host}${path}${timeOf(expectation)}: expected ${wanted}, got ${verdict}${why}`
 }
 
 function timeOf({ time }: Expectation): string {

@@ -1,3 +1,4 @@
+import { routeLabel } from '../../../admission/route-label.ts'
 import type { FindingKind, OperationFinding } from '../../../answers/coverage/findings.ts'
 import type { Operation } from '../../../openapi/document.ts'
 import { placeOf } from '../../../policy/review/finding.ts'
@@ -63,7 +64,7 @@ function reasonOf({ kind, shown }: OperationFinding<Operation>): readonly string
   if (verdict.endpoint !== undefined) return [`own endpoint ${verdict.endpoint.name}`]
   if (exclusion !== undefined) return [`exclusion ${placeOf(exclusion.origin)}`]
   if (verdict.route !== undefined)
-    return [`route ${verdict.route.path}, access ${verdict.route.access}`]
+    return [`route ${routeLabel(verdict.route)}, access ${verdict.route.access}`]
   return []
 }
 

@@ -10,6 +10,11 @@ export interface DatabaseHosts {
 
 export type SessionAttributes = 'any' | 'read-write' | 'primary'
 
+/** Whether a `database.url` names a MySQL or MariaDB server. */
+export function isMysqlUrl(url: string): boolean {
+  return /^(?:mysql|mariadb):/.test(url)
+}
+
 const FORM = /^(?<scheme>postgres(?:ql)?:\/\/)(?<authority>[^/?#]*)(?<rest>.*)$/s
 
 /**

@@ -186,7 +186,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'stores/feed': [],
   'stores/git': [],
   'stores/embedded': ['stores/files'],
-  'stores/database': ['stores/embedded', 'database-url.ts'],
+  'stores/database': ['stores/embedded', 'database-url.ts', 'mysql-url.ts'],
   'stores/policies/document': ['stores', 'policy/set', 'signing'],
   'stores/policies/replicas': ['stores', 'stores/redis', 'stores/policies/document'],
   'stores/policies/proposals': [

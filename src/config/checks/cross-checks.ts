@@ -1,4 +1,5 @@
-import { readDatabaseUrl } from '../../database-url.ts'
+import { isMysqlUrl, readDatabaseUrl } from '../../database-url.ts'
+import { readMysqlUrl } from '../../mysql-url.ts'
 import { modeFacts } from '../mode.ts'
 import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
@@ -107,8 +108,10 @@ function checkCookie({ application, cookie }: Draft, report: Report): void {
 }
 
 function checkDatabase({ database }: Draft, report: Report): void {
-  const hosts = database?.url === undefined ? undefined : readDatabaseUrl(database.url)
-  if (typeof hosts === 'string') report.problem('database.url', `database.url ${hosts}`)
+  const url = database?.url
+  if (url === undefined) return
+  const read = isMysqlUrl(url) ? readMysqlUrl(url) : readDatabaseUrl(url)
+  if (typeof read === 'string') report.problem('database.url', `database.url ${read}`)
 }
 
 function checkWorkers(draft: Draft, report: Report): void {

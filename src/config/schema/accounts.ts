@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ALPHANUMERIC, ORIGIN, POSTGRES_URL } from './patterns.ts'
+import { ALPHANUMERIC, DATABASE_URL, ORIGIN } from './patterns.ts'
 import {
   DAY_MS,
   DAY_SECONDS,
@@ -100,10 +100,10 @@ export const databaseSettings = section('Database of accounts and the login log.
   url: Type.Optional(
     Type.String({
       maxLength: 4096,
-      pattern: POSTGRES_URL,
+      pattern: DATABASE_URL,
       writeOnly: true,
       description:
-        'PostgreSQL URL: postgres://user:password@host:5432/name, or with several hosts postgres://a:5432,b:5432/name?target_session_attrs=read-write. Unset: the embedded database.',
+        'Database URL: postgres://user:password@host:5432/name (with several hosts postgres://a:5432,b:5432/name?target_session_attrs=read-write), or mysql:// or mariadb://user:password@host:3306/name. Unset: the embedded database.',
     }),
   ),
   poolSize: integer(10, 1, 1000, 'Maximum number of connections to the database.'),

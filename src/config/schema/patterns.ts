@@ -7,7 +7,7 @@ export const REDIS_URL = [
   `^rediss?\\+sentinel://([^@/]*@)?${REDIS_HOST}(,${REDIS_HOST})*/[^/?#]+(/[0-9]{0,5})?(\\?[^#]*)?$`,
   `^rediss?\\+cluster://([^@/]*@)?${REDIS_HOST}(,${REDIS_HOST})*/?$`,
 ].join('|')
-export const POSTGRES_URL = '^postgres(ql)?://'
+export const DATABASE_URL = '^(postgres(ql)?|mysql|mariadb)://'
 /** Scheme, host and port, as browsers send an origin. */
 export const ORIGIN = '^https?://(\\[[0-9a-f:.]+\\]|[0-9a-z._-]+)(:[0-9]{1,5})?$'
 export const ORIGIN_OR_ANY = `${ORIGIN}|^[*]$`
@@ -58,7 +58,8 @@ const forms: Readonly<Record<string, string>> = {
   [HOST]: 'an IP address or a host name, without brackets',
   [REDIS_URL]:
     'a Redis URL: redis://host:6379/0, redis+sentinel://h1,h2/master or redis+cluster://h1,h2 (rediss with TLS)',
-  [POSTGRES_URL]: 'a PostgreSQL URL: postgres://user:password@host:5432/name',
+  [DATABASE_URL]:
+    'a database URL: postgres://user:password@host:5432/name, or mysql://user:password@host:3306/name',
   [ORIGIN]: 'an origin such as https://app.example.com, in lower case and without a path',
   [ORIGIN_OR_ANY]: 'an origin such as https://app.example.com, in lower case and without a path',
   [HOST_HEADER]: 'target, client, or a host name with an optional port',

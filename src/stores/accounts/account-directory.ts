@@ -1,6 +1,7 @@
 import { type SqlBool, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { same } from '../database/dialect.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { utcText } from '../database/utc-text.ts'
@@ -51,7 +52,7 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
   async function idsOf(username: string): Promise<readonly string[]> {
     const rows = await liveAccounts(db, await shapes())
       .select(sql<string>`u.user_id::text`.as('id'))
-      .where('u.username', '=', username)
+      .where(same('u.username', username))
       .orderBy('u.user_id')
       .execute()
     return rows.map(({ id }) => id)
@@ -76,7 +77,7 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
       .select(sql<string>`u.user_id::text`.as('user_id'))
       .select([isService(shape).as('service'), hasSecondFactor(shape).as('secondFactor')])
       .select([utcText('u.created_at').as('createdAt'), utcText('u.updated_at').as('updatedAt')])
-      .where('u.username', '=', username)
+      .where(same('u.username', username))
       .execute()
     return rows.map((row) => ({
       ...summary(row),

@@ -2,6 +2,7 @@ import { sql, type UpdateObject } from 'kysely'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { AuditAction } from '../audit/audit-action.ts'
 import type { Database } from '../database/database.ts'
+import { now, same } from '../database/dialect.ts'
 import type { Schema } from '../database/schema.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
@@ -80,7 +81,7 @@ export async function editInside(
 
   await inside
     .updateTable('sys_user')
-    .set({ ...set, updated_at: sql`now()` })
+    .set({ ...set, updated_at: now })
     .where('user_id', 'in', userIds)
     .execute()
   await edit.also?.(userIds)
@@ -97,7 +98,9 @@ async function targetsOf(
 ): Promise<readonly Target[] | Unchanged> {
   // No account has a name that no column can hold; the server would report an error.
   if (!isStorable(username)) return 'no-such-user'
-  const named = liveAccounts(inside, shapes).where('u.username', '=', username).orderBy('u.user_id')
+  const named = liveAccounts(inside, shapes)
+    .where(same('u.username', username))
+    .orderBy('u.user_id')
   const one = which === 'chosen' ? accountOf(inside, shapes, username) : named
   const accounts = typeof which === 'string' ? one : named.where('u.user_id', '=', which.userId)
   const rows = await accounts

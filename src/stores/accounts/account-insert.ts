@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { isMysql, now, same } from '../database/dialect.ts'
 import type { Schema } from '../database/schema.ts'
 import { live, liveMark, type SoftDelete } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
@@ -45,11 +46,14 @@ export async function insertAccount(
     status: open ? status.enabled : status.disabled,
   }
   const named = { username, nick_name: nickName, password: passwordHash }
-  return inside
+  const insert = inside
     .insertInto('sys_user')
     .values({ ...named, ...placed, ...described, ...fresh(users) })
-    .returning(sql<string>`user_id::text`.as('userId'))
-    .executeTakeFirstOrThrow()
+  if (isMysql(inside)) {
+    const { insertId } = await insert.executeTakeFirstOrThrow()
+    return { userId: String(insertId) }
+  }
+  return insert.returning(sql<string>`user_id::text`.as('userId')).executeTakeFirstOrThrow()
 }
 
 /** Whether a live account has this name. */
@@ -61,7 +65,7 @@ export async function isTaken(
   const taken = await db
     .selectFrom('sys_user as u')
     .select('u.user_id')
-    .where('u.username', '=', username)
+    .where(same('u.username', username))
     .where(live('u', users))
     .executeTakeFirst()
   return taken !== undefined
@@ -87,7 +91,7 @@ export async function liveRoleId(db: Kysely<Schema>, roles: SoftDelete, roleKey:
   const role = await db
     .selectFrom('sys_role as r')
     .select('r.role_id')
-    .where('r.role_key', '=', roleKey)
+    .where(same('r.role_key', roleKey))
     .where(live('r', roles))
     .orderBy('r.role_id')
     .executeTakeFirst()
@@ -98,8 +102,8 @@ function fresh(softDelete: SoftDelete) {
   return {
     create_by: '0',
     update_by: '0',
-    created_at: sql<Date>`now()`,
-    updated_at: sql<Date>`now()`,
+    created_at: now,
+    updated_at: now,
     deleted_at: liveMark(softDelete),
   }
 }

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { same } from '../database/dialect.ts'
 import type { Schema } from '../database/schema.ts'
 import { live } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
@@ -18,7 +19,7 @@ export function liveAccounts(db: Kysely<Schema>, { users, roles }: TableShapes) 
 
 /** The one account that this login name selects. */
 export function accountOf(db: Kysely<Schema>, shapes: TableShapes, username: string) {
-  return inOrderOfLogin(liveAccounts(db, shapes)).where('u.username', '=', username).limit(1)
+  return inOrderOfLogin(liveAccounts(db, shapes)).where(same('u.username', username)).limit(1)
 }
 
 /**
@@ -37,13 +38,13 @@ export function inOrderOfLogin(accounts: ReturnType<typeof liveAccounts>) {
  */
 export function isService({ optional }: TableShapes): RawBuilder<SqlBool> {
   return optional.has('postern_service_account')
-    ? sql`exists (select from postern_service_account as s where s.user_id = u.user_id)`
+    ? sql`exists (select 1 from postern_service_account as s where s.user_id = u.user_id)`
     : sql`false`
 }
 
 /** Whether account `u` needs one-time codes to log in. */
 export function hasSecondFactor({ optional }: TableShapes): RawBuilder<SqlBool> {
   return optional.has('postern_totp')
-    ? sql`exists (select from postern_totp as t where t.user_id = u.user_id)`
+    ? sql`exists (select 1 from postern_totp as t where t.user_id = u.user_id)`
     : sql`false`
 }

@@ -1,6 +1,7 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { lockUntilCommit } from '../database/dialect.ts'
 import type { Schema } from '../database/schema.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 
@@ -12,7 +13,7 @@ export type Inside = Transaction<Schema>
  * other's last admin, and a role could be removed while an account gets it.
  */
 export async function lockAccounts(inside: Inside): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('postern_accounts', 0))`.execute(inside)
+  await lockUntilCommit('postern_accounts').execute(inside)
 }
 
 /** Runs one change in a transaction under that lock. Every error of the driver becomes a Fault. */

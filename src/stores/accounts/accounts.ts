@@ -76,13 +76,12 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
     const { users } = await shapes()
     const rows = await db
       .selectFrom('sys_user as u')
-      .select(
-        sql<string | null>`substring(u.password from '^\\$2[aby]\\$([0-9]{2})\\$')`.as('cost'),
-      )
+      .select(sql<string | null>`substring(u.password, 1, 7)`.as('start'))
       .where(live('u', users))
       .distinct()
       .execute()
-    return rows.flatMap(({ cost }) => (cost === null ? [] : [Number(cost)]))
+    const costs = rows.map(({ start }) => /^\$2[aby]\$(\d{2})\$$/.exec(start ?? '')?.[1])
+    return [...new Set(costs.flatMap((cost) => (cost === undefined ? [] : [Number(cost)])))]
   }
 
   return {

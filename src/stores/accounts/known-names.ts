@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { listOf, tableOf } from '../database/dialect.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
 
@@ -9,15 +10,18 @@ export async function knownNames(
   { db, shapes }: Database,
   names: readonly string[],
 ): Promise<readonly string[]> {
-  const asked = JSON.stringify(names.filter(isStorable))
+  const asked = names.filter(isStorable)
   return withFaults(async () => {
     const { users } = await shapes()
     const { rows } = await sql<{ username: string }>`
-      with asked as (select name from json_array_elements_text(${asked}::json) as asked (name))
-      select distinct u.username from sys_user u
+      select u.username from sys_user u
       where ${live('u', users)} and (
-        u.username in (select name from asked)
-        or lower(u.username) in (select lower(name) from asked))`.execute(db)
-    return rows.map(({ username }) => username)
+        u.username in ${listOf(asked)}
+        or lower(u.username) in (select lower(name) from ${tableOf(
+          'asked',
+          { name: 'text' },
+          asked.map((name) => ({ name })),
+        )}))`.execute(db)
+    return [...new Set(rows.map(({ username }) => username))]
   })
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { same, sameColumns } from '../database/dialect.ts'
 import { live } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 import { isService, liveAccounts, status } from './account-queries.ts'
@@ -18,7 +19,7 @@ export async function areLastAdmins(
 ): Promise<boolean> {
   const admins = await liveAccounts(inside, shapes)
     .select(sql<string>`u.user_id::text`.as('id'))
-    .where('r.role_key', '=', adminKey)
+    .where(same('r.role_key', adminKey))
     .where('u.status', '=', status.enabled)
     .where(({ not }) => not(isService(shapes)))
     // Of accounts with one name, login chooses the first: the others cannot act as admin.
@@ -29,7 +30,7 @@ export async function areLastAdmins(
 }
 
 function isShadowed({ users }: TableShapes): RawBuilder<SqlBool> {
-  return sql`exists (select from sys_user as first
-    where first.username = u.username and first.user_id < u.user_id
+  return sql`exists (select 1 from sys_user as first
+    where ${sameColumns('first.username', 'u.username')} and first.user_id < u.user_id
       and first.status = ${status.enabled} and ${live('first', users)})`
 }

@@ -1,7 +1,7 @@
-import { sql } from 'kysely'
 import type { OwnAccount, PasswordChange } from '../../login/change-password.ts'
 import { appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
+import { now, same } from '../database/dialect.ts'
 import { live } from '../database/soft-delete.ts'
 import { status } from './account-queries.ts'
 import { isId } from './accounts.ts'
@@ -45,9 +45,9 @@ export function createOwnPasswords({ db, shapes }: Database, timeoutMs = 10_000)
       // Of two changes with the same old password, or of this one and an operator's, one wins.
       const { numUpdatedRows } = await inside
         .updateTable('sys_user')
-        .set({ password: newHash, update_by: userId, updated_at: sql`now()` })
+        .set({ password: newHash, update_by: userId, updated_at: now })
         .where('user_id', '=', userId)
-        .where('password', '=', passwordHash)
+        .where(same('password', passwordHash))
         .where('status', '=', status.enabled)
         .where(live('sys_user', shape.users))
         .executeTakeFirst()

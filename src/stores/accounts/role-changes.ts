@@ -3,6 +3,7 @@ import type { DataScope } from '../../data-scope.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { AuditAction } from '../audit/audit-action.ts'
 import type { Database } from '../database/database.ts'
+import { now, same } from '../database/dialect.ts'
 import type { Schema } from '../database/schema.ts'
 import { deletedMark, live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
@@ -53,7 +54,7 @@ export function createRoleChanges(database: Database, actor: Actor): RoleChanges
       const { action, set, before, after } = wanted
       await inside
         .updateTable('sys_role')
-        .set({ ...set, updated_at: sql`now()` })
+        .set({ ...set, updated_at: now })
         .where('role_id', 'in', roleIds)
         .execute()
       const row = { actor, action, subject: roleKey, after }
@@ -126,7 +127,7 @@ async function rolesOf(
     .selectFrom('sys_role as r')
     .select(['r.role_name', 'r.data_scope'])
     .select(sql<string>`r.role_id::text`.as('roleId'))
-    .where('r.role_key', '=', roleKey)
+    .where(same('r.role_key', roleKey))
     .where(live('r', roles))
     .orderBy('r.role_id')
     .forUpdate()

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { same } from '../database/dialect.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
@@ -53,9 +54,9 @@ export function createRoleDirectory({ db, shapes }: Database): RoleDirectory {
         coalesce(counted.services, 0)::int as "services"
       from sys_role r left join (
         select u.role_id,
-          count(*) filter (where not ${isService(shape)} and ${enabled}) as enabled,
-          count(*) filter (where not ${isService(shape)} and not ${enabled}) as disabled,
-          count(*) filter (where ${isService(shape)}) as services
+          sum(case when not ${isService(shape)} and ${enabled} then 1 else 0 end) as enabled,
+          sum(case when not ${isService(shape)} and not (${enabled}) then 1 else 0 end) as disabled,
+          sum(case when ${isService(shape)} then 1 else 0 end) as services
         from sys_user u where ${live('u', shape.users)} group by u.role_id
       ) counted on counted.role_id = r.role_id
       where ${live('r', shape.roles)} and ${condition}
@@ -83,7 +84,7 @@ export function createRoleDirectory({ db, shapes }: Database): RoleDirectory {
       withFaults(async () => {
         if (!isStorable(roleKey)) return []
         const shape = await shapes()
-        const rows = await read(shape, sql`r.role_key = ${roleKey}`)
+        const rows = await read(shape, same('r.role_key', roleKey))
         return Promise.all(
           rows.map(async (row) => ({
             ...summary(row),

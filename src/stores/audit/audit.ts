@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { before, clock, tableOf } from '../database/dialect.ts'
 import type { Schema } from '../database/schema.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable, type TableShapes } from '../database/table-shapes.ts'
@@ -33,6 +34,17 @@ export async function recordChange(
   await withFaults(async () => appendAudit(db, await shapes(), [entry]))
 }
 
+const columns = {
+  kind: 'text',
+  name: 'text',
+  origin: 'text',
+  action: 'text',
+  subject: 'text',
+  before: 'text',
+  after: 'text',
+  ago: 'float8',
+} as const
+
 /**
  * Appends to the audit log. Call it in the transaction of the change, so that neither exists without
  * the other. The table rejects every update and deletion.
@@ -44,24 +56,20 @@ export async function appendAudit(
 ): Promise<void> {
   if (entries.length === 0) return
   requireTable(shapes, 'postern_audit')
-  const rows = entries.map(({ actor, action, subject, before, after, agoMs = 0 }) => ({
+  const rows = entries.map(({ actor, action, subject, before: was, after, agoMs = 0 }) => ({
     kind: actor.kind,
     name: toStorable(actor.name, 128),
     origin: toStorable(actor.origin, 255),
     action,
     subject: toStorable(subject, 255),
-    before: before === undefined ? null : detailText(before),
+    before: was === undefined ? null : detailText(was),
     after: after === undefined ? null : detailText(after),
     ago: agoMs,
   }))
   await sql`
-    insert into postern_audit (at, actor_kind, actor, origin, action, subject, before, after)
-    select clock_timestamp() - ago * interval '1 millisecond',
-      kind, name, origin, action, subject, before, after
-    from json_to_recordset(${JSON.stringify(rows)}::json) as entry (
-      kind text, name text, origin text, action text, subject text, before text, after text, ago float8)`.execute(
-    inside,
-  )
+    insert into postern_audit (at, actor_kind, actor, origin, action, subject, "before", after)
+    select ${before(clock, sql.ref('ago'))}, kind, name, origin, action, subject, "before", after
+    from ${tableOf('entry', columns, rows)}`.execute(inside)
 }
 
 /** Nothing deletes a row, so no message of a publisher and no list may be of any length. */

@@ -1,8 +1,10 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { before, either, now } from '../database/dialect.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
+import { utcText } from '../database/utc-text.ts'
 import { readJson } from '../json-text.ts'
 
 /** One recorded change. Rows of a newer version may have kinds and actions that this one lacks. */
@@ -39,30 +41,29 @@ export async function readAudit(
   const conditions = [
     sql`true`,
     ...when(beforeId, (id) => sql`id < ${id}::bigint`),
-    ...when(sinceMs, (ms) => sql`at >= now() - ${ms}::float8 * interval '1 millisecond'`),
+    ...when(sinceMs, (ms) => sql`at >= ${before(now, ms)}`),
     ...when(actor, (name) => sql`actor = ${toStorable(name, 128)}::text`),
-    ...when(
-      action,
-      (name) => sql`${toStorable(name, 64)}::text in (action, split_part(action, '.', 1))`,
-    ),
+    ...when(action, (name) => sql`${toStorable(name, 64)}::text in (action, ${kindOfAction})`),
     ...when(subject, (name) => sql`subject = ${toStorable(name, 255)}::text`),
   ]
   return withFaults(async () => {
     requireTable(await shapes(), 'postern_audit')
     const { rows } = await sql<Row>`
       select id::text as "id",
-        to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "at",
-        actor_kind as "kind", actor as "name", origin, action, subject, before, after
+        ${utcText('postern_audit.at')} as "at",
+        actor_kind as "kind", actor as "name", origin, action, subject, "before", after
       from postern_audit where ${sql.join(conditions, sql` and `)}
       order by postern_audit.id desc limit ${limit}::int`.execute(db)
     return rows.map(
-      ({ id, at, kind, name, origin, action: done, subject: whom, before, after }) => ({
+      ({ id, at, kind, name, origin, action: done, subject: whom, before: was, after }) => ({
         ...{ id, at, actor: { kind, name, origin }, action: done, subject: whom },
-        ...{ before: detail(before), after: detail(after) },
+        ...{ before: detail(was), after: detail(after) },
       }),
     )
   })
 }
+
+const kindOfAction = either(sql`split_part(action, '.', 1)`, sql`substring_index(action, '.', 1)`)
 
 interface Row {
   readonly id: string

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { lockUntilCommit } from '../database/dialect.ts'
 import type { Schema } from '../database/schema.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
@@ -40,8 +41,7 @@ async function lastKnown(
   { action, subject, actor }: AuditEntry,
 ): Promise<LastKnown> {
   const known = toStorable(subject, 255)
-  const name = `postern_audit ${action} ${known}`
-  await sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`.execute(inside)
+  await lockUntilCommit('postern_audit', ` ${action} ${known}`).execute(inside)
   const { rows } = await sql<LastKnown>`
     select
       (select after from postern_audit where action = ${action} and subject = ${known}

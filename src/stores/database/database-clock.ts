@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from './database.ts'
 import { withFaults } from './database-fault.ts'
+import { clock, epochMs } from './dialect.ts'
 
 /**
  * A clock that agrees with the database: milliseconds since the epoch. Gateways check tokens that a
@@ -8,8 +9,7 @@ import { withFaults } from './database-fault.ts'
  */
 export async function databaseClock({ db }: Database): Promise<() => number> {
   return withFaults(async () => {
-    const { rows } = await sql<{ now: string }>`
-      select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as now`.execute(db)
+    const { rows } = await sql<{ now: string }>`select ${epochMs(clock)} as now`.execute(db)
     const ahead = Date.now() - Number(rows[0]?.now ?? Date.now())
     return () => Date.now() - ahead
   })

@@ -33,7 +33,13 @@ export function isUnreachable(error: unknown): boolean {
  */
 export function refusedContent(error: unknown): string | undefined {
   const code = error instanceof Fault ? errorCode(error.cause) : undefined
-  return code !== undefined && /^(?:22...|23...|P0001)$/.test(code) ? code : undefined
+  return code !== undefined && /^(?:22...|23...|45000|P0001)$/.test(code) ? code : undefined
+}
+
+/** Whether a table does not exist. */
+export function isMissingTable(error: unknown): boolean {
+  const code = error instanceof Fault ? errorCode(error.cause) : undefined
+  return code === '42P01' || code === '42S02'
 }
 
 /** Whether an error of the driver leaves its connection unusable. */

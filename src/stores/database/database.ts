@@ -1,15 +1,18 @@
-import { Kysely, PGliteDialect, PostgresDialect } from 'kysely'
+import { type Dialect, Kysely, PGliteDialect, PostgresDialect } from 'kysely'
+import { isMysqlUrl } from '../../database-url.ts'
 import type { Fault, Invalid } from '../../errors.ts'
 import { openEmbedded } from '../embedded/embedded-database.ts'
 import { databaseFault, isUnreachable, withFaults } from './database-fault.ts'
 import { migrate, optionalTableNames } from './migrations.ts'
-import { createPool } from './postgres-pool.ts'
+import { mysqlDialect } from './mysql-compiler.ts'
+import { createMysqlPool } from './mysql-pool.ts'
+import { createPool, type PoolOptions } from './postgres-pool.ts'
 import type { Schema } from './schema.ts'
 import { singleConnection } from './single-connection.ts'
 import { existingTables, readTableShapes, type TableShapes } from './table-shapes.ts'
 
 export interface DatabaseOptions {
-  /** A `postgres://` address; without one the embedded database is used. */
+  /** A `postgres://`, `mysql://` or `mariadb://` address; without one the embedded database is used. */
   readonly url?: string
   /** Where the embedded database lives. */
   readonly directory: string
@@ -30,7 +33,7 @@ export interface DatabaseOptions {
 }
 
 export interface Database {
-  readonly kind: 'embedded' | 'postgres'
+  readonly kind: 'embedded' | 'postgres' | 'mysql'
   readonly db: Kysely<Schema>
   /** Creates missing tables, if allowed, and reads the columns; queries the database once. */
   shapes(): Promise<TableShapes>
@@ -83,7 +86,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   }
 
   return {
-    kind: options.url === undefined ? 'embedded' : 'postgres',
+    kind: kindOf(options.url),
     db,
     shapes,
     close: () => withFaults(() => db.destroy()),
@@ -103,7 +106,16 @@ async function dialectFor(options: DatabaseOptions) {
   if (url === undefined) {
     return singleConnection(new PGliteDialect({ pglite: await openEmbedded(options) }))
   }
-  return new PostgresDialect({
-    pool: await createPool({ ...options, url, onBroken: onUnreachable }),
-  })
+  return serverDialect({ ...options, url, onBroken: onUnreachable })
+}
+
+function kindOf(url: string | undefined): Database['kind'] {
+  if (url === undefined) return 'embedded'
+  return isMysqlUrl(url) ? 'mysql' : 'postgres'
+}
+
+/** Connections to the server that this URL names. */
+export async function serverDialect(options: PoolOptions): Promise<Dialect> {
+  if (isMysqlUrl(options.url)) return mysqlDialect({ pool: await createMysqlPool(options) })
+  return new PostgresDialect({ pool: await createPool(options) })
 }

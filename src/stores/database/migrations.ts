@@ -1,4 +1,6 @@
 import { type Kysely, sql } from 'kysely'
+import { isMysql } from './dialect.ts'
+import { migrateMysql, missingMysqlTables } from './mysql-migrations.ts'
 import type { Schema } from './schema.ts'
 
 /**
@@ -7,17 +9,16 @@ import type { Schema } from './schema.ts'
  * transaction. If no table is missing, it needs no permission to create tables.
  */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
+  if (isMysql(db)) return migrateMysql(db, tables, optionalTables)
   await sql.raw(createMissingTables).execute(db)
 }
 
 /** The tables that `migrate` would create. */
 export async function missingTables(db: Kysely<Schema>): Promise<readonly string[]> {
-  const names = JSON.stringify([
-    ...Object.keys({ ...tables, ...optionalTables }),
-    'postern_migration',
-  ])
+  const names = Object.keys({ ...tables, ...optionalTables, postern_migration: '' })
+  if (isMysql(db)) return missingMysqlTables(db, names)
   const { rows } = await sql<{ name: string }>`
-    select name from json_array_elements_text(${names}::json) as wanted (name)
+    select name from json_array_elements_text(${JSON.stringify(names)}::json) as wanted (name)
     where to_regclass(name) is null`.execute(db)
   return rows.map(({ name }) => name)
 }

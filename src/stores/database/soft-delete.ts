@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { clock, nowMs } from './dialect.ts'
 
 /**
  * How a table marks a row as deleted: go-admin up to v2.4 leaves `deleted_at` NULL in a live row,
@@ -20,7 +21,5 @@ export function liveMark(softDelete: SoftDelete): 0 | null {
 
 /** What go-admin writes in `deleted_at` to delete a row: the time, or its milliseconds. */
 export function deletedMark(softDelete: SoftDelete): RawBuilder<unknown> {
-  return softDelete === 'null-is-live'
-    ? sql`clock_timestamp()`
-    : sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`
+  return softDelete === 'null-is-live' ? clock : nowMs
 }

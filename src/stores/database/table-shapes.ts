@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { Fault, Invalid, type Problem } from '../../errors.ts'
+import { either, isMysql } from './dialect.ts'
 import { type OptionalTable, optionalTableNames } from './migrations.ts'
 import type { Schema } from './schema.ts'
 import type { SoftDelete } from './soft-delete.ts'
@@ -20,6 +21,17 @@ const kinds = {
   mark: ['timestamp with time zone', 'timestamp without time zone', 'bigint'],
   id: ['uuid'],
 } as const
+
+type Kinds = Readonly<Record<keyof typeof kinds, readonly string[]>>
+
+const mysqlKinds: Kinds = {
+  number: ['bigint', 'int', 'mediumint', 'smallint', 'tinyint'],
+  text: ['varchar', 'char', 'text', 'tinytext', 'mediumtext', 'longtext'],
+  flag: ['tinyint'],
+  time: ['datetime', 'timestamp'],
+  mark: ['datetime', 'timestamp', 'bigint'],
+  id: ['char', 'varchar'],
+}
 
 const times = { number: 'create_by update_by', time: 'created_at updated_at' }
 
@@ -47,23 +59,34 @@ const needed: Readonly<Record<string, Readonly<Partial<Record<keyof typeof kinds
   postern_revocation: { text: 'name user_id', number: 'moment_ms until_ms sequence' },
 }
 
+const columnTypes = either<{ table: string; column: string; type: string }>(
+  sql`
+    select wanted.name as "table", a.attname::text as "column",
+           format_type(a.atttypid, null) as "type"
+    from (select json_array_elements_text(${JSON.stringify(Object.keys(needed))}::json)) wanted(name)
+    join pg_attribute a on a.attrelid = to_regclass(wanted.name)
+    where a.attnum > 0 and not a.attisdropped`,
+  sql`
+    select table_name as "table", column_name as "column", data_type as "type"
+    from information_schema.columns
+    where table_schema = database() and table_name in (${sql.join(Object.keys(needed))})`,
+)
+
 /**
  * Reads the columns of the tables from the catalog, along the search path that our queries use.
  * Throws `Invalid` with every difference that would break a query.
  */
 export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> {
-  const { rows } = await sql<{ table: string; column: string; type: string }>`
-    select wanted.name as "table", a.attname::text as "column",
-           format_type(a.atttypid, null) as "type"
-    from (select json_array_elements_text(${JSON.stringify(Object.keys(needed))}::json)) wanted(name)
-    join pg_attribute a on a.attrelid = to_regclass(wanted.name)
-    where a.attnum > 0 and not a.attisdropped`.execute(db)
+  const { rows } = await columnTypes.execute(db)
+  const fitting = isMysql(db) ? mysqlKinds : kinds
   const types = new Map(rows.map(({ table, column, type }) => [`${table}.${column}`, type]))
 
   const problems = Object.entries(needed).flatMap(([table, columns]) =>
     rows.some((row) => row.table === table)
       ? Object.entries(columns).flatMap(([kind, names]) =>
-          names.split(' ').flatMap((name) => difference(types, table, name, kind)),
+          names
+            .split(' ')
+            .flatMap((name) => difference(types, table, name, fitting[kind as keyof Kinds])),
         )
       : [problem(`table ${table} is missing: run "postern db migrate" to create it`)],
   )
@@ -76,11 +99,19 @@ export async function readTableShapes(db: Kysely<Schema>): Promise<TableShapes> 
   }
 }
 
+/** The catalog of MySQL shows only tables that the user has a privilege for. */
+const readableTables = either<{ name: OptionalTable }>(
+  sql`
+    select name from json_array_elements_text(${JSON.stringify(optionalTableNames)}::json) as wanted (name)
+    where has_table_privilege(to_regclass(name), 'select')`,
+  sql`
+    select table_name as name from information_schema.tables
+    where table_schema = database() and table_name in (${sql.join(optionalTableNames)})`,
+)
+
 /** Those of the optional tables that exist now. */
 export async function existingTables(db: Kysely<Schema>): Promise<ReadonlySet<OptionalTable>> {
-  const { rows } = await sql<{ name: OptionalTable }>`
-    select name from json_array_elements_text(${JSON.stringify(optionalTableNames)}::json) as wanted (name)
-    where has_table_privilege(to_regclass(name), 'select')`.execute(db)
+  const { rows } = await readableTables.execute(db)
   return new Set(rows.map(({ name }) => name))
 }
 
@@ -98,10 +129,9 @@ function difference(
   types: ReadonlyMap<string, string>,
   table: string,
   column: string,
-  kind: string,
+  fitting: readonly string[],
 ): readonly Problem[] {
   const type = types.get(`${table}.${column}`)
-  const fitting: readonly string[] = kinds[kind as keyof typeof kinds]
   if (type === undefined) {
     return [problem(`table ${table} has no column ${column} (expected ${fitting.join(', ')})`)]
   }

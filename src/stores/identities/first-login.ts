@@ -6,6 +6,7 @@ import type { Inside } from '../accounts/accounts-lock.ts'
 import { adminKey } from '../accounts/last-admin.ts'
 import { unusablePassword } from '../accounts/unusable-password.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
+import { same } from '../database/dialect.ts'
 import { live } from '../database/soft-delete.ts'
 import { toStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
@@ -95,7 +96,7 @@ async function holderOf(
   const { rows } = await sql<{ username: string }>`
     select u.username from sys_user as u
     where ${live('u', users)} and lower(u.username) = lower(${username})
-    order by u.username = ${username} desc, u.user_id limit 1`.execute(inside)
+    order by ${same('u.username', username)} desc, u.user_id limit 1`.execute(inside)
   return rows[0]?.username
 }
 

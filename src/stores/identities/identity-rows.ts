@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Kysely, type SqlBool, sql } from 'kysely'
 import type { Identity } from '../../login/linked-account.ts'
 import type { Caller } from '../../token/caller.ts'
 import {
@@ -10,6 +10,7 @@ import {
 } from '../accounts/account-queries.ts'
 import type { Inside } from '../accounts/accounts-lock.ts'
 import { hasPassword } from '../accounts/unusable-password.ts'
+import { now, nowMs, orReplace } from '../database/dialect.ts'
 import type { Schema } from '../database/schema.ts'
 import { requireTable, type TableShapes } from '../database/table-shapes.ts'
 
@@ -54,7 +55,7 @@ export async function hasLink(
   userId: string,
   issuer: string,
 ): Promise<boolean> {
-  const { rows } = await sql`select from postern_identity
+  const { rows } = await sql`select 1 from postern_identity
     where user_id = ${userId}::bigint and issuer = ${issuer} limit 1`.execute(db)
   return rows.length > 0
 }
@@ -90,12 +91,10 @@ export async function insertLink(
   await sql`
     insert into postern_identity (issuer, subject, provider, user_id, linked_by, seen_ms)
     values (${issuerOf(identity)}, ${subject}, ${provider}, ${userId}::bigint, ${linkedBy}, ${seen ? nowMs : null})
-    on conflict (issuer, subject) do update set provider = excluded.provider,
-      user_id = excluded.user_id, linked_by = excluded.linked_by, linked_at = now(),
-      seen_ms = excluded.seen_ms`.execute(inside)
+    ${orReplace(['issuer', 'subject'], ['provider', 'user_id', 'linked_by', 'seen_ms'], sql`, linked_at = ${now}`)}`.execute(
+    inside,
+  )
 }
-
-const nowMs: RawBuilder<unknown> = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 /** Dates the last login, to the hour: most logins write nothing. */
 export async function touchLink(db: Kysely<Schema>, identity: Identity): Promise<void> {

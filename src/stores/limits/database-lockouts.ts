@@ -3,6 +3,7 @@ import type { LockoutRecords, StoredLockout } from '../../login/lockouts/lockout
 import { type AuditEntry, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { listOf, nowMs, orReplace, tableOf } from '../database/dialect.ts'
 import { requireTable } from '../database/table-shapes.ts'
 
 const maxRecords = 10_000
@@ -14,9 +15,6 @@ export interface ClearedKeys {
   readonly keys: readonly string[]
   readonly related: readonly string[]
 }
-
-/** The clock of the database: those of gateways and operators may differ. */
-const nowMs = sql`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 /**
  * Records of lock-outs that gateways count in memory, for gateways without Redis. Each process has rows
@@ -35,14 +33,11 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
     return {
       add: (records) =>
         prepared(async () => {
-          const rows = JSON.stringify(records)
           await sql`
             insert into postern_login_lockout (name, owner, kind, sealed, since_ms, until_ms)
-            select key, ${owner}, kind, sealed, ${nowMs}, ${nowMs} + "leftMs"
-            from json_to_recordset(${rows}::json) as record (
-              key text, kind text, sealed text, "leftMs" bigint)
-            on conflict (name, owner) do update set sealed = excluded.sealed,
-              since_ms = excluded.since_ms, until_ms = excluded.until_ms, cleared_ms = null`.execute(
+            select "key", ${owner}, kind, sealed, ${nowMs}, ${nowMs} + "leftMs"
+            from ${tableOf('record', columns, records)}
+            ${orReplace(['name', 'owner'], ['sealed', 'since_ms', 'until_ms'], sql`, cleared_ms = null`)}`.execute(
             db,
           )
           await dropSurplus()
@@ -56,7 +51,7 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
           for (const { name } of rows) forget(name)
           await sql`delete from postern_login_lockout
             where owner = ${owner} and cleared_ms is not null
-              and name in (select json_array_elements_text(${namesOf(rows)}::json))`.execute(db)
+              and name in ${listOf(rows.map(({ name }) => name))}`.execute(db)
         }),
       leave: () =>
         prepared(async () => {
@@ -68,11 +63,11 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
   /** Skips locked rows: two gateways that tidy up at once must not wait for each other. */
   async function dropSurplus(): Promise<void> {
     await sql`
-      delete from postern_login_lockout where (name, owner) in (
+      delete from postern_login_lockout where (name, owner) in (select name, owner from (
         select name, owner from postern_login_lockout where until_ms <= ${nowMs}
           or until_ms < (select until_ms from postern_login_lockout
-            order by until_ms desc offset ${maxRecords - 1}::int limit 1)
-        for update skip locked)`.execute(db)
+            order by until_ms desc limit 1 offset ${maxRecords - 1}::int)
+        for update skip locked) as surplus)`.execute(db)
   }
 
   return {
@@ -81,9 +76,12 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
     list: (): Promise<readonly StoredLockout[]> =>
       prepared(async () => {
         const { rows } = await sql<Record<'name' | 'kind' | 'sealed' | 'since' | 'until', string>>`
-          select distinct on (name) name, kind, sealed, since_ms::text as since, until_ms::text as until
-          from postern_login_lockout where until_ms > ${nowMs} and cleared_ms is null
-          order by name, until_ms desc limit ${maxRecords}::int`.execute(db)
+          select name, kind, sealed, since_ms::text as since, until_ms::text as until
+          from (
+            select name, kind, sealed, since_ms, until_ms,
+              row_number() over (partition by name order by until_ms desc) as place
+            from postern_login_lockout where until_ms > ${nowMs} and cleared_ms is null
+          ) as ranked where place = 1 order by name limit ${maxRecords}::int`.execute(db)
         return rows.map(({ name, kind, sealed, since, until }) => {
           return { key: name, kind, sealed, sinceMs: Number(since), untilMs: Number(until) }
         })
@@ -91,11 +89,11 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
     /** The rest of the lock-out under a key that ends last, in seconds; 0 without one. */
     secondsLeft: (key: string): Promise<number> =>
       prepared(async () => {
-        const { rows } = await sql<{ seconds: number | null }>`
-          select ceil((max(until_ms) - ${nowMs}) / 1000.0)::int as seconds
+        const { rows } = await sql<{ seconds: string | null }>`
+          select ceil((max(until_ms) - ${nowMs}) / 1000.0) as seconds
           from postern_login_lockout
           where name = ${key} and until_ms > ${nowMs} and cleared_ms is null`.execute(db)
-        return rows[0]?.seconds ?? 0
+        return Number(rows[0]?.seconds ?? 0)
       }),
     /**
      * Marks the lock-outs under these keys as ended, which their gateways see within seconds and then
@@ -105,22 +103,23 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
     clear: ({ keys, related }: ClearedKeys, entry: AuditEntry): Promise<readonly string[]> =>
       prepared(() =>
         db.transaction().execute(async (inside) => {
+          const open = sql`cleared_ms is null and until_ms > ${nowMs} and name in ${listOf(keys)}`
           const { rows } = await sql<{ name: string; owner: string }>`
-            update postern_login_lockout set cleared_ms = ${nowMs}
-            where cleared_ms is null and until_ms > ${nowMs}
-              and name in (select json_array_elements_text(${JSON.stringify(keys)}::json))
-            returning name, owner`.execute(inside)
+            select name, owner from postern_login_lockout where ${open}
+            order by name, owner for update`.execute(inside)
           if (rows.length === 0) return []
-          const owners = JSON.stringify([...new Set(rows.map(({ owner }) => owner))])
+          await sql`update postern_login_lockout set cleared_ms = ${nowMs} where ${open}`.execute(
+            inside,
+          )
+          const owners = [...new Set(rows.map(({ owner }) => owner))].map((owner) => ({ owner }))
+          const names = related.map((name) => ({ name }))
           await sql`
             insert into postern_login_lockout
               (name, owner, kind, sealed, since_ms, until_ms, cleared_ms)
             select name, owner, '', '', ${nowMs}, ${nowMs} + ${noticeMs}::int, ${nowMs}
-            from json_array_elements_text(${owners}::json) as owners (owner),
-              json_array_elements_text(${JSON.stringify(related)}::json) as related (name)
-            on conflict (name, owner) do update set cleared_ms = excluded.cleared_ms`.execute(
-            inside,
-          )
+            from ${tableOf('owners', { owner: 'text' }, owners)}
+              cross join ${tableOf('related', { name: 'text' }, names)}
+            ${orReplace(['name', 'owner'], ['cleared_ms'])}`.execute(inside)
           await appendAudit(inside, await shapes(), [entry])
           return [...new Set(rows.map(({ name }) => name))]
         }),
@@ -128,6 +127,4 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
   }
 }
 
-function namesOf(rows: readonly { readonly name: string }[]): string {
-  return JSON.stringify(rows.map(({ name }) => name))
-}
+const columns = { key: 'text', kind: 'text', sealed: 'text', leftMs: 'bigint' } as const

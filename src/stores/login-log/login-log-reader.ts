@@ -1,6 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { either, epochMs, same, timeAt } from '../database/dialect.ts'
 import { isStorable } from '../database/storable-text.ts'
 
 /** Which rows of the login log are asked for; what is unset matches every row. */
@@ -75,26 +76,32 @@ interface Row {
 }
 
 function page({ sinceMs, limit, user, message, isAddress }: LoginLogQuery, before: string) {
-  const since = sql`to_timestamp(${sinceMs}::float8 / 1000)`
+  const since = timeAt(sinceMs)
   const matches: RawBuilder<SqlBool>[] = [sql<SqlBool>`at >= ${since}`]
   if (user !== undefined) matches.push(sql<SqlBool>`lower(username) = lower(${user}::text)`)
-  if (message !== undefined) matches.push(sql<SqlBool>`msg = ${message}::text`)
+  if (message !== undefined) matches.push(same('msg', message))
   // Addresses are compared here, because a row of another program may hold any text.
   const most = isAddress === undefined ? limit + 1 : pageRows
   return sql<Row>`
     with page as (
       select id, username, status, msg, ipaddr, browser, os, remark,
-        coalesce(${datable('login_time')}, ${datable('created_at')})::timestamptz as at,
-        coalesce(${datable('created_at')}, ${datable('login_time')})::timestamptz as written_at
+        ${dated('login_time', 'created_at')} as at,
+        ${dated('created_at', 'login_time')} as written_at
       from sys_login_log where id < ${before}::bigint order by id desc limit ${pageRows}::int
     ), found as (
       select * from page where ${sql.join(matches, sql` and `)} order by id desc limit ${most}::int
     )
-    select bounds.last_id::text, bounds.is_recent, username, status, msg, ipaddr, browser, os, remark,
-      floor(extract(epoch from at) * 1000)::bigint::text as at_ms
+    select bounds.last_id::text as last_id, bounds.is_recent, username, status, msg, ipaddr, browser, os, remark,
+      ${epochMs(sql.ref('at'))} as at_ms
     from (select min(id) as last_id, max(written_at) >= ${since} as is_recent from page) bounds
     left join found on true
     order by found.id desc`
+}
+
+/** The first of these times that is one. */
+function dated(first: string, second: string): RawBuilder<unknown> {
+  const time = sql`coalesce(${datable(first)}, ${datable(second)})`
+  return either(sql`${time}::timestamptz`, time)
 }
 
 /** A row of another program may have a time that no calendar shows, such as infinity: as if it had none. */

@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import type { LoginRecord, WrittenBatch } from '../../login/login-record.ts'
 import type { Database } from '../database/database.ts'
 import { refusedContent, withFaults } from '../database/database-fault.ts'
+import { isMysql } from '../database/dialect.ts'
 import { toStorable } from '../database/storable-text.ts'
+import { insertOnMysql, type LoginLogRow } from './mysql-login-log.ts'
 import { readUserAgent } from './user-agent.ts'
 
 /** How long an attempt id is remembered, and so how late a record may come twice. */
@@ -35,11 +37,13 @@ export function createLoginLogTable({ db, shapes }: Database) {
     }
   }
 
-  /** All or nothing: one statement. Returns how many rows are new. */
+  /** All or nothing. Returns how many rows are new. */
   function insertAll(records: readonly LoginRecord[]): Promise<number> {
     return withFaults(async () => {
       await shapes()
-      const result = await insertOnce(JSON.stringify(records.map(toRow))).execute(db)
+      const rows = records.map(toRow)
+      if (isMysql(db)) return insertOnMysql(db, rows)
+      const result = await insertOnce(JSON.stringify(rows)).execute(db)
       return Number(result.numAffectedRows ?? 0)
     })
   }
@@ -49,7 +53,7 @@ export function createLoginLogTable({ db, shapes }: Database) {
 
 const nothing: WrittenBatch = { written: 0, refused: [] }
 
-function toRow(record: LoginRecord, place: number) {
+function toRow(record: LoginRecord, place: number): LoginLogRow {
   const { browser, os, platform } = readUserAgent(record.userAgent)
   return {
     place,

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { createBounded } from '../accounts/bounded.ts'
 import type { Database } from '../database/database.ts'
+import { allRows, nowMs, orKeep } from '../database/dialect.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
 import { failureText } from '../feed/failure-text.ts'
@@ -81,7 +82,7 @@ export function createProviderSessions(
           select token_id as "id", user_id as "userId", issued_ms::text as "issuedAt",
                  expires_ms::text as "until"
           from postern_provider_session
-          where provider = ${provider} and expires_ms > ${clock}
+          where provider = ${provider} and expires_ms > ${nowMs}
             and (${session ?? null}::text is null or session = ${session ?? ''})
             and (${subject ?? null}::text is null or subject = ${subject ?? ''})`.execute(db)
         return rows.map(({ id, userId, issuedAt, until }) => ({
@@ -92,8 +93,6 @@ export function createProviderSessions(
   }
 }
 
-const clock = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`
-
 function insert(row: ProviderSessionRow) {
   const { tokenId, userId, issuedAt, expiresAt, provider, subject, session, sealed } = row
   return sql`
@@ -101,20 +100,19 @@ function insert(row: ProviderSessionRow) {
       (token_id, user_id, issued_ms, expires_ms, provider, subject, session, sealed)
     values (${tokenId}, ${userId}, ${issuedAt}::bigint, ${expiresAt}::bigint, ${provider},
       ${subject}, ${session ?? null}, ${sealed ?? null})
-    on conflict (token_id) do nothing`
+    ${orKeep('postern_provider_session', 'token_id')}`
 }
 
 /** Deletes what expired, unless another gateway does so now, and what exceeds the limit of this person. */
 function trim({ provider, subject }: ProviderSessionRow) {
   return sql`
-    with expired as materialized (
-      select token_id from postern_provider_session where expires_ms <= ${clock}
-      order by expires_ms limit 100 for update skip locked
-    ), surplus as (
-      select token_id from postern_provider_session
-      where provider = ${provider} and subject = ${subject}
-      order by issued_ms desc offset ${mostOfSubject}::int
-    )
-    delete from postern_provider_session
-    where token_id in (select token_id from expired union all select token_id from surplus)`
+    delete from postern_provider_session where token_id in (
+      select token_id from (
+        select token_id from postern_provider_session where expires_ms <= ${nowMs}
+        order by expires_ms limit 100 for update skip locked) as expired
+      union all
+      select token_id from (
+        select token_id from postern_provider_session
+        where provider = ${provider} and subject = ${subject}
+        order by issued_ms desc limit ${allRows} offset ${mostOfSubject}::int) as surplus)`
 }

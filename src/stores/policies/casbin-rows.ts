@@ -1,7 +1,9 @@
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Kysely, sql } from 'kysely'
 import { Fault, Invalid } from '../../errors.ts'
+import { serverDialect } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { createPool, type PoolOptions } from '../database/postgres-pool.ts'
+import { either } from '../database/dialect.ts'
+import type { PoolOptions } from '../database/postgres-pool.ts'
 import { readJson } from '../json-text.ts'
 import { createRedis, type RedisSettings } from '../redis/redis.ts'
 
@@ -19,12 +21,13 @@ const casbinTables = ['casbin_rule', 'sys_casbin_rule'] as const
 
 const valueColumns = ['v0', 'v1', 'v2', 'v3', 'v4', 'v5', 'v6', 'v7'] as const
 
-/** Opens the PostgreSQL database of another product, and creates nothing in it. */
+/** Opens the database of another product, and creates nothing in it. */
 export async function openForeignDatabase(
   options: Omit<PoolOptions, 'onBroken'>,
 ): Promise<{ readonly db: Kysely<unknown>; readonly close: () => Promise<void> }> {
-  const pool = await createPool({ ...options, onBroken: () => {} })
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<unknown>({
+    dialect: await serverDialect({ ...options, onBroken: () => {} }),
+  })
   return { db, close: () => db.destroy() }
 }
 
@@ -88,10 +91,16 @@ export async function findCasbinTables<Schema>(
   return found
 }
 
+/** MySQL calls a database a schema. */
+const ourSchema = either(
+  sql`table_schema = any (current_schemas(false))`,
+  sql`table_schema = database()`,
+)
+
 async function columnsOf<Schema>(db: Kysely<Schema>): Promise<Map<string, ReadonlySet<string>>> {
   const { rows } = await sql<{ table_name: string; column_name: string }>`
-    select table_name, column_name from information_schema.columns
-    where table_schema = any (current_schemas(false))
+    select table_name as "table_name", column_name as "column_name" from information_schema.columns
+    where ${ourSchema}
     and table_name in (${sql.join([...casbinTables])})`.execute(db)
   const byTable = Map.groupBy(rows, ({ table_name }) => table_name)
   return new Map(

@@ -2,7 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import type { Revocation } from '../../token/revocations.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { either, isMysql, lockUntilCommit } from '../database/dialect.ts'
 import type { Schema } from '../database/schema.ts'
+import { appendOnMysql } from './mysql-revocations.ts'
 import {
   fromRow,
   MAX_AHEAD_MS,
@@ -26,8 +28,8 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
         await shapes()
         const sequence = after?.sequence ?? '0'
         const { rows: found } = await sql<{ list: string } & Record<Column, string | null>>`
-          select pg_relation_filenode('postern_revocation')::text as "list", page.*
-          from (values (1)) one left join lateral (
+          select one.list as "list", page.*
+          from (select ${listName} as list) one left join (
             select name, user_id as "user", moment_ms::text as "moment", until_ms::text as "until",
                    sequence::text as "at"
             from postern_revocation where sequence > ${sequence}::bigint
@@ -53,7 +55,7 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
       withFaults(async () => {
         await shapes()
         const { rows } = await sql<Position>`
-          select pg_relation_filenode('postern_revocation')::text as "list",
+          select ${listName} as "list",
                  coalesce(max(sequence), 0)::text as "sequence"
           from postern_revocation`.execute(db)
         return rows[0] ?? { list: '', sequence: '0' }
@@ -64,6 +66,13 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
   }
 }
 
+/** MySQL creates a table anew to restore or truncate it. */
+const listName = either(
+  sql`pg_relation_filenode('postern_revocation')::text`,
+  sql`(select cast(unix_timestamp(create_time) as char) from information_schema.tables
+    where table_schema = database() and table_name = 'postern_revocation')`,
+)
+
 /** Adds to the list in a transaction. */
 export async function appendInside(
   inside: Kysely<Schema>,
@@ -71,6 +80,7 @@ export async function appendInside(
   made: 'now' | 'before',
 ): Promise<void> {
   await lock.execute(inside)
+  if (isMysql(inside)) return appendOnMysql(inside, revocations.map(toRow), made === 'now')
   await insert(JSON.stringify(revocations.map(toRow)), made === 'now').execute(inside)
 }
 
@@ -78,7 +88,7 @@ export async function appendInside(
  * Makes sequences visible in order: a reader would skip one that is committed late. A statement of its
  * own, because the next one must see what the previous holder wrote.
  */
-const lock = sql`select pg_advisory_xact_lock(hashtextextended('postern_revocation', 0))`
+const lock = lockUntilCommit('postern_revocation')
 
 /** Names sort so that an exception (k) gets a lower sequence than its mark (u). */
 function insert(rows: string, isNew: boolean) {

@@ -5,6 +5,7 @@ import { type Inside, underAccountsLock } from '../accounts/accounts-lock.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { tableOf } from '../database/dialect.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { requireTable, type TableShapes } from '../database/table-shapes.ts'
 import { forgetSecondFactor } from './forget.ts'
@@ -79,7 +80,7 @@ export function createEnrollmentChanges(database: Database, actor: Actor): Enrol
     replaceRecoveryCodes: ({ secret, recoveryDigests, ...whose }) =>
       change(whose, async (inside) => {
         const { userId } = whose
-        const { rows } = await sql`select from postern_totp
+        const { rows } = await sql`select 1 from postern_totp
           where user_id = ${userId}::bigint and sealed = ${secret.sealed} for update`.execute(
           inside,
         )
@@ -101,10 +102,10 @@ export function reencryptSecret(
   { keyId, sealed }: SealedSecret,
 ): Promise<boolean> {
   return withFaults(async () => {
-    const { rows } = await sql`update postern_totp set key_id = ${keyId}, sealed = ${sealed}
-      where user_id = ${userId}::bigint and sealed = ${checked.sealed}
-      returning user_id`.execute(db)
-    return rows.length === 1
+    const { numAffectedRows } =
+      await sql`update postern_totp set key_id = ${keyId}, sealed = ${sealed}
+      where user_id = ${userId}::bigint and sealed = ${checked.sealed}`.execute(db)
+    return numAffectedRows === 1n
   })
 }
 
@@ -139,7 +140,7 @@ async function missing(
 async function summaryOf(inside: Inside, userId: string): Promise<Summary | undefined> {
   const { rows } = await sql<{ left: number }>`
     select (select count(*)::int from postern_recovery_code c
-      where c.user_id = t.user_id and used_ms is null) as left
+      where c.user_id = t.user_id and used_ms is null) as "left"
     from postern_totp t where user_id = ${userId}::bigint for update of t`.execute(inside)
   return rows[0] && { enrolled: true, recoveryCodes: rows[0].left }
 }
@@ -149,9 +150,8 @@ async function insertCodes(
   userId: string,
   digests: readonly string[],
 ): Promise<void> {
+  const rows = digests.map((digest) => ({ digest }))
   await sql`insert into postern_recovery_code (user_id, digest)
     select ${userId}::bigint, digest
-    from json_array_elements_text(${JSON.stringify(digests)}::json) as digests (digest)`.execute(
-    inside,
-  )
+    from ${tableOf('digests', { digest: 'text' }, rows)}`.execute(inside)
 }

@@ -9,6 +9,7 @@ import { isId } from '../accounts/accounts.ts'
 import { createBounded } from '../accounts/bounded.ts'
 import { appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
+import { nowMs, tableExists } from '../database/dialect.ts'
 
 /** What logins ask about one-time codes. Nothing takes longer than `timeoutMs`. */
 export function createSecondFactorStore(
@@ -24,7 +25,7 @@ export function createSecondFactorStore(
   async function hasTable(): Promise<boolean> {
     if ((await shapes()).optional.has('postern_totp')) return true
     const { rows } = await sql<{ found: boolean }>`
-      select to_regclass('postern_totp') is not null as found`.execute(db)
+      select ${tableExists('postern_totp')} as found`.execute(db)
     return rows[0]?.found === true
   }
 
@@ -37,13 +38,12 @@ export function createSecondFactorStore(
   }
 
   async function claimStep({ userId, step, checked, renewed }: StepClaim): Promise<boolean> {
-    const { rows } = await sql`
+    const { numAffectedRows } = await sql`
       update postern_totp set last_step = ${step}::bigint, failures = 0,
         key_id = ${renewed.keyId}, sealed = ${renewed.sealed}
       where user_id = ${userId}::bigint and last_step < ${step}::bigint
-        and sealed = ${checked.sealed}
-      returning user_id`.execute(db)
-    return rows.length === 1
+        and sealed = ${checked.sealed}`.execute(db)
+    return numAffectedRows === 1n
   }
 
   async function claimRecoveryCode(claim: RecoveryClaim): Promise<number | undefined> {
@@ -51,20 +51,21 @@ export function createSecondFactorStore(
     const shape = await shapes()
     return db.transaction().execute(async (inside) => {
       // In the order in which operators change both tables, so that neither waits for the other.
-      const { rows: held } = await sql`select from postern_totp
+      const { rows: held } = await sql`select 1 from postern_totp
         where user_id = ${userId}::bigint and sealed = ${checked.sealed} for update`.execute(inside)
       if (held.length === 0) return undefined
-      const { rows: claimed } = await sql`
+      const { numAffectedRows: claimed } = await sql`
         update postern_recovery_code
-        set used_ms = (extract(epoch from clock_timestamp()) * 1000)::bigint
-        where user_id = ${userId}::bigint and digest = ${digest} and used_ms is null
-        returning user_id`.execute(inside)
-      if (claimed.length === 0) return undefined
+        set used_ms = ${nowMs}
+        where user_id = ${userId}::bigint and digest = ${digest} and used_ms is null`.execute(
+        inside,
+      )
+      if (claimed !== 1n) return undefined
       await sql`update postern_totp
         set failures = 0, key_id = ${renewed.keyId}, sealed = ${renewed.sealed}
         where user_id = ${userId}::bigint`.execute(inside)
       const { rows } = await sql<{ left: number }>`
-        select count(*)::int as left from postern_recovery_code
+        select count(*)::int as "left" from postern_recovery_code
         where user_id = ${userId}::bigint and used_ms is null`.execute(inside)
       const left = rows[0]?.left ?? 0
       const actor = { kind: 'user', name: username, origin } as const

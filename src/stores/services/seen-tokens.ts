@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { markSeen } from '../database/mark-seen.ts'
 
 interface SeenToken {
   readonly id: string
@@ -19,16 +19,6 @@ export async function markServiceTokens(
   await withFaults(async () => {
     const { optional } = await shapes()
     if (!optional.has('postern_service_token')) return
-    await sql`
-      with seen as (
-        select id, max("seenAt") as at
-        from json_to_recordset(${JSON.stringify(seen)}::json) as entry (id text, "seenAt" bigint)
-        group by id
-      ), known as (
-        select token_id, at from postern_service_token join seen on token_id = id
-        where coalesce(seen_ms, 0) < at for update of postern_service_token skip locked
-      )
-      update postern_service_token as token set seen_ms = known.at
-      from known where token.token_id = known.token_id`.execute(db)
+    await markSeen(db, 'postern_service_token', seen)
   })
 }

@@ -5,6 +5,7 @@ import { underAccountsLock } from '../accounts/accounts-lock.ts'
 import { unusablePassword } from '../accounts/unusable-password.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
+import { now, nowMs, same } from '../database/dialect.ts'
 import type { Schema } from '../database/schema.ts'
 import { deletedMark } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
@@ -97,7 +98,7 @@ async function find(inside: Inside, shapes: TableShapes, name: string) {
   const row = await liveAccounts(inside, shapes)
     .select('r.role_key')
     .select(sql<string>`u.user_id::text`.as('user_id'))
-    .where('u.username', '=', name)
+    .where(same('u.username', name))
     .where(isService(shapes))
     .orderBy('u.user_id')
     .executeTakeFirst()
@@ -112,10 +113,10 @@ async function update(
 ): Promise<void> {
   await inside
     .updateTable('sys_user')
-    .set({ ...values, updated_at: sql`now()` })
+    .set({ ...values, updated_at: now })
     .where('user_id', '=', userId)
     .execute()
   await sql`update postern_service_token
-    set revoked_ms = (extract(epoch from clock_timestamp()) * 1000)::bigint
+    set revoked_ms = ${nowMs}
     where user_id = ${userId}::bigint and revoked_ms is null`.execute(inside)
 }

@@ -3,6 +3,7 @@ import type { Caller } from '../../token/caller.ts'
 import { isService, liveAccounts } from '../accounts/account-queries.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { same } from '../database/dialect.ts'
 import { isStorable } from '../database/storable-text.ts'
 import { requireServiceTables } from './service-tables.ts'
 
@@ -52,7 +53,7 @@ export function createServiceDirectory({ db, shapes }: Database): ServiceDirecto
       .select(['r.role_key', 'r.role_name', 'r.data_scope'])
       .select(sql<string>`u.user_id::text`.as('user_id'))
       .select(sql<string>`r.role_id::text`.as('role_id'))
-      .where('u.username', '=', name)
+      .where(same('u.username', name))
       .where(isService(shape))
       .orderBy('u.user_id')
       .executeTakeFirst()

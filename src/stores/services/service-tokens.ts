@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { nowMs, same } from '../database/dialect.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 import { requireServiceTables } from './service-tables.ts'
@@ -72,8 +73,9 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
   async function select(condition: RawBuilder<unknown>): Promise<readonly ListedToken[]> {
     await tables()
     const { rows } = await sql<Row>`
-      select t.token_id, t.user_id::text, u.username, t.role_key, t.note, t.kid, t.issued_by,
-             t.issued_ms::text, t.expires_ms::text, t.seen_ms::text, t.revoked_ms::text
+      select t.token_id, t.user_id::text as user_id, u.username, t.role_key, t.note, t.kid, t.issued_by,
+             t.issued_ms::text as issued_ms, t.expires_ms::text as expires_ms,
+             t.seen_ms::text as seen_ms, t.revoked_ms::text as revoked_ms
       from postern_service_token t left join sys_user u on u.user_id = t.user_id
       where ${condition}
       order by t.issued_ms desc, t.token_id desc`.execute(db)
@@ -84,7 +86,7 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
     const shape = await tables()
     await db.transaction().execute(async (inside) => {
       await sql`update postern_service_token
-        set revoked_ms = (extract(epoch from clock_timestamp()) * 1000)::bigint
+        set revoked_ms = ${nowMs}
         where token_id = ${id} and revoked_ms is null`.execute(inside)
       const after = { service }
       const entry = { actor, action: 'token.revoke', subject: `token ${id}`, after } as const
@@ -96,7 +98,7 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
     add: (token, service) => withFaults(() => add(token, service)),
     list: async (service) => {
       if (service === undefined) return withFaults(() => select(sql`true`))
-      return isStorable(service) ? withFaults(() => select(sql`u.username = ${service}`)) : []
+      return isStorable(service) ? withFaults(() => select(same('u.username', service))) : []
     },
     find: async (id) =>
       isStorable(id) ? (await withFaults(() => select(sql`t.token_id = ${id}`)))[0] : undefined,

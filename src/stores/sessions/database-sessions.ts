@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { listOf, nowMs, orKeep, tableOf } from '../database/dialect.ts'
+import { markSeen } from '../database/mark-seen.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
 import { longest, MOST_SESSIONS, type Session, type SessionStore } from './session-store.ts'
@@ -17,19 +19,19 @@ export function createDatabaseSessions({ db, shapes }: Database): SessionStore {
   return {
     add: (sessions) =>
       withTable(async () => {
-        await insert(JSON.stringify(sessions.map(storable))).execute(db)
+        await insert(sessions.map(storable)).execute(db)
         await trim([...new Set(sessions.map(({ userId }) => userId))]).execute(db)
       }),
     markSeen: (seen) =>
       withTable(async () => {
-        await update(JSON.stringify(seen)).execute(db)
+        await markSeen(db, 'postern_session', seen)
       }),
     remove: (sessions) =>
       withTable(async () => {
-        const ids = JSON.stringify(sessions.map(({ id }) => id))
+        const ids = sessions.map(({ id }) => id)
         await sql`
           delete from postern_session
-          where token_id in (select json_array_elements_text(${ids}::json))`.execute(db)
+          where token_id in ${listOf(ids)}`.execute(db)
       }),
     list: (userId) =>
       withTable(async () => {
@@ -38,7 +40,7 @@ export function createDatabaseSessions({ db, shapes }: Database): SessionStore {
                  agent, issued_ms::text as "issuedAt", expires_ms::text as "expiresAt",
                  seen_ms::text as "seenAt"
           from postern_session
-          where expires_ms > ${clock} and (${userId ?? null}::text is null or user_id = ${userId ?? ''})
+          where expires_ms > ${nowMs} and (${userId ?? null}::text is null or user_id = ${userId ?? ''})
         `.execute(db)
         return rows.map(({ issuedAt, expiresAt, seenAt, ...texts }) => ({
           ...{ ...texts, issuedAt: Number(issuedAt) },
@@ -47,8 +49,6 @@ export function createDatabaseSessions({ db, shapes }: Database): SessionStore {
       }),
   }
 }
-
-const clock = sql`(extract(epoch from clock_timestamp()) * 1000)::bigint`
 
 function storable(session: Session): Session {
   const { username, roleKey, address, agent } = session
@@ -61,44 +61,37 @@ function storable(session: Session): Session {
   }
 }
 
-function insert(sessions: string) {
+const columns = {
+  id: 'text',
+  userId: 'text',
+  username: 'text',
+  roleKey: 'text',
+  address: 'text',
+  agent: 'text',
+  issuedAt: 'bigint',
+  expiresAt: 'bigint',
+  seenAt: 'bigint',
+} as const
+
+function insert(sessions: readonly Session[]) {
   return sql`
     insert into postern_session (token_id, user_id, username, role_key, address, agent,
                                  issued_ms, expires_ms, seen_ms)
     select id, "userId", username, "roleKey", address, agent, "issuedAt", "expiresAt", "seenAt"
-    from json_to_recordset(${sessions}::json) as session (
-      id text, "userId" text, username text, "roleKey" text, address text, agent text,
-      "issuedAt" bigint, "expiresAt" bigint, "seenAt" bigint)
-    on conflict (token_id) do nothing`
+    from ${tableOf('session', columns, sessions)}
+    ${orKeep('postern_session', 'token_id')}`
 }
 
 /** Deletes what expired, unless another gateway does so now, and what exceeds the limit of these users. */
 function trim(userIds: readonly string[]) {
   return sql`
-    with expired as materialized (
-      select token_id from postern_session where expires_ms <= ${clock}
-      order by expires_ms limit ${MOST_SESSIONS}::int for update skip locked
-    ), surplus as (
-      select own.token_id
-      from json_array_elements_text(${JSON.stringify(userIds)}::json) as named (id)
-      cross join lateral (
-        select token_id from postern_session where user_id = named.id
-        order by issued_ms desc offset ${MOST_SESSIONS}::int) own
-    )
-    delete from postern_session
-    where token_id in (select token_id from expired union all select token_id from surplus)`
-}
-
-/** Skips rows that another gateway updates at this moment: two must not wait for each other. */
-function update(seen: string) {
-  return sql`
-    with seen as (
-      select id, max("seenAt") as at
-      from json_to_recordset(${seen}::json) as entry (id text, "seenAt" bigint) group by id
-    ), known as (
-      select token_id, at from postern_session join seen on token_id = id
-      where seen_ms < at for update of postern_session skip locked
-    )
-    update postern_session as session set seen_ms = known.at
-    from known where session.token_id = known.token_id`
+    delete from postern_session where token_id in (
+      select token_id from (
+        select token_id from postern_session where expires_ms <= ${nowMs}
+        order by expires_ms limit ${MOST_SESSIONS}::int for update skip locked) as expired
+      union all
+      select token_id from (
+        select token_id, row_number() over (partition by user_id order by issued_ms desc) as place
+        from postern_session where user_id in ${listOf(userIds)}) as own
+      where place > ${MOST_SESSIONS}::int)`
 }

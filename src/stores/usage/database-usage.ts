@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { KEPT_DAYS } from '../../policy/usage/usage.ts'
 import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
+import { isMissingTable, withFaults } from '../database/database-fault.ts'
+import { either, listOf, tableOf } from '../database/dialect.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { createUsageCollector } from './usage-collector.ts'
 import {
@@ -29,11 +30,11 @@ export function createDatabaseUsage({ db, shapes }: Database): UsageStore {
   }
 
   async function known(day: string, entries: readonly UsageEntry[]): Promise<ReadonlySet<string>> {
-    const names = JSON.stringify(entries.map(({ name }) => name))
+    const names = entries.map(({ name }) => name)
     const { rows } = await sql<{ kind: string; name: string }>`
       select kind, name from postern_policy_usage
       where day = ${day}::date
-        and name in (select json_array_elements_text(${names}::json))`.execute(db)
+        and name in ${listOf(names)}`.execute(db)
     return new Set(rows.map(({ kind, name }) => `${kind} ${name}`))
   }
 
@@ -52,22 +53,18 @@ export function createDatabaseUsage({ db, shapes }: Database): UsageStore {
   }
 
   async function addAll({ day, at }: UsageBatch, entries: readonly UsageEntry[]): Promise<void> {
-    const rows = JSON.stringify(
-      entries.map(({ kind, name, count }) => ({
-        kind,
-        name: toStorable(name, longestName),
-        count,
-      })),
-    )
+    const rows = entries.map(({ kind, name, count }) => ({
+      kind,
+      name: toStorable(name, longestName),
+      count,
+    }))
     // In the order of the key, so that two gateways cannot block each other.
     await sql`
-      insert into postern_policy_usage as stored (day, kind, name, count, last_ms)
+      insert into postern_policy_usage (day, kind, name, count, last_ms)
       select ${day}::date, kind, name, sum(count), ${at}::bigint
-      from json_to_recordset(${rows}::json) as entry (kind text, name text, count bigint)
+      from ${tableOf('entry', columns, rows)}
       group by kind, name order by kind, name
-      on conflict (day, kind, name) do update
-      set count = stored.count + excluded.count,
-          last_ms = greatest(stored.last_ms, excluded.last_ms)`.execute(db)
+      ${addToStored}`.execute(db)
   }
 
   let prunedOn = ''
@@ -75,7 +72,7 @@ export function createDatabaseUsage({ db, shapes }: Database): UsageStore {
     if (prunedOn === day) return
     await sql`
       delete from postern_policy_usage
-      where day < ${day}::date - ${KEPT_DAYS}::int`.execute(db)
+      where day < ${firstDay(day)}::date`.execute(db)
     prunedOn = day
   }
 
@@ -92,11 +89,11 @@ export function createDatabaseUsage({ db, shapes }: Database): UsageStore {
         const collector = createUsageCollector()
         // Only observed hours are of one day; what has a name is added up where it is stored.
         const { rows } = await sql<StoredRow>`
-          select to_char(max(day), 'YYYY-MM-DD') as day, kind, name, sum(count)::text as count,
+          select ${dayText} as day, kind, name, sum(count)::text as count,
                  max(last_ms)::text as last
           from postern_policy_usage
-          where day in (select json_array_elements_text(${JSON.stringify(days)}::json)::date)
-            and kind in (select json_array_elements_text(${JSON.stringify(kinds)}::json))
+          where day in (${sql.join(days.map((day) => sql`${day}::date`))})
+            and kind in ${listOf(kinds)}
           group by kind, name, case when kind = 'observed' then day end
           order by kind, name`.execute(db)
         for (const { count, last, ...stored } of rows) {
@@ -105,6 +102,23 @@ export function createDatabaseUsage({ db, shapes }: Database): UsageStore {
         return collector.usage()
       }),
   }
+}
+
+const columns = { kind: 'text', name: 'text', count: 'bigint' } as const
+
+const addToStored = either(
+  sql`on conflict (day, kind, name) do update
+    set count = postern_policy_usage.count + excluded.count,
+        last_ms = greatest(postern_policy_usage.last_ms, excluded.last_ms)`,
+  sql`on duplicate key update count = postern_policy_usage.count + values(count),
+    last_ms = greatest(postern_policy_usage.last_ms, values(last_ms))`,
+)
+
+const dayText = either(sql`to_char(max(day), 'YYYY-MM-DD')`, sql`date_format(max(day), '%Y-%m-%d')`)
+
+/** The first day that is kept. */
+function firstDay(day: string): string {
+  return new Date(Date.parse(day) - KEPT_DAYS * 86_400_000).toISOString().slice(0, 10)
 }
 
 interface StoredRow {
@@ -120,7 +134,7 @@ async function withTable<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await withFaults(work)
   } catch (error) {
-    if (!(error instanceof Fault) || !/"postern_policy_usage" does not exist/.test(error.message)) {
+    if (!(error instanceof Fault) || !isMissingTable(error)) {
       throw error
     }
     const reason = 'table postern_policy_usage is missing: run "postern db migrate" to create it'

@@ -4,6 +4,7 @@ import type { Trust } from '../../../signing/trust.ts'
 import { appendAudit } from '../../audit/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { withFaults } from '../../database/database-fault.ts'
+import { listOf, lockUntilCommit, orKeep, tableExists, tableOf } from '../../database/dialect.ts'
 import type { Schema } from '../../database/schema.ts'
 import { type Move, maxMove, parseMove } from '../document/policy-keys.ts'
 import { moveEntries, type RecordedMove } from './move-audit.ts'
@@ -37,7 +38,7 @@ export function createMoveTable(
       withFaults(async () => {
         await shapes()
         const { rows } = await sql`
-          select from postern_policy_move
+          select 1 from postern_policy_move
           where prefix = ${prefix} and move_id = ${moveKey(move)}`.execute(db)
         return rows.length > 0
       }),
@@ -57,12 +58,18 @@ export function createMoveTable(
           .filter(({ move }) => move.length <= maxMove)
         const shape = await shapes()
         await db.transaction().execute(async (inside) => {
-          const { rows: inserted } = await sql<{ id: string }>`
+          await lockUntilCommit('postern_policy_move', ` ${prefix}`).execute(inside)
+          const { rows: present } = await sql<{ id: string }>`
+            select move_id as "id" from postern_policy_move
+            where prefix = ${prefix} and move_id in ${listOf(added.map(({ id }) => id))}`.execute(
+            inside,
+          )
+          const known = new Set(present.map(({ id }) => id))
+          const inserted = added.filter(({ id }) => !known.has(id))
+          await sql`
             insert into postern_policy_move (prefix, move_id, sequence, move)
-            select ${prefix}, id, sequence, move
-            from json_to_recordset(${JSON.stringify(added)}::json)
-              as incoming (id text, sequence bigint, move text)
-            on conflict do nothing returning move_id as "id"`.execute(inside)
+            select ${prefix}, id, sequence, move from ${tableOf('incoming', columns, inserted)}
+            ${orKeep('postern_policy_move', 'prefix', 'move_id')}`.execute(inside)
           // The history is older than the audit log, and goes on where that is missing.
           if (inserted.length === 0 || !shape.optional.has('postern_audit')) return
           const recorded = await withPrevious(inside, prefix, inserted)
@@ -72,7 +79,7 @@ export function createMoveTable(
     list: (most) =>
       withFaults(async () => {
         const { rows: found } = await sql<{ exists: boolean }>`
-          select to_regclass('postern_policy_move') is not null as "exists"`.execute(db)
+          select ${tableExists('postern_policy_move')} as "exists"`.execute(db)
         if (found[0]?.exists !== true) return []
         const { rows } = await sql<{ move: string }>`
           select move from postern_policy_move where prefix = ${prefix}
@@ -90,19 +97,21 @@ async function withPrevious(
   prefix: string,
   inserted: readonly { readonly id: string }[],
 ): Promise<readonly RecordedMove[]> {
-  const ids = JSON.stringify(inserted.map(({ id }) => id))
-  // By its text: PostgreSQL rejects JSON with an escaped NUL, which a message may contain.
-  const { rows } = await sql<RecordedMove>`
+  const { rows } = await sql<{ id: string; start: string | null }>`
     select move_id as "id", (
-      select substring(earlier.move from '^\\{"revision":"(r-[0-9a-f]+)"')
+      select substring(earlier.move, 1, 200)
       from postern_policy_move as earlier
       where earlier.prefix = ${prefix} and earlier.sequence < made.sequence
-      order by earlier.sequence desc limit 1) as "previous"
+      order by earlier.sequence desc limit 1) as "start"
     from postern_policy_move as made
-    where prefix = ${prefix} and move_id in (select json_array_elements_text(${ids}::json))
+    where prefix = ${prefix} and move_id in ${listOf(inserted.map(({ id }) => id))}
     order by sequence`.execute(inside)
-  return rows
+  // By its text: a message may contain anything.
+  const revision = (text: string | null) => /^\{"revision":"(r-[0-9a-f]+)"/.exec(text ?? '')?.[1]
+  return rows.map(({ id, start }) => ({ id, previous: revision(start) ?? null }))
 }
+
+const columns = { id: 'text', sequence: 'bigint', move: 'text' } as const
 
 function full(most: number): Fault {
   const reason = `postern_policy_move has ${most} moves: delete those that you no longer need`

@@ -1,0 +1,25 @@
+/**
+ * The error with its SQLSTATE as code, where the server sent one, as the driver of PostgreSQL has it:
+ * the stores tell errors apart by that. Without its SQL text, which contains the parameters.
+ */
+export function withSqlState(error: unknown): Error {
+  const { message = String(error), code, errno, sqlState, fatal } = error as DriverError
+  const state = fatal === true ? undefined : (states.get(errno ?? 0) ?? sqlState)
+  return Object.assign(new Error(message), { code: state ?? code })
+}
+
+interface DriverError extends Partial<Error> {
+  readonly code?: string
+  readonly errno?: number
+  readonly sqlState?: string
+  readonly fatal?: boolean
+}
+
+/** Those whose SQLSTATE says less than their number. */
+const states: ReadonlyMap<number, string> = new Map([
+  [1366, '22018'], // A text that the character set of the column cannot hold.
+  [1290, '25006'], // The server is read-only.
+  [1836, '25006'],
+  [1053, '57P01'], // The server shuts down.
+  [1040, '53300'], // It has too many connections.
+])

@@ -1,0 +1,94 @@
+import { type Kysely, sql } from 'kysely'
+import { Fault } from '../../errors.ts'
+import { listOf } from './dialect.ts'
+import { appendOnlyTriggers, mysqlOnlyTables, mysqlTable } from './mysql-tables.ts'
+
+type Tables = Readonly<Record<string, string>>
+
+/**
+ * Creates missing tables. Every statement commits by itself on MySQL, so each table is one statement,
+ * and a run that was interrupted goes on where it stopped. The named lock lets one replica do it.
+ */
+export async function migrateMysql<Schema>(
+  db: Kysely<Schema>,
+  required: Tables,
+  optional: Tables,
+): Promise<void> {
+  const needed: Tables = { ...mysqlOnlyTables, ...required }
+  const names = [...Object.keys(needed), ...Object.keys(optional)]
+  if (await isComplete(db, names)) return
+  await db.connection().execute(async (one) => {
+    await lock(one)
+    try {
+      const missing = new Set(await missingMysqlTables(one, names))
+      for (const [name, statements] of Object.entries(needed)) {
+        if (missing.has(name)) await create(one, name, statements)
+      }
+      for (const [name, statements] of Object.entries(optional)) {
+        if (missing.has(name)) await whereAllowed(() => create(one, name, statements))
+      }
+      await whereAllowed(() => createTriggers(one))
+    } finally {
+      await sql`select release_lock(concat(database(), '.postern'))`.execute(one).catch(() => {})
+    }
+  })
+}
+
+/** Those of the tables that do not exist, and those that only MySQL needs. */
+export async function missingMysqlTables<Schema>(
+  db: Kysely<Schema>,
+  names: readonly string[],
+): Promise<readonly string[]> {
+  const wanted = [...new Set([...names, ...Object.keys(mysqlOnlyTables)])]
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables
+    where table_schema = database() and table_name in ${listOf(wanted)}`.execute(db)
+  const found = new Set(rows.map(({ name }) => name))
+  return wanted.filter((name) => !found.has(name))
+}
+
+async function isComplete<Schema>(db: Kysely<Schema>, names: readonly string[]): Promise<boolean> {
+  if ((await missingMysqlTables(db, names)).length > 0) return false
+  return (await missingTriggers(db)).length === 0
+}
+
+async function lock<Schema>(one: Kysely<Schema>): Promise<void> {
+  // Each wait is shorter than the timeout of a statement.
+  for (let attempt = 0; attempt < 60; attempt++) {
+    const { rows } = await sql<{ held: unknown }>`
+      select get_lock(concat(database(), '.postern'), 0.5) as held`.execute(one)
+    if (rows[0]?.held === true) return
+  }
+  const reason = 'another process creates tables in this database: start again when it is done'
+  throw new Fault('database', { reason })
+}
+
+async function create<Schema>(one: Kysely<Schema>, name: string, statements: string) {
+  await sql.raw(mysqlTable(statements)).execute(one)
+  if (name === 'postern_lock' || name === 'postern_migration') return
+  await sql`insert into postern_migration (name) values (${`create ${name}`})
+    on duplicate key update name = postern_migration.name`.execute(one)
+}
+
+async function missingTriggers<Schema>(db: Kysely<Schema>) {
+  const { rows } = await sql<{ name: string }>`
+    select trigger_name as name from information_schema.triggers
+    where trigger_schema = database() and event_object_table = 'postern_audit'`.execute(db)
+  const found = new Set(rows.map(({ name }) => name))
+  return appendOnlyTriggers.filter(({ name }) => !found.has(name))
+}
+
+async function createTriggers<Schema>(one: Kysely<Schema>): Promise<void> {
+  for (const { statement } of await missingTriggers(one)) await sql.raw(statement).execute(one)
+}
+
+/** Denied (42000), or a server that is read-only (25006, HY000 with its option). */
+async function whereAllowed(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    const { code, message } = error as { code?: string; message?: string }
+    const isDenied = /command denied|access denied|SUPER privilege/i.test(message ?? '')
+    if (code !== '25006' && !isDenied) throw error
+  }
+}

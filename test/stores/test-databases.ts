@@ -6,6 +6,7 @@ import { inject } from 'vitest'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
 import { migrate } from '../../src/stores/database/migrations.ts'
 import { readTableShapes, type TableShapes } from '../../src/stores/database/table-shapes.ts'
+import { findMariadb, startMariadb } from '../support/mariadb-server.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 
 export const limits = { poolSize: 4, connectTimeoutMs: 5000, statementTimeoutMs: 10_000 }
@@ -25,8 +26,10 @@ export interface RunningDatabase {
 const embedded: TestDatabase = { name: 'the embedded database', start: startEmbedded }
 const postgres: TestDatabase = { name: 'PostgreSQL', start: startServer }
 
-/** Set by test/long/every-database.test.ts, which runs the suites on every kind and every era. */
-const isLong = () => process.env['POSTERN_TEST_DATABASES'] === 'every'
+const mariadb: TestDatabase = { name: 'MariaDB', start: startMysql }
+
+/** Set by test/long/every-database.test.ts and test/long/mysql-suites.test.ts, which run every era. */
+const chosen = () => process.env['POSTERN_TEST_DATABASES']
 
 /** Every kind that Postern runs on. */
 export function everyDatabase(): readonly TestDatabase[] {
@@ -39,12 +42,19 @@ export function everyDatabase(): readonly TestDatabase[] {
 
 /** The two engines. Embedded databases of another process have the queries of the first. */
 export function testDatabases(): readonly TestDatabase[] {
-  return isLong() ? everyDatabase() : [embedded, postgres]
+  if (chosen() === 'mysql') return servers()
+  return chosen() === 'every' ? everyDatabase() : [embedded, postgres]
+}
+
+function servers(): readonly TestDatabase[] {
+  if (findMariadb() !== undefined) return [mariadb]
+  process.stderr.write('MariaDB is not installed: its suites do not run\n')
+  return []
 }
 
 /** The eras of go-admin's tables that a suite runs in: both take the same SQL on either engine. */
 export function erasIn<Era>(database: string, eras: readonly Era[]): readonly Era[] {
-  return isLong() || database === postgres.name ? eras : eras.slice(0, 1)
+  return chosen() !== undefined || database === postgres.name ? eras : eras.slice(0, 1)
 }
 
 /** A data directory with a copy of the seeded embedded database. */
@@ -82,6 +92,36 @@ async function startServer(): Promise<RunningDatabase> {
     await database.close()
     await server.stop()
   })
+}
+
+async function startMysql(): Promise<RunningDatabase> {
+  const server = await startMariadb()
+  let databases = 0
+  const opened: Database[] = []
+  return {
+    async fresh(...statements) {
+      const name = `test_${databases++}`
+      await server.query(`create database ${name}`)
+      const url = server.urlOf(name)
+      const database = await openDatabase({ url, directory: '', ...limits, prepare: 'later' })
+      opened.push(database)
+      for (const statement of statements) await sql.raw(onMysql(statement)).execute(database.db)
+      await database.shapes()
+      return database
+    },
+    async stop() {
+      await Promise.all(opened.map(({ close }) => close()))
+      await server.stop()
+    },
+  }
+}
+
+/** The statement of a test as gorm would make it on MySQL, with the collation of go-admin's tables. */
+function onMysql(statement: string): string {
+  return statement
+    .replace(/\bbigserial\b/g, 'bigint auto_increment')
+    .replace(/\btimestamptz\b/g, 'datetime(3)')
+    .replace(/^(create table [\s\S]*)$/, '$1 character set utf8mb4 collate utf8mb4_general_ci')
 }
 
 function running(database: Database, stop: () => Promise<void>): RunningDatabase {

@@ -6,7 +6,6 @@ import { type MysqlTls, readMysqlUrl } from '../../mysql-url.ts'
 import { databaseFault, isConnectionError } from './database-fault.ts'
 import { withSqlState } from './mysql-error.ts'
 import { sessionSettings } from './mysql-session.ts'
-import { toValue } from './mysql-value.ts'
 import type { PoolOptions } from './postgres-pool.ts'
 
 /** How much later than the server we give up on a statement ourselves. */
@@ -124,4 +123,21 @@ async function tlsOptions({ verify, ca, cert, key }: MysqlTls) {
     rejectUnauthorized: verify,
     verifyIdentity: verify,
   }
+}
+
+interface Field {
+  readonly type: string
+  readonly length: number
+}
+
+const integers = new Set(['TINY', 'SHORT', 'LONG', 'LONGLONG'])
+
+/**
+ * Reads an integer of one digit as what it is: MySQL's boolean columns and conditions. The text "0" of
+ * a condition would be true.
+ */
+function toValue(field: Field & { string(): string | null }, next: () => unknown): unknown {
+  if (field.length !== 1 || !integers.has(field.type)) return next()
+  const text = field.string()
+  return text === null ? null : text !== '0'
 }

@@ -40,7 +40,7 @@ export function insertOnMysql(db: Kysely<Schema>, records: readonly LoginLogRow[
     if (fresh.length > 0) {
       await sql`
         insert into postern_login_attempt (attempt_id)
-        select attempt_id from ${tableOf('incoming', { attempt_id: 'uuid' }, fresh)}`.execute(inside)
+        select attempt_id from ${tableOf('incoming', columns, fresh)}`.execute(inside)
       await sql`
         insert into sys_login_log (
           username, status, ipaddr, login_location, browser, os, platform, login_time, remark, msg,

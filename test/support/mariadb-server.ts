@@ -1,0 +1,84 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createConnection } from 'mysql2/promise'
+import { freePort } from './redis-server.ts'
+import { until } from './until.ts'
+
+const run = promisify(execFile)
+const nobody = 65_534
+
+/** A MariaDB server of the test's own on 127.0.0.1, with a user who may do everything. */
+export interface MariadbServer {
+  readonly port: number
+  urlOf(database: string, user?: string): string
+  query<Row>(text: string, database?: string): Promise<Row[]>
+  /** Connections stay open and nothing is answered. */
+  pause(): void
+  resume(): void
+  stop(): Promise<void>
+}
+
+/** Where its programs are, or `undefined` if it is not installed. */
+export function findMariadb(): string | undefined {
+  return ['/usr/sbin/mariadbd', '/usr/local/sbin/mariadbd'].find((path) => existsSync(path))
+}
+
+/** Makes a new server and waits until it answers. */
+export async function startMariadb(options: readonly string[] = []): Promise<MariadbServer> {
+  const program = findMariadb() ?? 'mariadbd'
+  const directory = await mkdtemp(join(tmpdir(), 'postern-my-'))
+  const asRoot = userInfo().uid === 0
+  const user = asRoot ? { uid: nobody, gid: nobody } : {}
+  if (asRoot) await chown(directory, nobody, nobody)
+  const data = join(directory, 'data')
+  const own = ['--no-defaults', `--datadir=${data}`]
+  const install = [...own, '--auth-root-authentication-method=normal', '--skip-test-db']
+  await run('mariadb-install-db', install, { ...user, cwd: directory })
+
+  const port = await freePort()
+  const address = ['--bind-address=127.0.0.1', `--port=${port}`, `--socket=${directory}/sock`]
+  const cheap = ['--innodb-flush-log-at-trx-commit=0', '--innodb-buffer-pool-size=32M']
+  // A bare server, as many are: another character set, and values that are cut silently.
+  const bare = ['--character-set-server=latin1', '--sql-mode=', '--default-time-zone=+03:00']
+  const all = [...own, ...address, ...cheap, ...bare, '--skip-name-resolve', ...options]
+  const server: ChildProcess = spawn(program, all, { ...user, cwd: directory, stdio: 'ignore' })
+  const leave = () => void server.kill('SIGKILL')
+  process.once('exit', leave)
+
+  async function query<Row>(text: string, database?: string): Promise<Row[]> {
+    const link = await createConnection({
+      host: '127.0.0.1',
+      port,
+      user: 'root',
+      ...(database !== undefined && { database }),
+    })
+    try {
+      const [rows] = await link.query(text)
+      return Array.isArray(rows) ? (rows as Row[]) : []
+    } finally {
+      link.destroy()
+    }
+  }
+
+  await until(() => query('select 1').then(Boolean, () => false))
+  return {
+    port,
+    urlOf: (database, name = 'root') => `mysql://${name}@127.0.0.1:${port}/${database}`,
+    query,
+    pause: () => void server.kill('SIGSTOP'),
+    resume: () => void server.kill('SIGCONT'),
+    async stop() {
+      process.off('exit', leave)
+      const ended = once(server, 'exit')
+      server.kill('SIGCONT')
+      server.kill('SIGKILL')
+      await ended
+      await rm(directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
+    },
+  }
+}

@@ -23,7 +23,7 @@ async function run(database: Database, ...statements: readonly string[]): Promis
 
 async function audit({ db }: Database, action = '%') {
   const { rows } = await sql<Record<'action' | 'subject' | 'before' | 'after', string>>`
-    select action, subject, before, after from postern_audit
+    select action, subject, "before", after from postern_audit
     where actor = 'ada' and action like ${action} order by id`.execute(db)
   return rows.map(({ action: done, subject, before, after }) => [
     ...[done, subject, JSON.parse(before ?? 'null'), JSON.parse(after ?? 'null')],

@@ -91,7 +91,7 @@ describe.each(testDatabases())('service accounts in $name', ({ name, start }) =>
       })
 
       const { rows } = await sql<{ action: string; before: string; after: string }>`
-        select action, before, after from postern_audit where subject = 'bot' order by id`.execute(
+        select action, "before", after from postern_audit where subject = 'bot' order by id`.execute(
         database.db,
       )
       expect(rows.map(({ action }) => action)).toEqual([

@@ -106,7 +106,7 @@ async function startMysql(): Promise<RunningDatabase> {
       const database = await openDatabase({ url, directory: '', ...limits, prepare: 'later' })
       opened.push(database)
       for (const statement of statements) await sql.raw(onMysql(statement)).execute(database.db)
-      await database.shapes()
+      await migrate(database.db)
       return database
     },
     async stop() {

@@ -142,7 +142,7 @@ export function tableOf<Column extends string>(
 /** MySQL has no zone in the text of a time: the driver writes a Date in UTC. */
 function mysqlValue(value: unknown, type: ColumnType): unknown {
   if (value === undefined || value === null) return null
-  return type === 'timestamptz' ? new Date(String(value)) : value
+  return type === 'timestamptz' && typeof value === 'string' ? new Date(value) : value
 }
 
 /** The end of an insert that keeps a row which has the key already. */

@@ -119,6 +119,7 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
             select name, owner, '', '', ${nowMs}, ${nowMs} + ${noticeMs}::int, ${nowMs}
             from ${tableOf('owners', { owner: 'text' }, owners)}
               cross join ${tableOf('related', { name: 'text' }, names)}
+            where true
             ${orReplace(['name', 'owner'], ['cleared_ms'])}`.execute(inside)
           await appendAudit(inside, await shapes(), [entry])
           return [...new Set(rows.map(({ name }) => name))]

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 /** What a `mysql://` or `mariadb://` URL names. */
 interface MysqlAddress {
   readonly host: string
@@ -60,6 +62,10 @@ export function readMysqlUrl(url: string): MysqlAddress | string {
   const [ca, cert, key] = [file('sslrootcert'), file('sslcert'), file('sslkey')]
   if (mode === 'off' && (ca ?? cert ?? key) !== undefined) {
     return 'names a certificate without TLS: add sslmode=verify-full'
+  }
+  // The driver would compare the certificate with "localhost" instead of the address.
+  if (mode === 'verified' && isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+    return 'names an IP address: with a verified certificate, name the host as the certificate does'
   }
   return {
     host: hostname.replace(/^\[|\]$/g, ''),

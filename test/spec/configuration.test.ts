@@ -314,7 +314,12 @@ describe('a file that cannot be used', () => {
       '1:22',
       '"nowhere" is not defined',
     ],
-    ['another database', 'database: { url: sqlite://x }', '1:18', 'use a database URL: postgres://'],
+    [
+      'another database',
+      'database: { url: sqlite://x }',
+      '1:18',
+      'use a database URL: postgres://',
+    ],
     ['a broken database address', 'database: { url: "postgres://u:p#w@h" }', '1:18', 'encode'],
   ])('with %s is refused, with its place and the cure', (_, yaml, place, fragment) => {
     const [first, ...rest] = problems(yaml)

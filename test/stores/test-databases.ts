@@ -103,7 +103,8 @@ async function startMysql(): Promise<RunningDatabase> {
       const name = `test_${databases++}`
       await server.query(`create database ${name}`)
       const url = server.urlOf(name)
-      const database = await openDatabase({ url, directory: '', ...limits, prepare: 'later' })
+      const later = { prepare: 'later', migrate: 'never' } as const
+      const database = await openDatabase({ url, directory: '', ...limits, ...later })
       opened.push(database)
       for (const statement of statements) await sql.raw(onMysql(statement)).execute(database.db)
       await migrate(database.db)

@@ -27,7 +27,10 @@ const maxDeletedAtOnce = 1000
  * Inserts the rows whose attempt ID is new, and returns how many those are. MySQL returns no rows from
  * an insert, so the IDs are read first, and of two writers of the same batch the second waits.
  */
-export function insertOnMysql(db: Kysely<Schema>, records: readonly LoginLogRow[]): Promise<number> {
+export function insertOnMysql(
+  db: Kysely<Schema>,
+  records: readonly LoginLogRow[],
+): Promise<number> {
   const first = new Map(records.toReversed().map((row) => [row.attempt_id.toLowerCase(), row]))
   const ids = [...first.keys()]
   return db.transaction().execute(async (inside) => {

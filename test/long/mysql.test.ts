@@ -1,0 +1,151 @@
+import { createServer, type Socket } from 'node:net'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
+import { createAccounts } from '../../src/stores/accounts/accounts.ts'
+import { seedAccounts } from '../../src/stores/accounts/seed.ts'
+import { readAudit } from '../../src/stores/audit/read-audit.ts'
+import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import { readCasbinTable } from '../../src/stores/policies/casbin-rows.ts'
+import { findMariadb, type MariadbServer, startMariadb } from '../support/mariadb-server.ts'
+
+if (findMariadb() === undefined) process.stderr.write('MariaDB is not installed: skipped\n')
+
+const limits = { directory: '', poolSize: 4, connectTimeoutMs: 5000, statementTimeoutMs: 5000 }
+const actor = { kind: 'operator', name: 'ada', origin: 'host-1' } as const
+
+/** As go-admin's gorm makes it on MySQL. */
+const goAdminUser = `create table sys_user (user_id bigint auto_increment primary key,
+  username varchar(64), password varchar(128), nick_name varchar(128), phone varchar(11),
+  role_id bigint, salt varchar(255), avatar varchar(255), sex varchar(255), email varchar(128),
+  dept_id bigint, post_id bigint, remark varchar(255), status varchar(4), create_by bigint,
+  update_by bigint, created_at datetime(3), updated_at datetime(3), deleted_at datetime(3))
+  character set utf8mb4 collate utf8mb4_general_ci`
+
+describe.skipIf(findMariadb() === undefined)('MariaDB', () => {
+  let server: MariadbServer
+  let databases = 0
+  beforeAll(async () => {
+    server = await startMariadb()
+  })
+  afterAll(() => server.stop())
+
+  async function fresh(statements: readonly string[] = [], more = {}): Promise<Database> {
+    const name = `trap_${databases++}`
+    await server.query(`create database ${name}`)
+    for (const statement of statements) await server.query(statement, name)
+    const database = await openDatabase({ url: server.urlOf(name), ...limits, ...more })
+    onTestFinished(database.close)
+    await seedAccounts(database, async (password) => `hash of ${password}`)
+    return database
+  }
+
+  test('never takes one name for another, on go-admin’s tables too', async () => {
+    for (const statements of [[], [goAdminUser]]) {
+      const database = await fresh(statements)
+      const accounts = createAccounts(database)
+      expect(await accounts.findByUsername('admin')).toMatchObject({ enabled: true })
+      const others = ['Admin', 'ádmin', 'admin ', 'ａdmin', 'admin\u200b', '😀', '']
+      for (const name of others) expect(await accounts.findByUsername(name)).toBeUndefined()
+      const changes = createAccountChanges(database, actor)
+      const hash = { roleKey: 'editor', passwordHash: 'x' }
+      expect(await changes.add({ username: 'admin', ...hash })).toBe('name-taken')
+      expect(await changes.add({ username: 'Admin', ...hash })).toHaveProperty('userIds')
+      expect((await accounts.findByUsername('Admin'))?.caller.roleKey).toBe('editor')
+      expect((await accounts.findByUsername('admin'))?.caller.roleKey).toBe('admin')
+    }
+  })
+
+  test('keeps every digit of an ID', async () => {
+    const { db, ...rest } = await fresh()
+    const database = { db, ...rest }
+    const id = '9007199254740993'
+    await sql`update sys_user set user_id = ${id}::bigint where username = 'editor'`.execute(db)
+    const accounts = createAccounts(database)
+    expect((await accounts.findByUsername('editor'))?.caller.userId).toBe(id)
+    expect(JSON.stringify(await accounts.profile(id))).toContain(id)
+    expect(await accounts.profile('9007199254740992')).toBeUndefined()
+  })
+
+  test('changes all or nothing when a lock is not free in time', async () => {
+    const database = await fresh([], { statementTimeoutMs: 1000 })
+    const changes = createAccountChanges(database, actor)
+    await database.db.transaction().execute(async (inside) => {
+      await sql`select * from sys_user where username = 'editor' for update`.execute(inside)
+      await expect(changes.setEnabled('editor', false)).rejects.toThrow(/lock|time|interrupted/i)
+    })
+    expect((await createAccounts(database).findByUsername('editor'))?.enabled).toBe(true)
+    expect(await readAudit(database, { actor: 'ada', limit: 10 })).toEqual([])
+    expect(await changes.setEnabled('editor', false)).toHaveProperty('userIds')
+    expect(await readAudit(database, { actor: 'ada', limit: 10 })).toHaveLength(1)
+  })
+
+  test('rejects changes of the audit log, and values that do not fit', async () => {
+    const { db } = await fresh()
+    await expect(sql`update postern_audit set actor = 'x'`.execute(db)).rejects.toThrow(
+      'append-only',
+    )
+    await expect(sql`delete from postern_audit`.execute(db)).rejects.toThrow('append-only')
+    const long = 'x'.repeat(200)
+    await expect(sql`update sys_user set password = ${long}`.execute(db)).rejects.toThrow(
+      'too long',
+    )
+  })
+
+  test('is migrated once by several at the same time, and after an interruption', async () => {
+    const name = `trap_${databases++}`
+    await server.query(`create database ${name}`)
+    const open = () => openDatabase({ url: server.urlOf(name), ...limits })
+    const opened: Database[] = await Promise.all([open(), open(), open()])
+    await server.query('drop trigger postern_audit_no_delete', name)
+    await server.query('drop table postern_session', name)
+    opened.push(await open())
+    const [{ triggers } = { triggers: 0 }] = await server.query<{ triggers: number }>(
+      `select count(*) as triggers from information_schema.triggers where trigger_schema = '${name}'`,
+    )
+    expect(triggers).toBe(2)
+    expect((await opened[3]?.shapes())?.optional).toContain('postern_session')
+    for (const { close } of opened) await close()
+  })
+
+  test('gives its policy rows to import', async () => {
+    const { db } = await fresh([
+      'create table sys_casbin_rule (id bigint auto_increment primary key, ptype varchar(100), v0 varchar(100), v1 varchar(100), v2 varchar(100))',
+      "insert into sys_casbin_rule (ptype, v0, v1, v2) values ('p', 'clerk', '/api/v1/x', 'GET')",
+    ])
+    expect(await readCasbinTable(db)).toMatchObject([
+      { ptype: 'p', values: ['clerk', '/api/v1/x', 'GET'] },
+    ])
+  })
+
+  test('is a fault, not a wait for ever, when its pool is busy', async () => {
+    const { db } = await fresh([], { poolSize: 1, connectTimeoutMs: 500 })
+    await db.connection().execute(async () => {
+      await expect(sql`select 1`.execute(db)).rejects.toThrow('timeout exceeded')
+    })
+    expect((await sql`select 1 as one`.execute(db)).rows).toHaveLength(1)
+  })
+
+  test('that stops answering is a fault, and is used again once it answers', async () => {
+    const database = await fresh([], { statementTimeoutMs: 500, connectTimeoutMs: 500 })
+    server.pause()
+    try {
+      await expect(createAccounts(database).findByUsername('admin')).rejects.toThrow()
+    } finally {
+      server.resume()
+    }
+    expect(await createAccounts(database).findByUsername('admin')).toBeDefined()
+  })
+})
+
+test('a server that accepts and says nothing is a fault', async () => {
+  const sockets: Socket[] = []
+  const silent = createServer((socket) => void sockets.push(socket))
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const address = silent.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const url = `mysql://root@127.0.0.1:${port}/x`
+  await expect(openDatabase({ url, ...limits, connectTimeoutMs: 300 })).rejects.toThrow()
+  for (const socket of sockets) socket.destroy()
+  silent.close()
+})

@@ -58,9 +58,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'config/reload': ['config/schema', 'config/reading', 'config/checks'],
   config: ['config/schema', 'config/reading', 'config/checks'],
 
-  token: ['lru.ts'],
+  // What single claims of a token say.
+  'token/claim': [],
+  token: ['token/claim', 'lru.ts'],
   // Tokens of other issuers.
-  'token/issuers': ['token', 'data-scope.ts'],
+  'token/issuers': ['token', 'token/claim', 'data-scope.ts'],
 
   // What leaves the process and comes back unread.
   'token/sealing': ['token'],
@@ -121,7 +123,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // What a directory says about a person.
   'login/ldap': ['login'],
   // OpenID Connect, except for what openid-client does.
-  'login/oidc': ['login', 'token/issuers', 'token/sealing'],
+  'login/oidc': ['login', 'token/claim', 'token/issuers', 'token/sealing'],
 
   'gateway/upstream': ['wire'],
   'gateway/reply.ts': [],
@@ -141,6 +143,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'policy',
     'token',
   ],
+  'gateway/question.ts': ['gateway/stages.ts', 'policy'],
   'gateway/route': [
     'gateway/route/route.ts',
     'gateway/stages.ts',
@@ -163,13 +166,20 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'gateway/reply.ts',
     'gateway/arrival',
     'gateway/stages.ts',
+    'gateway/question.ts',
     'gateway/headers',
     'policy',
     'policy/engine',
     'token',
     'wire',
   ],
-  'gateway/shadow': ['gateway/stages.ts', 'policy', 'policy/engine', 'policy/shadow'],
+  'gateway/shadow': [
+    'gateway/stages.ts',
+    'gateway/question.ts',
+    'policy',
+    'policy/engine',
+    'policy/shadow',
+  ],
   gateway: [
     'gateway/',
     'admission',
@@ -485,6 +495,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config/',
     'login/module',
     'page',
+    'policy',
     'policy/engine',
     'stores/files',
     'stores/issuers',

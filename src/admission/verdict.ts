@@ -34,6 +34,8 @@ export interface HostParts {
   /** Canonicalizes the host of a request; `undefined` if neither routes nor the policy need it. */
   readonly readHost: ReadHost | undefined
   readonly servesHost: ServesHost
+  /** Whether the host is Casbin's domain. */
+  readonly policyUsesHost: boolean
 }
 
 /** Settings, prepared for the gateway and for `evaluate`. */
@@ -95,10 +97,12 @@ export function createAdmission<Route extends AccessRoute>(
   settings: AccessSettings<Route>,
 ): Admission<Route> {
   const { routes = [], endpoints, hosts, maxTargetBytes = Number.POSITIVE_INFINITY } = settings
+  const { policyUsesHost = false } = settings
   const findRoute = createRoutes(routes)
   const usesHost = hosts !== undefined || routes.some((route) => route.hosts !== undefined)
   return {
-    readHost: usesHost || settings.policyUsesHost === true ? createHostReader() : undefined,
+    readHost: usesHost || policyUsesHost ? createHostReader() : undefined,
+    policyUsesHost,
     servesHost: createServedHosts(routes, hosts),
     findRoute,
     findEndpoint: createOwnEndpoints(endpoints),
@@ -117,7 +121,7 @@ export function createAdmission<Route extends AccessRoute>(
  * `host`, the request is one for a host that only routes for any host serve. Pure. Throws only a Fault, when an engine fails.
  */
 export function evaluate(
-  { roleKey, method, path: target, host: rawHost }: Question,
+  { roleKey, domain: given, method, path: target, host: rawHost }: Question,
   admission: Admission,
   policies: CompiledPolicies,
 ): Verdict {
@@ -131,7 +135,8 @@ export function evaluate(
     return { ...located, allowed: true, step: 'endpoint' }
   }
 
-  const decision = decide({ roleKey, method, path, ...(host !== undefined && { host }) }, policies)
+  const domain = given ?? (admission.policyUsesHost ? host : undefined)
+  const decision = decide({ roleKey, domain, method, path }, policies)
   const isAllowed = decision.allowed || need === 'nothing'
   if (isAllowed && endpoint?.name === 'wrong-method') return refused('method-not-allowed', located)
   // Everyone may call an open endpoint, whether or not the exclusion list contains it.

@@ -62,7 +62,8 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
         const { enabled: forwardAuth } = config.forwardAuth
         const { hosts } = config.application
         const limited = { forwardAuth, maxTargetBytes, hosts }
-        const admission = createAdmission({ routes, endpoints, ...limited })
+        const policyUsesHost = config.policy.domain?.from === 'host'
+        const admission = createAdmission({ routes, endpoints, policyUsesHost, ...limited })
         return { admission, note: undefined }
       }
       if (!isDefault) throw new Invalid(problems)

@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import { type Decision, decide } from '../policy/decide.ts'
 import type { CompiledPolicies } from '../policy/engine/compile.ts'
+import { questionOf } from './question.ts'
 import type { Authorized, Identified } from './stages.ts'
 
 /**
@@ -31,7 +32,7 @@ export function authorize(
   observe?: Observe,
 ): Authorized {
   const { received, token, carrier, passed } = identified
-  const { need, call, arrival } = received
+  const { need, arrival } = received
 
   if (token === undefined)
     return { received, token, carrier, passed, grounds: 'public-route' } as Authorized
@@ -39,15 +40,18 @@ export function authorize(
     return { received, token, carrier, passed, grounds: 'authenticated-route' } as Authorized
   }
 
-  const { method, path, host } = call
-  const question = { roleKey: token.caller.roleKey, method, path, host }
+  const question = questionOf(received, token)
   const compiled = policies()
   const askedAt = performance.now()
   const decision = decide(question, compiled)
   arrival.notes.decidingMs = performance.now() - askedAt
   arrival.notes.decision = decision
+  if (question.domain !== undefined) arrival.notes.domain = question.domain
   observe?.(identified, decision)
-  if (!decision.allowed) throw new Refusal('not-permitted', { reason: decision.step })
+  if (!decision.allowed) {
+    const isLacking = compiled.hasDomain && question.domain === undefined
+    throw new Refusal('not-permitted', { reason: isLacking ? 'no-domain' : decision.step })
+  }
   if (received.destination !== undefined) {
     const second = decide({ ...question, path: received.destination.path }, compiled)
     if (!second.allowed) {

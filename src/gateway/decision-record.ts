@@ -63,6 +63,7 @@ function createRecorder({ userId, path, digestKey, labels, now, write }: Decisio
       },
       contract,
       host: call.host,
+      domain: notes.domain,
       method: call.method,
       path: showPath(call.path),
       ...verdict,

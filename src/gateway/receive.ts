@@ -48,7 +48,7 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
 
   return {
     arrival,
-    call: { method, path, host },
+    call: { method, path, host, domain: parts.policyUsesHost ? host : undefined },
     sentPath,
     query,
     headers,

@@ -14,6 +14,8 @@ interface Call {
   readonly path: string
   /** Canonical; absent if neither routes nor the policy need it. */
   readonly host?: string | undefined
+  /** Casbin's domain, if it is the host. */
+  readonly domain?: string | undefined
 }
 
 /** The path that COPY or MOVE writes to, and the one for the upstream. */

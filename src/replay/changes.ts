@@ -26,6 +26,7 @@ interface Example {
   readonly at: string | undefined
   readonly userId: string | undefined
   readonly roleKey: string
+  readonly domain?: string
   readonly method: string
   readonly path: string
 }
@@ -121,7 +122,7 @@ function createGroup(
   decision: Decision,
   { limits, budget }: { readonly limits: ChangeLimits; readonly budget: Budget },
 ): Group {
-  const { step, rule, requestId, at, userId, roleKey, method, path } = record
+  const { step, rule, requestId, at, userId, roleKey, domain, method, path } = record
   return {
     decision,
     before: { step: kept(step), rule: rule && { file: kept(rule.file), line: rule.line } },
@@ -130,6 +131,7 @@ function createGroup(
       at: kept(at),
       userId: kept(userId),
       roleKey: kept(roleKey),
+      ...(domain !== undefined && { domain: kept(domain) }),
       method: kept(method),
       path: kept(path),
     },

@@ -40,6 +40,7 @@ export type Obstacle =
   | 'omitted-path'
   | 'ambiguous-path'
   | 'omitted-role'
+  | 'omitted-domain'
   | 'unknown-step'
   | 'engine-failed'
 
@@ -70,6 +71,7 @@ export function createTally(policies: CompiledPolicies): {
     'omitted-path': 0,
     'ambiguous-path': 0,
     'omitted-role': 0,
+    'omitted-domain': 0,
     'unknown-step': 0,
     'engine-failed': 0,
   }
@@ -85,6 +87,11 @@ export function createTally(policies: CompiledPolicies): {
     }
     counts[decision.allowed ? 'wouldAllow' : 'wouldDeny']++
     changes.add(record, decision)
+  }
+
+  /** The gateway that recorded it had a policy without a domain: this one would only deny. */
+  function lacksDomain({ domain }: AskedRecord, { step }: Decision): boolean {
+    return policies.hasDomain && domain === undefined && step === 'none'
   }
 
   return {
@@ -107,6 +114,7 @@ export function createTally(policies: CompiledPolicies): {
       }
       const decision = answer(record, policies)
       if (decision === undefined) couldNotAsk['engine-failed']++
+      else if (lacksDomain(record, decision)) couldNotAsk['omitted-domain']++
       else compare(record, decision)
     },
     result: () => ({

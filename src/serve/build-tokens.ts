@@ -25,6 +25,7 @@ export async function buildTokens(options: ServeOptions, mode: ModeFacts, closin
   const issuers = openIssuers(configuredIssuers(config.issuers), log)
   closing.add(issuers.close)
   const { clockSkewSeconds } = config.jwt
+  const domainClaim = config.policy.domain?.claim
   const tokens = createTokens({
     keys: keys.current,
     revocations,
@@ -32,8 +33,9 @@ export async function buildTokens(options: ServeOptions, mode: ModeFacts, closin
     ...tokenLimits(mode, config),
     maxTokenBytes: config.jwt.maxTokenBytes,
     ...(config.issuers.length > 0 && {
-      foreign: createIssuerTokens({ ...issuers, clockSkewSeconds, now }),
+      foreign: createIssuerTokens({ ...issuers, clockSkewSeconds, domainClaim, now }),
     }),
+    domainClaim,
     now,
   })
   return { keys, issuers, tokens, revocations, assertionProblem }

@@ -1,5 +1,6 @@
 import { Refusal } from '../errors.ts'
 import type { Caller } from './caller.ts'
+import { domainIn } from './claim/domain-claim.ts'
 import { parseObject } from './compact-form.ts'
 
 /** The claims of a payload after type checks. */
@@ -10,6 +11,8 @@ export interface Claims {
   readonly issuedAt: number | undefined
   readonly tokenId: string | undefined
   readonly kind: OwnKind
+  /** Casbin's domain. */
+  readonly domain?: string
 }
 
 /** Who a token of ours is for: a person who logged in, or a program. */
@@ -41,7 +44,7 @@ export function writePayload(
 }
 
 /** Reads a payload with a verified signature. Refuses the token if a claim has the wrong type. */
-export function readPayload(payload: Uint8Array): Claims {
+export function readPayload(payload: Uint8Array, domainClaim?: string): Claims {
   const claims = parseObject(payload, keepDigits)
   if (claims === undefined) throw invalidToken('the payload is not a JSON object')
 
@@ -59,6 +62,7 @@ export function readPayload(payload: Uint8Array): Claims {
     issuedAt: timeClaim(claims, 'orig_iat') ?? timeClaim(claims, 'iat'),
     tokenId: optionalText(claims, 'jti'),
     kind: kindOf(claims),
+    ...domainIn(claims, domainClaim),
   }
 }
 

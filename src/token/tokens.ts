@@ -31,6 +31,8 @@ export interface VerifiedToken {
   readonly issuedAt: number
   /** The name of the other issuer, for tokens of that kind. */
   readonly issuer?: string
+  /** Casbin's domain, if a claim names it. */
+  readonly domain?: string
 }
 
 /** Verifies tokens of other issuers. */
@@ -61,6 +63,8 @@ interface TokenParts extends LifetimeLimits {
   readonly maxTokenBytes: number
   /** Unset: only tokens of ours are accepted. */
   readonly foreign?: ForeignTokens | undefined
+  /** The claim that names Casbin's domain. Unset: no claim does. */
+  readonly domainClaim?: string | undefined
   /** Seconds since the epoch, with fractions. */
   readonly now: () => number
 }
@@ -99,7 +103,7 @@ export function createTokens(parts: TokenParts) {
     if (key === undefined) throw invalid('no key for this header')
     if (!(await isSignedBy(token, key))) throw invalid('wrong signature')
 
-    const claims = readPayload(compact.payload)
+    const claims = readPayload(compact.payload, parts.domainClaim)
     refuseFutureIssue(claims)
     if (claims.kind === 'service' && parts.service === undefined)
       throw invalid('service tokens are off (tokens.service.enabled)')
@@ -112,6 +116,7 @@ export function createTokens(parts: TokenParts) {
       expiresAt: claims.expiresAt,
       notBefore: claims.notBefore,
       issuedAt: issueTime(claims.tokenId, claims.issuedAt),
+      ...(claims.domain !== undefined && { domain: claims.domain }),
     })
     refuseLongLife(verified, claims.kind)
     return verified

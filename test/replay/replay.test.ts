@@ -130,7 +130,7 @@ describe('a replay', () => {
     expect(result).toMatchObject({ asked: 1, unchanged: 1, decisions: 7 })
     expect(result.couldNotAsk).toEqual({
       ...{ 'hashed-path': 1, 'omitted-path': 1, 'ambiguous-path': 1, 'omitted-role': 1 },
-      ...{ 'unknown-step': 2, 'engine-failed': 0 },
+      ...{ 'unknown-step': 2, 'engine-failed': 0, 'omitted-domain': 0 },
     })
   })
 

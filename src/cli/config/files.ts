@@ -6,6 +6,7 @@ import type { Draft } from '../../config/schema/schema.ts'
 import { formatProblem, Invalid, type Problem } from '../../errors.ts'
 import { checkModule } from '../../login/module/check-module.ts'
 import { readLogo } from '../../page/read-logo.ts'
+import { domainProblem } from '../../policy/domain.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
 import { readResponseFile } from '../../stores/files/response-file.ts'
 import { readBearer } from '../../stores/issuers/fetch-keys.ts'
@@ -74,7 +75,7 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
   }
   if (policy?.source === 'files' && policy.directory !== undefined) {
     const directory = at(policy.directory)
-    const run = async () => preparePolicies(await readPolicyFiles(directory))
+    const run = async () => checkPolicy(draft, directory)
     checks.push({ setting: 'policy.directory', run })
   }
   const { keys = [], signatures = 1 } = policy?.trust ?? {}
@@ -108,6 +109,15 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
     checks.push({ setting: 'application.dataDirectory', run })
   }
   return checks
+}
+
+async function checkPolicy({ policy }: Draft, directory: string): Promise<void> {
+  const files = await readPolicyFiles(directory)
+  const { hasDomain } = await preparePolicies(files)
+  const { from } = policy?.domain ?? {}
+  const message = domainProblem(hasDomain, from && { from })
+  const file = files.find(({ name }) => name.endsWith('model.conf'))?.name ?? directory
+  if (message !== undefined) throw new Invalid([{ file, line: 1, message }])
 }
 
 async function checkTls(certFile: string, keyFile: string): Promise<void> {

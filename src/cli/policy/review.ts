@@ -2,6 +2,7 @@ import { formatProblem, Invalid, type Problem } from '../../errors.ts'
 import { checkPolicySet, type Finding, type Surroundings } from '../../policy/checks/check.ts'
 import { parseTestFile } from '../../policy/expectations/test-file.ts'
 import type { Expectation } from '../../policy/expectations/test-suite.ts'
+import { hasDomain } from '../../policy/model/model.ts'
 import { type PolicySet, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -51,7 +52,11 @@ async function review(
     parseTestFile(file, (problem) => errors.push(problem)),
   )
   const set = parse(directory, errors)
-  const surroundings = set === undefined || errors.length > 0 ? {} : await lookAround()
+  if (set !== undefined) errors.push(...domainProblems(set, expectations))
+  const surroundings: Surroundings =
+    set === undefined || errors.length > 0 ? {} : await lookAround()
+  const message = set && surroundings.problem?.(set)
+  if (message !== undefined) errors.push({ file: modelFile(directory), line: 1, message })
   const warnings =
     set === undefined ? [] : warningsOf(set, directory, { expectations, surroundings, io })
   return {
@@ -61,6 +66,25 @@ async function review(
     warnings,
     expectations,
   }
+}
+
+/** Without a domain every role is denied, so such a test would test nothing. */
+function domainProblems(
+  { model }: PolicySet,
+  expectations: readonly Expectation[],
+): readonly Problem[] {
+  const isPresent = hasDomain(model)
+  return expectations.flatMap(({ role, domain, at }) => {
+    if (role === undefined || role === 'admin' || (domain !== undefined) === isPresent) return []
+    const message = isPresent
+      ? 'domain is required: the model has a domain'
+      : 'the model has no domain: remove domain'
+    return [{ ...at, message }]
+  })
+}
+
+function modelFile({ files }: PolicyDirectory): string {
+  return files.find(({ name }) => name.endsWith('model.conf'))?.name ?? 'model.conf'
 }
 
 function parse({ files }: PolicyDirectory, errors: Problem[]): PolicySet | undefined {

@@ -2,6 +2,8 @@ import { createServingRoutes } from '../../answers/serving-routes.ts'
 import type { Surroundings } from '../../policy/checks/check.ts'
 import { type KnownRoles, knownRoles } from '../../policy/checks/known-roles.ts'
 import type { ServedRoutes } from '../../policy/checks/served-paths.ts'
+import { domainProblem } from '../../policy/domain.ts'
+import { hasDomain } from '../../policy/model/model.ts'
 import type { Io } from '../io.ts'
 import type { PolicySettings } from '../settings.ts'
 import { readVersion } from './versions.ts'
@@ -25,7 +27,11 @@ export async function readSurroundings(
   const before = against === undefined ? undefined : await rolesOfVersion(against, settings, io)
   const assignable = accounts ? await rolesOfAccounts(settings, config, io) : undefined
   const routes = routesOf(settings)
+  const { config: known } = settings
   return {
+    ...(known !== undefined && {
+      problem: ({ model }) => domainProblem(hasDomain(model), known.policy.domain),
+    }),
     ...(routes !== undefined && { routes }),
     ...(before !== undefined && { before }),
     ...(assignable !== undefined && { assignable }),

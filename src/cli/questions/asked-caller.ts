@@ -12,6 +12,8 @@ export type AskedCaller = (IdentifiedCaller | UnidentifiedCaller) & {
 
 interface IdentifiedCaller {
   readonly roleKey: string
+  /** The domain that a claim of the token names; `null`: the token has none. */
+  readonly domain?: string | null
 }
 
 interface UnidentifiedCaller {

@@ -1,6 +1,10 @@
 import { assumedHostNote } from '../../admission/asked-hosts.ts'
+import { canonicalHost } from '../../admission/canonical-host.ts'
 import type { Asked } from '../../answers/asked.ts'
+import { Invalid } from '../../errors.ts'
+import { domainProblem, domainsIn, inDomain } from '../../policy/domain.ts'
 import { compileAt } from '../../policy/engine/compile.ts'
+import { hasDomain } from '../../policy/model/model.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { isExpired, parseUntil } from '../../policy/rule/until.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
@@ -16,6 +20,7 @@ interface AskedOptions {
   readonly revision?: string | undefined
   readonly at?: string | undefined
   readonly host?: string | undefined
+  readonly domain?: string | undefined
   readonly config?: string | undefined
 }
 
@@ -24,6 +29,8 @@ export interface AskedPolicy extends Asked {
   readonly settings: PolicySettings
   /** A directory, `live` or a revision, for the user. */
   readonly name: string
+  /** The domain that the answer is about, under a model with a domain. */
+  readonly domain?: string
   readonly files: readonly PolicyFile[]
   /** The policy with the lines that have expired. */
   readonly whole: PolicySet
@@ -37,7 +44,11 @@ export interface AskedPolicy extends Asked {
  * Reads the policy that the user means: the directory or revision they name, else what the gateway of
  * the configuration loads, which is the live revision if `policy.source` is `redis`.
  */
-export async function askedPolicy(options: AskedOptions, io: Io): Promise<AskedPolicy> {
+export async function askedPolicy(
+  options: AskedOptions,
+  io: Io,
+  domains: DomainNeed = 'required',
+): Promise<AskedPolicy> {
   checkAsked(options)
   const settings = policySettings(options.config, io)
   const { admission: configured, note } = settings.admission()
@@ -48,10 +59,13 @@ export async function askedPolicy(options: AskedOptions, io: Io): Promise<AskedP
   const name = options.revision ?? options.policies ?? loadedBy(settings)
   const at = timeOf(options.at, io)
   const { files, set } = await readVersion(name, settings, io)
+  const domain = askedDomain(set, { options, domains, settings })
+  const policies = compileAt(set, at)
   return {
     settings,
     admission,
-    policies: compileAt(set, at),
+    policies: domain === undefined ? policies : inDomain(policies, domain),
+    ...(domain !== undefined && { domain }),
     whole: set,
     name,
     files,
@@ -63,6 +77,45 @@ export async function askedPolicy(options: AskedOptions, io: Io): Promise<AskedP
     ],
   }
 }
+
+/** Whether an answer differs by domain. */
+type DomainNeed = 'required' | 'optional'
+
+/** The domain to ask about. Throws what tells the user to name one, or to leave it out. */
+function askedDomain(
+  set: PolicySet,
+  {
+    options: { domain },
+    domains,
+    settings: { config },
+  }: {
+    readonly options: AskedOptions
+    readonly domains: DomainNeed
+    readonly settings: PolicySettings
+  },
+): string | undefined {
+  const isPresent = hasDomain(set.model)
+  const message = config && domainProblem(isPresent, config.policy.domain)
+  if (message !== undefined) throw new Invalid([{ file: 'model.conf', message }])
+  if (!isPresent && domain !== undefined) {
+    throw new UsageError('--domain: the model of this policy has no domain; leave it out')
+  }
+  if (domain === '') throw new UsageError('--domain must not be empty')
+  if (isPresent && domain === undefined && domains === 'required') {
+    const named = domainsIn(set).slice(0, mostNamed).join(', ')
+    throw new UsageError(
+      `the model has a domain: name one with --domain (the policy names ${named})`,
+    )
+  }
+  if (domain === undefined || config?.policy.domain?.from !== 'host') return domain
+  const host = canonicalHost(domain)
+  if (host !== undefined) return host
+  throw new UsageError(
+    `--domain: ${JSON.stringify(domain)} is not a host (policy.domain.from is host)`,
+  )
+}
+
+const mostNamed = 5
 
 /** The time that `--at` names, else now. Throws `UsageError` when it names none. */
 function timeOf(text: string | undefined, io: Io): number {
@@ -103,6 +156,8 @@ export function checkAsked({ policies, revision }: AskedOptions): void {
 }
 
 /** The policy of an answer in words: `policies, r-…`, or `r-…` alone. */
-export function policyName({ name, policies }: AskedPolicy): string {
-  return policies.revision.startsWith(name) ? policies.revision : `${name}, ${policies.revision}`
+export function policyName({ name, policies, domain }: AskedPolicy): string {
+  const { revision } = policies
+  const where = domain === undefined ? '' : `, domain ${domain}`
+  return `${revision.startsWith(name) ? revision : `${name}, ${revision}`}${where}`
 }

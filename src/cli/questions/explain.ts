@@ -58,11 +58,21 @@ async function explained(call: ExplainCall, caller: AskedCaller, io: Io): Promis
       ? withoutPolicy({ method, path, host }, caller.problem, policySettings(options.config, io))
       : byPolicy(
           { roleKey: caller.roleKey, method, path, host },
-          await askedPolicy({ ...options, host }, io),
+          await askedFor(caller, { ...options, host }, io),
         )
   const more = [methodProblem(method), proxyNote(path, answer.verdict, settings)]
   const notes = [...caller.notes, ...answer.notes, ...more.filter((each) => each !== undefined)]
   return { caller, method, target: path, ...answer, notes }
+}
+
+/** A token brings its domain, or none, as in the gateway. */
+function askedFor(
+  { domain }: Extract<AskedCaller, { readonly roleKey: string }>,
+  options: ExplainCall['options'],
+  io: Io,
+): Promise<AskedPolicy> {
+  if (domain === undefined) return askedPolicy(options, io)
+  return askedPolicy({ ...options, domain: options.domain ?? domain ?? undefined }, io, 'optional')
 }
 
 function byPolicy(question: Question, asked: AskedPolicy) {

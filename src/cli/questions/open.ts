@@ -11,7 +11,7 @@ import type { openSpec } from './specs.ts'
 
 /** Shows every endpoint that needs no permission, and why. */
 export const policyOpen: Run<typeof openSpec> = async ({ options }, io) => {
-  const asked = await askedPolicy(options, io)
+  const asked = await askedPolicy(options, io, 'optional')
   const answer = openEndpoints(asked)
   const { config } = asked.settings
   const others = config && otherTokens(config)

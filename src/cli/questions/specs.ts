@@ -11,6 +11,11 @@ export const askedOptions = {
     value: 'REVISION|live',
     description: 'published policy to ask about: the live one or a revision of the history',
   },
+  domain: {
+    value: 'DOMAIN',
+    once: true,
+    description: "domain to ask about, under a model with one: Casbin's r = sub, dom, obj, act",
+  },
   at: {
     value: 'TIME',
     description:

@@ -19,13 +19,14 @@ export async function callerOfToken(
   const verified = await verifyAsGateway(text, settings)
   if (verified.token === undefined) return rejected(verified.refusal)
 
-  const { caller, id, expiresAt } = verified.token
+  const { caller, id, expiresAt, domain = null } = verified.token
   const { unread } = verified
   const { username, userId, roleKey, dataScope } = caller
   const expires = timeOf(expiresAt)
   return {
     name: `${username} (role ${roleKey})`,
     roleKey,
+    domain,
     rows: [
       [
         'token',

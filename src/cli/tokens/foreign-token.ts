@@ -37,9 +37,10 @@ export async function withForeignKeys<Result>(
   })
   const { issuers, close } = openIssuers(inPlace, { info() {}, warn() {} })
   const { clockSkewSeconds } = config.jwt
+  const domainClaim = config.policy.domain?.claim
   const now = () => Date.now() / 1000
   try {
-    return await work(createIssuerTokens({ issuers, clockSkewSeconds, now }))
+    return await work(createIssuerTokens({ issuers, clockSkewSeconds, domainClaim, now }))
   } finally {
     await close()
   }

@@ -26,7 +26,7 @@ async function verifyWith(
   text: string,
   settings: TokenSettings,
 ): Promise<Verification> {
-  const { application, jwt } = settings.config
+  const { application, jwt, policy } = settings.config
   const mode = modeFacts(application.mode, jwt.timeout)
   const keys = await configuredKeys(settings)
   const revocations = createRevocations(Date.now)
@@ -37,6 +37,7 @@ async function verifyWith(
     ...tokenLimits(mode, settings.config),
     maxTokenBytes: jwt.maxTokenBytes,
     foreign,
+    domainClaim: policy.domain?.claim,
     now: () => Date.now() / 1000,
   })
   try {

@@ -151,6 +151,15 @@ function checkPolicySource({ policy, redis, database }: Draft, report: Report): 
     const message = 'policy.snapshot is only used with policy.source "redis"; remove it'
     report.problem('policy.snapshot', message)
   }
+  const { from, claim } = policy?.domain ?? {}
+  if (from === 'claim' && claim === undefined && !report.hasProblem('policy.domain.claim')) {
+    const message = 'policy.domain.from is "claim", so policy.domain.claim is required'
+    report.problem('policy.domain', message)
+  }
+  if (from === 'host' && claim !== undefined) {
+    const message = 'policy.domain.claim is only used with policy.domain.from "claim"; remove it'
+    report.problem('policy.domain.claim', message)
+  }
   // Ignored, it would look as if the files had to be signed.
   if (policy?.source === 'files' && policy.trust !== undefined) {
     const message =

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { PRINTABLE, REDIS_URL } from './patterns.ts'
+import { CLAIM_NAME, PRINTABLE, REDIS_URL } from './patterns.ts'
 import { DAY_MS, flag, integer, section, TEN_YEARS_SECONDS, text } from './setting-builders.ts'
 
 export const redisSettings = section(
@@ -72,6 +72,30 @@ export const policySettings = section('Policy: what each role may do.', {
       description:
         'Stop using a policy that its source has not confirmed for this many seconds. Unset: never.',
     }),
+  ),
+  domain: Type.Optional(
+    Type.Object(
+      {
+        from: Type.Enum(['host', 'claim'], {
+          description:
+            'Source of the domain. host: the host of the request, in lower case and without port; claim: policy.domain.claim.',
+        }),
+        claim: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 256,
+            pattern: CLAIM_NAME,
+            description:
+              'Claim of the token with the domain, a text: its name, or a JSON pointer such as /org/id. Required with from "claim".',
+          }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        description:
+          'Where the domain of a request comes from, under a model with "r = sub, dom, obj, act". Unset: the model has no domain.',
+      },
+    ),
   ),
   trust: Type.Optional(
     Type.Object(

@@ -25,6 +25,8 @@ export interface Notes {
   kind?: TokenKind
   carrier?: Carrier
   decision?: Decision
+  /** Casbin's domain that the decision is about. */
+  domain?: string
   /** What the shadow policy says about the same request; it is not enforced. */
   shadow?: Decision
   /** How long the policy decision took. */

@@ -2,6 +2,7 @@ import { Fault, Refusal } from '../../errors.ts'
 import { decide } from '../../policy/decide.ts'
 import type { CompiledPolicies } from '../../policy/engine/compile.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
+import { questionOf } from '../question.ts'
 import type { OpenExchange, StartSweep } from './open-exchanges.ts'
 
 interface StillAllowedParts {
@@ -44,8 +45,7 @@ function permissionProblem(
 ): Refusal | undefined {
   // The route needs no permission.
   if (typeof authorized.grounds === 'string') return undefined
-  const { method, path } = authorized.received.call
-  const question = { roleKey: token.caller.roleKey, method, path }
+  const question = questionOf(authorized.received, token)
   const decision = unlessFault(() => decide(question, policies))
   if (decision === undefined || decision.allowed) return undefined
   return new Refusal('not-permitted', { reason: decision.step })

@@ -1,6 +1,7 @@
 import { type Decision, decide } from '../../policy/decide.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import { bounds, type Evidence, noCounts, type ShadowCounts } from '../../policy/shadow/evidence.ts'
+import { questionOf } from '../question.ts'
 import type { Identified } from '../stages.ts'
 import { Disagreements, type SampleShowing } from './disagreements.ts'
 
@@ -108,11 +109,11 @@ export class ShadowComparison {
 }
 
 function compare({ policies, counts }: Running, identified: Identified, live: Decision): void {
-  const { call, arrival } = identified.received
-  const roleKey = identified.token?.caller.roleKey ?? ''
+  const { received, token } = identified
+  const { arrival } = received
   let shadow: Decision
   try {
-    shadow = decide({ roleKey, method: call.method, path: call.path }, policies)
+    shadow = decide(questionOf(received, token), policies)
   } catch {
     counts.failed++
     return

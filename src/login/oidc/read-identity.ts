@@ -1,5 +1,5 @@
 import { Refusal } from '../../errors.ts'
-import { claimAt } from '../../token/issuers/claim-path.ts'
+import { claimAt } from '../../token/claim/claim-path.ts'
 import type { Identity } from '../linked-account.ts'
 import type { ProviderSettings } from './identity-provider.ts'
 

@@ -19,6 +19,8 @@ export type { Finding } from '../review/finding.ts'
 
 /** What a policy is checked against beside itself. */
 export interface Surroundings {
+  /** Why gateways with this configuration cannot use the policy; unset: nothing is known against it. */
+  readonly problem?: (set: PolicySet) => string | undefined
   /** Unset when they are not known. */
   readonly routes?: ServedRoutes
   /** The roles of the policy before this one. */

@@ -2,7 +2,7 @@ import { Enforcer, newModel } from 'casbin'
 import type { CasbinModel } from '../model/columns.ts'
 import type { Inheritance, Rule } from '../rule/rule.ts'
 import { type Clock, isExpired } from '../rule/until.ts'
-import { effectTexts } from '../set/format.ts'
+import { effectTexts, requestFields } from '../set/format.ts'
 import { ancestorsInSteps, byScope, scopeOf } from '../set/inheritance.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import { finish, rowsPerStep, type Steps } from '../steps.ts'
@@ -28,6 +28,7 @@ export function* createCasbinEngine(
   },
 ): Steps<Engine> {
   const { enforcer, setRows } = createEnforcer(definition)
+  const hasDomain = definition.domain !== undefined
   let inherits = yield* createRelations(inheritances)
   for (const { name } of definition.relations) {
     // Replaces Casbin's own function, which tries every path to a common ancestor: with 10 parents
@@ -46,9 +47,13 @@ export function* createCasbinEngine(
     rows.push(row)
     ruleOf.set(row, rule)
     // A matcher that Casbin cannot parse fails here, not on the first request.
-    if (index === 0) enforcer.enforceExSync('', '/', 'GET')
+    if (index === 0) enforcer.enforceExSync(...requestOf('', '', '/', 'GET'))
   }
   const decisions = new Map<Rule, Decision>()
+
+  function requestOf(roleKey: string, domain: string, path: string, method: string): string[] {
+    return hasDomain ? [roleKey, domain, path, method] : [roleKey, path, method]
+  }
 
   let period = { from: Number.NEGATIVE_INFINITY, to: ends[0] ?? Number.POSITIVE_INFINITY }
 
@@ -69,17 +74,20 @@ export function* createCasbinEngine(
     name: 'casbin',
     reason,
 
-    decide({ roleKey, method, path }: Question) {
+    decide({ roleKey, domain = '', method, path }: Question) {
+      // A matcher could let an empty domain match, so a request without one is never asked about.
+      if (hasDomain && domain === '') return undefined
       if (ends.length > 0) {
         const at = now()
         if (at < period.from || at >= period.to) enter(at)
       }
       if (rows.length === 0) return undefined
+      const request = requestOf(roleKey, domain, path, method)
       // Casbin's == takes the array ["editor"] for the text "editor".
-      if (typeof roleKey !== 'string' || typeof path !== 'string' || typeof method !== 'string') {
-        throw new TypeError('role key, path and method must be strings')
+      if (request.some((part) => typeof part !== 'string')) {
+        throw new TypeError('role key, domain, path and method must be strings')
       }
-      const [allowed, row] = enforcer.enforceExSync(roleKey, path, method)
+      const [allowed, row] = enforcer.enforceExSync(...request)
       const rule = ruleOf.get(row)
       if (rule === undefined) {
         if (allowed) throw new Error('Casbin allowed the request without naming a rule')
@@ -96,9 +104,10 @@ export function* createCasbinEngine(
   } as const)
 }
 
-function createEnforcer({ request, columns, effect, matcher }: CasbinModel) {
+function createEnforcer(definition: CasbinModel) {
+  const { columns, effect, matcher } = definition
   const model = newModel()
-  model.addDef('r', 'r', request.join(', '))
+  model.addDef('r', 'r', requestFields(definition).join(', '))
   model.addDef('p', 'p', columns.map(({ name }) => name).join(', '))
   model.addDef('e', 'e', effectTexts[effect])
   model.addDef('m', 'm', matcher)

@@ -1,5 +1,5 @@
 import { Fault } from '../../errors.ts'
-import { engineFor } from '../model/model.ts'
+import { engineFor, hasDomain } from '../model/model.ts'
 import type { Exclusion, Rule } from '../rule/rule.ts'
 import type { Clock } from '../rule/until.ts'
 import { activeAt } from '../set/active.ts'
@@ -39,7 +39,12 @@ export function* compileInSteps(set: PolicySet, now: Clock = Date.now): Steps<Co
   const { rules, exclusions, revision } = set
   const ends = yield* lineEnds(set)
   const engine = yield* createEngine(set, { now, ends })
-  const compiled = assemble(engine, { ruleCount: rules.length, exclusions, revision, ends, now })
+  const about = { exclusions, revision, ends, now }
+  const compiled = assemble(engine, {
+    ...about,
+    ruleCount: rules.length,
+    hasDomain: hasDomain(set.model),
+  })
   return Object.freeze({ ...compiled, set })
 }
 
@@ -57,21 +62,25 @@ export function compileFlat(flat: FlatPolicies, now: Clock = Date.now): Compiled
   const exclusions = flat.exclusions.map((exclusion) =>
     Object.freeze({ ...exclusion, origin: Object.freeze(exclusion.origin) }),
   )
-  return Object.freeze(assemble(engine, { ruleCount, exclusions, revision, ends: flat.ends, now }))
+  const about = { ruleCount, hasDomain: false, exclusions, revision, ends: flat.ends, now }
+  return Object.freeze(assemble(engine, about))
 }
 
 interface Assembled {
   readonly ruleCount: number
+  readonly hasDomain: boolean
   readonly exclusions: readonly Exclusion[]
   readonly revision: string
   readonly ends: readonly number[]
   readonly now: Clock
 }
 
-function assemble(engine: Engine, { ruleCount, exclusions, revision, ends, now }: Assembled) {
+function assemble(engine: Engine, about: Assembled) {
+  const { ruleCount, exclusions, revision, ends, now } = about
   return {
     revision,
     ruleCount,
+    hasDomain: about.hasDomain,
     ends,
     engine: Object.freeze({ ...engine, decide: withFault(engine.decide) }),
     // The policy's own entries come first, so that explanations show their reason.

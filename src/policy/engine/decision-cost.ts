@@ -59,10 +59,11 @@ function questionsAbout(rules: readonly Rule[]): readonly Question[] {
 
 const sampledRules = 64
 
-function questionOf({ roleKey }: Rule, { path, method }: Rule): Question {
+function questionOf({ roleKey, domain }: Rule, { path, method }: Rule): Question {
   const [first = ANY_METHOD] = methodsOf(method)
   return {
     roleKey,
+    domain,
     method: first === ANY_METHOD || first === '' ? 'GET' : first,
     path: path === '' ? '/' : path.replaceAll(/:[\w-]+|\{[\w-]+\}/g, '7').replace(/\*$/, '7'),
   }

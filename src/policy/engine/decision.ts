@@ -1,9 +1,11 @@
 import type { Exclusion, Rule } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 
-/** May this role call this canonical path with this method? */
+/** May this role call this canonical path with this method, in this domain? */
 export interface Question {
   readonly roleKey: string
+  /** Casbin's domain. Under a model with a domain, no rule matches without one. */
+  readonly domain?: string | undefined
   readonly method: string
   readonly path: string
   /** Canonical. Absent: no route and no policy needs it, or the question names none. */
@@ -42,6 +44,8 @@ export interface Engine {
 export interface CompiledPolicies {
   readonly revision: string
   readonly ruleCount: number
+  /** Whether the model has a domain. */
+  readonly hasDomain: boolean
   /** The times at which lines expire and decisions may change, in ascending order. */
   readonly ends: readonly number[]
   readonly engine: Engine

@@ -7,7 +7,7 @@ import { reportByteOrderMarks } from '../set/byte-order-mark.ts'
 import { type Answer, answerSteps, type Expectation } from './test-suite.ts'
 
 const keys = [
-  ...(['role', 'anonymous', 'method', 'path', 'expect'] as const),
+  ...(['role', 'anonymous', 'domain', 'method', 'path', 'expect'] as const),
   ...(['step', 'at', 'reason', 'withoutRules', 'host'] as const),
 ] as const
 type Key = (typeof keys)[number]
@@ -15,7 +15,8 @@ type Entry = { readonly [key in Key]?: string }
 
 /**
  * Reads a test file: a YAML list of `role` (or `anonymous`), `method`, `path` and `expect`, with
- * `host`, `step`, `at`, `reason` and `withoutRules` if wanted. Reports everything that would make a test pass without testing anything:
+ * `host`, `domain`, `step`, `at`, `reason` and `withoutRules` if wanted. Reports everything that would make
+ * a test pass without testing anything:
  * paths and methods that no request can have, unknown keys, a file without expectations.
  */
 export function parseTestFile(
@@ -80,6 +81,7 @@ function entryProblems(entry: Entry) {
   const { method, path, host, expect, step, at, withoutRules } = entry
   const problems: readonly (readonly [Key, string | undefined])[] = [
     ['role', callerProblem(entry)],
+    ['domain', entry.domain === '' ? 'domain must not be empty' : undefined],
     ['method', methodProblem(method ?? '')],
     ['path', pathProblem(path ?? '')],
     [
@@ -144,10 +146,22 @@ function placeNode(item: unknown, name: Key): unknown {
 }
 
 function expectationOf(entry: Entry, at: Expectation['at']): Expectation {
-  const { role, method = '', path = '', host, expect, step, at: text, reason, withoutRules } = entry
+  const {
+    role,
+    domain,
+    method = '',
+    path = '',
+    host,
+    expect,
+    step,
+    at: text,
+    reason,
+    withoutRules,
+  } = entry
   const time = text === undefined ? undefined : parseUntil(text)
   return {
     ...(role !== undefined && { role }),
+    ...(domain !== undefined && { domain }),
     method,
     path,
     ...(host !== undefined && { host }),

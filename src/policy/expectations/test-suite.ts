@@ -7,6 +7,8 @@ import type { Tick } from '../steps.ts'
 export interface Expectation {
   /** Absent: a caller without a token. */
   readonly role?: string
+  /** Casbin's domain. */
+  readonly domain?: string
   readonly method: string
   /** Canonical. */
   readonly path: string
@@ -63,9 +65,10 @@ export function runExpectations(
 ): readonly Outcome[] {
   return expectations.map((expectation, index) => {
     if (index % 1000 === 0) tick(index, expectations.length)
-    const { role, method, path, host, expect, step, time } = expectation
+    const { role, domain, method, path, host, expect, step, time } = expectation
     const decision = ask({
       ...(role !== undefined && { roleKey: role }),
+      ...(domain !== undefined && { domain }),
       method,
       path,
       ...(host !== undefined && { host }),
@@ -85,7 +88,7 @@ const withoutToken = '(no token)'
 /** `deny viewer PUT /api/v1/orders/7`. */
 export function describeExpectation({ expectation }: Outcome): string {
   const { expect, role = withoutToken, method, path, host = '' } = expectation
-  return `${expect} ${role} ${method} ${host}${path}${timeOf(expectation)}`
+  return `${expect} ${role} ${method} ${host}${path}${whenAndWhere(expectation)}`
 }
 
 /** What was expected, what was decided instead, and by what. */
@@ -98,9 +101,10 @@ export function describeFailure({ expectation, decision }: Outcome): string {
   const place = by === undefined ? '' : ` (${placeOf(by.origin)}: ${said})`
   const verdict = `${decision.allowed ? 'allow' : 'deny'} by ${decision.step}${place}`
   const why = reason === undefined ? '' : `; ${reason}`
-  return `${role} ${method} ${host}${path}${timeOf(expectation)}: expected ${wanted}, got ${verdict}${why}`
+  return `${role} ${method} ${host}${path}${whenAndWhere(expectation)}: expected ${wanted}, got ${verdict}${why}`
 }
 
-function timeOf({ time }: Expectation): string {
-  return time === undefined ? '' : ` at ${formatUntil(time)}`
+function whenAndWhere({ domain, time }: Expectation): string {
+  const where = domain === undefined ? '' : ` in ${domain}`
+  return time === undefined ? where : `${where} at ${formatUntil(time)}`
 }

@@ -13,14 +13,15 @@ import {
 /** What the parts of a matcher may refer to. */
 interface Definitions {
   readonly request: CasbinModel['request']
+  readonly domain?: string
   readonly names: readonly string[]
   readonly relations: readonly Relation[]
 }
 
 /**
  * Finds out how a matcher uses each column of the rules. Rejects unknown fields, unsupported
- * functions, patterns that come from the request, and a matcher that ignores the role, the path or
- * the method.
+ * functions, patterns that come from the request, and a matcher that ignores the role, the path, the
+ * method or the domain.
  */
 export function columnsOf(
   expression: Expression,
@@ -33,7 +34,8 @@ export function columnsOf(
       { name, uses: new Set<ColumnUse>(), literals: new Set<string>() },
     ]),
   )
-  const fields = definitions.request.map((name) => `r.${name}`)
+  const { request, domain } = definitions
+  const fields = [...request, ...(domain === undefined ? [] : [domain])].map((name) => `r.${name}`)
   const seen = new Set<string>()
 
   function check(operand: string): boolean {
@@ -86,8 +88,9 @@ export function columnsOf(
     const problem = leaf.kind === 'call' ? callProblem(leaf) : comparisonProblem(leaf)
     if (problem !== undefined) complain(problem)
   }
-  for (const [index, part] of ['role', 'path', 'method'].entries()) {
-    if (!seen.has(fields[index] ?? '')) complain(`the matcher does not compare the ${part}`)
+  for (const [index, field] of fields.entries()) {
+    const part = ['role', 'path', 'method', 'domain'][index]
+    if (!seen.has(field)) complain(`the matcher does not compare the ${part}`)
   }
   if (![...columns.keys()].some((column) => seen.has(column))) {
     complain('the matcher uses no policy column, so no rule would have an effect')

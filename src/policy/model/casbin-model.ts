@@ -4,7 +4,7 @@ import type { CasbinEffect, Complain, Relation } from './columns.ts'
 import { deepFrozen } from './deep-frozen.ts'
 import { parseExpression, textOf } from './expression.ts'
 import type { Model } from './model.ts'
-import { areNames, type ModelConf, splitNames, threeNames } from './model-conf.ts'
+import { areNames, type ModelConf, requestNames, splitNames } from './model-conf.ts'
 
 /**
  * Reads a model for Casbin. Rejects everything that could throw, loop or take exponential time on a
@@ -33,7 +33,7 @@ export function readCasbinModel(
   }
   if (request === undefined || names === undefined) return undefined
 
-  const columns = columnsOf(expression, { request, names, relations }, (message) =>
+  const columns = columnsOf(expression, { ...request, names, relations }, (message) =>
     complain(matcher.line, message),
   )
   for (const { name } of relations) {
@@ -49,7 +49,7 @@ export function readCasbinModel(
     anyMethod: columns.some((each) => each.uses.includes('method') && each.literals.includes('*')),
     effectColumn: names.includes('eft'),
     denyOverrides: effect !== 'allow',
-    casbin: { request, columns, relations, effect, matcher: textOf(expression), outsideIndex },
+    casbin: { ...request, columns, relations, effect, matcher: textOf(expression), outsideIndex },
   })
 }
 
@@ -59,10 +59,13 @@ interface Entry {
 }
 
 function readRequest({ value, line }: Entry, complain: Complain) {
-  const names = threeNames(splitNames(value))
+  const names = requestNames(splitNames(value))
   return (
     names ??
-    complain(line, 'a request has three fields, role, path and method: write "r = sub, obj, act"')
+    complain(
+      line,
+      'a request has role, path and method: write "r = sub, obj, act", or "r = sub, dom, obj, act" with a domain',
+    )
   )
 }
 

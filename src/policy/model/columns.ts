@@ -2,6 +2,8 @@
 export interface ModelDefinition {
   /** The names of role, path and method in the request. */
   readonly request: readonly [role: string, path: string, method: string]
+  /** The name of the domain in the request, between role and path; unset: requests have none. */
+  readonly domain?: string
   /** What a rule consists of, in the order of its columns. */
   readonly columns: readonly { readonly name: string }[]
   readonly relations: readonly Relation[]

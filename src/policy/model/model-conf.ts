@@ -97,6 +97,22 @@ export function threeNames(
   return areNames(names) ? [role, path, method] : undefined
 }
 
+/** The names of a request: role, path and method, or role, domain, path and method. */
+export function requestNames(names: readonly string[]):
+  | {
+      readonly request: readonly [role: string, path: string, method: string]
+      readonly domain?: string
+    }
+  | undefined {
+  const [role, domain, ...others] = names
+  if (names.length !== 4 || role === undefined || domain === undefined) {
+    const request = threeNames(names)
+    return request && { request }
+  }
+  const request = threeNames([role, ...others])
+  return request && areNames(names) && domain !== 'eft' ? { request, domain } : undefined
+}
+
 /** Whether these are names, and all different. */
 export function areNames(names: readonly string[]): boolean {
   return new Set(names).size === names.length && names.every((name) => /^[A-Za-z]\w*$/.test(name))

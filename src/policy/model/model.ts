@@ -26,6 +26,11 @@ export interface Model {
   readonly casbin?: CasbinModel
 }
 
+/** Whether requests have a domain under this model. */
+export function hasDomain({ casbin }: Model): boolean {
+  return casbin?.domain !== undefined
+}
+
 /** Which engine decides by a model, and why. */
 interface EngineChoice {
   readonly name: 'index' | 'casbin'

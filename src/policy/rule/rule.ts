@@ -20,6 +20,8 @@ export interface Rule {
    * fields, or empty.
    */
   readonly fields?: readonly string[]
+  /** Only under a model with a domain: the column with the name of the request's domain. */
+  readonly domain?: string
   /** The first millisecond at which gateways ignore the line, only ever of one that allows. */
   readonly until?: number
 }

@@ -7,6 +7,7 @@ import { badFields, badLine, type LineReader } from './line-reader.ts'
 /** Reads lines under a model that Casbin evaluates: `p` with its columns, `g`, `g2` and so on. */
 export function createCasbinLineReader({
   request,
+  domain: domainName,
   columns,
   relations,
   effect: weighing,
@@ -18,6 +19,7 @@ export function createCasbinLineReader({
   const at = (name: string) => columns.findIndex((column) => column.name === name)
   const [roleAt, pathAt, methodAt] = [at(request[0]), at(request[1]), at(request[2])]
   const effectAt = at('eft')
+  const domainAt = domainName === undefined ? -1 : at(domainName)
   const form = ['p', ...columns.map(({ name }) => name)].join(', ')
 
   return {
@@ -52,6 +54,7 @@ export function createCasbinLineReader({
         effect: effect as Effect,
         origin,
         fields: Object.freeze(fields),
+        ...(domainAt !== -1 && { domain: fields[domainAt] ?? '' }),
       })
     },
 

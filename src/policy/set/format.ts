@@ -52,11 +52,11 @@ function formatLine(fields: readonly string[]): string {
 
 /** The model as a casbin model file: always the same text for the same meaning. */
 export function formatModel(model: Model): string {
-  const { request, columns, relations, effect, matcher } =
-    model.casbin ?? model.definition ?? definitionOf(model)
+  const definition = model.casbin ?? model.definition ?? definitionOf(model)
+  const { columns, relations, effect, matcher } = definition
   return [
     '[request_definition]',
-    `r = ${request.join(', ')}`,
+    `r = ${requestFields(definition).join(', ')}`,
     '',
     '[policy_definition]',
     `p = ${columns.map(({ name }) => name).join(', ')}`,
@@ -71,6 +71,14 @@ export function formatModel(model: Model): string {
     `m = ${matcher}`,
     '',
   ].join('\n')
+}
+
+/** The fields of a request in Casbin's order. */
+export function requestFields({
+  request: [role, path, method],
+  domain,
+}: Pick<ModelDefinition, 'request' | 'domain'>): readonly string[] {
+  return domain === undefined ? [role, path, method] : [role, domain, path, method]
 }
 
 /** The spellings that casbin knows; it compares them letter by letter. */

@@ -73,9 +73,10 @@ function modelKey(model: Model): string {
   const { inheritance, path, anyMethod, effectColumn, denyOverrides } = model
   const definition = model.casbin ?? model.definition
   if (definition !== undefined) {
-    const { request, columns, relations, effect, matcher } = definition
+    const { request, domain, columns, relations, effect, matcher } = definition
     const names = columns.map(({ name }) => name)
-    return JSON.stringify({ request, names, relations, effect, matcher })
+    // Without a domain, the member is absent: revisions of earlier versions keep their names.
+    return JSON.stringify({ request, domain, names, relations, effect, matcher })
   }
   const { keyMatch, keyMatch2 } = path
   return JSON.stringify({

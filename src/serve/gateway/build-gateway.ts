@@ -93,6 +93,7 @@ export async function buildGeneration(
         page: config.login.page,
       },
       maxTargetBytes: config.limits.targetBytes,
+      policyUsesHost: config.policy.domain?.from === 'host',
       hosts: config.application.hosts,
     }),
     limits,

@@ -1,3 +1,4 @@
+import type { DomainSource } from '../../policy/domain.ts'
 import type { LivePolicies } from '../../policy/live.ts'
 import type { Trust } from '../../signing/trust.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
@@ -20,6 +21,7 @@ interface PolicySourceSettings {
   readonly snapshot?: string
   readonly maxAge?: number
   readonly replicaMemory: number
+  readonly domain?: DomainSource
 }
 
 export interface OpenPolicySource extends Pick<PolicyFeed, 'current' | 'problem' | 'close'> {
@@ -59,7 +61,7 @@ export async function openPolicySource(parts: PolicySourceParts): Promise<OpenPo
   const onChange = () => {
     for (const listener of listeners) listener()
   }
-  const feed = createPolicyFeed({ source, live, log, ...times(policy), onChange })
+  const feed = createPolicyFeed({ source, live, log, ...shared(policy), onChange })
   await feed.start()
   if (live.revision() === undefined) {
     await feed.close()
@@ -80,7 +82,9 @@ async function openRedis(parts: PolicySourceParts) {
   const counts = createRejectionCounts()
   const gate = trust && createTrustGate(trust, 'live', counts)
   const shadowGate = trust && createTrustGate(trust, 'shadow', counts)
-  const shadow = parts.shadow && openShadowFeed(redis, parts.shadow, { ...parts, gate: shadowGate })
+  const shadow =
+    parts.shadow &&
+    openShadowFeed(redis, parts.shadow, { ...parts, gate: shadowGate, domain: policy.domain })
   let reporting: Reporting | undefined
   const listeners: (() => void)[] = []
 
@@ -91,7 +95,7 @@ async function openRedis(parts: PolicySourceParts) {
     }),
     live,
     log,
-    ...times(policy),
+    ...shared(policy),
     snapshot: snapshot === undefined ? undefined : createPolicySnapshot(snapshot, log, gate),
     gate,
     onChange() {
@@ -124,6 +128,7 @@ async function openRedis(parts: PolicySourceParts) {
   }
 }
 
-function times({ pollSeconds, maxAge }: PolicySourceSettings) {
-  return { pollMs: pollSeconds * 1000, maxAgeMs: maxAge === undefined ? undefined : maxAge * 1000 }
+function shared({ pollSeconds, maxAge, domain }: PolicySourceSettings) {
+  const maxAgeMs = maxAge === undefined ? undefined : maxAge * 1000
+  return { pollMs: pollSeconds * 1000, maxAgeMs, domain }
 }

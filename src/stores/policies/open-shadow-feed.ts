@@ -1,4 +1,5 @@
 import { Fault } from '../../errors.ts'
+import type { DomainSource } from '../../policy/domain.ts'
 import type { LivePolicies } from '../../policy/live.ts'
 import { signersOf, type Trust } from '../../signing/trust.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
@@ -16,13 +17,14 @@ interface ShadowSourceParts {
   /** Whose signatures a shadow needs; without it, none. */
   readonly trust?: Trust | undefined
   readonly gate: TrustGate | undefined
+  readonly domain: DomainSource | undefined
 }
 
 /** The shadow is loaded as the live policy is: what is large, in a thread. */
 export function openShadowFeed(
   redis: RedisClient,
   evaluation: ShadowEvaluation,
-  { live, log, trust, gate }: ShadowSourceParts,
+  { live, log, trust, gate, domain }: ShadowSourceParts,
 ): ShadowFeed {
   const readOffer = createDocumentOffers(redis, { snapshot: false, gate })
   return createShadowFeed({
@@ -31,7 +33,7 @@ export function openShadowFeed(
       const verified = gate?.verify(head)
       const offer = await readOffer(head, { isFirst: false, verified, signal })
       if (offer === undefined) throw missing(head.revision)
-      return createPrepare(signal)(offer)
+      return createPrepare(signal, domain)(offer)
     },
     reports: createShadowReports(redis),
     live: live.revision,

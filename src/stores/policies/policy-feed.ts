@@ -1,4 +1,5 @@
 import { Fault } from '../../errors.ts'
+import type { DomainSource } from '../../policy/domain.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import type { LivePolicies } from '../../policy/live.ts'
 import { createConfirmation } from '../feed/confirmation.ts'
@@ -47,6 +48,8 @@ export interface FeedParts {
   readonly pollMs: number
   readonly maxAgeMs?: number | undefined
   readonly snapshot?: PolicySnapshot | undefined
+  /** Where the domain of a request comes from; unset: a model with a domain is rejected. */
+  readonly domain?: DomainSource | undefined
   /** What the source and the snapshot verify signatures with, for `state`. */
   readonly gate?: TrustGate | undefined
   /** Called when what `state` says may have changed. */
@@ -58,7 +61,7 @@ export interface FeedParts {
 export function createPolicyFeed(parts: FeedParts): PolicyFeed {
   const { source, live, log, maxAgeMs, snapshot, gate, onChange = () => {} } = parts
   const closing = new AbortController()
-  const prepare = createPrepare(closing.signal)
+  const prepare = createPrepare(closing.signal, parts.domain)
   const polling = createPolling(attempt, parts.pollMs)
   const reloads = createReloadStatus((reason) => {
     const fields = { reason, revision: live.revision(), ageSeconds: ageSeconds() }

@@ -1,10 +1,11 @@
-import { Fault } from '../../errors.ts'
+import { Fault, Invalid } from '../../errors.ts'
+import { type DomainSource, domainProblem } from '../../policy/domain.ts'
 import type { CompiledPolicies } from '../../policy/engine/decision.ts'
 import { preparePolicies } from '../../policy/engine/prepare.ts'
 import type { LargeOffer, Offer } from './policy-source.ts'
 
 /** Compiles without touching the active policy. A policy that was rejected is not parsed again at every poll. */
-export function createPrepare(signal: AbortSignal) {
+export function createPrepare(signal: AbortSignal, domain: DomainSource | undefined) {
   let refused: { readonly checksum: string; readonly error: Error } | undefined
 
   async function resultOf(offer: Offer | LargeOffer): Promise<CompiledPolicies | Error> {
@@ -24,16 +25,23 @@ export function createPrepare(signal: AbortSignal) {
       throw refused.error
     }
     const result = await resultOf(offer)
-    if (!(result instanceof Error) && (revision ?? result.revision) === result.revision) {
-      return result
-    }
-    const error =
-      result instanceof Error
-        ? result
-        : new Fault('policies', {
-            reason: `revision mismatch: labelled ${revision}, content is ${result.revision}`,
-          })
-    refused = { checksum, error }
-    throw error
+    const problem = result instanceof Error ? result : problemOf(result, revision, domain)
+    if (problem === undefined) return result as CompiledPolicies
+    refused = { checksum, error: problem }
+    throw problem
   }
+}
+
+/** Why a policy that can be compiled must not be used here. */
+function problemOf(
+  compiled: CompiledPolicies,
+  labelled: string | undefined,
+  domain: DomainSource | undefined,
+): Error | undefined {
+  if ((labelled ?? compiled.revision) !== compiled.revision) {
+    const reason = `revision mismatch: labelled ${labelled}, content is ${compiled.revision}`
+    return new Fault('policies', { reason })
+  }
+  const message = domainProblem(compiled.hasDomain, domain)
+  return message === undefined ? undefined : new Invalid([{ file: 'model.conf', message }])
 }

@@ -1,7 +1,7 @@
 import { readDataScope } from '../../data-scope.ts'
 import type { Caller } from '../caller.ts'
+import { claimAt } from '../claim/claim-path.ts'
 import { invalidToken, timeClaim } from '../claims.ts'
-import { claimAt } from './claim-path.ts'
 import type { Issuer } from './issuer.ts'
 
 /** The claims of another issuer's token, after type checks. */

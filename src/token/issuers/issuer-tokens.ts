@@ -1,4 +1,5 @@
 import { Fault, Refusal } from '../../errors.ts'
+import { domainIn } from '../claim/domain-claim.ts'
 import { invalidToken } from '../claims.ts'
 import { type CompactToken, keepExact, parseObject } from '../compact-form.ts'
 import { excessiveLifetime } from '../lifetime.ts'
@@ -12,6 +13,8 @@ import type { KeySchedule } from './key-schedule.ts'
 interface IssuerTokenParts {
   readonly issuers: readonly { readonly issuer: Issuer; readonly keys: KeySchedule }[]
   readonly clockSkewSeconds: number
+  /** The claim that names Casbin's domain. Unset: no claim does. */
+  readonly domainClaim?: string | undefined
   /** Seconds since the epoch, with fractions. */
   readonly now: () => number
 }
@@ -23,7 +26,7 @@ type OpenIssuer = IssuerTokenParts['issuers'][number]
  * then only the keys, algorithms and audiences of that issuer count.
  */
 export function createIssuerTokens(parts: IssuerTokenParts): ForeignTokens {
-  const { clockSkewSeconds, now } = parts
+  const { clockSkewSeconds, domainClaim, now } = parts
   const byIssuer = new Map(parts.issuers.map((each) => [each.issuer.issuer, each]))
   const byName = new Map(parts.issuers.map((each) => [each.issuer.name, each]))
 
@@ -53,6 +56,7 @@ export function createIssuerTokens(parts: IssuerTokenParts): ForeignTokens {
       // The clock of another issuer may be ahead of ours.
       notBefore: notBefore === undefined ? undefined : notBefore - clockSkewSeconds,
       issuedAt: issuedAt === undefined ? 0 : Math.floor(issuedAt) * 1000,
+      ...domainIn(claims, domainClaim),
     } as const)
     refuseLongLife(verified, issuer)
     return verified

@@ -109,6 +109,7 @@ const obstacleWords: Readonly<Record<Obstacle, string>> = {
   'omitted-path': 'without path',
   'ambiguous-path': 'with a path that is not canonical',
   'omitted-role': 'without role',
+  'omitted-domain': 'without domain',
   'unknown-step': 'with an unknown step',
   'engine-failed': 'on which the policy engine fails',
 }

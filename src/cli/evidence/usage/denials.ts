@@ -14,7 +14,7 @@ import { readUsage } from './stored-usage.ts'
 export const policyDenials: Run<typeof denialsSpec> = async ({ options }, io) => {
   const now = io.now?.() ?? Date.now()
   const days = lastDays(daysSince(options.since, now), now)
-  const asked = await askedPolicy(options, io)
+  const asked = await askedPolicy(options, io, 'optional')
   const usage = await readUsage(asked.settings, { days, kinds: ['refusal'] }, io)
   const report: DenialsReport = {
     asked,

@@ -15,7 +15,7 @@ import { candidateAsJson, formatCandidate, writeCandidate } from './write-candid
 export const policyUnused: Run<typeof unusedSpec> = async ({ options }, io) => {
   const { days, write, force, output } = options
   if (force && write === undefined) throw new UsageError('--force needs --write DIR')
-  const asked = withCasbinNote(await askedPolicy(options, io))
+  const asked = withCasbinNote(await askedPolicy(options, io, 'optional'))
   const kinds = ['decision', 'role'] as const
   const now = io.now?.() ?? Date.now()
   // Counts are by UTC day, so that of the begin is read as a whole.

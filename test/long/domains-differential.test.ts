@@ -59,7 +59,7 @@ describe.each(Object.entries(domainModels))('with %s', (_, modelText) => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: 100 },
     )
   })
 })

@@ -180,16 +180,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'policy/engine',
     'policy/shadow',
   ],
-  gateway: [
-    'gateway/',
+  gateway: ['gateway/', 'admission', 'policy', 'policy/engine', 'token', 'tracing', 'wire'],
+  // What the gateway records of decisions.
+  'gateway/evidence': [
+    'gateway',
+    'gateway/stages.ts',
     'admission',
     'policy',
     'policy/rule',
-    'policy/engine',
     'policy/usage',
-    'token',
-    'tracing',
-    'wire',
   ],
 
   stores: [],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { refusalLimits } from '../../src/gateway/refusal-counter.ts'
+import { refusalLimits } from '../../src/gateway/evidence/refusal-counter.ts'
+import { createUsageCounter, usageLimits } from '../../src/gateway/evidence/usage-counter.ts'
 import type { Identified } from '../../src/gateway/stages.ts'
-import { createUsageCounter, usageLimits } from '../../src/gateway/usage-counter.ts'
 import type { Decision } from '../../src/policy/decide.ts'
 
 const revision = 'r-000000000001'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** A line of the decision log as `src/gateway/decision-record.ts` writes it, with changes: a change keeps the place of its key. */
+/** A line of the decision log as `src/gateway/evidence/decision-record.ts` writes it, with changes: a change keeps the place of its key. */
 export function recordOf(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return {
     level: 'info',

@@ -1,7 +1,7 @@
-import { routeLabel } from '../admission/route-label.ts'
-import { pathShape } from '../policy/usage/path-shape.ts'
-import type { RefusedCall } from '../policy/usage/usage.ts'
-import type { Identified } from './stages.ts'
+import { routeLabel } from '../../admission/route-label.ts'
+import { pathShape } from '../../policy/usage/path-shape.ts'
+import type { RefusedCall } from '../../policy/usage/usage.ts'
+import type { Identified } from '../stages.ts'
 
 /** A refused call and how often it came, which grows in place. */
 interface Refused extends RefusedCall {

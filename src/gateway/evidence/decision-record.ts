@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
-import { Refusal, type RefusalKind } from '../errors.ts'
-import type { Decision } from '../policy/decide.ts'
-import type { Origin } from '../policy/rule/rule.ts'
-import type { Admit } from './pipeline.ts'
+import { Refusal, type RefusalKind } from '../../errors.ts'
+import type { Decision } from '../../policy/decide.ts'
+import type { Origin } from '../../policy/rule/rule.ts'
+import type { Admit } from '../pipeline.ts'
+import type { Grounds, Received } from '../stages.ts'
 import { createShowing, type Showing } from './showing.ts'
-import type { Grounds, Received } from './stages.ts'
 
 interface DecisionRecordParts {
   readonly userId: Showing

@@ -1,9 +1,9 @@
-import type { Decision } from '../policy/decide.ts'
-import type { RefusedCall } from '../policy/usage/usage.ts'
-import type { Observe } from './authorize.ts'
-import type { OnIdentified } from './pipeline.ts'
+import type { Decision } from '../../policy/decide.ts'
+import type { RefusedCall } from '../../policy/usage/usage.ts'
+import type { Observe } from '../authorize.ts'
+import type { OnIdentified } from '../pipeline.ts'
+import type { Identified } from '../stages.ts'
 import { createRefusalCounter } from './refusal-counter.ts'
-import type { Identified } from './stages.ts'
 
 /** A number that grows in place: one look-up for each request instead of two. */
 interface Tally {

@@ -23,14 +23,24 @@ export async function findPassedCarriers(
   return passed
 }
 
-/** The shape of a JWT, wherever it is: after `Bearer`, after `Token`, or alone. */
-const jwtShape = /[\w-]+\.[\w-]+\.[\w-]+/g
 /** More in one value are not credentials of a service. */
 const maxTokens = 8
 
 async function hasOwnToken(texts: readonly string[], isOwnToken: IsOwnToken): Promise<boolean> {
-  const found = texts.flatMap((text) => text.match(jwtShape) ?? [])
+  const found = texts.flatMap(tokensIn)
   if (found.length > maxTokens) return true
   for (const token of found) if (await isOwnToken(token)) return true
   return false
+}
+
+/**
+ * Everything with the shape of a JWT, wherever it is: after `Bearer`, after a version such as `v1.`, or
+ * alone. One expression for all three parts would backtrack over a long value for seconds (CWE-1333).
+ */
+function tokensIn(text: string): string[] {
+  const runs = text.match(/[\w.-]+/g) ?? []
+  return runs.flatMap((run) => {
+    const parts = run.split('.')
+    return parts.slice(2).map((last, at) => `${parts[at]}.${parts[at + 1]}.${last}`)
+  })
 }

@@ -42,6 +42,7 @@ test.each([
   '/\\evil.test/',
   'http://orders.internal//evil.test/',
   'http://orders.internal/\\evil.test/',
+  'http://orders.internal/\t/evil.test/',
 ])('%j stays as it is', (value) => {
   expect(rewritten(value)).toBe(value)
   expect(rewritten(value, { path: '/' })).toBe(value)

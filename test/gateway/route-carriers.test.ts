@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { findPassedCarriers } from '../../src/gateway/passed-carriers.ts'
+import type { Received } from '../../src/gateway/stages.ts'
 import { asked } from '../support/forward-auth.ts'
 import { expectUnauthenticated } from '../support/outcomes.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
@@ -72,6 +74,7 @@ describe('a route that names its carriers', () => {
     ['a valid one in Authorization', '', `Authorization: Bearer ${admin}`],
     ['the same one', '', `Authorization: bearer ${editor}`],
     ['one behind another scheme', '', `Authorization: Token ${admin}`],
+    ['one behind a version', '', `Authorization: Token v1.${admin}`],
     ['an expired one', '', `Authorization: Bearer ${expired}`],
     ['one in the query', `?token=${admin}&b=2`, 'X-Other: 1'],
     ['one in the query, encoded', `?t%6fken=${admin.replace('.', '%2E')}&b=2`, 'X-Other: 1'],
@@ -87,6 +90,16 @@ describe('a route that names its carriers', () => {
     expect(sent?.values('Authorization')).toEqual([])
     expect(sent?.values('Cookie')).toEqual([])
     expect(sent?.target).toBe(query === '' ? '/app/x' : '/app/x?b=2')
+  })
+
+  test('searches a long value for our token without backtracking', async () => {
+    // Quadratic time would take hours.
+    const authorization = `Bearer ${'a'.repeat(2_000_000)}`
+    const received = { headers: { authorization, cookies: [] }, query: '', route: { carriers: [] } }
+
+    const passed = await findPassedCarriers(received as unknown as Received, async () => true)
+
+    expect(passed.has('header')).toBe(true)
   })
 
   test('does not give it our cookie, which browsers add to every request', async () => {

@@ -135,7 +135,7 @@ describe('responseHeaders of a route', () => {
     const postern = await startPostern({
       routes: routes({
         access: 'authenticated',
-        responseHeaders: { set: { 'Cache-Control': 'public' }, remove: ['Referrer-Policy'] },
+        responseHeaders: { set: { 'Cache-Control': 'public' }, remove: ['Referrer_Policy'] },
         securityHeaders: { referrerPolicy: 'unsafe-url' },
       }),
     })

@@ -43,15 +43,19 @@ export function createResponseEdits(settings: HeaderEditSettings) {
   const editBesideToken = createHeaderEdits({
     set: withoutAddress(settings.set),
     add: withoutAddress(settings.add),
-    remove: (settings.remove ?? []).filter((name) => !aboutAddress.has(name.toLowerCase())),
+    remove: (settings.remove ?? []).filter((name) => !isAboutAddress(name)),
   })
   return (headers: readonly string[], carrier: Carrier | undefined): string[] =>
     carrier === 'query' ? editBesideToken(headers) : edit(headers)
 }
 
 function withoutAddress(values: Readonly<Record<string, string>> = {}): Record<string, string> {
-  const kept = Object.entries(values).filter(([name]) => !aboutAddress.has(name.toLowerCase()))
-  return Object.fromEntries(kept)
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !isAboutAddress(name)))
+}
+
+/** Folded, as `createHeaderEdits` compares: `Cache_Control` would otherwise remove ours. */
+function isAboutAddress(name: string): boolean {
+  return aboutAddress.has(foldName(name.toLowerCase()))
 }
 
 /** Relays headers with the changes of the request's route. */

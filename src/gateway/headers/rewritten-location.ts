@@ -46,8 +46,7 @@ function originOf(scheme: string, authority: string): string {
 
 /** Undoes `replacePrefix`; `undefined` if the path is outside it, or could be read as another host. */
 function withPrefix(rest: string, route: Received['route']): string | undefined {
-  // `//evil.test` and `/\evil.test` are URLs of another host to a browser (CWE-601).
-  if (/^\/[/\\]/.test(rest)) return undefined
+  if (namesHost.test(rest)) return undefined
   const { path, replacePrefix } = route ?? {}
   if (path === undefined || replacePrefix === undefined) return rest
   // A service that knows X-Forwarded-Prefix has added it already.
@@ -55,8 +54,11 @@ function withPrefix(rest: string, route: Received['route']): string | undefined 
   const inside = replacePrefix === '/' ? rest : cutPrefix(rest, replacePrefix)
   if (inside === undefined) return undefined
   const own = path === '/' ? inside || '/' : path + inside
-  return /^\/[/\\]/.test(own) ? undefined : own
+  return namesHost.test(own) ? undefined : own
 }
+
+/** `//evil.test` and `/\evil.test` are URLs of another host to a browser, which ignores tabs (CWE-601). */
+const namesHost = /^\/\t*[/\\]/
 
 function cutPrefix(rest: string, prefix: string): string | undefined {
   if (!rest.startsWith(prefix)) return undefined

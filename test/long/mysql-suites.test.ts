@@ -3,7 +3,6 @@ process.env['POSTERN_TEST_DATABASES'] = 'mysql'
 
 await import('../stores/lockouts.test.ts')
 await import('../stores/policy-move-audit.test.ts')
-await import('../stores/revocations.test.ts')
 await import('../stores/services.test.ts')
 await import('../stores/sessions.test.ts')
 await import('../stores/usage.test.ts')

@@ -6,7 +6,10 @@ import { createAccounts } from '../../src/stores/accounts/accounts.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import { readAudit } from '../../src/stores/audit/read-audit.ts'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import { createUsedOnce } from '../../src/stores/identities/used-once.ts'
 import { readCasbinTable } from '../../src/stores/policies/casbin-rows.ts'
+import { createMoveTable } from '../../src/stores/policies/moves/move-table.ts'
+import { createSecondFactorStore } from '../../src/stores/second-factor/second-factor-store.ts'
 import { findMariadb, type MariadbServer, startMariadb } from '../support/mariadb-server.ts'
 
 if (findMariadb() === undefined) process.stderr.write('MariaDB is not installed: skipped\n')
@@ -92,6 +95,79 @@ describe.skipIf(findMariadb() === undefined)('MariaDB', () => {
     )
   })
 
+  const restricted = 'restricted'
+  let users = 0
+  /** One migrated database, opened by a new user who has only these rights to each table. */
+  async function openedAs(rights: (table: string) => string, onUnguardedAudit = () => {}) {
+    if (users === 0) {
+      await server.query(`create database ${restricted}`)
+      const migrated = await openDatabase({ url: server.urlOf(restricted), ...limits })
+      await seedAccounts(migrated, async (password) => `hash of ${password}`)
+      await migrated.close()
+    }
+    const user = `user_${users++}`
+    await server.query(`create user ${user}@'127.0.0.1'`)
+    const tables = await server.query<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = '${restricted}'`,
+    )
+    for (const table of tables) {
+      const granted = rights(table.name)
+      if (granted !== '') {
+        await server.query(`grant ${granted} on ${restricted}.${table.name} to ${user}@'127.0.0.1'`)
+      }
+    }
+    const url = server.urlOf(restricted, user)
+    const database = await openDatabase({ url, ...limits, onUnguardedAudit })
+    onTestFinished(database.close)
+    return database
+  }
+
+  const everything = 'select, insert, update, delete'
+
+  test('with a table of one-time codes that may not be read lets no one in without a code', async () => {
+    const database = await openedAs((table) => (table === 'postern_totp' ? '' : everything))
+    const store = createSecondFactorStore(database)
+    await expect(store.find('1')).rejects.toThrow('denied')
+    await server.query('rename table postern_totp to hidden', restricted)
+    // A user with rights to single tables cannot know that it is gone.
+    await expect(store.find('1')).rejects.toThrow('denied')
+    const all = await openDatabase({ url: server.urlOf(restricted), ...limits, migrate: 'never' })
+    onTestFinished(all.close)
+    expect(await createSecondFactorStore(all).find('1')).toBeUndefined()
+    await server.query('rename table hidden to postern_totp', restricted)
+  })
+
+  test.each(['postern_revocation', 'postern_used_once', 'postern_audit', 'postern_policy_move'])(
+    'is a fault when %s may not be read',
+    async (denied) => {
+      const use = async () => {
+        const database = await openedAs((table) => (table === denied ? '' : everything))
+        if (denied === 'postern_used_once') return createUsedOnce(database).claim('x', Date.now())
+        if (denied === 'postern_policy_move') return createMoveTable(database, '').list(1)
+        return createAccountChanges(database, actor).setEnabled('editor', false)
+      }
+      await expect(use()).rejects.toThrow(/denied|missing/)
+    },
+  )
+
+  test('says when the audit log can be changed, and only then', async () => {
+    const warned = async (audit: string) => {
+      let warnings = 0
+      const rights = (table: string) => (table === 'postern_audit' ? audit : everything)
+      const database = await openedAs(rights, () => void warnings++)
+      expect(await readAudit(database, { actor: '', limit: 10 })).toEqual([])
+      return warnings
+    }
+    // The triggers exist, and this user cannot see them.
+    expect(await warned(everything)).toBe(0)
+    for (const event of ['update', 'delete']) {
+      await server.query(`drop trigger postern_audit_no_${event}`, restricted)
+    }
+    expect(await warned(everything)).toBe(1)
+    expect(await warned('select, insert')).toBe(0)
+    expect(await warned(`${everything}, trigger`)).toBe(0)
+  })
+
   test('is migrated once by several at the same time, and after an interruption', async () => {
     const name = `trap_${databases++}`
     await server.query(`create database ${name}`)
@@ -128,7 +204,7 @@ describe.skipIf(findMariadb() === undefined)('MariaDB', () => {
 
   test('that stops answering is a fault, and is used again once it answers', async () => {
     const database = await fresh([], { statementTimeoutMs: 500, connectTimeoutMs: 500 })
-    server.pause()
+    await server.pause()
     try {
       await expect(createAccounts(database).findByUsername('admin')).rejects.toThrow()
     } finally {

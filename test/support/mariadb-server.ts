@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { chown, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,7 +18,7 @@ export interface MariadbServer {
   urlOf(database: string, user?: string): string
   query<Row>(text: string, database?: string): Promise<Row[]>
   /** Connections stay open and nothing is answered. */
-  pause(): void
+  pause(): Promise<void>
   resume(): void
   stop(): Promise<void>
 }
@@ -70,7 +70,17 @@ export async function startMariadb(options: readonly string[] = []): Promise<Mar
     port,
     urlOf: (database, name = 'root') => `mysql://${name}@127.0.0.1:${port}/${database}`,
     query,
-    pause: () => void server.kill('SIGSTOP'),
+    async pause() {
+      server.kill('SIGSTOP')
+      // On busy cores a thread may go on for a moment.
+      const tasks = `/proc/${server.pid}/task`
+      await until(async () => {
+        const states = await Promise.all(
+          (await readdir(tasks)).map((id) => readFile(`${tasks}/${id}/stat`, 'utf8')),
+        )
+        return states.every((text) => text.includes(') T '))
+      })
+    },
     resume: () => void server.kill('SIGCONT'),
     async stop() {
       process.off('exit', leave)

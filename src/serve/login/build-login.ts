@@ -70,6 +70,10 @@ export async function buildLogin(
     mayCreate: true,
     // Only login needs the database; calls with a token do not.
     onUnreachable: (fault) => log.warn({ reason: fault.message }, 'database unreachable'),
+    onUnguardedAudit: () =>
+      log.warn(
+        'rows of postern_audit can be changed: the database denied the triggers that reject it; run "postern db migrate" as a user with the privilege TRIGGER, or revoke UPDATE and DELETE on the table',
+      ),
   })
   closing.add(database.close)
   const passwordHash = createPasswordHash({

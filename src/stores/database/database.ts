@@ -3,8 +3,10 @@ import { isMysqlUrl } from '../../database-url.ts'
 import type { Fault, Invalid } from '../../errors.ts'
 import { openEmbedded } from '../embedded/embedded-database.ts'
 import { databaseFault, isUnreachable, withFaults } from './database-fault.ts'
+import { isMysql } from './dialect.ts'
 import { migrate, optionalTableNames } from './migrations.ts'
 import { mysqlDialect } from './mysql-compiler.ts'
+import { canDeleteAudit } from './mysql-migrations.ts'
 import { createMysqlPool } from './mysql-pool.ts'
 import { createPool, type PoolOptions } from './postgres-pool.ts'
 import type { Schema } from './schema.ts'
@@ -30,6 +32,8 @@ export interface DatabaseOptions {
    * from starting: the first query that reaches it prepares the tables.
    */
   readonly onUnreachable?: (fault: Fault | Invalid) => void
+  /** Called when nothing keeps this user of the database from changing the audit log. */
+  readonly onUnguardedAudit?: () => void
 }
 
 export interface Database {
@@ -52,7 +56,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   let preparing: Promise<TableShapes> | undefined
   let nextLookAt = 0
   async function shapes(): Promise<TableShapes> {
-    preparing ??= withFaults(() => prepare(db, options.migrate)).catch((error) => {
+    preparing ??= withFaults(() => prepare(db, options)).catch((error) => {
       preparing = undefined
       throw error
     })
@@ -95,10 +99,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 async function prepare(
   db: Kysely<Schema>,
-  allowed: DatabaseOptions['migrate'],
+  { migrate: allowed, onUnguardedAudit }: DatabaseOptions,
 ): Promise<TableShapes> {
   if (allowed !== 'never') await migrate(db)
-  return readTableShapes(db)
+  const shapes = await readTableShapes(db)
+  if (onUnguardedAudit !== undefined && isMysql(db) && (await canDeleteAudit(db))) {
+    onUnguardedAudit()
+  }
+  return shapes
 }
 
 async function dialectFor(options: DatabaseOptions) {

@@ -182,12 +182,3 @@ export function lockUntilCommit(name: string, detail = ''): RawBuilder<unknown> 
 
 /** A limit for an offset alone, which MySQL lacks. */
 export const allRows = sql`9223372036854775807`
-
-/** Whether a table exists, also one that this user may not read; on MySQL, only one that it may. */
-export function tableExists(name: string): RawBuilder<SqlBool> {
-  return either<SqlBool>(
-    sql`to_regclass(${name}) is not null`,
-    sql`exists (select 1 from information_schema.tables
-      where table_schema = database() and table_name = ${name})`,
-  )
-}

@@ -82,6 +82,27 @@ async function createTriggers<Schema>(one: Kysely<Schema>): Promise<void> {
   for (const { statement } of await missingTriggers(one)) await sql.raw(statement).execute(one)
 }
 
+/**
+ * Whether this user can delete rows of the audit log: the server denied the triggers, and not the
+ * deletion. It hides triggers from a user without the privilege, so a row of its own, rolled back,
+ * shows whether one rejects it.
+ */
+export async function canDeleteAudit<Schema>(db: Kysely<Schema>): Promise<boolean> {
+  if ((await missingTriggers(db)).length === 0) return false
+  const done = new Error('rolled back')
+  try {
+    await db.transaction().execute(async (inside) => {
+      await sql`insert into postern_audit (actor_kind, actor, origin, action, subject)
+        values ('', '', '', '', '')`.execute(inside)
+      await sql`delete from postern_audit where id = last_insert_id()`.execute(inside)
+      throw done
+    })
+    return false
+  } catch (error) {
+    return error === done
+  }
+}
+
 /** Denied (42000), or a server that is read-only (25006, HY000 with its option). */
 async function whereAllowed(work: () => Promise<void>): Promise<void> {
   try {

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { Fault, Invalid, type Problem } from '../../errors.ts'
+import { isMissingTable, withFaults } from './database-fault.ts'
 import { either, isMysql } from './dialect.ts'
 import { type OptionalTable, optionalTableNames } from './migrations.ts'
 import type { Schema } from './schema.ts'
@@ -113,6 +114,25 @@ const readableTables = either<{ name: OptionalTable }>(
 export async function existingTables(db: Kysely<Schema>): Promise<ReadonlySet<OptionalTable>> {
   const { rows } = await readableTables.execute(db)
   return new Set(rows.map(({ name }) => name))
+}
+
+/**
+ * Whether a table exists, also one that this user may not read. The catalog of MySQL hides such a
+ * table, so there it is read, and the denial is a Fault.
+ */
+export async function tableExists(db: Kysely<Schema>, name: OptionalTable): Promise<boolean> {
+  if (!isMysql(db)) {
+    const { rows } = await sql<{ found: boolean }>`
+      select to_regclass(${name}) is not null as found`.execute(db)
+    return rows[0]?.found === true
+  }
+  try {
+    await withFaults(() => sql`select 1 from ${sql.table(name)} limit 0`.execute(db))
+    return true
+  } catch (error) {
+    if (isMissingTable(error)) return false
+    throw error
+  }
 }
 
 /** Throws a Fault unless this optional table can be used: a gateway starts without it. */

@@ -9,7 +9,8 @@ import { isId } from '../accounts/accounts.ts'
 import { createBounded } from '../accounts/bounded.ts'
 import { appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
-import { nowMs, tableExists } from '../database/dialect.ts'
+import { nowMs } from '../database/dialect.ts'
+import { tableExists } from '../database/table-shapes.ts'
 
 /** What logins ask about one-time codes. Nothing takes longer than `timeoutMs`. */
 export function createSecondFactorStore(
@@ -24,9 +25,7 @@ export function createSecondFactorStore(
    */
   async function hasTable(): Promise<boolean> {
     if ((await shapes()).optional.has('postern_totp')) return true
-    const { rows } = await sql<{ found: boolean }>`
-      select ${tableExists('postern_totp')} as found`.execute(db)
-    return rows[0]?.found === true
+    return tableExists(db, 'postern_totp')
   }
 
   async function find(userId: string): Promise<Enrollment | undefined> {

@@ -4,8 +4,9 @@ import type { Trust } from '../../../signing/trust.ts'
 import { appendAudit } from '../../audit/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { withFaults } from '../../database/database-fault.ts'
-import { listOf, lockUntilCommit, orKeep, tableExists, tableOf } from '../../database/dialect.ts'
+import { listOf, lockUntilCommit, orKeep, tableOf } from '../../database/dialect.ts'
 import type { Schema } from '../../database/schema.ts'
+import { tableExists } from '../../database/table-shapes.ts'
 import { type Move, maxMove, parseMove } from '../document/policy-keys.ts'
 import { moveEntries, type RecordedMove } from './move-audit.ts'
 import { moveKey } from './move-key.ts'
@@ -78,9 +79,7 @@ export function createMoveTable(
       }),
     list: (most) =>
       withFaults(async () => {
-        const { rows: found } = await sql<{ exists: boolean }>`
-          select ${tableExists('postern_policy_move')} as "exists"`.execute(db)
-        if (found[0]?.exists !== true) return []
+        if (!(await tableExists(db, 'postern_policy_move'))) return []
         const { rows } = await sql<{ move: string }>`
           select move from postern_policy_move where prefix = ${prefix}
           order by sequence desc, recorded_at desc limit ${Math.min(most, maxMoves)}::int`.execute(

@@ -1,24 +1,33 @@
 import { MASK } from './checks/secret-strength.ts'
 import type { Config } from './schema/schema.ts'
-import { namedSettings, patternEntries, rootSetting, type Setting } from './schema/setting.ts'
+import {
+  namedSettings,
+  patternEntries,
+  rootSetting,
+  type Setting,
+  settingFor,
+} from './schema/setting.ts'
 
 /** The configuration with every secret masked, in the order of the schema. */
 export function redacted(config: Config): unknown {
   return masked(rootSetting, config)
 }
 
-function masked(setting: Setting, value: unknown): unknown {
-  if (setting.writeOnly) return MASK
+function masked(given: Setting, value: unknown): unknown {
+  const setting = settingFor(given, value)
+  if (given.writeOnly || setting.writeOnly) return MASK
   if (Array.isArray(value)) return value.map((item) => masked(setting.items ?? {}, item))
   if (typeof value !== 'object' || value === null) return value
 
-  const given = new Map<string, unknown>(Object.entries(value))
+  const values = new Map<string, unknown>(Object.entries(value))
   const entries = patternEntries(setting)
   const known = entries
-    ? [...given.keys()].map((key) => [key, entries.schema] as const)
+    ? [...values.keys()].map((key) => [key, entries.schema] as const)
     : namedSettings(setting)
   return Object.fromEntries(
-    known.flatMap(([key, child]) => (given.has(key) ? [[key, masked(child, given.get(key))]] : [])),
+    known.flatMap(([key, child]) =>
+      values.has(key) ? [[key, masked(child, values.get(key))]] : [],
+    ),
   )
 }
 
@@ -27,8 +36,10 @@ export function secretsIn(config: Config): string[] {
   return found(rootSetting, config).flatMap((secret) => [secret, ...passwordsOf(secret)])
 }
 
-function found(setting: Setting, value: unknown): string[] {
-  if (setting.writeOnly) return typeof value === 'string' && value !== '' ? [value] : []
+function found(given: Setting, value: unknown): string[] {
+  const setting = settingFor(given, value)
+  if (given.writeOnly || setting.writeOnly)
+    return typeof value === 'string' && value !== '' ? [value] : []
   if (Array.isArray(value)) return value.flatMap((item) => found(setting.items ?? {}, item))
   if (typeof value !== 'object' || value === null) return []
 

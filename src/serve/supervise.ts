@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createClosing } from '../closing.ts'
 import { modeFacts } from '../config/mode.ts'
 import type { Config } from '../config/schema/schema.ts'
+import { shapeRoutes } from '../gateway/route/shape-routes.ts'
 import { readListenOverflows } from '../http/port/listen-overflows.ts'
 import { sumUpstreams } from '../http/sum-upstreams.ts'
 import type { Log } from '../log/log.ts'
@@ -12,6 +13,7 @@ import { addListenOverflows } from '../metrics/connection-metrics.ts'
 import { addLogMetrics } from '../metrics/gateway-metrics.ts'
 import { createMetricRegistry, metricsText } from '../metrics/registry.ts'
 import { addWorkerMetrics } from '../metrics/worker-metrics.ts'
+import { readResponseFile } from '../stores/files/response-file.ts'
 import { readClientContext } from '../stores/keys/pem-files.ts'
 import { version } from '../version.ts'
 import { aggregateReadiness } from '../workers/aggregate-readiness.ts'
@@ -132,7 +134,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   )
 
   async function apply(next: Config): Promise<void> {
-    await checkClientFiles(next)
+    await checkFiles(next)
     await pool.configure(shareOf(next, count))
     log.level = next.logger.level
   }
@@ -161,7 +163,8 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
 }
 
 /** Throws `Invalid` before any worker has the new configuration. */
-async function checkClientFiles({ upstreams }: Config): Promise<void> {
+async function checkFiles({ routes, upstreams }: Config): Promise<void> {
+  await shapeRoutes(routes, readResponseFile)
   for (const { tls } of Object.values(upstreams)) {
     if (tls !== undefined) await readClientContext(tls)
   }

@@ -96,7 +96,8 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
   const begin = await Promise.race([inTime(startMs, start.promise), ended])
   if (begin === undefined) return
   gateway = await serve(begin)
-  if (early !== undefined) await gateway.apply(early)
+  if (early !== undefined) configure(early)
+  await configured
   const { publicPort, forwardAuthPort, revision, ops } = gateway
   await send(worker, { kind: 'listening', publicPort, forwardAuthPort, revision })
   const withinMs = await end.promise

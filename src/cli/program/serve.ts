@@ -88,8 +88,8 @@ async function runGateway(
   }
 
   return shutdown.complete(async () => {
-    await feed.close()
-    await postern.close()
+    // Together: a reload in progress must not delay that /readyz reports the shutdown.
+    await Promise.all([feed.close(), postern.close()])
   })
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../schema/schema.ts'
-import { patternEntries, rootSetting, type Setting } from '../schema/setting.ts'
+import { patternEntries, rootSetting, type Setting, settingFor } from '../schema/setting.ts'
 
 /** Identifies a configuration by its content: file, environment and defaults together, no secrets. */
 export function configRevision(config: Config): string {
@@ -9,9 +9,10 @@ export function configRevision(config: Config): string {
 }
 
 /** The names of a section are sorted: the order in which settings are written means nothing. */
-function publicPart(setting: Setting, value: unknown): unknown {
+function publicPart(given: Setting, value: unknown): unknown {
+  const setting = settingFor(given, value)
   // A digest of a weak secret could be guessed.
-  if (setting.writeOnly) return undefined
+  if (given.writeOnly || setting.writeOnly) return undefined
   if (Array.isArray(value)) return value.map((item) => publicPart(setting.items ?? {}, item))
   if (typeof value !== 'object' || value === null) return value
   const ofEach = patternEntries(setting)?.schema

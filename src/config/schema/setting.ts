@@ -37,6 +37,19 @@ export function patternEntries(setting: Setting): { pattern: RegExp; schema: Set
   return entry && { pattern: new RegExp(entry[0]), schema: entry[1] }
 }
 
+/** What a setting with several forms means for this value: the form of its kind. */
+export function settingFor(setting: Setting, value: unknown): Setting {
+  const { anyOf } = setting
+  if (anyOf === undefined) return setting
+  return anyOf.find((one) => isFormOf(one, value)) ?? {}
+}
+
+function isFormOf({ type }: Setting, value: unknown): boolean {
+  if (Array.isArray(value)) return type === 'array'
+  if (typeof value === 'number') return type === 'number' || type === 'integer'
+  return type === typeof value
+}
+
 /** The path of a setting, such as `application.port` or `routes[0].path`. */
 export function joinPath(path: string, key: string | number): string {
   if (typeof key === 'number') return `${path}[${key}]`

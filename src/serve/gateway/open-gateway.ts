@@ -22,14 +22,20 @@ export async function openGateway(
 ): Promise<OpenGateway> {
   const lasting = openLastingParts(config, parts, closing)
   let current = await buildGeneration(config, lasting)
-  closing.add(async () => current.close())
+  let isClosed = false
+  closing.add(async () => {
+    isClosed = true
+    await current.close()
+  })
   addUpstreamMetrics(parts.registry, () => current.upstreams.all)
 
   return {
     current: () => current,
     async apply(next) {
       const before = current
-      current = await buildGeneration(next, lasting, before)
+      const built = await buildGeneration(next, lasting, before)
+      if (isClosed) return built.close()
+      current = built
       before.upstreams.retireUnlessIn(current.upstreams)
     },
   }

@@ -53,6 +53,7 @@ export function createConfigFeed(source: ConfigSource, config: Config, log: Log)
   /** The checksum of the file when it was last applied. */
   let applied = ''
   let isForced = false
+  let isClosed = false
   /** Unset until the gateway listens. */
   let apply: ((config: Config) => Promise<void>) | undefined
 
@@ -64,6 +65,7 @@ export function createConfigFeed(source: ConfigSource, config: Config, log: Log)
       if (status.succeeded()) log.info({ file, revision }, 'configuration file is valid again')
       return
     }
+    if (isClosed) return
     const merged = mergeReload(active, loadConfig(source), file)
     const isSame = isDeepStrictEqual(merged.config, active)
     if (forced || !isSame) await apply?.(merged.config)
@@ -122,6 +124,7 @@ export function createConfigFeed(source: ConfigSource, config: Config, log: Log)
       if (apply !== undefined) void polling.now()
     },
     async close() {
+      isClosed = true
       await polling.close()
       await watched.close()
     },

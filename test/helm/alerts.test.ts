@@ -125,6 +125,21 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
     expect(tryRules([{ series, minutes: 30, silent }])).toBe('')
   })
 
+  test('report a rejected configuration file until it is right again', () => {
+    const series = [
+      { series: labelled('postern_config_last_reload_success'), values: '1x10 0x10 1x40' },
+    ]
+    const alert = ['PosternConfigRejected']
+
+    expect(
+      tryRules([
+        { series, minutes: 9, silent: alert },
+        { series, minutes: 15, fires: alert },
+        { series, minutes: 30, silent: alert },
+      ]),
+    ).toBe('')
+  })
+
   test('report a bug that came before the first scrape', () => {
     const series = [
       { series: labelled('postern_outcomes_total{outcome="bug"}'), values: '_x30 1x60' },

@@ -12,6 +12,7 @@ import { createLog } from '../../src/log/log.ts'
 import { serve } from '../../src/serve/serve.ts'
 import { startGatewayProcess } from '../support/gateway-process.ts'
 import { loneGatewayConfig } from '../support/lone-gateway-config.ts'
+import { runCommand } from '../support/run-command.ts'
 import { until } from '../support/until.ts'
 
 /** A service whose responses say who it is, what it got, and by which configuration. */
@@ -174,6 +175,11 @@ describe('a reload', () => {
     await until(() => line('configuration rejected; keeping the current one') !== undefined)
     expect(await served()).toBe('a')
     expect((await verbose()).lastError).toContain('postern.yaml')
+    const ops = ['--ops', `http://127.0.0.1:${gateway.opsPort}`]
+    const rejected = await runCommand(['status', ...ops])
+    expect(rejected.code).toBe(1)
+    expect(rejected.out).toMatch(/^ready +yes$/m)
+    expect(rejected.out).toMatch(/^rejected +.*postern\.yaml/m)
 
     await writeFile(file, stringify({ ...other, ops: { port: 1 } }))
     await until(async () => (await served()) === 'b')
@@ -183,6 +189,18 @@ describe('a reload', () => {
     })
     expect(line('configuration reloaded')).toMatchObject({ previous: revision })
     expect((await verbose()).lastError).toBeUndefined()
+    const status = await runCommand(['status', ...ops, '--output', 'json'])
+    expect(status.code).toBe(0)
+    expect(JSON.parse(status.out)).toMatchObject({
+      version: expect.any(String),
+      mode: expect.any(String),
+      ready: true,
+      policy: { revision: expect.any(String) },
+      configuration: {
+        revision: (await verbose()).revision,
+        needRestart: expect.arrayContaining(['ops.port']),
+      },
+    })
     const metrics = await (await fetch(`http://127.0.0.1:${gateway.opsPort}/metrics`)).text()
     expect(metrics).toContain(`postern_config_info{revision="${(await verbose()).revision}"} 1`)
     expect(metrics).toContain('postern_config_last_reload_success 1')

@@ -1,6 +1,6 @@
 import type { CommandSpec } from '../command.ts'
 import { serveSpec, versionSpec, workerSpec } from '../program/specs.ts'
-import { upstreamsSpec } from '../running/specs.ts'
+import { statusSpec, upstreamsSpec } from '../running/specs.ts'
 import { type Command, command } from './run-command.ts'
 
 /** Commands that share their first word. */
@@ -17,6 +17,7 @@ export const commands: readonly (Command & { readonly isInternal?: true })[] = [
     ...command(workerSpec, async () => (await import('../program/worker.ts')).worker),
     isInternal: true,
   },
+  command(statusSpec, async () => (await import('../running/status.ts')).showStatus),
   command(upstreamsSpec, async () => (await import('../running/upstreams.ts')).showUpstreams),
   command(versionSpec, async () => (await import('../program/version.ts')).showVersion),
 ]

@@ -25,3 +25,30 @@ worst one of any worker.`,
     'postern upstreams --output json | jq \'.upstreams[].targets[] | select(.circuit != "closed")\'',
   ],
 } as const satisfies CommandSpec
+
+export const statusSpec = {
+  name: 'status',
+  summary: 'show version, readiness, policy and configuration of a running gateway',
+  details: `Shows the revisions of the policy and of the configuration that requests are decided by. If the
+configuration file was rejected, "rejected" says why; "needs restart" names changed settings that
+only a restart applies.
+
+Asks the ops listener of one gateway.`,
+  arguments: [],
+  options: {
+    ...opsOption,
+    ...outputOption,
+    ...configOption,
+  },
+  exitCodes: {
+    0: 'ready, and the configuration file is active',
+    1: 'not ready, or the configuration file was rejected',
+    3: 'the configuration is not valid, and --ops is not given',
+    5: 'the gateway did not answer',
+  },
+  examples: [
+    'postern status',
+    'postern status --ops http://10.0.0.5:9100',
+    'postern status --output json | jq -r .configuration.revision',
+  ],
+} as const satisfies CommandSpec

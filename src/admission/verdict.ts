@@ -118,14 +118,16 @@ export function createAdmission<Route extends AccessRoute>(
 /**
  * Decides as the gateway does for a caller with a valid token: own endpoints, routes and their
  * access, then `admin`, exclusions and rules. `path` may have a query, which no policy sees. Without
- * `host`, the request is one for a host that only routes for any host serve. Pure. Throws only a Fault, when an engine fails.
+ * `host`, the request is one for its domain if that is the host, else for a host that only routes for
+ * any host serve. Pure. Throws only a Fault, when an engine fails.
  */
 export function evaluate(
   { roleKey, domain: given, method, path: target, host: rawHost }: Question,
   admission: Admission,
   policies: CompiledPolicies,
 ): Verdict {
-  const located = locate(method, target, rawHost, admission)
+  const { policyUsesHost } = admission
+  const located = locate(method, target, policyUsesHost ? (rawHost ?? given) : rawHost, admission)
   if ('step' in located) return located
   const { path, host, need, endpoint } = located
   const isOpenRoute = endpoint === undefined && need !== 'permission'
@@ -135,7 +137,7 @@ export function evaluate(
     return { ...located, allowed: true, step: 'endpoint' }
   }
 
-  const domain = given ?? (admission.policyUsesHost ? host : undefined)
+  const domain = policyUsesHost ? host : given
   const decision = decide({ roleKey, domain, method, path }, policies)
   const isAllowed = decision.allowed || need === 'nothing'
   if (isAllowed && endpoint?.name === 'wrong-method') return refused('method-not-allowed', located)

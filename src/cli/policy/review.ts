@@ -52,11 +52,11 @@ async function review(
     parseTestFile(file, (problem) => errors.push(problem)),
   )
   const set = parse(directory, errors)
-  if (set !== undefined) errors.push(...domainProblems(set, expectations))
   const surroundings: Surroundings =
     set === undefined || errors.length > 0 ? {} : await lookAround()
   const message = set && surroundings.problem?.(set)
   if (message !== undefined) errors.push({ file: modelFile(directory), line: 1, message })
+  else if (set !== undefined) errors.push(...domainProblems(set, expectations, surroundings))
   const warnings =
     set === undefined ? [] : warningsOf(set, directory, { expectations, surroundings, io })
   return {
@@ -72,12 +72,17 @@ async function review(
 function domainProblems(
   { model }: PolicySet,
   expectations: readonly Expectation[],
+  { isHostDomain = false }: Surroundings,
 ): readonly Problem[] {
   const isPresent = hasDomain(model)
-  return expectations.flatMap(({ role, domain, at }) => {
-    if (role === undefined || role === 'admin' || (domain !== undefined) === isPresent) return []
+  return expectations.flatMap(({ role, domain, host, at }) => {
+    if (isHostDomain && domain !== undefined && (host ?? domain) !== domain) {
+      return [{ ...at, message: 'host and domain differ, but the host is the domain: remove one' }]
+    }
+    const asked = isHostDomain ? (domain ?? host) : domain
+    if (role === undefined || role === 'admin' || (asked !== undefined) === isPresent) return []
     const message = isPresent
-      ? 'domain is required: the model has a domain'
+      ? `${isHostDomain ? 'host or domain' : 'domain'} is required: the model has a domain`
       : 'the model has no domain: remove domain'
     return [{ ...at, message }]
   })

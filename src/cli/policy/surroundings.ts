@@ -31,6 +31,7 @@ export async function readSurroundings(
   return {
     ...(known !== undefined && {
       problem: ({ model }) => domainProblem(hasDomain(model), known.policy.domain),
+      isHostDomain: known.policy.domain?.from === 'host',
     }),
     ...(routes !== undefined && { routes }),
     ...(before !== undefined && { before }),

@@ -52,14 +52,14 @@ export async function askedPolicy(
   checkAsked(options)
   const settings = policySettings(options.config, io)
   const { admission: configured, note } = settings.admission()
-  const { host } = options
-  const admission =
-    host === undefined ? configured : { ...configured, assumedHost: checkedHost('--host', host) }
-  const hostNote = assumedHostNote(admission)
+  const named = options.host === undefined ? undefined : checkedHost('--host', options.host)
   const name = options.revision ?? options.policies ?? loadedBy(settings)
   const at = timeOf(options.at, io)
   const { files, set } = await readVersion(name, settings, io)
-  const domain = askedDomain(set, { options, domains, settings })
+  const domain = askedDomain(set, { domain: options.domain, host: named, domains, settings })
+  const host = configured.policyUsesHost ? domain : named
+  const admission = host === undefined ? configured : { ...configured, assumedHost: host }
+  const hostNote = assumedHostNote(admission)
   const policies = compileAt(set, at)
   return {
     settings,
@@ -78,18 +78,21 @@ export async function askedPolicy(
   }
 }
 
-/** Whether an answer differs by domain. */
-type DomainNeed = 'required' | 'optional'
+/** Whether an answer differs by domain; `token`: it does, and a token brought the domain or none. */
+type DomainNeed = 'required' | 'optional' | 'token'
 
 /** The domain to ask about. Throws what tells the user to name one, or to leave it out. */
 function askedDomain(
   set: PolicySet,
   {
-    options: { domain },
+    domain,
+    host,
     domains,
     settings: { config },
   }: {
-    readonly options: AskedOptions
+    readonly domain: string | undefined
+    /** Canonical. */
+    readonly host: string | undefined
     readonly domains: DomainNeed
     readonly settings: PolicySettings
   },
@@ -101,17 +104,31 @@ function askedDomain(
     throw new UsageError('--domain: the model of this policy has no domain; leave it out')
   }
   if (domain === '') throw new UsageError('--domain must not be empty')
-  if (isPresent && domain === undefined && domains === 'required') {
+  const isHost = config?.policy.domain?.from === 'host'
+  const asked = isHost ? hostAsDomain(domain, host) : domain
+  const isNeeded = domains === 'required' || (domains === 'token' && isHost)
+  if (isPresent && asked === undefined && isNeeded) {
     const named = domainsIn(set).slice(0, mostNamed).join(', ')
+    const option = isHost ? '--host or --domain' : '--domain'
     throw new UsageError(
-      `the model has a domain: name one with --domain (the policy names ${named})`,
+      `the model has a domain: name one with ${option} (the policy names ${named})`,
     )
   }
-  if (domain === undefined || config?.policy.domain?.from !== 'host') return domain
-  const host = canonicalHost(domain)
-  if (host !== undefined) return host
+  return asked
+}
+
+/** No request can have another domain than its host, so an answer about two of them would be wrong. */
+function hostAsDomain(domain: string | undefined, host: string | undefined): string | undefined {
+  if (domain === undefined) return host
+  const named = canonicalHost(domain)
+  if (named === undefined) {
+    throw new UsageError(
+      `--domain: ${JSON.stringify(domain)} is not a host (policy.domain.from is host)`,
+    )
+  }
+  if (host === undefined || host === named) return named
   throw new UsageError(
-    `--domain: ${JSON.stringify(domain)} is not a host (policy.domain.from is host)`,
+    `--domain ${named} and the host ${host} differ, but the host is the domain (policy.domain.from is host): give one`,
   )
 }
 

@@ -72,7 +72,7 @@ function askedFor(
   io: Io,
 ): Promise<AskedPolicy> {
   if (domain === undefined) return askedPolicy(options, io)
-  return askedPolicy({ ...options, domain: options.domain ?? domain ?? undefined }, io, 'optional')
+  return askedPolicy({ ...options, domain: options.domain ?? domain ?? undefined }, io, 'token')
 }
 
 function byPolicy(question: Question, asked: AskedPolicy) {

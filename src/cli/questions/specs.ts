@@ -14,7 +14,8 @@ export const askedOptions = {
   domain: {
     value: 'DOMAIN',
     once: true,
-    description: "domain to ask about, under a model with one: Casbin's r = sub, dom, obj, act",
+    description:
+      "domain to ask about, under a model with one: Casbin's r = sub, dom, obj, act (if the host is the domain, --host is enough)",
   },
   at: {
     value: 'TIME',

@@ -21,6 +21,8 @@ export type { Finding } from '../review/finding.ts'
 export interface Surroundings {
   /** Why gateways with this configuration cannot use the policy; unset: nothing is known against it. */
   readonly problem?: (set: PolicySet) => string | undefined
+  /** Whether the host of a request is its domain. */
+  readonly isHostDomain?: boolean
   /** Unset when they are not known. */
   readonly routes?: ServedRoutes
   /** The roles of the policy before this one. */

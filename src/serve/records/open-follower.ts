@@ -41,6 +41,8 @@ export async function openFollower(
     endpoints: { ...config.endpoints, captchaAlias: config.captcha.alias, oidc, page },
     forwardAuth: config.forwardAuth.enabled,
     maxTargetBytes: config.limits.targetBytes,
+    hosts: config.application.hosts,
+    policyUsesHost: config.policy.domain?.from === 'host',
   })
   const failing = (...[set, tests]: ToTest) => failingTests(set, tests, admission)
   const follower = createFollower({

@@ -53,8 +53,12 @@ export function authorize(
     throw new Refusal('not-permitted', { reason: isLacking ? 'no-domain' : decision.step })
   }
   if (received.destination !== undefined) {
-    const second = decide({ ...question, path: received.destination.path }, compiled)
+    const { path } = received.destination
+    const second = decide({ ...question, path }, compiled)
     if (!second.allowed) {
+      // The decision log must not record a refused request as allowed.
+      arrival.notes.decision = second
+      arrival.notes.decidedPath = path
       throw new Refusal('not-permitted', { reason: `${second.step}, for the Destination header` })
     }
   }

@@ -1,6 +1,7 @@
 import { forwardAuthRefusal } from '../admission/forward-auth.ts'
 import { Refusal } from '../errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
+import { hasDestination } from './destination.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
 import type { IdentityHeaders } from './headers/identity-headers.ts'
 import { passesCarrier } from './headers/upstream-headers.ts'
@@ -36,7 +37,12 @@ export function createCheck(parts: CheckParts): Check {
 }
 
 function refuseByProxy(received: Received): void {
-  const { arrival, destination, headers } = received
+  const { arrival, call, destination, headers } = received
+  // Traefik and Envoy send only listed headers: without this, a Destination that they keep to themselves
+  // would reach the service unchecked.
+  if (hasDestination(call.method) && headers.destination === undefined) {
+    throw new Refusal('bad-request', { reason: `${call.method} without a Destination header` })
+  }
   const refused =
     forwardAuthRefusal(arrival.target, received) ??
     // The proxy forwards this as the client wrote it, too.

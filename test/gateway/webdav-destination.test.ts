@@ -135,4 +135,18 @@ describe('the Destination of COPY and MOVE', () => {
 
     expect(answers[0]?.status).toBe(status)
   })
+
+  test('must be in the request of the proxy, which may keep headers to itself', async () => {
+    const postern = await start({}, asked())
+    const { answers } = await sendRaw(
+      postern.forwardAuthPort ?? 0,
+      request('GET /auth/traefik', [
+        'X-Forwarded-Method: MOVE',
+        'X-Forwarded-Uri: /dav/mine/a',
+        `Authorization: Bearer ${tokenOf('editor')}`,
+      ]),
+    )
+
+    expect(answers[0]?.status).toBe(400)
+  })
 })

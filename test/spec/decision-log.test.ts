@@ -40,6 +40,19 @@ describe('the decision log', () => {
     expect(decisionsIn(postern.logText())).toEqual([])
   })
 
+  test('records a MOVE that is refused for its Destination as denied, with that path', async () => {
+    const postern = await startPostern({ config: on(), rules: ['editor, /api/v1/mine/*, *'] })
+
+    await postern.call('MOVE /api/v1/mine/a', {
+      as: 'editor',
+      headers: ['Destination: /api/v1/yours/a'],
+    })
+
+    const [decision] = await decisions(postern)
+    expect(decision).toMatchObject({ method: 'MOVE', path: '/api/v1/yours/a', result: 'deny' })
+    expect(decision).toMatchObject({ reason: 'no-rule', step: 'none' })
+  })
+
   test('says who asked for what, and which line of which file said yes', async () => {
     const postern = await startPostern({ config: on() })
     const traceparent = 'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'

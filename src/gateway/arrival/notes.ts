@@ -25,6 +25,8 @@ export interface Notes {
   kind?: TokenKind
   carrier?: Carrier
   decision?: Decision
+  /** The path that it is about, if that is not the path of the request. */
+  decidedPath?: string
   /** Casbin's domain that the decision is about. */
   domain?: string
   /** What the shadow policy says about the same request; it is not enforced. */

@@ -65,9 +65,10 @@ function createRecorder({ userId, path, digestKey, labels, now, write }: Decisio
       host: call.host,
       domain: notes.domain,
       method: call.method,
-      path: showPath(call.path),
+      path: showPath(notes.decidedPath ?? call.path),
       ...verdict,
-      shadow: notes.shadow && inShadow(notes.shadow),
+      // The shadow policy was asked about the path of the request only.
+      shadow: notes.shadow && !notes.decidedPath ? inShadow(notes.shadow) : undefined,
       duration_us: decidingMs === undefined ? undefined : Math.round(decidingMs * 10_000) / 10,
       labels,
     })

@@ -133,6 +133,7 @@ test('requests that are abandoned or broken anywhere leave nothing behind, and n
           connections: 2,
           queueTimeoutMs: 150,
           breaker: { failures: 10_000 },
+          outlier: { consecutiveBroken: 0 },
         },
       },
     },

@@ -86,7 +86,7 @@ export const policySettings = section('Policy: what each role may do.', {
             maxLength: 256,
             pattern: CLAIM_NAME,
             description:
-              'Claim of the token with the domain, a text: its name, or a JSON pointer such as /org/id. Required with from "claim".',
+              'Claim of the token with the domain, a text: its name, or a JSON pointer such as /org/id. Required with from "claim". Unset: only with from "host".',
           }),
         ),
       },

@@ -77,7 +77,7 @@ export const route = Type.Object(
         "What to do with Location and Content-Location of responses. upstream: turn the upstream's own address into a path of this route, and undo replacePrefix; off: relay them unchanged.",
     }),
     carriers: Type.Optional(
-      Type.Array(Type.Enum(['header', 'query', 'cookie']), {
+      Type.Array(Type.Enum(['header', 'query', 'cookie'], { description: 'Carrier of a token.' }), {
         maxItems: 3,
         uniqueItems: true,
         description:

@@ -509,6 +509,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'serve/records': [
     'admission',
     'answers',
+    'config/schema',
     'gateway',
     'login',
     'serve/options.ts',

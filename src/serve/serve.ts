@@ -132,7 +132,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     ...ports,
     registry,
     policies,
-    following,
+    following: following?.state,
     shadow,
     keys,
     issuers,
@@ -158,6 +158,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     ops,
     async apply(next) {
       await gateway.apply(next)
+      following?.apply(next)
       log.level = next.logger.level
     },
     close: closing.close,

@@ -59,6 +59,29 @@ test('a gateway follows what is saved and deleted in go-admin, and says when it 
   expect(await isAllowed(postern, 'GET /api/v1/post')).toBe(false)
 })
 
+test('tests of the directory ask for the routes of the current configuration', async () => {
+  const postern = await startPostern({
+    rules: ['stale, /x, GET'],
+    routes: [{ path: '/', upstream: 'backend' }],
+    config: { database: { url: server.url }, policy: { follow } },
+  })
+  await mkdir(join(postern.policyDirectory, 'tests'))
+  await writeFile(
+    join(postern.policyDirectory, 'tests/open_test.yaml'),
+    '- { role: clerk, method: GET, path: /open/a, expect: allow }\n',
+  )
+  await add('clerk', '/api/v1/post', 'GET')
+  await until(() => postern.logText().includes('test failed: clerk GET /open/a'))
+  expect(await isAllowed(postern, 'GET /api/v1/post')).toBe(false)
+
+  const opened = { path: '/open', upstream: 'backend', access: 'authenticated', reason: 'test' }
+  await postern.apply({
+    ...postern.config,
+    routes: [...(postern.config.routes ?? []), opened as never],
+  })
+  await until(() => isAllowed(postern, 'GET /api/v1/post'))
+})
+
 // Its own tables would give our user 1 the tokens of go-admin's administrator.
 test('a gateway that follows does not start on another database, and makes no tables in it', async () => {
   await server.query('drop table casbin_rule')

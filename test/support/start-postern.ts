@@ -6,6 +6,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { inject, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { loadConfig } from '../../src/config/load.ts'
+import type { Config } from '../../src/config/schema/schema.ts'
 import { createLog } from '../../src/log/log.ts'
 import { drawCaptcha } from '../../src/login/captcha/captcha-image.ts'
 import type { VerifyPassword } from '../../src/login/password-method.ts'
@@ -43,6 +44,8 @@ export interface TestExclusion {
 }
 
 export interface TestPostern extends RunningPostern {
+  /** What it started with. */
+  readonly config: Config
   readonly upstream: RecordingUpstream
   /** Every log line so far, as text. */
   logText(): string
@@ -104,8 +107,9 @@ export async function startPostern(options: PosternOptions = {}): Promise<TestPo
       done()
     },
   })
+  const config = loadConfig({ file, env: {}, cwd: directory })
   const postern = await serve({
-    config: loadConfig({ file, env: {}, cwd: directory }),
+    config,
     log: createLog('info', sink),
     async draw(text, noise) {
       captchaTexts.push(text)
@@ -122,6 +126,7 @@ export async function startPostern(options: PosternOptions = {}): Promise<TestPo
 
   return {
     ...postern,
+    config,
     upstream,
     logText: () => lines.join(''),
     passwords: inject('passwords'),

@@ -1,6 +1,7 @@
-import { createAdmission } from '../../admission/verdict.ts'
+import { type Admission, createAdmission } from '../../admission/verdict.ts'
 import { failingTests } from '../../answers/policy-tests.ts'
 import type { Closing } from '../../closing.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import { Invalid } from '../../errors.ts'
 import { addFollowMetrics } from '../../metrics/policy/follow-metrics.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
@@ -9,6 +10,12 @@ import { updateDirectory } from '../../stores/policies/follow/followed-directory
 import { createFollower, type FollowState } from '../../stores/policies/follow/follower.ts'
 import { watchCasbinTable } from '../../stores/policies/follow/table-fingerprint.ts'
 import type { ServeOptions } from '../options.ts'
+
+interface OpenFollower {
+  readonly state: () => FollowState
+  /** Tests of the directory ask for the routes of this configuration from now on. */
+  readonly apply: (config: Config) => void
+}
 
 /**
  * Follows go-admin's table, if configured. The first comparison comes before the policy is loaded, so
@@ -19,7 +26,7 @@ export async function openFollower(
   { config, log, asWorker }: ServeOptions,
   registry: MetricRegistry,
   closing: Closing,
-): Promise<(() => FollowState) | undefined> {
+): Promise<OpenFollower | undefined> {
   const { follow, directory } = config.policy
   const { url } = config.database
   if (follow?.database !== true || url === undefined || (asWorker?.number ?? 1) !== 1) {
@@ -35,15 +42,7 @@ export async function openFollower(
   await table.fingerprint().catch((error) => {
     if (error instanceof Invalid) throw error
   })
-  const { oidc, page } = config.login
-  const admission = createAdmission({
-    routes: config.routes,
-    endpoints: { ...config.endpoints, captchaAlias: config.captcha.alias, oidc, page },
-    forwardAuth: config.forwardAuth.enabled,
-    maxTargetBytes: config.limits.targetBytes,
-    hosts: config.application.hosts,
-    policyUsesHost: config.policy.domain?.from === 'host',
-  })
+  let admission = admissionOf(config)
   const failing = (...[set, tests]: ToTest) => failingTests(set, tests, admission)
   const follower = createFollower({
     table,
@@ -54,7 +53,24 @@ export async function openFollower(
   closing.add(follower.close)
   addFollowMetrics(registry, follower.state)
   await follower.start()
-  return follower.state
+  return {
+    state: follower.state,
+    apply(next) {
+      admission = admissionOf(next)
+    },
+  }
+}
+
+function admissionOf(config: Config): Admission {
+  const { oidc, page } = config.login
+  return createAdmission({
+    routes: config.routes,
+    endpoints: { ...config.endpoints, captchaAlias: config.captcha.alias, oidc, page },
+    forwardAuth: config.forwardAuth.enabled,
+    maxTargetBytes: config.limits.targetBytes,
+    hosts: config.application.hosts,
+    policyUsesHost: config.policy.domain?.from === 'host',
+  })
 }
 
 type ToTest = Parameters<Parameters<typeof updateDirectory>[1]['failing']>

@@ -163,6 +163,27 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
     expect(tryRules([...single, { series: fewOfMany, minutes: 15, silent }])).toBe('')
   })
 
+  test('PosternPolicyFollowStopped reports a follower that stopped, and one that hangs', () => {
+    const alert = 'PosternPolicyFollowStopped'
+    const follower = (success: string, checked: string) => [
+      { series: labelled('postern_policy_follow_last_reload_success'), values: success },
+      { series: labelled('postern_policy_follow_checked_timestamp_seconds'), values: checked },
+    ]
+    const stopped = follower('1x10 0x20 1x20', '0+60x60')
+    const hangs = follower('1x60', '0+60x10 600x60')
+
+    expect(
+      tryRules([
+        { series: follower('1x60', '0+60x60'), minutes: 55, silent: [alert] },
+        { series: stopped, minutes: 12, silent: [alert] },
+        { series: stopped, minutes: 20, fires: [alert] },
+        { series: stopped, minutes: 40, silent: [alert] },
+        { series: hangs, minutes: 30, silent: [alert] },
+        { series: hangs, minutes: 50, fires: [alert] },
+      ]),
+    ).toBe('')
+  })
+
   test.each([
     ['PosternPolicySnapshotOutdated', 'postern_policy_snapshot_current'],
     ['PosternRevocationsSnapshotOutdated', 'postern_revocations_snapshot_current'],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { addFollowMetrics } from '../../src/metrics/policy/follow-metrics.ts'
 import { createMetricRegistry } from '../../src/metrics/registry.ts'
 import { addWorkerMetrics } from '../../src/metrics/worker-metrics.ts'
 import { createCertificates } from '../support/certificates.ts'
@@ -93,6 +94,7 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
   const others = [
     await scrapeOverTls(),
     await scrapeOfWorkers(),
+    await scrapeOfFollowing(),
     await scrapeOfPublished(),
     await scrapeOfTrusting(redis.url),
   ]
@@ -103,6 +105,15 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
 function scrapeOfWorkers(): Promise<string> {
   const registry = createMetricRegistry()
   addWorkerMetrics(registry, () => ({ states: [], restarts: 0 }))
+  return registry.text()
+}
+
+/** What only a gateway has that follows go-admin's table. */
+function scrapeOfFollowing(): Promise<string> {
+  const registry = createMetricRegistry()
+  const checkedAt = new Date().toISOString()
+  const reloads = { ok: 1, failed: 0 }
+  addFollowMetrics(registry, () => ({ stopped: undefined, checkedAt, reloads }))
   return registry.text()
 }
 
@@ -262,6 +273,7 @@ describe('the alert rules', () => {
     'postern_login_total',
     'postern_captcha_total',
     'postern_policy_last_reload_success',
+    'postern_policy_follow_last_reload_success',
     'postern_policy_info',
     'postern_revocations_stale',
     'postern_login_log_dropped_total',

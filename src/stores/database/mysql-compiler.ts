@@ -60,7 +60,7 @@ function around(type: string | undefined): readonly [string, string] {
 function castColumns(text: string): string {
   return (
     text
-      .replace(/([\w.]+(?:\([^()]*\))?)::text\b/g, 'cast($1 as char)')
+      .replace(/([\w.]+(?:\((?:[^()]|\([^()]*\))*\))?)::text\b/g, 'cast($1 as char)')
       // The driver returns every integer of eight bytes as text.
       .replace(/([\w.]+\([^()]*\))::int\b/g, '($1 + 0e0)')
       .replace(/\bfor update of \w+/g, 'for update')

@@ -26,16 +26,7 @@ export function createUpstreams(
   lookupReports?: UpstreamReports,
   previous?: Upstreams,
 ): Upstreams {
-  const upstreams = new Map(
-    Object.entries(settings).map(([name, one]) => {
-      const before = previous?.find(name)
-      const isKept = before !== undefined && isSame(before.settings, one)
-      return [
-        name,
-        isKept ? before : createUpstream(name, one, { lookupReports, previous: before }),
-      ]
-    }),
-  )
+  const upstreams = createEach(settings, lookupReports, previous)
 
   return {
     get(name) {
@@ -54,6 +45,24 @@ export function createUpstreams(
       for (const upstream of upstreams.values()) upstream.close()
     },
   }
+}
+
+/** Apart from the above, whose functions would keep `previous` in memory, and with it all before it. */
+function createEach(
+  settings: Readonly<Record<string, UpstreamSettings>>,
+  lookupReports: UpstreamReports | undefined,
+  previous: Upstreams | undefined,
+): ReadonlyMap<string, Upstream> {
+  return new Map(
+    Object.entries(settings).map(([name, one]) => {
+      const before = previous?.find(name)
+      const isKept = before !== undefined && isSame(before.settings, one)
+      return [
+        name,
+        isKept ? before : createUpstream(name, one, { lookupReports, previous: before }),
+      ]
+    }),
+  )
 }
 
 /** A TLS context has no content to compare: the same files give the same object. */

@@ -308,6 +308,12 @@ describe('postern policy import redis', () => {
     ],
     ['is empty', '[]', 1, 'no rows'],
     [
+      'has rules with a domain',
+      '[{"ptype":"p","v0":"a","v1":"/x","v2":"GET"},{"ptype":"p","v0":"a","v1":"north","v2":"/x","v3":"GET"},{"ptype":"p","v0":"a","v1":"north","v2":"/x","v3":"GET","v4":"deny"}]',
+      3,
+      'policies[1] and 1 more row with a domain cannot be imported: write them as lines of policy.csv',
+    ],
+    [
       'has a circle of roles',
       '[{"ptype":"g","v0":"a","v1":"b"},{"ptype":"g","v0":"b","v1":"a"}]',
       3,
@@ -318,6 +324,18 @@ describe('postern policy import redis', () => {
 
     expect(ran).toMatchObject({ code, out: '', err: expect.stringContaining(words) })
     expect(await readdir(ran.cwd)).toEqual([])
+  })
+
+  test('leaves out a role that is inherited in one domain only', async () => {
+    const kept = [
+      { ptype: 'p', v0: 'lead', v1: '/orders', v2: 'GET' },
+      { ptype: 'g', v0: 'ann', v1: 'lead', v2: 'north' },
+    ]
+
+    const { cwd, code, err } = await run(JSON.stringify(kept))
+
+    expect({ code, err }).toMatchObject({ code: 1, err: expect.stringContaining('has a domain') })
+    expect(await readFile(join(cwd, 'imported/policy.csv'), 'utf8')).toBe('p, lead, /orders, GET\n')
   })
 
   // Read literally, a deny of casbin's leaves open what its regular expression closed.

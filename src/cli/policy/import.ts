@@ -1,7 +1,12 @@
 import { resolve } from 'node:path'
 import { Invalid } from '../../errors.ts'
 import { goAdminExclusions, specifiedExclusions } from '../../policy/import/import-exclusions.ts'
-import { type Imported, importRows, type LeftOut } from '../../policy/import/import-rows.ts'
+import {
+  hasDomainField,
+  type Imported,
+  importRows,
+  type LeftOut,
+} from '../../policy/import/import-rows.ts'
 import { mergeImported } from '../../policy/import/merged-table.ts'
 import { parsePolicySet } from '../../policy/set/policy-set.ts'
 import { type CasbinRow, readAdapterRows } from '../../stores/policies/casbin-rows.ts'
@@ -39,6 +44,7 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
     ? await withGoAdminTable({ table, config }, io, (watched) => watched.rows())
     : await readAdapterRows(policySettings(config, io).redis(), key ?? 'policies')
   if (rows.length === 0) return decline('the source has no rows: nothing was written')
+  refuseDomains(rows, directory)
   const imported = importRows(rows, { anyModel: isRedis })
   const list = isDatabase ? goAdminExclusions(allExclusions) : specifiedExclusions()
   const listWarnings = update ? [] : list.warnings
@@ -61,6 +67,15 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
     io.out(`${directory}: ${revision}, ${taken}${changesInWords(changes)}\n`)
   }
   return leftOut.length === 0 && imported.narrowed.length === 0 ? exitCodes.done : exitCodes.no
+}
+
+/** Without their domains, rules would allow in every domain, and some of them alone would be half a policy. */
+function refuseDomains(rows: readonly CasbinRow[], directory: string): void {
+  const [first, ...others] = rows.filter((row) => row.ptype === 'p' && hasDomainField(row))
+  if (first === undefined) return
+  const more = others.length === 0 ? '' : ` and ${count(others.length, 'more row')}`
+  const message = `not written: ${first.place}${more} with a domain cannot be imported: write them as lines of policy.csv, beside a model.conf with "r = sub, dom, obj, act"`
+  throw new Invalid([{ file: directory, message }])
 }
 
 function narrowedMessage({ place, values }: CasbinRow): string {

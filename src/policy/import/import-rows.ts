@@ -78,11 +78,19 @@ export function importRows(
 /** Texts that Casbin turns into a regular expression that matches more than the text: `.`, `a:b`, `text*`. */
 const readOtherwise = /\.|[^/]:|[^/]\*$/
 
+/** Whether a row is one of "RBAC with domains": `p, role, domain, path, method` or `g, role, parent, domain`. */
+export function hasDomainField({ ptype, values }: ForeignRow): boolean {
+  if (ptype === 'g') return values.length > 2
+  const [, domain = '', path = ''] = values
+  return ptype === 'p' && values.length > 3 && !domain.startsWith('/') && path.startsWith('/')
+}
+
 function createRowReader(model: Model) {
   let problems: Problem[] = []
   const parse = createCsvParser(model, (problem) => problems.push(problem))
 
   return (row: ForeignRow, text: string): string | undefined => {
+    if (hasDomainField(row)) return 'the row has a domain, and rows are imported without domains'
     // One row must stay one line, and each value one column.
     const odd = [row.ptype, ...row.values].find((each) => /["\r\n]|^\s|\s$/.test(each))
     if (odd !== undefined)

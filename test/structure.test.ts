@@ -135,7 +135,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'control-headers.ts',
     'reserved-headers.ts',
   ],
-  'gateway/route/route.ts': ['admission', 'gateway/arrival'],
+  'gateway/route/route.ts': ['admission', 'gateway/arrival', 'gateway/upstream'],
   'gateway/stages.ts': [
     'gateway/arrival',
     'gateway/route/route.ts',
@@ -148,6 +148,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'gateway/route/route.ts',
     'gateway/stages.ts',
     'gateway/headers',
+    'gateway/upstream',
     'admission',
     'lru.ts',
   ],

@@ -63,8 +63,14 @@ export function queryWithoutToken(query: string): string {
 
 /** A Cookie header without the `jwt` cookie, the others byte for byte; `undefined` if nothing is left. */
 export function cookieWithoutToken(cookie: string): string | undefined {
-  if (!cookie.includes('jwt')) return cookie
-  const kept = cookie.split(';').filter((pair) => nameOf(pair).trim() !== 'jwt')
+  return cookie.includes('jwt') ? cookieWithout(cookie, tokenCookie) : cookie
+}
+
+const tokenCookie: ReadonlySet<string> = new Set(['jwt'])
+
+/** The same without cookies of these names. */
+export function cookieWithout(cookie: string, names: ReadonlySet<string>): string | undefined {
+  const kept = cookie.split(';').filter((pair) => !names.has(nameOf(pair).trim()))
   const rest = kept.join(';').trimStart()
   return rest === '' ? undefined : rest
 }
@@ -126,10 +132,15 @@ function decodeOnce(text: string): string {
 }
 
 /** The value of a cookie that the browser sent once: a second one may be of a sibling host. */
-export function readCookie({ headers }: Received, name: string): string | undefined {
-  const found = headers.cookies
+export function readCookie(received: Received, name: string): string | undefined {
+  const found = readCookies(received, name)
+  return found.length === 1 ? found[0] : undefined
+}
+
+/** The values of every cookie with this name, in the order of the request. */
+export function readCookies({ headers }: Received, name: string): string[] {
+  return headers.cookies
     .flatMap((cookie) => cookie.split(';'))
     .filter((pair) => nameOf(pair).trim() === name)
-  const [pair = ''] = found
-  return found.length === 1 ? pair.slice(pair.indexOf('=') + 1).trim() : undefined
+    .map((pair) => pair.slice(pair.indexOf('=') + 1).trim())
 }

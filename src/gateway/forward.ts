@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { Trace } from '../tracing/trace.ts'
 import type { WireRequest } from '../wire/request-head.ts'
-import { queryWithoutToken } from './carriers.ts'
+import { queryWithoutToken, readCookies } from './carriers.ts'
 import { after, type Eventually } from './eventually.ts'
 import { exchange } from './exchange/exchange.ts'
 import { type BodyLimits, type RequestBody, requestBody } from './exchange/request-body.ts'
@@ -12,6 +12,7 @@ import { rewriteLocation } from './headers/rewritten-location.ts'
 import { passesCarrier, type UpstreamHeaders } from './headers/upstream-headers.ts'
 import type { Reply } from './reply.ts'
 import { type Authorized, type Received, shapeOf } from './stages.ts'
+import type { StickyChoice } from './upstream/sticky.ts'
 import type { Upstream, Upstreams } from './upstream/upstreams.ts'
 
 export interface ForwardParts
@@ -63,12 +64,14 @@ function exchangeWith(
   const request = outgoingRequest(authorized, reply, parts, upstream)
   if (assertion.length > 0) request.headers.push(...assertion)
   if (notes.trace !== undefined) request.headers.push(...parts.departTrace(notes.trace, name))
+  const who = token?.caller.userId ?? parts.addressBlock(received.origin.address)
   return exchange({
     reply,
     upstream,
+    sticky: stickyChoice(received, who),
     request,
     body: request.upload,
-    who: token?.caller.userId ?? parts.addressBlock(received.origin.address),
+    who,
     relayHeaders: relayWithEdits(
       received,
       relayFor(received, parts, { name, sentHost: request.host }),
@@ -86,6 +89,16 @@ function exchangeWith(
     upgrade,
     totalMs: shapeOf(received)?.timeouts?.totalMs,
     notes,
+  })
+}
+
+function stickyChoice(received: Received, who: string): StickyChoice | undefined {
+  const sticky = shapeOf(received)?.sticky
+  if (sticky === undefined) return undefined
+  const { cookie } = sticky
+  return sticky.choiceFor({
+    who,
+    values: cookie === undefined ? [] : readCookies(received, cookie),
   })
 }
 

@@ -164,7 +164,8 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
 
 /** Throws `Invalid` before any worker has the new configuration. */
 async function checkFiles({ routes, upstreams }: Config): Promise<void> {
-  await shapeRoutes(routes, readResponseFile)
+  const sticky = { key: () => undefined, secure: true }
+  await shapeRoutes(routes, { read: readResponseFile, sticky })
   for (const { tls } of Object.values(upstreams)) {
     if (tls !== undefined) await readClientContext(tls)
   }

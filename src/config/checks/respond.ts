@@ -15,7 +15,7 @@ export function checkRespond(at: string, route: RouteDraft, report: Report): voi
   const { status, body, file, redirect } = respond
   const hasBody = body !== undefined || file !== undefined
 
-  for (const key of ['upstream', 'timeouts', 'bodyBytes', 'requestHeaders'] as const) {
+  for (const key of ['upstream', 'timeouts', 'bodyBytes', 'requestHeaders', 'sticky'] as const) {
     if (route[key] !== undefined) say(key, ' has no effect with respond; remove one of the two')
   }
   if (body !== undefined && file !== undefined) {

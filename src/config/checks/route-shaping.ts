@@ -3,6 +3,7 @@ import type { Draft } from '../schema/schema.ts'
 import { rangeProblem } from './proxies.ts'
 import { checkRespond } from './respond.ts'
 import { checkRouteHeaders, type RouteDraft } from './route-headers.ts'
+import { checkSticky } from './sticky.ts'
 
 /** Settings of a route that change its requests and responses. */
 export function checkRouteShaping(
@@ -13,6 +14,7 @@ export function checkRouteShaping(
 ): void {
   checkRouteHeaders(at, route, draft, report)
   checkRespond(at, route, report)
+  checkSticky(at, route, report)
   checkAddresses(`${at}.addresses`, route.addresses, report)
 }
 

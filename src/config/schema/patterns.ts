@@ -30,6 +30,8 @@ export const CLAIM_NAME = '^[^/].*$|^(/([^~/]|~[01])+)+$'
 export const USER_ID_PREFIX = '^([!-~]*[!-/:-~])?$'
 /** The name of a header (RFC 9110 5.6.2). */
 export const HEADER_NAME = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$"
+/** Letters that no server reads as another name. */
+export const COOKIE_NAME = '^[A-Za-z0-9_-]{1,64}$'
 /** Printable ASCII without spaces at either end: no CR, LF or NUL. */
 export const HEADER_VALUE = '^[!-~]([ -~]*[!-~])?$'
 /** Where to redirect to. */
@@ -73,6 +75,7 @@ const forms: Readonly<Record<string, string>> = {
   [CLAIM_NAME]: 'the name of a claim, or a JSON pointer such as /realm_access/roles',
   [USER_ID_PREFIX]: 'printable ASCII characters without spaces, and no digit at the end',
   [HEADER_NAME]: 'a header name such as X-User-Id: letters, digits and hyphens, 64 at most',
+  [COOKIE_NAME]: 'a cookie name such as postern-target: letters, digits, - and _, 64 at most',
   [HEADER_VALUE]: 'printable ASCII characters, without spaces at the start or end',
   [REDIRECT]: 'an absolute URL such as https://www.example.com/new, or a path that starts with /',
   [PROTOCOL]: 'a protocol name in lower case, such as websocket',

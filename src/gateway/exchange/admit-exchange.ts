@@ -47,9 +47,9 @@ function takeShare(it: Running, hasWaited: boolean): void {
  * target is available: the share is then not used.
  */
 function sendNow(it: Running, share: Share): boolean {
-  const { upstream, upgrade } = it.parts
+  const { upstream, upgrade, sticky } = it.parts
   try {
-    it.target = upstream.choose(upgrade !== undefined)
+    it.target = upstream.choose(upgrade !== undefined, sticky?.stick)
   } catch (error) {
     finish(it, 'inconclusive', error as Error)
     return false

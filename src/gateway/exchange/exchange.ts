@@ -27,7 +27,7 @@ export function exchange(parts: Exchange): Promise<void> {
     settled: Promise.withResolvers<void>(),
     onClose: () => leave(it),
     open: undefined,
-    target: upstream.choose(parts.upgrade !== undefined),
+    target: upstream.choose(parts.upgrade !== undefined, parts.sticky?.stick),
     attempt: 0,
     share: undefined,
     stopWaiting: undefined,

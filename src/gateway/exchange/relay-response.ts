@@ -98,7 +98,11 @@ export function upgraded(this: Running, head: ResponseHead, socket: Duplex): voi
 function beginResponse(it: Running, head: ResponseHead): string[] {
   it.responding = true
   it.target.answered(it.attempt, head.status)
-  return it.parts.relayHeaders(head, it.parts.carrier)
+  const { relayHeaders, carrier, sticky } = it.parts
+  const headers = relayHeaders(head, carrier)
+  // Of the target that responded, which after a retry is not the first one.
+  sticky?.mark?.(headers, it.target)
+  return headers
 }
 
 function flush({ finished, streaming, parts: { reply } }: Running): void {

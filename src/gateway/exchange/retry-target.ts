@@ -1,5 +1,6 @@
 import type { WireRequest } from '../../wire/request-head.ts'
 import type { Notes } from '../arrival/notes.ts'
+import type { StickyChoice } from '../upstream/sticky.ts'
 import type { Target } from '../upstream/target.ts'
 import { isCut, isStale, repeatOf } from '../upstream/upstream-errors.ts'
 import type { Upstream } from '../upstream/upstreams.ts'
@@ -10,6 +11,7 @@ export interface Retryable {
     readonly request: WireRequest
     readonly upstream: Upstream
     readonly upgrade: unknown
+    readonly sticky: StickyChoice | undefined
     readonly notes: Notes
   }
   readonly target: Target
@@ -30,12 +32,12 @@ const maxUncounted = 3
  * if a new connection can help. Takes counted retries from the budget.
  */
 export function retryTarget(it: Retryable, error: Error): Target | undefined {
-  const { request, upstream, upgrade, notes } = it.parts
+  const { request, upstream, upgrade, sticky, notes } = it.parts
   const repeat = it.responding ? undefined : repeatOf(request, error)
   if (repeat === undefined) return undefined
   it.tried = (it.tried ?? new Set()).add(it.target)
   if (isStale(error)) it.stale = it.target
-  let next = upstream.chooseAnother(upgrade !== undefined, it.tried)
+  let next = upstream.chooseAnother(upgrade !== undefined, it.tried, sticky?.stick)
   if (next === undefined) {
     next = it.stale
     it.stale = undefined

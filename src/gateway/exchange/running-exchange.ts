@@ -10,6 +10,7 @@ import type { Reply } from '../reply.ts'
 import type { Authorized } from '../stages.ts'
 import type { Attempt } from '../upstream/breaker.ts'
 import type { Share } from '../upstream/shares.ts'
+import type { StickyChoice } from '../upstream/sticky.ts'
 import type { Ending, Target } from '../upstream/target.ts'
 import { isBroken, upstreamFault } from '../upstream/upstream-errors.ts'
 import type { Upstream } from '../upstream/upstreams.ts'
@@ -23,6 +24,8 @@ import type { UnreadLimits } from './unread-response.ts'
 export interface Exchange {
   readonly reply: Reply
   readonly upstream: Upstream
+  /** Only on a route whose clients stay with a target. */
+  readonly sticky: StickyChoice | undefined
   readonly request: WireRequest
   /** The body of that request, if it has one. */
   readonly body: RequestBody | undefined

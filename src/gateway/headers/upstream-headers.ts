@@ -1,5 +1,5 @@
 import type { Carrier } from '../arrival/notes.ts'
-import { cookieWithoutToken } from '../carriers.ts'
+import { cookieWithout, cookieWithoutToken } from '../carriers.ts'
 import { type Authorized, type Received, shapeOf } from '../stages.ts'
 import type { IdentityHeaders } from './identity-headers.ts'
 
@@ -8,11 +8,13 @@ export type UpstreamHeaders = (authorized: Authorized) => string[]
 
 /**
  * The client's headers, followed by those that only Postern may set. The client's own headers with
- * these names were dropped, so each name occurs once, with the token's value.
+ * these names were dropped, so each name occurs once, with the token's value. No upstream gets
+ * `stickyCookies`, also on a route below one that sets them.
  */
 export function createUpstreamHeaders(
   identity: IdentityHeaders,
   requestIdName: string,
+  stickyCookies: ReadonlySet<string> = new Set(),
 ): UpstreamHeaders {
   return (authorized) => {
     const { received, token } = authorized
@@ -21,7 +23,7 @@ export function createUpstreamHeaders(
     // Before the headers that only Postern may set: no edit can reach those.
     const out = edit === undefined ? [...headers.passable] : edit(headers.passable)
     if (headers.control !== undefined) pushControl(out, headers.control, received)
-    pushCredentials(out, authorized)
+    pushCredentials(out, authorized, stickyCookies)
     if (headers.contentLength !== undefined) out.push('Content-Length', headers.contentLength)
     if (headers.destination !== undefined) {
       out.push('Destination', received.destination?.sentPath ?? headers.destination)
@@ -61,7 +63,11 @@ function pushControl(out: string[], control: readonly string[], received: Receiv
   }
 }
 
-function pushCredentials(out: string[], authorized: Authorized): void {
+function pushCredentials(
+  out: string[],
+  authorized: Authorized,
+  stickyCookies: ReadonlySet<string>,
+): void {
   const { authorization, cookies } = authorized.received.headers
   if (authorization !== undefined && passesCarrier(authorized, 'header')) {
     out.push('Authorization', authorization)
@@ -69,7 +75,8 @@ function pushCredentials(out: string[], authorized: Authorized): void {
   if (cookies.length === 0) return
   const isUntouched = passesCarrier(authorized, 'cookie')
   for (const cookie of cookies) {
-    const kept = isUntouched ? cookie : cookieWithoutToken(cookie)
+    let kept = isUntouched ? cookie : cookieWithoutToken(cookie)
+    if (stickyCookies.size > 0 && kept !== undefined) kept = cookieWithout(kept, stickyCookies)
     if (kept !== undefined) out.push('Cookie', kept)
   }
 }

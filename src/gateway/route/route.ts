@@ -1,5 +1,6 @@
 import type { AccessRoute } from '../../admission/routes.ts'
 import type { Carrier } from '../arrival/notes.ts'
+import type { Sticky } from '../upstream/sticky.ts'
 
 /** What a route asks of its requests beyond access, prepared when the configuration is loaded. */
 export interface RouteShape {
@@ -11,6 +12,8 @@ export interface RouteShape {
   readonly editResponse?: EditResponse | undefined
   readonly securityHeaders?: SecurityHeaders | undefined
   readonly fixed?: FixedResponse | undefined
+  /** How its clients stay with a target. */
+  readonly sticky?: Sticky | undefined
 }
 
 type EditResponse = (headers: readonly string[], carrier: Carrier | undefined) => string[]

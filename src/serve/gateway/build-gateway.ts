@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { createAdmission } from '../../admission/verdict.ts'
+import { modeFacts } from '../../config/mode.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { createHeaderReader } from '../../gateway/arrival/arriving-headers.ts'
 import { createOriginFinder } from '../../gateway/arrival/client-origin.ts'
@@ -16,7 +17,7 @@ import { createRelayTrailers } from '../../gateway/headers/relayed-trailers.ts'
 import { createUpstreamHeaders } from '../../gateway/headers/upstream-headers.ts'
 import { createOriginalReader } from '../../gateway/original-request.ts'
 import { admit, createPipeline } from '../../gateway/pipeline.ts'
-import { shapeRoutes } from '../../gateway/route/shape-routes.ts'
+import { shapeRoutes, stickyCookies } from '../../gateway/route/shape-routes.ts'
 import type { UpstreamSettings } from '../../gateway/upstream/upstream.ts'
 import { createUpstreams, type Upstreams } from '../../gateway/upstream/upstreams.ts'
 import { refusalEnvelopes } from '../../http/envelope.ts'
@@ -56,7 +57,13 @@ export async function buildGeneration(
   const { header: assertionName, ...signed } = config.identity.assertion
   const injectedNames = [...Object.values(config.headers), assertionName]
   // First: it fails if a file of a response cannot be read.
-  const routes = await shapeRoutes(config.routes, readResponseFile)
+  const routes = await shapeRoutes(config.routes, {
+    read: readResponseFile,
+    sticky: {
+      key: findLastingKey(keys, 'sticky'),
+      secure: modeFacts(config.application.mode, 0).secureCookie,
+    },
+  })
   const upstreams = createUpstreams(
     await upstreamSettings(config, lasting),
     {
@@ -126,7 +133,7 @@ export async function buildGeneration(
     tunnels,
     eventStreams,
     upstreams,
-    upstreamHeaders: createUpstreamHeaders(identity, requestIdName),
+    upstreamHeaders: createUpstreamHeaders(identity, requestIdName, stickyCookies(routes)),
     relayHeaders,
     upstreamOrigins: new Map(
       Object.entries(config.upstreams).map(([name, { targets }]) => [

@@ -4,6 +4,7 @@ import { flag, integer } from '../setting-builders.ts'
 import { headerShapingSettings } from './route-headers.ts'
 import { routeMatch } from './route-match.ts'
 import { shapingSettings } from './route-shaping.ts'
+import { sticky } from './sticky.ts'
 
 export const route = Type.Object(
   {
@@ -108,6 +109,7 @@ export const route = Type.Object(
     ),
     ...shapingSettings,
     ...headerShapingSettings,
+    sticky,
   },
   { additionalProperties: false, description: 'Path prefix and the upstream that serves it.' },
 )

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../src/stores/database/database.ts'
+import { nowMs } from '../../src/stores/database/dialect.ts'
 import { createUsedOnce } from '../../src/stores/identities/used-once.ts'
 import { type RunningDatabase, testDatabases } from './test-databases.ts'
 
@@ -17,7 +18,7 @@ describe.each(testDatabases())('what counts once, in $name', ({ start }) => {
 
   async function names() {
     const { rows } = await sql<{ name: string; left: string }>`
-      select name, until_ms - (extract(epoch from clock_timestamp()) * 1000)::bigint as left
+      select name, until_ms - ${nowMs} as "left"
       from postern_used_once`.execute(database.db)
     return rows
   }

@@ -71,6 +71,9 @@ test.skipIf(findMariadb() === undefined)(
     await until(async () => (await postern('session list')).includes('ann'))
     await until(async () => (await postern('login list --output json')).includes('"ANN"'))
     expect(await postern('audit list')).toContain('user.add')
+    await postern('user passwd ann')
+    await until(async () => /"code":401\b/.test(await (await profile()).text()))
+    expect(gateway.log.filter(({ reason }) => String(reason).includes('SQL'))).toEqual([])
   },
   120_000,
 )

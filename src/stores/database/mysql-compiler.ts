@@ -56,13 +56,13 @@ function around(type: string | undefined): readonly [string, string] {
   return ['', '']
 }
 
-/** Casts of a column, or of a function of columns. */
+/** Casts of a column, or of a function of columns or of one more function. */
 function castColumns(text: string): string {
   return (
     text
       .replace(/([\w.]+(?:\((?:[^()]|\([^()]*\))*\))?)::text\b/g, 'cast($1 as char)')
       // The driver returns every integer of eight bytes as text.
-      .replace(/([\w.]+\([^()]*\))::int\b/g, '($1 + 0e0)')
+      .replace(/([\w.]+\((?:[^()]|\([^()]*\))*\))::int\b/g, '($1 + 0e0)')
       .replace(/\bfor update of \w+/g, 'for update')
   )
 }

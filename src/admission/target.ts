@@ -17,6 +17,7 @@ interface AcceptedTarget {
 
 interface RefusedTarget {
   readonly refusal: 'ambiguous-path' | 'target-too-long'
+  readonly path?: undefined
   /** For the log. */
   readonly reason?: string
 }

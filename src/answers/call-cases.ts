@@ -1,3 +1,5 @@
+import { METHODS as parsedMethods } from 'node:http'
+import type { AccessRoute } from '../admission/routes.ts'
 import { canonicalPath, everyAllowance } from '../policy/rule/canonical-path.ts'
 import { methodsOf } from '../policy/rule/methods.ts'
 import { ANY_METHOD, METHODS, type Rule } from '../policy/rule/rule.ts'
@@ -28,6 +30,7 @@ type CallCases = (operation: Operation, visit: (call: CallCase) => void) => bool
  */
 export function createCallCases(asked: Asked): CallCases {
   const { set } = asked.policies
+  const everyMethod = methodsToAsk(asked.admission.routes)
   const isIndexed = set.model.casbin === undefined
   const pathCases = isIndexed ? createPathCases(set, asked.admission) : undefined
 
@@ -40,7 +43,9 @@ export function createCallCases(asked: Asked): CallCases {
 
   return ({ method, path }, visit) => {
     const ask = (each: string, rules: readonly Rule[]) => {
-      for (const verb of pathCases === undefined ? namedMethods(method) : askedMethods(method)) {
+      for (const verb of pathCases === undefined
+        ? namedMethods(method)
+        : askedMethods(method, everyMethod)) {
         const standing = standingOf(asked, { method: verb, path: each })
         visit({ method: verb, path: each, standing, rules })
       }
@@ -54,16 +59,18 @@ export function createCallCases(asked: Asked): CallCases {
   }
 }
 
-/** Stands for all methods that a gateway parses and no rule can name. */
-const otherMethod = 'PROPFIND'
-
 const refusedMethods: ReadonlySet<string> = new Set(['CONNECT', 'TRACE'])
-const everyMethod: readonly string[] = [
-  ...METHODS.filter((method) => !refusedMethods.has(method)),
-  otherMethod,
-]
 
-function askedMethods(text: string): readonly string[] {
+/** Every method that a rule or a route names, and one that stands for all others. */
+function methodsToAsk(routes: readonly AccessRoute[]): readonly string[] {
+  const named = new Set([...METHODS, ...routes.flatMap(({ methods = [] }) => methods)])
+  const other = parsedMethods.find((method) => !named.has(method) && !refusedMethods.has(method))
+  return [...named, ...(other === undefined ? [] : [other])].filter(
+    (method) => !refusedMethods.has(method),
+  )
+}
+
+function askedMethods(text: string, everyMethod: readonly string[]): readonly string[] {
   const methods = methodsOf(text)
   return methods.includes(ANY_METHOD) ? everyMethod : [...new Set(methods)]
 }

@@ -24,7 +24,10 @@ export function effectsByExample(asked: Asked, roleKey: string): Effects {
         // One decision for the standing, and one for the role.
         left -= 2
         if (standing.kind !== 'policy') return
-        const { allowed, rule } = decide({ roleKey, method, path }, policies)
+        const { allowed, rule } = decide(
+          { roleKey, method, path, host: standing.verdict.host },
+          policies,
+        )
         const place = placeOf(standing.verdict)
         if (!allowed || rule === undefined) return
         const held = lineages.held(roleKey, rule)

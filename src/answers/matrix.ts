@@ -115,11 +115,12 @@ function createTally(asked: Asked, roles: readonly string[]) {
   let total = 0
   let open = 0
 
-  function ask(roleKey: string, { method, path }: CallCase): void {
+  function ask(roleKey: string, { method, path, standing }: CallCase): void {
     const column = columns.get(roleKey)
     if (column === undefined || lastCase[column] === caseNumber) return
     lastCase[column] = caseNumber
-    const { allowed: isAllowed, rule } = decide({ roleKey, method, path }, policies)
+    const { host } = standing.verdict
+    const { allowed: isAllowed, rule } = decide({ roleKey, method, path, host }, policies)
     if (isAllowed) allowed[column] = (allowed[column] ?? 0) + 1
     else if (rule !== undefined) isDenied[column] = 1
     if (isAllowed && rule?.roleKey === roleKey) isOwn[column] = 1

@@ -40,8 +40,9 @@ export function effectsOf(asked: Asked, roleKey: string): Effects {
   const appliesTo = (rule: Rule) => rule.roleKey === roleKey || ways.has(rule.roleKey)
 
   /** What the rule does for one call that the rules decide on. */
-  function effectOn(rule: Rule, { method, path, rules }: CallCase): RuleEffect {
-    const { allowed } = decide({ roleKey, method, path }, policies)
+  function effectOn(rule: Rule, { method, path, standing, rules }: CallCase): RuleEffect {
+    const { host } = standing.verdict
+    const { allowed } = decide({ roleKey, method, path, host }, policies)
     if (rule.effect === 'allow') return allowed ? 'allows' : 'outweighed'
     const isAllowed = rules.some(
       (other) => other.effect === 'allow' && appliesTo(other) && hasMethod(other, method),

@@ -43,6 +43,7 @@ export function who(
   const { kind, verdict } = standingOf(asked, call)
   const { method } = call
   const path = verdict.path ?? call.path
+  const { host } = verdict
   const isAdminAllowed = kind !== 'refused'
   const answer = { method, path, kind, verdict, isAdminAllowed }
   if (kind !== 'policy') return { ...answer, ...noRoles }
@@ -57,7 +58,7 @@ export function who(
   const roles: RoleByRule[] = []
   const deniedRoles: RoleByRule[] = []
   for (const roleKey of rolesIn(policies.set)) {
-    const { allowed, rule, clause } = decide({ roleKey, method, path }, policies)
+    const { allowed, rule, clause } = decide({ roleKey, method, path, host }, policies)
     if (allowed && clause !== undefined) superusers.push({ roleKey, clause })
     if (rule === undefined) continue
     const held = heldBy(roleKey, sameMethod, lineages).filter((other) => other.rule !== rule)

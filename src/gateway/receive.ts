@@ -5,7 +5,7 @@ import { pathOf, readTarget, type TargetParts } from '../admission/target.ts'
 import type { HostParts } from '../admission/verdict.ts'
 import { Refusal } from '../errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
-import type { ArrivingHeaders, ReadHeaders } from './arrival/arriving-headers.ts'
+import type { ReadHeaders } from './arrival/arriving-headers.ts'
 import type { ClientOrigin, FindOrigin } from './arrival/client-origin.ts'
 import { createRequestId } from './arrival/request-id.ts'
 import { hasDestination, readDestination } from './destination.ts'
@@ -28,10 +28,7 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   notes.address = arrival.remoteAddress
 
   refuseForeignProtocol(arrival)
-  const headers = acceptedHeaders(arrival, parts)
-  const origin = parts.findOrigin(arrival, headers)
-  notes.address = origin.address
-  const host = parts.readHost && acceptedHost(arrival, origin, parts.readHost, parts)
+  const { headers, origin, host } = acceptedSender(arrival, parts)
   const { path, query } = acceptedTarget(arrival, parts, host)
   notes.path = path
   const { isRefused, route, endpoint, sentPath, need } = classify(method, path, parts, host)
@@ -68,12 +65,25 @@ function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
   if (isRefusedMethod(method)) throw new Refusal('method-not-allowed')
 }
 
+/** What the headers say. It comes before the path, because routes, which read paths, depend on the host. */
+function acceptedSender(arrival: Arrival, parts: ReceiveParts) {
+  try {
+    const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
+    const origin = parts.findOrigin(arrival, headers)
+    arrival.notes.address = origin.address
+    const host = parts.readHost && acceptedHost(arrival, origin, parts.readHost, parts)
+    return { headers, origin, host }
+  } catch (error) {
+    notePath(arrival, parts)
+    throw error
+  }
+}
+
 /** The log must show the path of a request whose headers are refused. */
-function acceptedHeaders(arrival: Arrival, { readHeaders }: ReceiveParts): ArrivingHeaders {
-  arrival.notes.rawPath = pathOf(arrival.target)
-  const headers = readHeaders(arrival.rawHeaders, arrival.httpVersion)
-  arrival.notes.rawPath = undefined
-  return headers
+function notePath({ method, target, notes }: Arrival, parts: ReceiveParts): void {
+  const { path } = readTarget(method, target, parts)
+  if (path === undefined) notes.rawPath = pathOf(target)
+  else notes.path = path
 }
 
 /** A host that is not served has no paths, not even our own. */

@@ -26,6 +26,7 @@ interface Example {
   readonly at: string | undefined
   readonly userId: string | undefined
   readonly roleKey: string
+  readonly host: string | undefined
   readonly domain?: string
   readonly method: string
   readonly path: string
@@ -122,7 +123,7 @@ function createGroup(
   decision: Decision,
   { limits, budget }: { readonly limits: ChangeLimits; readonly budget: Budget },
 ): Group {
-  const { step, rule, requestId, at, userId, roleKey, domain, method, path } = record
+  const { step, rule, requestId, at, userId, roleKey, host, domain, method, path } = record
   return {
     decision,
     before: { step: kept(step), rule: rule && { file: kept(rule.file), line: rule.line } },
@@ -131,6 +132,7 @@ function createGroup(
       at: kept(at),
       userId: kept(userId),
       roleKey: kept(roleKey),
+      host: kept(host),
       ...(domain !== undefined && { domain: kept(domain) }),
       method: kept(method),
       path: kept(path),

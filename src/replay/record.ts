@@ -7,6 +7,8 @@ export interface DecisionRecord {
   /** Plain or hashed. */
   readonly userId: string | undefined
   readonly roleKey: string | undefined
+  /** Recorded only where routes or the policy need it. */
+  readonly host: string | undefined
   /** Casbin's domain. */
   readonly domain?: string | undefined
   readonly method: string
@@ -40,7 +42,7 @@ const ownLine = new RegExp(
     `\\{"level":"info","decision_id":${text},"timestamp":"(${time})","request_id":${captured}`,
     `(?:,"trace_id":${text},"span_id":${text})?(?:,"revision":${captured})?`,
     `(?:,"subject":\\{(?:"user_id":${captured},)?"role_key":${captured}\\})?`,
-    `(?:,"contract":${text})?(?:,"host":${text})?(?:,"domain":${captured})?,"method":${captured}(?:,"path":${captured})?`,
+    `(?:,"contract":${text})?(?:,"host":${captured})?(?:,"domain":${captured})?,"method":${captured}(?:,"path":${captured})?`,
     `,"result":"(allow|deny)","reason":${text},"step":${captured}`,
     `(?:,"rule":\\{"file":${captured},"line":(${number})\\})?`,
     `(?:,"shadow":\\{"revision":${text},"result":${text}(?:,"rule":\\{"file":${text},"line":${number}\\})?\\})?`,
@@ -59,19 +61,20 @@ export function readOwnLine(lines: string, start: number, end: number): Decision
   const match = ownLine.exec(lines)
   if (match === null || ownLine.lastIndex !== end + 1) return undefined
   // By index: destructuring and spreading take as long as matching.
-  const file = match[11]
+  const file = match[12]
   return {
     at: match[1],
     requestId: match[2],
     revision: match[3],
     userId: match[4],
     roleKey: match[5],
-    domain: match[6],
-    method: match[7] as string,
-    path: match[8],
-    result: match[9] as 'allow' | 'deny',
-    step: match[10] as string,
-    rule: file === undefined ? undefined : { file, line: Number(match[12]) },
+    host: match[6],
+    domain: match[7],
+    method: match[8] as string,
+    path: match[9],
+    result: match[10] as 'allow' | 'deny',
+    step: match[11] as string,
+    rule: file === undefined ? undefined : { file, line: Number(match[13]) },
   }
 }
 
@@ -103,6 +106,7 @@ export function readLine(line: string): DecisionRecord | NoRecord {
     revision: textOf(value['revision']),
     userId: textOf(subject['user_id']),
     roleKey: textOf(subject['role_key']),
+    host: textOf(value['host']),
     domain: textOf(value['domain']),
     method,
     path: textOf(value['path']),

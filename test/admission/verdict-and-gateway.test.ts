@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { compareWithGateway, comparisons, kindsIn } from '../support/verdict-comparison.ts'
 
 describe('the verdict of the commands', () => {
-  const all = comparisons(8, 30, 718)
+  const all = comparisons(8, 30, 815)
 
   test.each(all)('is what the gateway does, configuration $at', compareWithGateway)
 
@@ -15,7 +15,7 @@ describe('the verdict of the commands', () => {
         ...['delegated logout', 'delegated profile', 'delegated password'],
         ...['replaced prefix', 'odd spelling'],
         ...['unknown-method', 'method-not-allowed', 'ambiguous-path', 'target-too-long'],
-        'no-such-endpoint',
+        ...['no-such-endpoint', 'no-such-host', 'hosts', 'methods', 'exact path'],
       ]),
     )
   })

@@ -59,13 +59,24 @@ const route = fc
       'public',
     ),
     replacePrefix: fc.constantFrom(undefined, undefined, '/', '/api/v1'),
+    match: fc.constantFrom(undefined, undefined, undefined, 'exact' as const),
+    hosts: fc.constantFrom(undefined, undefined, undefined, ['api.example.com'], ['*.example.com']),
+    methods: fc.constantFrom(undefined, undefined, undefined, ['GET'], ['PROPFIND', 'PUT']),
   })
   .map(
-    ({ path, access, replacePrefix }): AccessRoute => ({
+    ({ path, access, replacePrefix, match, hosts, methods }): AccessRoute => ({
       ...{ path, access, upstream: 'backend' },
       ...(replacePrefix !== undefined && { replacePrefix }),
+      ...(match !== undefined && { match }),
+      ...(hosts !== undefined && { hosts }),
+      ...(methods !== undefined && { methods }),
     }),
   )
+
+/** Two routes with the same place in the order of precedence are not valid. */
+function placeOf({ path, match, hosts, methods }: AccessRoute): string {
+  return JSON.stringify([path, match, hosts, methods])
+}
 
 /** All that the index answers: inheritance, deny, lists of methods and, in some, a superuser. */
 const model = (superuser: string) => `[request_definition]
@@ -86,15 +97,16 @@ export const randomAsked: fc.Arbitrary<Asked> = fc
     rules: fc.uniqueArray(rule, { minLength: 1, maxLength: 8 }),
     inheritances: fc.uniqueArray(inheritance, { maxLength: 3 }),
     exclusions: fc.uniqueArray(exclusion, { maxLength: 3 }),
-    routes: fc.option(fc.uniqueArray(route, { selector: ({ path }) => path, maxLength: 5 }), {
+    routes: fc.option(fc.uniqueArray(route, { selector: placeOf, maxLength: 6 }), {
       nil: undefined,
       freq: 6,
     }),
+    assumedHost: fc.constantFrom(undefined, 'api.example.com', 'www.example.com'),
     logout: fc.constantFrom('gateway', 'backend'),
     captchaAlias: fc.boolean(),
     superuser: fc.constantFrom('', '', '', ' || r.sub == "root"', ' || g(r.sub, "clerk")'),
   })
-  .map(({ rules, inheritances, exclusions, routes, superuser, ...endpoints }) => ({
+  .map(({ rules, inheritances, exclusions, routes, superuser, assumedHost, ...endpoints }) => ({
     policies: compile(
       policySet({
         modelText: model(superuser),
@@ -102,10 +114,13 @@ export const randomAsked: fc.Arbitrary<Asked> = fc
         exclusions: exclusions.join('\n'),
       }),
     ),
-    admission: createAdmission({
-      routes,
-      endpoints: { ...endpoints, profile: 'gateway', password: 'gateway' },
-    }),
+    admission: {
+      ...createAdmission({
+        routes,
+        endpoints: { ...endpoints, profile: 'gateway', password: 'gateway' },
+      }),
+      ...(assumedHost !== undefined && { assumedHost }),
+    },
   }))
 
 /** Whether a pattern matches a path, written down a second time. */

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { routeLabel } from '../../src/admission/route-label.ts'
 import { createServingRoutes } from '../../src/answers/serving-routes.ts'
 import { checkPolicySet } from '../../src/policy/checks/check.ts'
 import { findingCodes } from '../../src/policy/review/finding.ts'
@@ -34,7 +35,7 @@ const day = 86_400_000
 const routesOf = (path: string) => {
   const all = [{ path, access: 'permitted' as const }]
   const serving = createServingRoutes(all)
-  return { all, serving: (pattern: string) => serving(pattern).routes }
+  return { all, serving: (pattern: string) => serving(pattern).routes, label: routeLabel }
 }
 
 /** For each code, a policy that gets the warning, and a similar one that does not. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { routeLabel } from '../../src/admission/route-label.ts'
 import { createRoutes } from '../../src/admission/route-table.ts'
 import { createServingRoutes } from '../../src/answers/serving-routes.ts'
 import { checkPolicySet } from '../../src/policy/checks/check.ts'
@@ -50,7 +51,9 @@ test('a warning about routes says what the gateway does with every path of the r
         const files = policyFiles({ model: widestModel, lines })
         const servingRoutes = createServingRoutes(all)
         const serving = (each: string) => servingRoutes(each).routes
-        const findings = checkPolicySet(parsePolicySet(files), files, { routes: { all, serving } })
+        const findings = checkPolicySet(parsePolicySet(files), files, {
+          routes: { all, serving, label: routeLabel },
+        })
         const linesWith = (code: string) =>
           findings
             .filter((finding) => finding.code === code)

@@ -13,6 +13,7 @@ function lost(line: number, userId: string | undefined, more: Partial<AskedRecor
     revision: 'r-1',
     userId,
     roleKey: 'clerk',
+    host: undefined,
     method: 'PUT',
     path: '/orders',
     result: 'allow',

@@ -15,6 +15,7 @@ describe('a line of the decision log', () => {
       revision: 'r-d47a8140bd98f787fd65893cdbd39e7b',
       userId: '7',
       roleKey: 'clerk',
+      host: undefined,
       method: 'GET',
       path: '/orders/7',
       result: 'allow',
@@ -26,6 +27,7 @@ describe('a line of the decision log', () => {
   test.each<[string, Readonly<Record<string, unknown>>]>([
     ['of a caller who is not identified', { subject: undefined, revision: undefined }],
     ['of forward-auth', { contract: 'envoy' }],
+    ['with a host', { host: 'api.example.com' }],
     ['with a trace', { trace_id: '0af7', span_id: '1532' }],
     ['with omitted user ID and path', { subject: { role_key: 'clerk' }, path: undefined }],
     ['without rule', { rule: undefined, step: 'none', result: 'deny', reason: 'no-rule' }],
@@ -55,8 +57,8 @@ describe('a line of the decision log', () => {
     const changes = fc.array(
       fc.oneof(
         field('timestamp', fc.constantFrom(...times)),
-        ...['request_id', 'revision', 'method', 'path', 'step', 'reason', 'more'].map((name) =>
-          field(name, optional),
+        ...['request_id', 'revision', 'host', 'method', 'path', 'step', 'reason', 'more'].map(
+          (name) => field(name, optional),
         ),
         field('subject', fc.option(fc.record({ user_id: optional, role_key: text }))),
         field('result', fc.constantFrom('allow', 'deny', 'maybe')),

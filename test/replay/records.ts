@@ -12,6 +12,7 @@ export function recordOf(changes: Readonly<Record<string, unknown>> = {}): Recor
     revision: 'r-d47a8140bd98f787fd65893cdbd39e7b',
     subject: { user_id: '7', role_key: 'clerk' },
     contract: undefined,
+    host: undefined,
     method: 'GET',
     path: '/orders/7',
     result: 'allow',

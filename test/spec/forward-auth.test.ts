@@ -299,11 +299,13 @@ describe('the line behind the questions', () => {
     const routes = [{ path: '/api', upstream: 'backend', limit: { requests: 1, seconds: 60 } }]
     const postern = await startPostern({ config: asked(), routes })
 
-    await askAbout(postern, 'nginx', 'GET /api/v1/public/a', { as: 'editor' })
-    const second = await askAbout(postern, 'nginx', 'GET /api/v1/public/a', { as: 'editor' })
+    const ask = () => askAbout(postern, 'nginx', 'GET /api/v1/public/a', { as: 'editor' })
+    // Windows begin at full minutes, so that one may end between two questions.
+    const answers = [await ask(), await ask(), await ask()]
+    const refused = answers.find(({ status }) => status === 429)
 
-    expect(second.status).toBe(429)
-    expect(second.header('retry-after')).toMatch(/^\d+$/)
+    expect(answers[0]?.status).toBe(200)
+    expect(refused?.header('retry-after')).toMatch(/^\d+$/)
   })
 
   test('says 503, and neither yes nor log in, while there is no policy', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createAdmission, evaluateUnidentified } from '../../src/admission/verdict.ts'
 import { readConfig } from '../../src/config/load.ts'
+import { readOwnLine } from '../../src/replay/record.ts'
 import { type Certificates, createCertificates } from '../support/certificates.ts'
 import { askAbout, asked } from '../support/forward-auth.ts'
 import { startPostern } from '../support/start-postern.ts'
@@ -88,6 +89,37 @@ describe('routes with hosts', () => {
     expect(await captcha('login.example.com')).toBe(200)
     expect(await captcha('api.example.com')).toBe(200)
     expect(await captcha('other.example.com')).toBe(404)
+  })
+})
+
+describe('the logs', () => {
+  test('have the canonical host', async () => {
+    const config = { logger: { decisions: { enabled: true } } }
+    const postern = await startPostern({ routes: [api], config })
+    await postern.call('GET /x', { host: 'API.example.com:8443' })
+    await until(() => postern.logText().includes('"decision_id"'))
+
+    const lines = postern.logText().split('\n')
+    const decision = lines.find((line) => line.includes('"decision_id"')) ?? ''
+    expect(JSON.parse(decision)).toMatchObject({ host: 'api.example.com', path: '/x' })
+    // The fast reader of `policy replay` knows the line.
+    expect(readOwnLine(`${decision}\n`, 0, decision.length)?.host).toBe('api.example.com')
+    await until(() => postern.logText().includes('"msg":"request"'))
+    const request = postern.logText().match(/.*"msg":"request".*/)?.[0] ?? ''
+    expect(JSON.parse(request)).toMatchObject({ host: 'api.example.com', path: '/x' })
+  })
+
+  test.each([
+    ['headers are refused', 'api.example.com', ['Expect: much'], { path: '/x/y' }],
+    ['host is not served', 'evil.test', [], { path: '/x/y', host: 'evil.test' }],
+  ])('have the path of a request whose %s', async (_, host, headers, expected) => {
+    const postern = await startPostern({ routes: [api] })
+    await postern.call('GET /x/y?token=secret', { host, headers })
+    await until(() => postern.logText().includes('"msg":"request"'))
+    const request = postern.logText().match(/.*"msg":"request".*/)?.[0] ?? ''
+    expect(JSON.parse(request)).toMatchObject(expected)
+    expect(request).not.toContain('rawPath')
+    expect(request).not.toContain('secret')
   })
 })
 

@@ -35,12 +35,18 @@ const route = fc
       { encodedSlash: true, semicolon: false },
       { encodedSlash: true, semicolon: true },
     ),
+    match: fc.constantFrom(undefined, undefined, undefined, 'exact' as const),
+    hosts: fc.constantFrom(undefined, undefined, undefined, ['api.example.com'], ['*.example.com']),
+    methods: fc.constantFrom(undefined, undefined, undefined, ['GET'], ['PUT', 'POST']),
   })
-  .map(({ path, access, replacePrefix, allow }) => ({
+  .map(({ path, access, replacePrefix, allow, match, hosts, methods }) => ({
     ...{ path, upstream: 'backend', access },
     ...(access === 'public' && { reason: 'for a test' }),
     ...(replacePrefix !== undefined && { replacePrefix }),
     ...(allow !== undefined && { allow: { ...allow } }),
+    ...(match !== undefined && { match }),
+    ...(hosts !== undefined && { hosts: [...hosts] }),
+    ...(methods !== undefined && { methods: [...methods] }),
   }))
 
 const patterns = ['/a', '/a/*', '/a/:x', '/files/*', '/api/v1/orders/:id', '/api/v1/user/*', '/*']
@@ -75,9 +81,14 @@ const policy = fc.oneof(
   }),
 )
 
+/** Two routes with the same place in the order of precedence are not valid. */
+function placeOf({ path, match, hosts, methods }: AccessRoute): string {
+  return JSON.stringify([path, match, hosts, methods])
+}
+
 /** Routes, rules, exclusions and own endpoints at random. */
 const configuration = fc.record({
-  routes: fc.uniqueArray(route, { selector: ({ path }) => path, maxLength: 5 }),
+  routes: fc.uniqueArray(route, { selector: placeOf, maxLength: 6 }),
   policy,
   exclusions: fc.subarray([
     { method: 'GET', path: '/a/b', reason: 'for a test' },
@@ -118,9 +129,15 @@ const call = fc.record({
     fc.constantFrom(...oddPaths),
     fc.constantFrom(...ownPaths),
   ),
+  host: fc.constantFrom(
+    'gateway.test',
+    'api.example.com',
+    'API.example.com.:80',
+    'a.b.example.com',
+  ),
 })
 
-type Question = Parameters<typeof evaluate>[0]
+type Question = Parameters<typeof evaluate>[0] & { readonly host: string }
 
 /** What the gateway did, by its answer, its log line and what reached the upstream. */
 interface Observed {
@@ -133,12 +150,12 @@ interface Observed {
 
 async function observe(
   gateway: TestPostern,
-  { method, path }: Question,
+  { method, path, host }: Question,
   sender: CallOptions,
 ): Promise<Observed> {
   const before = gateway.upstream.requests.length
   const seen = gateway.logText().length
-  const { status } = await gateway.call(`${method} ${path}`, sender)
+  const { status } = await gateway.call(`${method} ${path}`, { ...sender, host })
   const forwarded = () => gateway.upstream.requests.length > before
   // The parser answers, and no request is logged.
   if (method === 'CONNECT') {
@@ -220,6 +237,9 @@ export function kindsIn(all: readonly Comparison[]): ReadonlySet<string> {
         ...(isUnserved ? ['no route'] : []),
         ...(endpoint?.upstream === undefined ? [] : [`delegated ${endpoint.name}`]),
         ...(route?.access === undefined ? [] : [route.access]),
+        ...(route?.hosts === undefined ? [] : ['hosts']),
+        ...(route?.methods === undefined ? [] : ['methods']),
+        ...(route?.match === undefined ? [] : ['exact path']),
         ...(route?.replacePrefix === undefined ? [] : ['replaced prefix']),
         ...(verdict.path !== undefined && /%2F|;/.test(verdict.path) ? ['odd spelling'] : []),
         ...(decision?.rule?.effect === 'deny' ? ['deny rule'] : []),
@@ -277,10 +297,10 @@ async function compareCall(
     readonly stranger: (typeof strangers)[number]
   },
 ): Promise<void> {
-  const { roleKey, method, path } = question
+  const { roleKey, method, path, host } = question
   const verdict = evaluate(question, admission, policies)
   const ofStranger = evaluateUnidentified(question, problem, admission)
-  const about = `${roleKey} ${method} ${path}`
+  const about = `${roleKey} ${method} ${path} on ${host}`
 
   const known = await observe(gateway, question, { as: roleKey })
   expect(known, about).toMatchObject(expected(verdict))
@@ -290,9 +310,10 @@ async function compareCall(
   // Any upper-case word is a method to forward-auth: the proxy has parsed the request.
   if (verdict.refusal === 'unknown-method') return
   const line = `${method} ${path}`
-  const allowed = await askAbout(gateway, 'nginx', line, { as: roleKey })
+  const headers = [`X-Forwarded-Host: ${host}`]
+  const allowed = await askAbout(gateway, 'nginx', line, { as: roleKey, headers })
   expect(allowed.status, `proxy, ${about}`).toBe(expectedByProxy(question, verdict))
   const anonymous = evaluateUnidentified(question, 'token-missing', admission)
-  const refused = await askAbout(gateway, 'nginx', line)
+  const refused = await askAbout(gateway, 'nginx', line, { headers })
   expect(refused.status, `proxy, nobody, ${about}`).toBe(expectedByProxy(question, anonymous))
 }

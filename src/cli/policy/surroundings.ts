@@ -1,3 +1,4 @@
+import { routeLabel } from '../../admission/route-label.ts'
 import { createServingRoutes } from '../../answers/serving-routes.ts'
 import type { Surroundings } from '../../policy/checks/check.ts'
 import { type KnownRoles, knownRoles } from '../../policy/checks/known-roles.ts'
@@ -50,7 +51,11 @@ function routesOf(settings: PolicySettings): ServedRoutes | undefined {
   if (config === undefined || config.forwardAuth.enabled || config.routes.length === 0)
     return undefined
   const servingRoutes = createServingRoutes(config.routes)
-  return { all: config.routes, serving: (pattern) => servingRoutes(pattern).routes }
+  return {
+    all: config.routes,
+    serving: (pattern) => servingRoutes(pattern).routes,
+    label: (route) => routeLabel(route),
+  }
 }
 
 async function rolesOfVersion(

@@ -2,13 +2,17 @@ import { captchaAlias, isRemoved, ownPaths } from '../../endpoints.ts'
 import { nearest } from '../../suggest.ts'
 import type { Finding, Locate } from '../review/finding.ts'
 import { createNode, place, shapeOf, visitOverlapping } from '../review/pattern-tree.ts'
-import { type Exclusion, quote, type Rule } from '../rule/rule.ts'
+import { methodsOf } from '../rule/methods.ts'
+import { ANY_METHOD, type Exclusion, quote, type Rule } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 
-/** A path prefix, and what it requires of a request. */
+/** What a route matches, and what it requires of a request. */
 interface ServedRoute {
   readonly path: string
   readonly access: string
+  readonly match?: 'prefix' | 'exact'
+  readonly hosts?: readonly string[]
+  readonly methods?: readonly string[]
 }
 
 /** The routes of a configuration. */
@@ -16,6 +20,8 @@ export interface ServedRoutes {
   readonly all: readonly ServedRoute[]
   /** Those that serve at least one path of a pattern. */
   readonly serving: (pattern: string) => readonly ServedRoute[]
+  /** A route in messages. */
+  readonly label: (route: ServedRoute) => string
 }
 
 type Line = Rule | Exclusion
@@ -33,7 +39,7 @@ export function checkServedPaths(
   const problemOf = createProblemOf(routes)
   const groups = new Map<string, { readonly problem: PathProblem; readonly lines: Line[] }>()
   for (const line of [...rules, ...exclusions]) {
-    const problem = problemOf(line.path)
+    const problem = problemOf(line)
     if (problem === undefined) continue
     const key = `${problem.code} ${problem.place}`
     const known = groups.get(key)
@@ -44,7 +50,8 @@ export function checkServedPaths(
     const [first, ...others] = lines
     if (first === undefined) return []
     // A policy can have as many groups as lines, and each is compared with every route.
-    const isCompared = problem.code === 'unserved-path' && index < mostCompared
+    const isCompared =
+      problem.code === 'unserved-path' && !problem.isForOtherMethods && index < mostCompared
     const hint = isCompared ? nearestRoute(problem.place, routes.all) : ''
     const message = `${problem.message}${howMany(others.length)}${hint}`
     const related = others.map(({ origin }) => origin)
@@ -60,18 +67,21 @@ interface PathProblem {
   /** What all lines of a group have in common. */
   readonly place: string
   readonly message: string
+  /** The route is right, and its methods are not: no other route comes to mind. */
+  readonly isForOtherMethods?: true
 }
 
 /** Most paths of a large policy begin like another one, so that few are compared with the routes. */
 function createProblemOf({
   all,
   serving,
-}: ServedRoutes): (path: string) => PathProblem | undefined {
+  label,
+}: ServedRoutes): (line: Line) => PathProblem | undefined {
   const isOwn = createIsOwn()
   const decided = decidedPrefixes(all)
   const unserved = new Map<string, PathProblem>()
 
-  return (path) => {
+  return ({ path, method }) => {
     if (prefixesOf(path).some((prefix) => decided.has(prefix))) return undefined
     if (isRemoved(path) || isOwn(path)) return undefined
     for (const prefix of prefixesOf(path)) {
@@ -88,18 +98,36 @@ function createProblemOf({
       if (serving(`${place}/*`).length === 0) unserved.set(place, problem)
       return problem
     }
-    if (routes.some(({ access }) => access === 'permitted')) return undefined
-    const message = `no effect: the route ${quote(first.path)} has access ${first.access}, so the policy does not decide there`
-    return { code: 'never-applies', place: first.path, message }
+    const fitting = routes.filter((route) => isForMethods(route, method))
+    const [open] = fitting
+    if (open === undefined) {
+      const place = `${method} ${path}`
+      const message = `no route serves ${quote(place)}: ${quote(label(first))} is for ${first.methods?.join(', ')} only, so permitted callers get 404`
+      return { code: 'unserved-path', place, message, isForOtherMethods: true }
+    }
+    if (fitting.some(({ access }) => access === 'permitted')) return undefined
+    const place = label(open)
+    const message = `no effect: the route ${quote(place)} has access ${open.access}, so the policy does not decide there`
+    return { code: 'never-applies', place, message }
   }
 }
 
 /** The routes that ask the policy about everything below them. */
 function decidedPrefixes(routes: readonly ServedRoute[]): ReadonlySet<string> {
-  const asking = routes.filter(({ access }) => access === 'permitted')
+  const asking = routes.filter(
+    ({ access, match, methods }) =>
+      access === 'permitted' && match !== 'exact' && methods === undefined,
+  )
   const open = routes.filter(({ access }) => access !== 'permitted')
   const paths = asking.map(({ path }) => path)
   return new Set(paths.filter((path) => !open.some((each) => each.path.startsWith(`${path}/`))))
+}
+
+/** Whether a route serves one of the methods of a line. A text that is not a list may mean any. */
+function isForMethods({ methods }: ServedRoute, text: string): boolean {
+  if (methods === undefined) return true
+  const asked = methodsOf(text)
+  return asked.includes(ANY_METHOD) || asked.some((method) => methods.includes(method))
 }
 
 /** `/a`, `/a/b` and `/a/b/c` for `/a/b/c`. */

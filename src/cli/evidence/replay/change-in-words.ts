@@ -19,12 +19,12 @@ interface ChangeWords {
 
 export function changeInWords(change: Change): ChangeWords {
   const { calls, users, example, first, last } = change
-  const { requestId, path, domain } = example
+  const { requestId, host = '', path, domain } = example
   const request = requestId === undefined ? '' : ` (request ${requestId})`
   return {
     calls: `${count(calls, 'call')}${usersInWords(users)}`,
     who: `${namesOf(change.roles)} ${namesOf(change.methods)}`,
-    example: `${path}${domain === undefined ? '' : ` in ${domain}`}${request}`,
+    example: `${host}${path}${domain === undefined ? '' : ` in ${domain}`}${request}`,
     when: first === last ? (first ?? 'time not recorded') : `${first} to ${last}`,
     before: beforeInWords(change),
     now: nowInWords(change),

@@ -28,7 +28,13 @@ export function receive(arrival: Arrival, parts: ReceiveParts): Received {
   notes.address = arrival.remoteAddress
 
   refuseForeignProtocol(arrival)
-  const { headers, origin, host } = acceptedSender(arrival, parts)
+  // The log must show the path of a request whose headers or host are refused.
+  notes.rawPath = pathOf(arrival.target)
+  const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
+  const origin = parts.findOrigin(arrival, headers)
+  notes.address = origin.address
+  const host = parts.readHost && acceptedHost(arrival, origin, parts.readHost, parts)
+  notes.rawPath = undefined
   const { path, query } = acceptedTarget(arrival, parts, host)
   notes.path = path
   const { isRefused, route, endpoint, sentPath, need } = classify(method, path, parts, host)
@@ -63,27 +69,6 @@ function refuseForeignProtocol({ httpVersion, method }: Arrival): void {
     throw new Refusal('bad-request', { reason: 'unsupported HTTP version' })
   }
   if (isRefusedMethod(method)) throw new Refusal('method-not-allowed')
-}
-
-/** What the headers say. It comes before the path, because routes, which read paths, depend on the host. */
-function acceptedSender(arrival: Arrival, parts: ReceiveParts) {
-  try {
-    const headers = parts.readHeaders(arrival.rawHeaders, arrival.httpVersion)
-    const origin = parts.findOrigin(arrival, headers)
-    arrival.notes.address = origin.address
-    const host = parts.readHost && acceptedHost(arrival, origin, parts.readHost, parts)
-    return { headers, origin, host }
-  } catch (error) {
-    notePath(arrival, parts)
-    throw error
-  }
-}
-
-/** The log must show the path of a request whose headers are refused. */
-function notePath({ method, target, notes }: Arrival, parts: ReceiveParts): void {
-  const { path } = readTarget(method, target, parts)
-  if (path === undefined) notes.rawPath = pathOf(target)
-  else notes.path = path
 }
 
 /** A host that is not served has no paths, not even our own. */

@@ -13,8 +13,8 @@ export interface Notes {
   /** The canonical host, where routes or the policy need it. */
   host?: string
   path?: string
-  /** The path as the client sent it, if it has no canonical form, or its route depends on a host that is refused. */
-  rawPath?: string
+  /** The path as the client sent it, if it has no canonical form, or was not read yet. */
+  rawPath?: string | undefined
   /** The path that goes to the upstream, if it differs. */
   sentPath?: string
   /** The address of the client, as far as trusted peers report it. */

@@ -84,7 +84,7 @@ describe('for random policies and configurations', () => {
       { numRuns: 25 },
     )
 
-    expect(Math.min(whole, partly, none)).toBeGreaterThan(20)
+    expect(Math.min(whole, partly, none)).toBeGreaterThan(5)
   })
 
   test('can lists under a route exactly the rules that allow something there', () => {

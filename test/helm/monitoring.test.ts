@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { addConfigMetrics } from '../../src/metrics/config/config-metrics.ts'
 import { addFollowMetrics } from '../../src/metrics/policy/follow-metrics.ts'
 import { createMetricRegistry } from '../../src/metrics/registry.ts'
 import { addWorkerMetrics } from '../../src/metrics/worker-metrics.ts'
@@ -95,6 +96,7 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
     await scrapeOverTls(),
     await scrapeOfWorkers(),
     await scrapeOfFollowing(),
+    await scrapeOfReloading(),
     await scrapeOfPublished(),
     await scrapeOfTrusting(redis.url),
   ]
@@ -105,6 +107,19 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
 function scrapeOfWorkers(): Promise<string> {
   const registry = createMetricRegistry()
   addWorkerMetrics(registry, () => ({ states: [], restarts: 0 }))
+  return registry.text()
+}
+
+/** What only a gateway has that reads its configuration from a file. */
+function scrapeOfReloading(): Promise<string> {
+  const registry = createMetricRegistry()
+  addConfigMetrics(registry, () => ({
+    revision: 'c-000000000000',
+    lastReload: new Date().toISOString(),
+    lastError: undefined,
+    needRestart: [],
+    reloads: { ok: 1, failed: 0 },
+  }))
   return registry.text()
 }
 

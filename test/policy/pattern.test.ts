@@ -68,7 +68,7 @@ describe('a path pattern', () => {
     ['an encoded slash in lower case', '/api%2forders'],
     ['an encoded slash at the end', '/api/orders%2F'],
     ['dots before an encoded slash', '/api/..%2Forders'],
-    ['an encoded percent', '/api%252forders'],
+    ['a percent sign that is encoded twice', '/api%25252Forders'],
     ['dots before a semicolon', '/api/..;v=1/orders'],
     ['an encoded semicolon', '/api%3Bv=1'],
     ['a number sign', '/api#orders'],

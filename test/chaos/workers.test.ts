@@ -143,6 +143,7 @@ describe('a gateway of two workers', () => {
 
     expect(await ask('/readyz?verbose')).toEqual({
       ready: true,
+      configuration: expect.objectContaining({ revision: expect.stringMatching(/^c-/) }),
       revision: expect.stringMatching(/^r-/),
       problems: [],
       workers: [inFull(1), inFull(2)],

@@ -165,8 +165,9 @@ describe.each(testDatabases())('one-time codes in $name', ({ start: startDatabas
     expect(await bob.check(ann.code())).toBe('wrong-otp')
     expect(await bob.check(ann.codes[0]?.code)).toBe('wrong-otp')
     // As an attacker could who writes to the database but lacks the keys.
-    await sql`update postern_totp set sealed = (
-      select sealed from postern_totp where user_id = ${ann.userId}::bigint)
+    const { rows } = await sql<{ sealed: string }>`
+      select sealed from postern_totp where user_id = ${ann.userId}::bigint`.execute(database.db)
+    await sql`update postern_totp set sealed = ${rows[0]?.sealed}
       where user_id = ${bob.userId}::bigint`.execute(database.db)
     expect(await bob.check(ann.code())).toBe('second-factor')
   })

@@ -23,8 +23,12 @@ export interface MariadbServer {
   stop(): Promise<void>
 }
 
+/** A MySQL server to use instead, to run the same tests on it. */
+const mysqld = process.env['POSTERN_TEST_MYSQLD']
+
 /** Where its programs are, or `undefined` if it is not installed. */
 export function findMariadb(): string | undefined {
+  if (mysqld !== undefined) return mysqld
   return ['/usr/sbin/mariadbd', '/usr/local/sbin/mariadbd'].find((path) => existsSync(path))
 }
 
@@ -37,15 +41,20 @@ export async function startMariadb(options: readonly string[] = []): Promise<Mar
   if (asRoot) await chown(directory, nobody, nobody)
   const data = join(directory, 'data')
   const own = ['--no-defaults', `--datadir=${data}`]
-  const install = [...own, '--auth-root-authentication-method=normal', '--skip-test-db']
-  await run('mariadb-install-db', install, { ...user, cwd: directory })
+  if (mysqld === undefined) {
+    const install = [...own, '--auth-root-authentication-method=normal', '--skip-test-db']
+    await run('mariadb-install-db', install, { ...user, cwd: directory })
+  } else await run(mysqld, [...own, '--initialize-insecure'], { ...user, cwd: directory })
 
   const port = await freePort()
   const address = ['--bind-address=127.0.0.1', `--port=${port}`, `--socket=${directory}/sock`]
   const cheap = ['--innodb-flush-log-at-trx-commit=0', '--innodb-buffer-pool-size=32M']
   // A bare server, as many are: another character set, and values that are cut silently.
   const bare = ['--character-set-server=latin1', '--sql-mode=', '--default-time-zone=+03:00']
-  const all = [...own, ...address, ...cheap, ...bare, '--skip-name-resolve', ...options]
+  // MySQL finds root@localhost by the name, and lets only its administrators create triggers.
+  const its =
+    mysqld === undefined ? ['--skip-name-resolve'] : ['--log-bin-trust-function-creators=1']
+  const all = [...own, ...address, ...cheap, ...bare, ...its, ...options]
   const server: ChildProcess = spawn(program, all, { ...user, cwd: directory, stdio: 'ignore' })
   const leave = () => void server.kill('SIGKILL')
   process.once('exit', leave)

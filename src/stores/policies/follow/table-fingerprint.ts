@@ -65,15 +65,16 @@ function rejectUnknownColumns(tables: readonly CasbinTable[]): void {
 }
 
 /**
- * Count, and the sum of 60 bits of each row's MD5: in any order of rows the same, and computed where
- * the rows are. MD5 is no protection here: those who write the table decide what it allows anyway.
+ * Count, and the sum of 60 bits of each row's digest: in any order of rows the same, and computed where
+ * the rows are. It is no protection: those who write the table decide what it allows anyway. MySQL 9.7
+ * has no MD5, and PostgreSQL has no shorter way than MD5.
  */
 function digestOf<Schema>(db: Kysely<Schema>, { name, columns }: CasbinTable): RawBuilder<unknown> {
   const values = ['ptype', ...[...columns].filter((column) => /^v\d$/.test(column)).sort()]
   const texts = values.map((value) => sql`coalesce(${sql.ref(value)}, '')`)
   if (db.getExecutor().adapter instanceof MysqlAdapter) {
     const text = sql`concat_ws(char(31), ${sql.join(texts)})`
-    const digest = sql`cast(conv(substring(md5(${text}), 1, 15), 16, 10) as unsigned)`
+    const digest = sql`cast(conv(substring(sha2(${text}, 256), 1, 15), 16, 10) as unsigned)`
     return sql`select ${sql.lit(name)} as name, count(*) as number, coalesce(sum(${digest}), 0) as digest from ${sql.table(name)}`
   }
   const text = sql`concat_ws(chr(31), ${sql.join(texts)})`

@@ -199,7 +199,10 @@ async function call(port: number, line: string, options: CallOptions): Promise<R
     ...(options.body === undefined ? [] : [`Content-Length: ${Buffer.byteLength(options.body)}`]),
     ...(options.headers ?? []),
   ]
-  const text = request(line, headers).replace('gateway.test', options.host ?? 'gateway.test')
+  const text = request(line, headers).replace(
+    'Host: gateway.test',
+    `Host: ${options.host ?? 'gateway.test'}`,
+  )
   const bytes = Buffer.from(text, 'latin1')
   const body = Buffer.from(options.body ?? '')
   const { answers, closed } = await sendRaw(port, Buffer.concat([bytes, body]), {

@@ -12,6 +12,11 @@ export interface Operation {
   readonly path: string
 }
 
+/** The same for `/a/:id` and `/a/:name`. Sorts by path. */
+export function operationKey({ method, path }: Operation): string {
+  return `${path.replaceAll(/\/:[^/]*/g, '/:')} ${method}`
+}
+
 /** One call that stands for a case of an operation, and the rules that match its path. */
 export interface CallCase {
   readonly method: string

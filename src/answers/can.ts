@@ -8,6 +8,8 @@ import { type EffectiveRule, effectsOf } from './rule-effects.ts'
 interface RouteRules {
   /** `undefined` without a configuration: any route. */
   readonly route: AccessRoute | undefined
+  /** Whether the gateway itself responds there. */
+  readonly isFixedResponse: boolean
   readonly rules: readonly EffectiveRule[]
 }
 
@@ -48,7 +50,9 @@ export function can(asked: Asked, roleKey: string): CanAnswer {
     (groups.get(place) ?? []).map(({ rule }) => rule)
   const routes = [...asked.admission.routes, 'any' as const].flatMap((place): RouteRules[] => {
     const rules = rulesAt(place)
-    return rules.length === 0 ? [] : [{ route: place === 'any' ? undefined : place, rules }]
+    if (rules.length === 0) return []
+    const route = place === 'any' ? undefined : place
+    return [{ route, isFixedResponse: route?.respond !== undefined, rules }]
   })
   return {
     roleKey,

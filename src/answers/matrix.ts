@@ -5,7 +5,7 @@ import { decide } from '../policy/decide.ts'
 import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
 import type { PolicySet } from '../policy/set/policy-set.ts'
 import { type Asked, rolesIn, unrestricted } from './asked.ts'
-import { type CallCase, createCallCases, type Operation } from './call-cases.ts'
+import { type CallCase, createCallCases, type Operation, operationKey } from './call-cases.ts'
 import { createLineages } from './lineage.ts'
 import { hasMethod } from './matching-rules.ts'
 
@@ -40,6 +40,8 @@ export interface MatrixOperation extends Operation {
   readonly servedBy: readonly string[]
   /** What callers need: a permission, or what lets everyone through. */
   readonly access: readonly OperationAccess[]
+  /** Whether the gateway itself responds to some of the calls. */
+  readonly isFixedResponse: boolean
   /** Whether the cells hold for all calls, and not for examples only. */
   readonly isExact: boolean
   /** A kind for each role, as its place in `cellKinds`. */
@@ -50,52 +52,81 @@ export interface MatrixOperation extends Operation {
 export interface Matrix {
   readonly roles: readonly string[]
   readonly operations: readonly MatrixOperation[]
-  /** Left out: no route serves any of their calls, or the gateway refuses all of them. */
+  /** Left out: no route serves any of their calls. */
   readonly unserved: readonly Operation[]
+  /** Left out: the gateway refuses all of their calls to every caller. */
+  readonly refused: readonly Operation[]
   /** Left out: Casbin evaluates the model, and the path of the rule is an expression. */
   readonly unasked: readonly Operation[]
+  /** Routes that need a permission and serve none of the operations: only `admin` gets through. */
+  readonly routesWithoutRule: readonly string[]
 }
 
-/** What every role may do with every operation that a rule or an exclusion names. */
-export function matrix(asked: Asked): Matrix {
+/**
+ * What every role may do with every operation that a rule or an exclusion names, and with those that
+ * documents describe, as far as a route serves them.
+ */
+export function matrix(asked: Asked, documented: readonly Operation[] = []): Matrix {
   const { set } = asked.policies
   const roles = rolesIn(set)
   const callCases = createCallCases(asked)
   const tally = createTally(asked, roles)
   const operations: MatrixOperation[] = []
   const unserved: Operation[] = []
+  const refused: Operation[] = []
   const unasked: Operation[] = []
+  const serving = new Set<string>()
 
-  for (const { method, path } of operationsIn(set)) {
+  const named = distinct(operationsIn(set))
+  const isNamed = new Set(named.keys())
+  for (const [key, { method, path }] of distinct([...named.values(), ...documented])) {
     let isAsked = false
+    let isRefused = true
     tally.start()
     const isExact = callCases({ method, path }, (call) => {
       isAsked = true
+      isRefused &&= call.standing.kind === 'refused'
       tally.add(call)
     })
     const row = tally.finish()
-    if (row !== undefined) operations.push({ method, path, isExact, ...row })
-    else (isAsked ? unserved : unasked).push({ method, path })
+    if (row !== undefined) {
+      operations.push({ method, path, isExact, ...row })
+      // A route that serves documented operations only is still one without a rule.
+      if (isNamed.has(key)) for (const label of row.servedBy) serving.add(label)
+    } else if (isNamed.has(key))
+      (!isAsked ? unasked : isRefused ? refused : unserved).push({ method, path })
   }
-  return { roles, operations, unserved, unasked }
+  const routesWithoutRule = asked.admission.routes
+    .filter(({ access }) => access === 'permitted')
+    .map(routeLabel)
+    .filter((label) => !serving.has(label))
+  return { roles, operations, unserved, refused, unasked, routesWithoutRule }
 }
 
 /** How large the matrix of a policy is at most. */
-export function matrixSize(set: PolicySet): {
+export function matrixSize(
+  set: PolicySet,
+  documented: readonly Operation[],
+): {
   readonly roles: number
   readonly operations: number
 } {
-  return { roles: rolesIn(set).length, operations: operationsIn(set).length }
+  const operations = distinct([...operationsIn(set), ...documented]).size
+  return { roles: rolesIn(set).length, operations }
+}
+
+function operationsIn({ rules, exclusions }: PolicySet): readonly Operation[] {
+  return [...rules, ...exclusions, ...builtInExclusions]
 }
 
 /** Every operation once, by path: `/a/:id` and `/a/:name` are the same one. */
-function operationsIn({ rules, exclusions }: PolicySet): readonly Operation[] {
-  const distinct = new Map<string, Operation>()
-  for (const { method, path } of [...rules, ...exclusions, ...builtInExclusions]) {
-    const key = `${path.replaceAll(/\/:[^/]*/g, '/:')} ${method}`
-    if (!distinct.has(key)) distinct.set(key, { method, path })
+function distinct(operations: readonly Operation[]): ReadonlyMap<string, Operation> {
+  const found = new Map<string, Operation>()
+  for (const { method, path } of operations) {
+    const key = operationKey({ method, path })
+    if (!found.has(key)) found.set(key, { method, path })
   }
-  return [...distinct].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, operation]) => operation)
+  return new Map([...found].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** Counts the cases of one operation after the other. */
@@ -111,6 +142,7 @@ function createTally(asked: Asked, roles: readonly string[]) {
   const lastCase = new Uint32Array(roles.length)
   let servedBy = new Set<string>()
   let access = new Set<OperationAccess>()
+  let isFixedResponse = false
   let caseNumber = 0
   let total = 0
   let open = 0
@@ -134,6 +166,19 @@ function createTally(asked: Asked, roles: readonly string[]) {
       .flatMap(({ roleKey }) => lineages.heirs(roleKey))
   }
 
+  /** As a number, which is compared and looked up 400,000 times in a large matrix. */
+  function kindOf(column: number): number {
+    if (isSuperuser[column]) return open === total ? kindNumbers.everyone : kindNumbers.superuser
+    const byRules = allowed[column] ?? 0
+    const isWhole = byRules + open === total
+    if (byRules === 0) {
+      if (open > 0) return isWhole ? kindNumbers.everyone : kindNumbers['part-everyone']
+      return isDenied[column] === 1 ? kindNumbers.denied : kindNumbers.none
+    }
+    if (isOwn[column] === 1) return isWhole ? kindNumbers.own : kindNumbers['part-own']
+    return isWhole ? kindNumbers.inherited : kindNumbers['part-inherited']
+  }
+
   return {
     start() {
       allowed.fill(0)
@@ -141,6 +186,7 @@ function createTally(asked: Asked, roles: readonly string[]) {
       isDenied.fill(0)
       servedBy = new Set()
       access = new Set()
+      isFixedResponse = false
       total = 0
       open = 0
     },
@@ -152,22 +198,17 @@ function createTally(asked: Asked, roles: readonly string[]) {
       servedBy.add(
         verdict.route === undefined ? (verdict.endpoint?.name ?? '') : routeLabel(verdict.route),
       )
+      isFixedResponse ||= verdict.route?.respond !== undefined
       access.add(kind === 'open' ? openBy(verdict) : 'permitted')
       if (kind === 'open') open++
       else for (const roleKey of rolesFor(call)) ask(roleKey, call)
     },
-    finish(): Pick<MatrixOperation, 'servedBy' | 'access' | 'cells'> | undefined {
+    finish(): Omit<MatrixOperation, keyof Operation | 'isExact'> | undefined {
       if (total === 0) return undefined
-      const cells = Uint8Array.from(roles, (_, column) => {
-        if (isSuperuser[column]) return cellNumber(open === total ? 'everyone' : 'superuser')
-        const byRules = allowed[column] ?? 0
-        const through = byRules === 0 ? 'everyone' : isOwn[column] === 1 ? 'own' : 'inherited'
-        if (byRules + open === total) return cellNumber(through)
-        if (byRules + open > 0) return cellNumber(`part-${through}`)
-        return cellNumber(isDenied[column] === 1 ? 'denied' : 'none')
-      })
+      const cells = new Uint8Array(roles.length)
+      for (const column of isSuperuser.keys()) cells[column] = kindOf(column)
       const names = [...servedBy].filter((name) => name !== '')
-      return { servedBy: names, access: [...access], cells }
+      return { servedBy: names, access: [...access], isFixedResponse, cells }
     },
   }
 }
@@ -177,6 +218,6 @@ function openBy({ route, endpoint, step }: Verdict): OperationAccess {
   return step === 'route' && route !== undefined ? route.access : 'exclusion'
 }
 
-function cellNumber(kind: CellKind): number {
-  return cellKinds.indexOf(kind)
-}
+const kindNumbers = Object.fromEntries(cellKinds.map((kind, at) => [kind, at])) as Readonly<
+  Record<CellKind, number>
+>

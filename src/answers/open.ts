@@ -4,6 +4,7 @@ import type { Access, AccessRoute } from '../admission/routes.ts'
 import { builtInExclusions } from '../policy/set/built-in-exclusions.ts'
 import type { Asked } from './asked.ts'
 import { createExclusionEffects, type ExclusionEffect } from './exclusion-effects.ts'
+import { createPrecedence } from './precedence.ts'
 
 /** An endpoint of the gateway itself that needs no permission. */
 interface OpenOwnEndpoint {
@@ -20,12 +21,18 @@ interface OpenOwnEndpoint {
 export interface OpenRoute {
   readonly by: 'route'
   readonly need: 'nothing' | 'identity'
-  /** The label of the route: with a path alone, it covers that and everything below it, with every method. */
+  /** The label of the route. */
   readonly path: string
+  /** Hosts and paths that it covers, in words. */
+  readonly covers: string
+  /** Absent: every method. */
+  readonly methods?: readonly string[]
   /** Absent when the configuration gives none. */
   readonly reason?: string
   readonly upstream?: string
-  /** Routes below it that need more or less. */
+  /** Whether the gateway itself responds. */
+  readonly isFixedResponse: boolean
+  /** Routes that take some of its requests, and need more or less. */
   readonly except: readonly { readonly path: string; readonly access: Access }[]
 }
 
@@ -43,11 +50,12 @@ export interface OpenAnswer {
 export function openEndpoints(asked: Asked): OpenAnswer {
   const { admission, policies } = asked
   const effectOf = createExclusionEffects(asked)
+  const takesFrom = createPrecedence(admission)
   return {
     endpoints: admission.endpoints.map(ownEndpoint),
     routes: admission.routes
       .filter(({ access }) => access !== 'permitted')
-      .map((route) => openRoute(route, admission.routes))
+      .map((route) => openRoute(route, admission.routes, takesFrom))
       .toSorted((a, b) => (a.need === b.need ? 0 : a.need === 'nothing' ? -1 : 1)),
     exclusions: policies.set.exclusions.map(effectOf),
     areRoutesKnown: admission.areRoutesKnown,
@@ -77,18 +85,29 @@ const reasons: Readonly<Partial<Record<OwnEndpoint['name'], string>>> = {
 }
 const aboutPage = 'It is part of the login page.'
 
-function openRoute(route: AccessRoute, routes: readonly AccessRoute[]): OpenRoute {
-  const { path, access, reason, upstream } = route
-  const inside = path === '/' ? '/' : `${path}/`
-  const below = routes.filter((other) => other !== route && other.path.startsWith(inside))
+function openRoute(
+  route: AccessRoute,
+  routes: readonly AccessRoute[],
+  takesFrom: ReturnType<typeof createPrecedence>,
+): OpenRoute {
+  const { access, reason, upstream, methods } = route
   return {
     by: 'route',
     need: access === 'public' ? 'nothing' : 'identity',
     path: routeLabel(route),
+    covers: coverOf(route),
+    ...(methods !== undefined && { methods }),
     ...(reason !== undefined && { reason }),
     ...(upstream !== undefined && { upstream }),
-    except: below
-      .filter((other) => other.access !== access)
+    isFixedResponse: route.respond !== undefined,
+    except: routes
+      .filter((other) => other.access !== access && takesFrom(other, route))
       .map((other) => ({ path: routeLabel(other), access: other.access })),
   }
+}
+
+function coverOf({ path, hosts = [], match }: AccessRoute): string {
+  const place = `${hosts.join(',')}${path}`
+  if (match === 'exact') return place
+  return path === '/' ? `${place}*` : `${place} and below`
 }

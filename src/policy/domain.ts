@@ -1,5 +1,3 @@
-import type { CompiledSet, Question } from './engine/decision.ts'
-
 /** Where Casbin's domain of a request comes from: its host, or a claim of its token. */
 export interface DomainSource {
   readonly from: 'host' | 'claim'
@@ -19,31 +17,4 @@ export function domainProblem(
   return hasDomain
     ? 'the request has a domain, but the configuration does not say where it comes from: set policy.domain.from to host or claim'
     : 'policy.domain is set, but the request has no domain: write "r = sub, dom, obj, act" in model.conf, or remove policy.domain'
-}
-
-/**
- * The same policies for questions about one domain: each question that names none is about it, and
- * only its inheritance counts.
- */
-export function inDomain(policies: CompiledSet, domain: string): CompiledSet {
-  const { set, engine } = policies
-  const about = (question: Question): Question => ({ ...question, domain })
-  return Object.freeze({
-    ...policies,
-    set: Object.freeze({
-      ...set,
-      inheritances: set.inheritances.filter((link) => (link.domain ?? domain) === domain),
-    }),
-    engine: Object.freeze({
-      ...engine,
-      decide: (question: Question) => engine.decide(about(question)),
-      nearMisses: (question: Question, most: number) => engine.nearMisses(about(question), most),
-    }),
-  })
-}
-
-/** The domains that rules and inheritances of a policy name, sorted. */
-export function domainsIn({ rules, inheritances }: CompiledSet['set']): readonly string[] {
-  const named = [...rules, ...inheritances].flatMap(({ domain }) => domain ?? [])
-  return [...new Set(named)].sort()
 }

@@ -1,6 +1,7 @@
 import { evaluate, type Verdict } from '../../admission/verdict.ts'
 import type { NearMiss } from '../../policy/engine/decision.ts'
 import { explain } from '../../policy/explain.ts'
+import { hasDomainColumn } from '../../policy/model/domain-column.ts'
 import { patternProblem } from '../../policy/rule/pattern.ts'
 import { METHODS, nameProblem } from '../../policy/rule/rule.ts'
 import { formatField } from '../../policy/set/csv-line.ts'
@@ -29,8 +30,8 @@ export function denialsOf(
   const grouped = new Map<string, Denial>()
   for (const [at, refused] of byCount.entries()) {
     const denial = at < mostExplained ? explained(refused, asked) : { ...refused, nearMisses: [] }
-    const { roleKey, method, path, route } = denial
-    const key = JSON.stringify([roleKey, method, path, route])
+    const { roleKey, domain, method, path, route } = denial
+    const key = JSON.stringify([roleKey, domain, method, path, route])
     const known = grouped.get(key)
     if (known === undefined) grouped.set(key, denial)
     else {
@@ -49,10 +50,10 @@ function order(a: RefusedCall & Counted, b: RefusedCall & Counted): number {
 }
 
 function explained(refused: RefusedCall & Counted, asked: Asked): Denial {
-  const { roleKey, method, path } = refused
+  const { roleKey, domain, method, path } = refused
   if (path === undefined) return { ...refused, nearMisses: [] }
   const { admission, policies } = asked
-  const question = { roleKey, method, path }
+  const question = { roleKey, domain, method, path }
   const verdict = evaluate(question, admission, policies)
   if (verdict.decision === undefined || verdict.allowed) {
     return { ...refused, verdict, nearMisses: [] }
@@ -91,14 +92,20 @@ function patternFor(path: string, nearMisses: readonly NearMiss[]): string {
 
 /** A line for a role, a path and a method, unless the model or the texts make it invalid. */
 function allowingLine(
-  { roleKey, method, path = '' }: RefusedCall,
+  { roleKey, domain, method, path = '' }: RefusedCall,
   { model }: PolicySet,
 ): string | undefined {
   // Only its matcher knows what a line of another model allows.
   if (model.casbin !== undefined || !METHODS.includes(method)) return undefined
-  if (nameProblem('role', roleKey) !== undefined || roleKey.includes('"')) return undefined
-  if (roleKey.trim() !== roleKey || roleKey === '') return undefined
+  const names = hasDomainColumn(model) ? [roleKey, domain ?? ''] : [roleKey]
+  // A client may send "*" as its domain, and ask so for a line that counts in all of them.
+  if (!names.every(isField) || domain?.endsWith('*') === true) return undefined
   if (patternProblem(path, model.path) !== undefined) return undefined
   const methods = model.methodLists === true ? `^(${method})$` : method
-  return ['p', roleKey, path, methods].map(formatField).join(', ')
+  return ['p', ...names, path, methods].map(formatField).join(', ')
+}
+
+function isField(name: string): boolean {
+  if (nameProblem('name', name) !== undefined || name.includes('"')) return false
+  return name.trim() === name && name !== ''
 }

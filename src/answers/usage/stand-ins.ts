@@ -46,6 +46,7 @@ export function createStandIns(
         isFound ||= found.some(
           (other) =>
             (isRule || !('roleKey' in other.line)) &&
+            mayShareDomain(line, other.line) &&
             (methodBits(other.line.method) & methodBits(line.method)) !== 0 &&
             heirs.some((heir) => other.endFor(heir) < endFor(heir)),
         )
@@ -53,6 +54,12 @@ export function createStandIns(
       return isFound
     },
   }
+}
+
+/** Whether two lines may count in the same domain: `*` may stand for several. */
+function mayShareDomain(one: Rule | Exclusion, other: Rule | Exclusion): boolean {
+  const [a, b] = [one, other].map((line) => ('domain' in line ? line.domain : undefined))
+  return a === undefined || b === undefined || a === b || a.endsWith('*') || b.endsWith('*')
 }
 
 /** Lines of a policy that decided and expire, or that a role inherits for a while. */

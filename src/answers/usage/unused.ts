@@ -117,6 +117,6 @@ function createAge(set: PolicySet, { before, now }: Began) {
   }
 }
 
-function linkKey({ roleKey, parentKey }: Inheritance): string {
-  return JSON.stringify([roleKey, parentKey])
+function linkKey({ roleKey, parentKey, domain }: Inheritance): string {
+  return JSON.stringify([roleKey, parentKey, domain])
 }

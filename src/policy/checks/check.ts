@@ -1,8 +1,10 @@
+import { hasDomainColumn } from '../model/domain-column.ts'
 import { createLocate, type Finding } from '../review/finding.ts'
 import { activeAt } from '../set/active.ts'
 import type { PolicyFile, PolicySet } from '../set/policy-set.ts'
 import type { Tick } from '../steps.ts'
 import { checkDenies, checkDenySpelling } from './denies.ts'
+import { checkDomainRoles, checkDomainRules, checkDomainWildcards } from './domains.ts'
 import { checkDuplicates } from './duplicates.ts'
 import { checkExclusions } from './exclusions.ts'
 import { checkExpiry } from './expiry.ts'
@@ -10,7 +12,6 @@ import { withoutIgnored } from './ignored.ts'
 import { checkNewRoles, checkUnassignedRoles, type KnownRoles } from './known-roles.ts'
 import { namedRoles } from './named-roles.ts'
 import { checkRoles, type MentionedRole } from './roles.ts'
-import { checkRules } from './rules.ts'
 import { checkServedPaths, type ServedRoutes } from './served-paths.ts'
 import { checkSimilarRoles } from './similar-roles.ts'
 import { checkOpenClauses, checkSuperusers } from './superusers.ts'
@@ -56,15 +57,18 @@ export function checkPolicySet(
   }: CheckOptions = {},
 ): readonly Finding[] {
   const set = activeAt(whole, at)
-  const locate = createLocate(files)
-  const isRead = set.model.casbin === undefined
+  const { model } = set
+  const locate = createLocate(files, hasDomainColumn(model))
+  const isRead = model.casbin === undefined
   const { routes, before, assignable } = surroundings
   const roles = namedRoles(set)
   const findings = [
     ...checkDuplicates(whole, files, locate),
     ...checkExpiry(whole, at, locate),
-    ...(isRead ? checkRules(set, locate, tick) : []),
+    ...(isRead ? checkDomainRules(set, locate, tick) : []),
     ...(isRead ? checkRoles(set, mentioned, locate) : []),
+    ...checkDomainRoles(set, locate),
+    ...checkDomainWildcards(set, locate),
     ...(isRead ? checkDenies(set, locate) : checkDenySpelling(set, locate)),
     ...(before === undefined ? [] : checkNewRoles(roles, before, locate)),
     ...(assignable === undefined ? [] : checkUnassignedRoles(set, roles, assignable, locate)),

@@ -17,13 +17,18 @@ import { createWideRules } from './wide-rules.ts'
  * several others together make redundant. A wide rule is reported instead of the rules that it covers:
  * it is the mistake more often, and may cover a whole file.
  */
-export function checkRules(set: PolicySet, locate: Locate, tick: Tick): Finding[] {
+export function checkRules(
+  set: PolicySet,
+  locate: Locate,
+  { tick, isJudged = () => true }: RuleChecks,
+): Finding[] {
   const redundancyOf = createRedundancy(set)
   const superuserReason = createSuperuserReason(set)
   const isInherited = set.inheritances.some(({ parentKey }) => parentKey === adminKey)
   const wide = createWideRules(locate)
   const findings = set.rules.flatMap((rule, index): Finding[] => {
     if (index % 1000 === 0) tick(index, set.rules.length)
+    if (!isJudged(rule)) return []
     // Every rule matches a superuser, so every deny rule has an effect.
     if (set.model.superusers !== undefined && rule.effect === 'deny') return []
     const unused = noEffectReason(rule, isInherited) ?? superuserReason(rule)
@@ -40,6 +45,12 @@ export function checkRules(set: PolicySet, locate: Locate, tick: Tick): Finding[
     return [{ ...locate(rule.origin, 'line'), code: 'useless-rule', message }]
   })
   return [...findings, ...wide.findings()]
+}
+
+interface RuleChecks {
+  readonly tick: Tick
+  /** The rules that may be reported; unset: all of them. */
+  readonly isJudged?: (rule: Rule) => boolean
 }
 
 const adminKey = 'admin'

@@ -43,6 +43,8 @@ export interface AccessChange {
   readonly roleKey: string | undefined
   /** Of a `g` line: the role that `roleKey` inherits from. */
   readonly parentKey?: string
+  /** Where the roles gain or lose it, under a model with a domain: `north`, or a pattern with `*`. */
+  readonly domains?: readonly string[]
   /** When Casbin decides: the line. For superusers: the clause. */
   readonly text?: string
   /** When the line expires, in milliseconds; absent: never. */

@@ -100,8 +100,8 @@ function hasSameLines(one: PolicySet, other: PolicySet): boolean {
 
 /** Whether the change is new, or concerns a role for which it was not reported at an earlier moment. */
 function addRoles(reported: Map<string, Set<string>>, change: AccessChange): boolean {
-  const { direction, cause, line } = change
-  const key = [direction, cause, line, placeOf(change)].join('\0')
+  const { direction, cause, line, domains } = change
+  const key = [direction, cause, line, domains, placeOf(change)].join('\0')
   const known = reported.get(key)
   const roles = known ?? new Set<string>()
   reported.set(key, roles)

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { createGrants } from '../review/grants.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import type { Tick } from '../steps.ts'
 import type { AccessChange, AccessDiff } from './access-change.ts'
 import { possibleGains } from './casbin-changes.ts'
 import { createVersions, type Version } from './changed-lines.ts'
+import { diffInDomains } from './diff-in-domains.ts'
 import { newExclusions } from './exclusion-changes.ts'
 import type { Budget } from './gain.ts'
 import { newAccess } from './rule-changes.ts'
@@ -26,6 +28,15 @@ import { newSuperuserAccess } from './superuser-changes.ts'
  * when Casbin answers for a model, because then only its matcher knows what a line means.
  */
 export function diffPolicies(from: PolicySet, to: PolicySet, tick: Tick = () => {}): AccessDiff {
+  const { domain } = to.model
+  if (domain === undefined || !isDeepStrictEqual(domain, from.model.domain)) {
+    return diffOnce(from, to, tick)
+  }
+  return diffInDomains([from, to], domain, { diff: diffOnce, tick })
+}
+
+/** Compares what is not divided into domains. */
+function diffOnce(from: PolicySet, to: PolicySet, tick: Tick = () => {}): AccessDiff {
   const versions = createVersions(
     { set: from, grants: createGrants(from) },
     { set: to, grants: createGrants(to) },
@@ -52,7 +63,10 @@ function changesOf(
   tick: Tick,
 ): readonly AccessChange[] {
   const budget: Budget = { steps: mostSteps }
-  const isCasbin = [from, to].some(({ set }) => set.model.casbin !== undefined)
+  // With another use of domains, each access may have changed, as with another matcher.
+  const isCasbin = [from, to].some(
+    ({ set: { model } }) => model.casbin !== undefined || model.domain !== undefined,
+  )
   const found = [
     ...newExclusions(from, to, budget),
     ...(isCasbin ? [] : newSuperuserAccess({ from, to, budget })),

@@ -62,7 +62,8 @@ export function compileFlat(flat: FlatPolicies, now: Clock = Date.now): Compiled
   const exclusions = flat.exclusions.map((exclusion) =>
     Object.freeze({ ...exclusion, origin: Object.freeze(exclusion.origin) }),
   )
-  const about = { ruleCount, hasDomain: false, exclusions, revision, ends: flat.ends, now }
+  const hasDomain = index.domains !== undefined
+  const about = { ruleCount, hasDomain, exclusions, revision, ends: flat.ends, now }
   return Object.freeze(assemble(engine, about))
 }
 

@@ -23,9 +23,12 @@ export interface Decision {
   readonly revision: string
 }
 
-/** An allow rule that would have applied to another method, to another role, or at an earlier time. */
+/**
+ * An allow rule that would have applied to another method, role or domain, or at an earlier time.
+ * `inheritance`: to a role that inherits it in another domain only.
+ */
 export interface NearMiss {
-  readonly differs: 'method' | 'role' | 'expired'
+  readonly differs: 'method' | 'role' | 'domain' | 'inheritance' | 'expired'
   readonly rule: Rule
 }
 

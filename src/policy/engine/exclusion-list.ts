@@ -1,7 +1,7 @@
 import type { Exclusion } from '../rule/rule.ts'
 import { type Clock, isExpired } from '../rule/until.ts'
 import type { Decision, Question } from './decision.ts'
-import { createPathTrieBuilder } from './path-trie.ts'
+import { createPathTrieBuilder } from './tables/path-trie.ts'
 
 /** Finds the exclusion that covers a call by path AND method, as the decision it amounts to. */
 export function createExclusionList(

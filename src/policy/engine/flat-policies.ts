@@ -3,6 +3,7 @@ import type { Exclusion } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import type { Steps } from '../steps.ts'
 import { type FlatRules, flattenRules } from './flat-rules.ts'
+import type { IndexDomains } from './index-domains.ts'
 import { lineEnds } from './line-ends.ts'
 import { indexRules, type RuleIndex } from './rule-index.ts'
 
@@ -41,7 +42,7 @@ export function* flattenPolicies(set: PolicySet): Steps<FlatPolicies | undefined
 
 /** The memory to transfer when flat policies move to another thread. */
 export function memoryOf({ index, rules }: FlatPolicies): ArrayBuffer[] {
-  const { trie, table, roles, lineages, superusers, expiry } = index
+  const { trie, table, roles, lineages, superusers, expiry, domains } = index
   const arrays = [
     trie.words,
     trie.edges,
@@ -52,10 +53,23 @@ export function memoryOf({ index, rules }: FlatPolicies): ArrayBuffer[] {
     ...textMemory(rules.roleTexts),
     ...textMemory(rules.pathTexts),
     ...textMemory(rules.methodTexts),
+    rules.domains,
+    ...textMemory(rules.domainTexts),
+    ...(domains === undefined ? [] : domainMemory(domains)),
     // `superusers` is the same memory as `expiry.superusers.clauses`.
     ...(expiry === undefined ? [] : [expiry.rules, expiry.ancestors, expiry.superusers.ends]),
   ]
   return arrays.map(({ buffer }) => buffer as ArrayBuffer)
+}
+
+function domainMemory({ texts, roots, prefixes, prefixRoots, lineages }: IndexDomains) {
+  return [
+    ...textMemory(texts),
+    ...textMemory(prefixes),
+    roots,
+    prefixRoots,
+    ...(lineages === undefined ? [] : [lineages]),
+  ]
 }
 
 function textMemory({ units, starts, slots }: FlatRules['roleTexts']) {

@@ -1,7 +1,7 @@
 import type { Effect, Origin, Rule } from '../rule/rule.ts'
-import { createNumbers } from './numbers.ts'
 import { readKind } from './rule-table.ts'
-import { type TextTable, tableOf, textAt } from './text-table.ts'
+import { createNumbers } from './tables/numbers.ts'
+import { type TextTable, tableOf, textAt } from './tables/text-table.ts'
 
 /** The columns of rules of the index grammar, in flat memory. */
 export interface FlatRules {
@@ -14,6 +14,9 @@ export interface FlatRules {
   /** The texts of the method column; empty unless the model compares methods with regexMatch(). */
   readonly methods: Int32Array
   readonly methodTexts: TextTable
+  /** The domain column; empty if rules have none. */
+  readonly domains: Int32Array
+  readonly domainTexts: TextTable
   /** How many `fields` each rule has; 0 without. */
   readonly fieldCount: number
   readonly files: readonly string[]
@@ -38,6 +41,7 @@ export function flattenRules(
 ): FlatRules {
   const texts = { role: createNumbers(), path: createNumbers(), file: createNumbers() }
   const methodTexts = createNumbers()
+  const domainTexts = createNumbers()
   const roles = new Int32Array(rules.length)
   const paths = new Int32Array(rules.length)
   const fileNumbers = new Int32Array(rules.length)
@@ -59,6 +63,11 @@ export function flattenRules(
       ? Int32Array.from(rules, ({ method }) => methodTexts.of(method))
       : new Int32Array(0),
     methodTexts: tableOf(methodTexts.texts),
+    domains:
+      rules[0]?.domain === undefined
+        ? new Int32Array(0)
+        : Int32Array.from(rules, ({ domain = '' }) => domainTexts.of(domain)),
+    domainTexts: tableOf(domainTexts.texts),
     fieldCount: rules[0]?.fields?.length ?? 0,
     files: texts.file.texts,
     fileNumbers,
@@ -84,6 +93,9 @@ export function ruleAt(flat: FlatRules, position: number): Rule {
   const until = end === Number.POSITIVE_INFINITY ? {} : { until: end }
   const rule = { roleKey, path, method, effect, origin, ...until }
   if (flat.fieldCount === 0) return Object.freeze(rule)
-  const fields = Object.freeze([roleKey, path, method, effect].slice(0, flat.fieldCount))
-  return Object.freeze({ ...rule, fields })
+  const domain =
+    flat.domains.length === 0 ? undefined : textAt(flat.domainTexts, number(flat.domains))
+  const named = domain === undefined ? [roleKey] : [roleKey, domain]
+  const fields = Object.freeze([...named, path, method, effect].slice(0, flat.fieldCount))
+  return Object.freeze({ ...rule, fields, ...(domain !== undefined && { domain }) })
 }

@@ -1,11 +1,13 @@
 import type { Rule } from '../rule/rule.ts'
 import type { Clock } from '../rule/until.ts'
-import type { Decision, Engine, NearMiss, Question } from './decision.ts'
+import type { Decision, Engine, Question } from './decision.ts'
+import { createDomainSearch, isDomain } from './domain-search.ts'
 import type { IndexExpiry } from './index-expiry.ts'
-import { createPathTrie } from './path-trie.ts'
+import { createNearMisses } from './near-misses.ts'
 import type { RuleIndex } from './rule-index.ts'
 import { createRuleTable, isDenyKind, kindsFor } from './rule-table.ts'
-import { numberOf } from './text-table.ts'
+import { createPathTrie } from './tables/path-trie.ts'
+import { numberOf } from './tables/text-table.ts'
 
 /** Where the rules of an index are, and what is said about decisions by them. */
 interface IndexedRules {
@@ -29,16 +31,18 @@ export function createIndexEngine(
   const { starts, ancestors } = index.lineages
   const trie = createPathTrie(index.trie)
   const table = createRuleTable(index.table, expiry?.rules)
+  const domains = index.domains && createDomainSearch(index.domains, trie)
   // Created when a rule first decides: most rules of a large policy never do.
   const decisions = new Array<Decision | undefined>(ruleCount)
   const found: number[] = []
 
-  function findAny(role: number, count: number, kinds: number, _at: number): number {
-    const end = starts[role + 1] as number
+  /** `list` is the list of the ancestors. */
+  function findAny(role: number, list: number, count: number, kinds: number, _at: number): number {
+    const end = starts[list + 1] as number
     for (let match = 0; match < count; match++) {
       const pattern = found[match] as number
       let position = table.find(role, pattern, kinds)
-      for (let up = starts[role] as number; position === -1 && up < end; up++) {
+      for (let up = starts[list] as number; position === -1 && up < end; up++) {
         position = table.find(ancestors[up] as number, pattern, kinds)
       }
       if (position !== -1) return position
@@ -49,12 +53,12 @@ export function createIndexEngine(
   /** The same among what has not expired. */
   const findActive: (expiry: IndexExpiry) => typeof findAny =
     ({ ancestors: ends }) =>
-    (role, count, kinds, at) => {
-      const end = starts[role + 1] as number
+    (role, list, count, kinds, at) => {
+      const end = starts[list + 1] as number
       for (let match = 0; match < count; match++) {
         const pattern = found[match] as number
         let position = table.findActive(role, pattern, kinds, at)
-        for (let up = starts[role] as number; position === -1 && up < end; up++) {
+        for (let up = starts[list] as number; position === -1 && up < end; up++) {
           if ((ends[up] as number) <= at) continue
           position = table.findActive(ancestors[up] as number, pattern, kinds, at)
         }
@@ -95,53 +99,50 @@ export function createIndexEngine(
     return decision
   }
 
+  /** The clause that makes every rule match a role, as the decision that it amounts to. */
+  function superuserDecision(role: number, at: number): Decision | undefined {
+    if (superusers[role] === 0 || !isSuperuserAt(role, at)) return undefined
+    return superuserDecisions[(superusers[role] as number) - 1]
+  }
+
+  /** Decides by the rules for the patterns in `found`. */
+  function decideBy(role: number, list: number, count: number, method: string, at: number) {
+    if (anyDeny) {
+      const denying = find(role, list, count, kindsFor(method, 'deny'), at)
+      if (denying !== -1) return decisionOf(denying)
+    }
+    const allowing = find(role, list, count, kindsFor(method, 'allow'), at)
+    return allowing === -1 ? undefined : decisionOf(allowing)
+  }
+
+  function decide({ roleKey, method, path }: Question): Decision | undefined {
+    const role = numberOf(roles, roleKey)
+    if (role === -1) return undefined
+    const at = expiry === undefined ? 0 : now()
+    const known = hasSuperusers ? superuserDecision(role, at) : undefined
+    if (known !== undefined) return known
+    const count = trie.match(path, found)
+    return count === 0 ? undefined : decideBy(role, role, count, method, at)
+  }
+
+  const decideIn =
+    (search: NonNullable<typeof domains>) =>
+    ({ roleKey, domain, method, path }: Question): Decision | undefined => {
+      // A rule for every domain would match an empty one, so a request without one is never asked about.
+      if (!isDomain(domain)) return undefined
+      const role = numberOf(roles, roleKey)
+      if (role === -1) return undefined
+      const count = search.match(domain, path, found)
+      if (count === 0) return undefined
+      const at = expiry === undefined ? 0 : now()
+      return decideBy(role, search.lineageOf(domain, role), count, method, at)
+    }
+
   return Object.freeze({
     name: 'index',
     reason,
-
-    decide({ roleKey, method, path }: Question) {
-      const role = numberOf(roles, roleKey)
-      if (role === -1) return undefined
-      const at = expiry === undefined ? 0 : now()
-      if (hasSuperusers && superusers[role] !== 0 && isSuperuserAt(role, at)) {
-        return superuserDecisions[(superusers[role] as number) - 1]
-      }
-      const count = trie.match(path, found)
-      if (count === 0) return undefined
-      if (anyDeny) {
-        const denying = find(role, count, kindsFor(method, 'deny'), at)
-        if (denying !== -1) return decisionOf(denying)
-      }
-      const allowing = find(role, count, kindsFor(method, 'allow'), at)
-      return allowing === -1 ? undefined : decisionOf(allowing)
-    },
-
-    nearMisses({ roleKey, method, path }: Question, most: number) {
-      const matched = new Set(found.slice(0, trie.match(path, found)))
-      const role = numberOf(roles, roleKey)
-      const at = now()
-      const isActive = (ends: Float64Array | undefined, place: number) =>
-        at < (ends?.[place] ?? Number.POSITIVE_INFINITY)
-      const own = new Set(role === -1 ? [] : [role])
-      for (let up = starts[role] ?? 0; up < (starts[role + 1] ?? 0); up++) {
-        if (isActive(expiry?.ancestors, up)) own.add(ancestors[up] as number)
-      }
-      const asked = kindsFor(method, 'allow')
-      const misses: NearMiss[] = []
-      // A rule that has expired is the most likely reason, so it comes first.
-      const expired: NearMiss[] = []
-      for (const position of table.positionsFor(matched)) {
-        if (expiry === undefined && misses.length === most) break
-        const rule = ruleAt(position)
-        if (rule.effect !== 'allow') continue
-        const isOwn = own.has(numberOf(roles, rule.roleKey))
-        const sameMethod = ((index.table.kinds[position] as number) & asked) !== 0
-        if (!isActive(expiry?.rules, position)) {
-          if (isOwn && sameMethod) expired.push({ differs: 'expired', rule })
-        } else if (isOwn !== sameMethod) misses.push({ differs: isOwn ? 'method' : 'role', rule })
-      }
-      return [...expired, ...misses].slice(0, most)
-    },
+    decide: domains === undefined ? decide : decideIn(domains),
+    nearMisses: createNearMisses(index, { trie, table, domains, ruleAt, now }),
   } as const)
 }
 

@@ -3,8 +3,9 @@ import type { Inheritance, Rule } from '../rule/rule.ts'
 import { endOf } from '../rule/until.ts'
 import { rowsPerStep, type Steps } from '../steps.ts'
 import { ancestorEnds } from './ancestor-ends.ts'
+import type { ScopedLineages } from './index-domains.ts'
 import type { Lineages } from './lineages.ts'
-import type { Numbers } from './numbers.ts'
+import type { Numbers } from './tables/numbers.ts'
 
 /**
  * From when the parts of an index are ignored, in milliseconds since 1970; `Infinity` for what never
@@ -32,31 +33,48 @@ export function* indexExpiry(
     readonly inheritances: readonly Inheritance[]
     readonly superusers: readonly SuperuserClause[]
   },
-  { roles, lineages }: { readonly roles: Numbers; readonly lineages: Lineages },
+  {
+    roles,
+    lineages,
+    scoped,
+  }: {
+    readonly roles: Numbers
+    readonly lineages: Lineages
+    readonly scoped?: ScopedLineages | undefined
+  },
 ): Steps<IndexExpiry | undefined> {
   const ofRules = yield* endsOfRules(rules)
   const expires = inheritances.some(({ until }) => until !== undefined)
   if (ofRules === undefined && !expires) return undefined
 
-  const endsOf = expires ? yield* ancestorEnds(inheritances) : undefined
-  const ancestors = new Float64Array(lineages.ancestors.length).fill(Number.POSITIVE_INFINITY)
-  if (endsOf !== undefined) {
-    for (const [role, roleKey] of roles.texts.entries()) {
-      if (role % rowsPerStep === 0) yield
-      const ends = endsOf.get(roleKey)
-      const end = lineages.starts[role + 1] ?? 0
-      for (let at = lineages.starts[role] ?? 0; at < end; at++) {
-        const ancestor = roles.texts[lineages.ancestors[at] ?? 0] ?? ''
-        ancestors[at] = ends?.get(ancestor) ?? Number.POSITIVE_INFINITY
-      }
-    }
-  }
+  const ancestors =
+    expires && scoped === undefined
+      ? yield* endsOfAncestors(inheritances, { roles, lineages })
+      : (scoped?.ends ?? new Float64Array(lineages.ancestors.length).fill(Number.POSITIVE_INFINITY))
   return {
     rules: ofRules?.ends ?? new Float64Array(rules.length).fill(Number.POSITIVE_INFINITY),
     lastRule: ofRules?.last ?? Number.POSITIVE_INFINITY,
     ancestors,
     superusers: superuserEnds(superusers, { roles, lineages, ancestors }),
   }
+}
+
+function* endsOfAncestors(
+  inheritances: readonly Inheritance[],
+  { roles, lineages }: { readonly roles: Numbers; readonly lineages: Lineages },
+): Steps<Float64Array> {
+  const endsOf = yield* ancestorEnds(inheritances)
+  const ancestors = new Float64Array(lineages.ancestors.length)
+  for (const [role, roleKey] of roles.texts.entries()) {
+    if (role % rowsPerStep === 0) yield
+    const ends = endsOf.get(roleKey)
+    const end = lineages.starts[role + 1] ?? 0
+    for (let at = lineages.starts[role] ?? 0; at < end; at++) {
+      const ancestor = roles.texts[lineages.ancestors[at] ?? 0] ?? ''
+      ancestors[at] = ends?.get(ancestor) ?? Number.POSITIVE_INFINITY
+    }
+  }
+  return ancestors
 }
 
 /** `undefined` if no rule expires. */

@@ -1,7 +1,7 @@
 import type { Inheritance } from '../rule/rule.ts'
 import { ancestorsInSteps } from '../set/inheritance.ts'
 import type { Steps } from '../steps.ts'
-import type { Numbers } from './numbers.ts'
+import type { Numbers } from './tables/numbers.ts'
 
 /** For each role by number those it inherits from, nearest first, one list after the other. */
 export interface Lineages {

@@ -2,13 +2,14 @@ import { type SuperuserClause, superuserClauseOf } from '../model/superuser.ts'
 import type { Rule } from '../rule/rule.ts'
 import type { PolicySet } from '../set/policy-set.ts'
 import { rowsPerStep, type Steps } from '../steps.ts'
+import { createDomainRoots, type IndexDomains, scopedLineages } from './index-domains.ts'
 import { type IndexExpiry, indexExpiry } from './index-expiry.ts'
 import { type Lineages, lineagesOf } from './lineages.ts'
-import { createNumbers, type Numbers } from './numbers.ts'
-import { createPathTrieBuilder } from './path-trie.ts'
 import { createRuleTableBuilder, type RuleEntries } from './rule-table.ts'
-import { type TextTable, tableOf } from './text-table.ts'
-import type { TrieNodes } from './trie-nodes.ts'
+import { createNumbers, type Numbers } from './tables/numbers.ts'
+import { createPathTrieBuilder } from './tables/path-trie.ts'
+import { type TextTable, tableOf } from './tables/text-table.ts'
+import type { TrieNodes } from './tables/trie-nodes.ts'
 
 /** Everything that decisions by rules need, in flat memory that moves between threads. */
 export interface RuleIndex {
@@ -16,7 +17,10 @@ export interface RuleIndex {
   readonly table: RuleEntries
   /** The role keys by number. */
   readonly roles: TextTable
+  /** By the number of a role, or of a role in a domain where inheritance counts in one. */
   readonly lineages: Lineages
+  /** Only under a model with a domain. */
+  readonly domains?: IndexDomains
   readonly anyDeny: boolean
   /** For each role by number the clause that makes every rule match it, counted from one, or 0; empty
    * without such clauses. */
@@ -34,22 +38,32 @@ export function* indexRules({ rules, inheritances, model }: PolicySet): Steps<Ru
   // Roles share their paths: most rules name one that another rule has named before.
   const patterns = new Map<string, number>()
   const tableBuilder = createRuleTableBuilder(rules)
+  const domainRoots = model.domain && createDomainRoots(model.domain, trieBuilder.addRoot)
   let anyDeny = false
   for (let position = 0; position < rules.length; position++) {
     if (position % rowsPerStep === 0) yield
-    const { roleKey, path, effect } = rules[position] as Rule
-    let pattern = patterns.get(path)
+    const rule = rules[position] as Rule
+    const { roleKey, path, effect } = rule
+    const from = domainRoots?.of(rule)
+    const key = from === undefined ? path : `${from} ${path}`
+    let pattern = patterns.get(key)
     if (pattern === undefined) {
-      pattern = trieBuilder.add(path)
-      patterns.set(path, pattern)
+      pattern = trieBuilder.add(path, from)
+      patterns.set(key, pattern)
     }
     tableBuilder.place(position, roles.of(roleKey), pattern)
     anyDeny ||= effect === 'deny'
   }
   const { superusers = [] } = model
   for (const { roleKey } of superusers) roles.of(roleKey)
-  const lineages = yield* lineagesOf(inheritances, roles)
-  const expiry = yield* indexExpiry({ rules, inheritances, superusers }, { roles, lineages })
+  const scoped =
+    model.domain?.scopedRoles === true ? yield* scopedLineages(inheritances, roles) : undefined
+  const lineages = scoped?.lineages ?? (yield* lineagesOf(inheritances, roles))
+  const expiry = yield* indexExpiry(
+    { rules, inheritances, superusers },
+    { roles, lineages, scoped },
+  )
+  const domains = domainRoots?.finish(scoped)
   return {
     trie: trieBuilder.nodes(),
     table: tableBuilder.entries,
@@ -60,11 +74,15 @@ export function* indexRules({ rules, inheritances, model }: PolicySet): Steps<Ru
       expiry?.superusers.clauses ??
       (superusers.length === 0 ? new Uint16Array(0) : numbersOf(superusers, roles, lineages)),
     clauses: superusers.map(({ text }) => text),
+    ...(domains !== undefined && { domains }),
     ...(expiry !== undefined && { expiry }),
   }
 }
 
-/** For each role by number the clause for it, counted from one, or 0. */
+/**
+ * For each role by number the clause for it, counted from one, or 0. No clause is inherited where
+ * the lineages are not those of roles alone.
+ */
 function numbersOf(
   clauses: readonly SuperuserClause[],
   { texts }: Numbers,

@@ -1,8 +1,9 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { isMap, isScalar, isSeq, type Node } from 'yaml'
 import type { Problem } from '../../errors.ts'
 import { canonicalPath, everyAllowance } from '../rule/canonical-path.ts'
 import { methodProblem, quote } from '../rule/rule.ts'
 import { parseUntil } from '../rule/until.ts'
+import { parseTexts } from '../rule/yaml-texts.ts'
 import { reportByteOrderMarks } from '../set/byte-order-mark.ts'
 import { type Answer, answerSteps, type Expectation } from './test-suite.ts'
 
@@ -24,13 +25,9 @@ export function parseTestFile(
   report: (problem: Problem) => void,
 ): readonly Expectation[] {
   reportByteOrderMarks(file, report)
-  const lineCounter = new LineCounter()
-  // The failsafe schema knows only text: no role `no` that is a boolean.
-  const document = parseDocument(file.text, {
-    lineCounter,
-    schema: 'failsafe',
-    prettyErrors: false,
-  })
+  const parsed = parseTexts(file, report)
+  if (parsed === undefined) return []
+  const { document, lineCounter } = parsed
   const placeOf = (node: unknown) => {
     const { line, col } = lineCounter.linePos((node as Partial<Node> | null)?.range?.[0] ?? 0)
     return { file: file.name, line: Math.max(line, 1), column: Math.max(col, 1) }

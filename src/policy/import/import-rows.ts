@@ -1,17 +1,12 @@
 import type { Problem } from '../../errors.ts'
-import type { Model } from '../model/model.ts'
+import { hasDomainColumn } from '../model/domain-column.ts'
+import { hasDomain, type Model } from '../model/model.ts'
 import { createCsvParser } from '../set/csv.ts'
 import { formatField } from '../set/csv-line.ts'
 import { formatModel } from '../set/format.ts'
 import type { PolicyFile } from '../set/policy-set.ts'
 import { finish } from '../steps.ts'
-
-/** A row of another product's policy table. */
-interface ForeignRow {
-  readonly ptype: string
-  readonly values: readonly string[]
-  readonly place: string
-}
+import { type ForeignRow, hasDomainField, importedModel } from './import-model.ts'
 
 /** A row that is not imported, and why. */
 export interface LeftOut {
@@ -29,27 +24,24 @@ export interface Imported {
   readonly leftOut: readonly LeftOut[]
   /** Deny rows that match fewer paths than they did in Casbin. */
   readonly narrowed: readonly ForeignRow[]
+  readonly hasDomain: boolean
+  /** Rows for the domain `*`, where the model compares it literally. */
+  readonly literalDomains: readonly ForeignRow[]
 }
 
 /**
  * Turns rows of Casbin's adapters into a model and a table, sorted by role and path. The model is
- * go-admin's; with `anyModel`, inheritance and effects are added if the rows use them. Rows that have
- * no equivalent are listed with the reason.
+ * go-admin's; with `anyModel`, inheritance and effects are added if the rows use them, and with domains
+ * if they have them. `model` is that of a directory which gets only the table. Rows that have no
+ * equivalent are listed with the reason.
  */
 export function importRows(
   rows: readonly ForeignRow[],
-  { anyModel }: { readonly anyModel: boolean },
+  {
+    anyModel,
+    model = importedModel(rows, { anyModel }),
+  }: { readonly anyModel: boolean; readonly model?: Model | undefined },
 ): Imported {
-  const hasEffects =
-    anyModel && rows.some(({ ptype, values }) => ptype === 'p' && values.length > 3)
-  const model: Model = {
-    // go-admin ignores g rows: importing them would give new access.
-    inheritance: anyModel && rows.some(({ ptype }) => ptype === 'g'),
-    path: { keyMatch: true, keyMatch2: true },
-    anyMethod: true,
-    effectColumn: hasEffects,
-    denyOverrides: hasEffects,
-  }
   const problemWith = createRowReader(model)
   const leftOut: LeftOut[] = []
   const narrowed: ForeignRow[] = []
@@ -57,10 +49,12 @@ export function importRows(
   for (const row of rows) {
     const line = [row.ptype, ...row.values].map(formatField).join(', ')
     const reason = problemWith(row, line)
-    const denies = row.ptype === 'p' && row.values.length > 3 && row.values[3] !== 'allow'
+    const pathAt = hasDomainField(row) ? 2 : 1
+    const effect = row.ptype === 'p' ? row.values[pathAt + 2] : undefined
+    const denies = effect !== undefined && effect !== 'allow'
     if (reason === undefined) {
       lines.add(line)
-      if (denies && readOtherwise.test(row.values[1] ?? '')) narrowed.push(row)
+      if (denies && readOtherwise.test(row.values[pathAt] ?? '')) narrowed.push(row)
     } else leftOut.push({ row, reason, denies })
   }
 
@@ -72,25 +66,30 @@ export function importRows(
     taken: rows.length - leftOut.length,
     leftOut,
     narrowed,
+    hasDomain: hasDomain(model),
+    literalDomains: literalDomains(rows, model),
   }
+}
+
+/** Another product may let `*` match every domain: such a rule allows and denies less here. */
+function literalDomains(rows: readonly ForeignRow[], { domain }: Model): readonly ForeignRow[] {
+  if (domain?.rules !== 'equal') return []
+  return rows.filter((row) => row.ptype === 'p' && hasDomainField(row) && row.values[1] === '*')
 }
 
 /** Texts that Casbin turns into a regular expression that matches more than the text: `.`, `a:b`, `text*`. */
 const readOtherwise = /\.|[^/]:|[^/]\*$/
-
-/** Whether a row is one of "RBAC with domains": `p, role, domain, path, method` or `g, role, parent, domain`. */
-export function hasDomainField({ ptype, values }: ForeignRow): boolean {
-  if (ptype === 'g') return values.length > 2
-  const [, domain = '', path = ''] = values
-  return ptype === 'p' && values.length > 3 && !domain.startsWith('/') && path.startsWith('/')
-}
 
 function createRowReader(model: Model) {
   let problems: Problem[] = []
   const parse = createCsvParser(model, (problem) => problems.push(problem))
 
   return (row: ForeignRow, text: string): string | undefined => {
-    if (hasDomainField(row)) return 'the row has a domain, and rows are imported without domains'
+    const isInDomain = hasDomainField(row)
+    if (isInDomain && !hasDomain(model)) return 'the row has a domain, and the model has none'
+    if (row.ptype === 'p' && !isInDomain && hasDomainColumn(model)) {
+      return 'the row has no domain, but other rows have'
+    }
     // One row must stay one line, and each value one column.
     const odd = [row.ptype, ...row.values].find((each) => /["\r\n]|^\s|\s$/.test(each))
     if (odd !== undefined)

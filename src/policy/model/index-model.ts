@@ -3,7 +3,7 @@ import type { Complain, ModelDefinition } from './columns.ts'
 import { deepFrozen } from './deep-frozen.ts'
 import { type FieldNames, type Matcher, recognizeMatcher } from './matcher.ts'
 import type { Model } from './model.ts'
-import { type ModelConf, splitNames, threeNames } from './model-conf.ts'
+import { type ModelConf, requestNames, splitNames } from './model-conf.ts'
 
 /** Reads a model of the index grammar. For any other model, reports every part outside it. */
 export function readIndexModel(conf: ModelConf, complain: Complain): Model | undefined {
@@ -21,11 +21,11 @@ export function readIndexModel(conf: ModelConf, complain: Complain): Model | und
     )
   }
   const matcher = fields && readMatcher(conf, fields, note)
-  if (matcher !== undefined) checkRoleDefinition(conf, matcher.inheritance, note)
+  if (matcher !== undefined) checkRoleDefinition(conf, matcher, note)
   if (!sound || fields === undefined || denyOverrides === undefined || matcher === undefined) {
     return undefined
   }
-  const { inheritance, keyMatch, keyMatch2, anyMethod, methodLists, superusers } = matcher
+  const { inheritance, keyMatch, keyMatch2, anyMethod, methodLists, superusers, domain } = matcher
   const { effectColumn } = fields
   return deepFrozen({
     inheritance,
@@ -35,21 +35,25 @@ export function readIndexModel(conf: ModelConf, complain: Complain): Model | und
     denyOverrides,
     ...(methodLists && { methodLists }),
     ...(superusers.length > 0 && { superusers }),
-    ...((methodLists || superusers.length > 0) && {
+    ...(domain !== undefined && { domain }),
+    ...((methodLists || superusers.length > 0 || domain !== undefined) && {
       definition: definitionOf(matcher, fields, denyOverrides),
     }),
   })
 }
 
 function definitionOf(
-  { inheritance, text }: Matcher,
-  { request, policy, effectColumn }: Fields,
+  { inheritance, text, domain }: Matcher,
+  { request, policy, effectColumn, ...names }: Fields,
   denyOverrides: boolean,
 ): ModelDefinition {
+  const [role, ...others] = policy
+  const named = names.policyDomain === undefined ? policy : [role, names.policyDomain, ...others]
   return {
     request,
-    columns: [...policy, ...(effectColumn ? ['eft'] : [])].map((name) => ({ name })),
-    relations: inheritance ? [{ name: 'g', places: 2 }] : [],
+    ...(names.domain !== undefined && { domain: names.domain }),
+    columns: [...named, ...(effectColumn ? ['eft'] : [])].map((name) => ({ name })),
+    relations: inheritance ? [{ name: 'g', places: domain?.scopedRoles === true ? 3 : 2 }] : [],
     effect: denyOverrides ? 'deny-overrides' : 'allow',
     matcher: text,
   }
@@ -75,17 +79,23 @@ function readFields({ entries }: ModelConf, complain: Complain): Fields | undefi
   const request = entries.get('request_definition.r')
   const policy = entries.get('policy_definition.p')
   const policyNames = splitNames(policy?.value ?? '')
-  const effectColumn = policyNames[3] === 'eft'
+  const effectColumn = policyNames.length > 3 && policyNames.at(-1) === 'eft'
 
-  const requestFields = threeNames(splitNames(request?.value ?? ''))
-  const policyFields = threeNames(effectColumn ? policyNames.slice(0, 3) : policyNames)
-  if (requestFields === undefined || policyFields === undefined || policyNames.length > 4) {
+  const requestFields = requestNames(splitNames(request?.value ?? ''))
+  const columns = requestNames(effectColumn ? policyNames.slice(0, -1) : policyNames)
+  const isSurplus = columns?.domain !== undefined && requestFields?.domain === undefined
+  if (requestFields === undefined || columns === undefined || isSurplus) {
     return complain(
       policy?.line ?? 1,
-      `the columns ${quote(policyNames.join(', '))} are outside the index grammar, which has "sub, obj, act" and "sub, obj, act, eft"`,
+      `the columns ${quote(policyNames.join(', '))} are outside the index grammar, which has "sub, obj, act" and "sub, obj, act, eft", and "dom" after "sub" if requests have a domain`,
     )
   }
-  return { request: requestFields, policy: policyFields, effectColumn }
+  return {
+    ...requestFields,
+    policy: columns.request,
+    ...(columns.domain !== undefined && { policyDomain: columns.domain }),
+    effectColumn,
+  }
 }
 
 /** Whether a deny outweighs an allow, or `undefined` for an effect that is not covered. */
@@ -99,20 +109,24 @@ function readEffect({ entries }: ModelConf, complain: Complain): boolean | undef
 
 function checkRoleDefinition(
   { entries, sections }: ModelConf,
-  inheritance: boolean,
+  { inheritance, domain }: Pick<Matcher, 'inheritance' | 'domain'>,
   complain: Complain,
 ) {
   const definitions = [...entries.keys()].filter((name) => name.startsWith('role_definition.'))
   const line = sections.get('role_definition') ?? 1
+  const places = domain?.scopedRoles === true ? 3 : 2
   if (definitions.join() !== (inheritance ? 'role_definition.g' : '')) {
     complain(
       line,
-      'the role_definition is outside the index grammar, which has only "g = _, _" with g() in the matcher',
+      'the role_definition is outside the index grammar, which has only "g" with g() in the matcher',
     )
   } else if (
     inheritance &&
-    splitNames(entries.get('role_definition.g')?.value ?? '').length !== 2
+    splitNames(entries.get('role_definition.g')?.value ?? '').length !== places
   ) {
-    complain(line, 'roles with domains are outside the index grammar')
+    complain(
+      line,
+      'the matcher calls g() with another number of names than the role_definition has',
+    )
   }
 }

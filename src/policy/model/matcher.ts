@@ -1,9 +1,11 @@
 import { quote } from '../rule/rule.ts'
+import { type DomainLeaves, type DomainNames, domainLeaves, domainMatch } from './domain-matcher.ts'
 import { type Expression, isPlainText, operandsOf, parseExpression, textOf } from './expression.ts'
+import type { DomainMatch } from './model.ts'
 import type { SuperuserClause } from './superuser.ts'
 
 /** The names that a model gives to role, path and method, in the request and in the policy. */
-export interface FieldNames {
+export interface FieldNames extends DomainNames {
   readonly request: readonly [role: string, path: string, method: string]
   readonly policy: readonly [role: string, path: string, method: string]
 }
@@ -21,12 +23,13 @@ interface RuleMatcher {
   readonly keyMatch2: boolean
   readonly anyMethod: boolean
   readonly methodLists: boolean
+  readonly domain?: DomainMatch
 }
 
 /**
  * Recognizes a matcher of the index grammar, whatever its order and spacing: the role equal or by
  * `g()`, AND any of keyMatch, keyMatch2 and `==` on the path, AND the method equal, by regexMatch or
- * `*`; OR a superuser, as `r.sub == "root"` or `g(r.sub, "root")`. For any other matcher, returns the
+ * `*`; with a domain, AND the domain equal, by keyMatch or `*`; OR a superuser, as `r.sub == "root"` or `g(r.sub, "root")`. For any other matcher, returns the
  * parts outside that grammar.
  */
 export function recognizeMatcher(text: string, names: FieldNames): Matcher | readonly string[] {
@@ -46,7 +49,11 @@ export function recognizeMatcher(text: string, names: FieldNames): Matcher | rea
   }
   const rules = only?.rules ?? []
   if (!('inheritance' in rules)) return rules
-  const calls = superusers.filter(({ inherited }) => inherited && !rules.inheritance)
+  // A deny rule of any domain would deny a superuser everything, so no domain could be read by itself.
+  const isRead = (inherited: boolean) => !inherited || rules.inheritance
+  const calls = superusers.filter(
+    ({ inherited }) => rules.domain !== undefined || !isRead(inherited),
+  )
   if (calls.length > 0) return outsideOf(calls.map((clause) => clause.text))
   return { ...rules, superusers, text: textOf(expression) }
 }
@@ -84,40 +91,55 @@ function recognizeRules(
   }
   if (problems.length > 0) return problems
 
-  const { role = [], path = [], method = [] } = found
+  const { role = [], path = [], method = [], domain = [] } = found
   const [isMethod, isStar, matchesMethod] = leaves.method
   if (role.length === 0) problems.push('the matcher does not compare the role')
   if (path.length === 0) problems.push('the matcher does not compare the path')
   if (!method.includes(isMethod) && !method.includes(matchesMethod)) {
     problems.push('the matcher does not compare the method')
   }
-  if (problems.length > 0) return problems
+  const compared = domainMatch(leaves.domains, { role, domain })
+  if (typeof compared === 'string') problems.push(compared)
+  if (problems.length > 0 || typeof compared === 'string') return problems
 
   // Casbin throws when regexMatch() gets "*", unless an earlier alternative has already said yes.
   const list = method.indexOf(matchesMethod)
   const star = method.indexOf(isStar)
   return {
-    inheritance: role.includes(leaves.role[1]),
+    inheritance: role.some((leaf) => leaf !== leaves.role[0]),
     keyMatch: path.includes(leaves.path[1]),
     keyMatch2: path.includes(leaves.path[2]),
     anyMethod: star !== -1 && (list === -1 || star < list),
     methodLists: list !== -1,
+    ...(compared !== undefined && { domain: compared }),
   }
 }
 
-type Part = 'role' | 'path' | 'method'
-const parts: readonly Part[] = ['role', 'path', 'method']
+type Part = 'role' | 'path' | 'method' | 'domain'
+const parts: readonly Part[] = ['role', 'path', 'method', 'domain']
 
-type Leaves = readonly [string, string, string]
-type IndexLeaves = { readonly [part in Part]: Leaves }
+type Leaves = readonly [string, string, string, ...string[]]
+interface IndexLeaves extends Readonly<Record<Exclude<Part, 'domain'>, Leaves>> {
+  readonly domain: readonly string[]
+  /** Unset: requests have no domain. */
+  readonly domains: DomainLeaves | undefined
+}
 
-function indexLeaves({ request, policy }: FieldNames): IndexLeaves {
+function indexLeaves(names: FieldNames): IndexLeaves {
+  const { request, policy } = names
   const [role, path, method] = request
   const [policyRole, policyPath, policyMethod] = policy
   const paths = `(r.${path}, p.${policyPath})`
   const methods = `(r.${method}, p.${policyMethod})`
+  const domains = domainLeaves(names)
   return {
-    role: [`r.${role} == p.${policyRole}`, `g(r.${role}, p.${policyRole})`, ''],
+    role: [
+      `r.${role} == p.${policyRole}`,
+      `g(r.${role}, p.${policyRole})`,
+      ...((domains === undefined ? [''] : domains.scopedRoles) as [string, ...string[]]),
+    ],
+    domain: domains?.all ?? [],
+    domains,
     path: [`r.${path} == p.${policyPath}`, `keyMatch${paths}`, `keyMatch2${paths}`],
     method: [
       `r.${method} == p.${policyMethod}`,

@@ -88,9 +88,7 @@ export function splitNames(text: string): string[] {
 }
 
 /** Three distinct names, without `eft`, to which Casbin gives a meaning. */
-export function threeNames(
-  names: readonly string[],
-): readonly [string, string, string] | undefined {
+function threeNames(names: readonly string[]): readonly [string, string, string] | undefined {
   const [role, path, method, ...more] = names
   if (role === undefined || path === undefined || method === undefined) return undefined
   if (more.length > 0 || names.includes('eft')) return undefined

@@ -15,6 +15,8 @@ export interface Model {
   readonly denyOverrides: boolean
   /** The method column has regular expressions, each of which is a list of methods. */
   readonly methodLists?: true
+  /** How the domain of a request is compared; unset: requests have none, or Casbin compares it. */
+  readonly domain?: DomainMatch
   /** The clauses of the matcher that make every rule match a role. */
   readonly superusers?: readonly SuperuserClause[]
   /**
@@ -26,9 +28,20 @@ export interface Model {
   readonly casbin?: CasbinModel
 }
 
+/** How a model of the index grammar compares domains. */
+export interface DomainMatch {
+  /**
+   * The domain column of a rule: equal to that of the request; or `*` for every domain; or also the
+   * beginning of domains before `*`. `every`: rules have no such column and count in every domain.
+   */
+  readonly rules: 'equal' | 'any' | 'prefix' | 'every'
+  /** Each `g` line counts in one domain. */
+  readonly scopedRoles: boolean
+}
+
 /** Whether requests have a domain under this model. */
-export function hasDomain({ casbin }: Model): boolean {
-  return casbin?.domain !== undefined
+export function hasDomain({ casbin, definition }: Model): boolean {
+  return (casbin ?? definition)?.domain !== undefined
 }
 
 /** Which engine decides by a model, and why. */

@@ -1,7 +1,8 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { isMap, isScalar, isSeq, type Node } from 'yaml'
 import type { Problem } from '../../errors.ts'
 import { patternProblem } from '../rule/pattern.ts'
 import { ANY_METHOD, type Exclusion, methodProblem } from '../rule/rule.ts'
+import { parseTexts } from '../rule/yaml-texts.ts'
 import { exclusionExpiry } from './exclusion-expiry.ts'
 
 /**
@@ -13,13 +14,9 @@ export function parseExclusions(
   file: { readonly name: string; readonly text: string },
   report: (problem: Problem) => void,
 ): readonly Exclusion[] {
-  const lineCounter = new LineCounter()
-  // The failsafe schema knows only text: no `no` that is a boolean, no tag that builds something.
-  const document = parseDocument(file.text, {
-    lineCounter,
-    schema: 'failsafe',
-    prettyErrors: false,
-  })
+  const parsed = parseTexts(file, report)
+  if (parsed === undefined) return []
+  const { document, lineCounter } = parsed
   const placeOf = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset)
     return { line: Math.max(line, 1), column: Math.max(col, 1) }

@@ -22,6 +22,8 @@ export interface Disagreement {
   /** The last such request. Path and user ID appear as `logger.decisions` allows. */
   readonly requestId: string
   readonly path?: string
+  /** Casbin's domain. */
+  readonly domain?: string
   readonly userId?: string
 }
 

@@ -27,7 +27,7 @@ export function readEvidence(value: unknown): Evidence | undefined {
 
 function disagreementIn(value: unknown): Disagreement | undefined {
   if (!isObject(value)) return undefined
-  const { would, path, userId } = value
+  const { would, path, domain, userId } = value
   const count = countIn(value['count'])
   const [first, last] = [timeIn(value['first']), timeIn(value['last'])]
   if ((would !== 'deny' && would !== 'allow') || count === undefined) return undefined
@@ -40,6 +40,7 @@ function disagreementIn(value: unknown): Disagreement | undefined {
     shadow: groundIn(value['shadow']),
     requestId: textIn(value['requestId'], bounds.name),
     ...(path !== undefined && { path: textIn(path, bounds.text) }),
+    ...(domain !== undefined && { domain: textIn(domain, bounds.text) }),
     ...(userId !== undefined && { userId: textIn(userId, bounds.name) }),
   }
 }

@@ -7,6 +7,8 @@ export interface Counted {
 /** What a role was refused. */
 export interface RefusedCall {
   readonly roleKey: string
+  /** Casbin's domain; kept only with `path`. */
+  readonly domain?: string
   readonly method: string
   /** With `:id` in place of what looks like an identifier; absent where only the route was kept. */
   readonly path?: string

@@ -1,6 +1,7 @@
 import {
   addEdge,
   addParam,
+  addRoot,
   createNodes,
   emptyHash,
   findEdge,
@@ -30,11 +31,15 @@ interface PathTrie {
    * patterns go, visits each node at most once, so that nothing backtracks, and allocates nothing.
    */
   readonly match: (path: string, found: number[]) => number
+  /** The same below another root, behind the numbers that `found` has already. */
+  readonly matchBelow: (from: number, path: string, found: number[], before: number) => number
 }
 
 /** A trie under construction. `add` takes what `patternProblem` has nothing against. */
 interface PathTrieBuilder {
-  readonly add: (pattern: string) => number
+  readonly add: (pattern: string, from?: number) => number
+  /** One more root, below which patterns are apart from all others. */
+  readonly addRoot: () => number
   /** What has been added, for `createPathTrie`. Nothing is added afterwards. */
   readonly nodes: () => TrieNodes
   /** The trie of what has been added. */
@@ -45,8 +50,8 @@ interface PathTrieBuilder {
 export function createPathTrieBuilder(): PathTrieBuilder {
   const nodes = createNodes()
   return {
-    add(pattern) {
-      let node = root
+    add(pattern, from = root) {
+      let node = from
       let at = 1
       for (let end = pattern.indexOf('/', at); end !== -1; end = pattern.indexOf('/', at)) {
         node = addSegment(nodes, node, pattern.slice(at, end))
@@ -54,6 +59,7 @@ export function createPathTrieBuilder(): PathTrieBuilder {
       }
       return addLastSegment(nodes, node, pattern.slice(at))
     },
+    addRoot: () => addRoot(nodes),
     nodes: () => trim(nodes),
     finish: () => createPathTrie(trim(nodes)),
   }
@@ -151,5 +157,7 @@ export function createPathTrie(nodes: TrieNodes): PathTrie {
 
   return {
     match: (path, found) => (path.charCodeAt(0) === slash ? walk(root, path, 1, found, 0) : 0),
+    matchBelow: (from, path, found, before) =>
+      path.charCodeAt(0) === slash ? walk(from, path, 1, found, before) : before,
   }
 }

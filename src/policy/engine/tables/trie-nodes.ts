@@ -101,6 +101,11 @@ export function findEdge(
   }
 }
 
+/** One more node to start from, which no other node leads to. */
+export function addRoot(nodes: TrieNodes): number {
+  return addNode(nodes, none, literal, '')
+}
+
 /** The child with this label, created if missing. */
 export function addEdge(nodes: TrieNodes, parent: number, kind: Kind, label: string): number {
   let hash = emptyHash

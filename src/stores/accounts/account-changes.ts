@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
+import { same } from '../database/dialect.ts'
 import { deletedMark } from '../database/soft-delete.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 import { forgetSecondFactor } from '../second-factor/forget.ts'
 import { type Changed, editAccounts, type Target, type Unchanged } from './account-edit.ts'
 import { insertAccount, isTaken, liveRoleId, type NewAccount } from './account-insert.ts'
 import { status } from './account-queries.ts'
-import { type Inside, underAccountsLock } from './accounts-lock.ts'
+import { type Inside, ifTaken, underAccountsLock } from './accounts-lock.ts'
 import { adminKey } from './last-admin.ts'
 
 /**
@@ -29,28 +30,38 @@ interface AccountChanges {
   remove(username: string, force?: boolean): Promise<Changed | Unchanged>
 }
 
-/** Changes go-admin's `sys_user` in the name of `actor`. */
-export function createAccountChanges(database: Database, actor: Actor): AccountChanges {
-  const every = (username: string) => ({ actor, username, which: 'all' }) as const
-  const chosen = (username: string) => ({ actor, username, which: 'chosen' }) as const
+/** Changes go-admin's `sys_user` in the name of `actor`, who touches none of `protectedRoles`. */
+export function createAccountChanges(
+  database: Database,
+  actor: Actor,
+  protectedRoles: readonly string[] = [],
+): AccountChanges {
+  const bounds = { actor, protectedRoles }
+  const every = (username: string) => ({ ...bounds, username, which: 'all' }) as const
+  const chosen = (username: string) => ({ ...bounds, username, which: 'chosen' }) as const
+  const isProtected = (role: string) => protectedRoles.includes(role)
 
   return {
-    add: (account) =>
-      underAccountsLock(database, async (inside, shapes) => {
+    add: async (account) => {
+      if (isProtected(account.roleKey)) return 'protected-role'
+      return underAccountsLock(database, async (inside, shapes) => {
         const added = await insertAccount(inside, shapes, account)
         if (typeof added === 'string') return added
         const { username: subject, roleKey: role } = account
         const after = { ...added, role }
         await appendAudit(inside, shapes, [{ actor, action: 'user.add', subject, after }])
         return { userIds: [added.userId] }
-      }),
+      }).catch(ifTaken('name-taken'))
+    },
     setPassword: (username, password) =>
       editAccounts(database, chosen(username), async () => ({
         action: 'user.password',
         set: { password },
       })),
-    setRole: (username, role, force) =>
-      editAccounts(database, every(username), toRole(role, force)),
+    setRole: async (username, role, force) => {
+      if (isProtected(role)) return 'protected-role'
+      return editAccounts(database, every(username), toRole(role, force))
+    },
     setEnabled: (username, enabled, force) =>
       editAccounts(database, every(username), async () => ({
         action: enabled ? 'user.enable' : 'user.disable',
@@ -63,14 +74,14 @@ export function createAccountChanges(database: Database, actor: Actor): AccountC
       editAccounts(database, chosen(username), async (inside, { users }) => {
         if (await isTaken(inside, users, name)) return 'name-taken'
         // go-admin's display name follows only where it was the user name, as in new accounts.
-        const shown = sql<string>`case when nick_name = ${username} then ${name} else nick_name end`
+        const shown = sql<string>`case when ${same('nick_name', username)} then ${name} else nick_name end`
         return {
           action: 'user.rename',
           set: { username: name, nick_name: shown },
           before: () => ({ name: username }),
           after: { name },
         }
-      }),
+      }).catch(ifTaken('name-taken')),
     remove: (username, force) =>
       editAccounts(database, every(username), async (inside, { users, optional }) => ({
         action: 'user.delete',

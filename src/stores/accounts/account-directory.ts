@@ -36,13 +36,20 @@ export interface AccountDetails extends AccountSummary {
   readonly updatedAt: string | null
 }
 
+/** Which accounts to list; absent: all. */
+interface SomeAccounts {
+  /** How their names begin, in any case. */
+  readonly startsWith?: string | undefined
+  readonly limit?: number | undefined
+}
+
 /** Which accounts and roles exist. Every error of the driver becomes a Fault. */
 interface AccountDirectory {
   /** The ids of every live account of this name. */
   idsOf(username: string): Promise<readonly string[]>
   /** Every live account of this name, first the one that login would choose. */
   show(username: string): Promise<readonly AccountDetails[]>
-  list(): Promise<readonly AccountSummary[]>
+  list(some?: SomeAccounts): Promise<readonly AccountSummary[]>
   /** The keys of the live roles. */
   roleKeys(): Promise<readonly string[]>
 }
@@ -58,12 +65,19 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
     return rows.map(({ id }) => id)
   }
 
-  async function list(): Promise<readonly AccountSummary[]> {
+  async function list({ startsWith = '', limit }: SomeAccounts = {}) {
     const shape = await shapes()
+    if (!isStorable(startsWith)) return []
     const rows = await liveAccounts(db, shape)
       .select(['u.username', 'u.status', 'r.role_key'])
       .select(sql<string>`u.user_id::text`.as('user_id'))
       .select([isService(shape).as('service'), hasSecondFactor(shape).as('secondFactor')])
+      .$if(startsWith !== '', (query) =>
+        query.where(
+          sql<SqlBool>`lower(left(u.username, ${[...startsWith].length}::int)) = lower(${startsWith}::text)`,
+        ),
+      )
+      .$if(limit !== undefined, (query) => query.limit(limit ?? 1))
       .orderBy('u.user_id')
       .execute()
     return rows.map(summary)
@@ -104,7 +118,7 @@ export function createAccountDirectory({ db, shapes }: Database): AccountDirecto
     // No account has a name that no column can hold; the server would report an error.
     idsOf: async (username) => (isStorable(username) ? withFaults(() => idsOf(username)) : []),
     show: async (username) => (isStorable(username) ? withFaults(() => show(username)) : []),
-    list: () => withFaults(list),
+    list: (some) => withFaults(() => list(some)),
     roleKeys: () => withFaults(roleKeys),
   }
 }

@@ -24,6 +24,10 @@ export type Unchanged =
   | 'service-account'
   /** No enabled account with role `admin` would be left. */
   | 'last-admin'
+  /** The actor must not change accounts with this role. */
+  | 'protected-account'
+  /** The actor must not give this role. */
+  | 'protected-role'
 
 /**
  * Old databases can hold a name twice: all accounts of a name, the one that login would choose, or the
@@ -32,6 +36,13 @@ export type Unchanged =
 interface Whose {
   readonly username: string
   readonly which: 'all' | 'chosen' | { readonly userId: string }
+}
+
+/** On whose behalf, and within which bounds. */
+interface Behalf {
+  readonly actor: Actor
+  /** Roles whose accounts the actor must not change; absent: none. */
+  readonly protectedRoles?: readonly string[]
 }
 
 type Prepare = (inside: Inside, shapes: TableShapes) => Promise<Edit | Unchanged>
@@ -58,7 +69,7 @@ interface Edit {
 /** Changes accounts and appends their audit rows, in one transaction. */
 export function editAccounts(
   database: Database,
-  whose: Whose & { readonly actor: Actor },
+  whose: Whose & Behalf,
   prepare: Prepare,
 ): Promise<Changed | Unchanged> {
   return underAccountsLock(database, (inside, shapes) => editInside(inside, shapes, whose, prepare))
@@ -68,11 +79,12 @@ export function editAccounts(
 export async function editInside(
   inside: Inside,
   shapes: TableShapes,
-  { actor, username, which }: Whose & { readonly actor: Actor },
+  { actor, username, which, protectedRoles = [] }: Whose & Behalf,
   prepare: Prepare,
 ): Promise<Changed | Unchanged> {
   const targets = await targetsOf(inside, shapes, { username, which })
   if (typeof targets === 'string') return targets
+  if (targets.some(({ roleKey }) => protectedRoles.includes(roleKey))) return 'protected-account'
   const userIds = targets.map(({ userId }) => userId)
   const edit = await prepare(inside, shapes)
   if (typeof edit === 'string') return edit

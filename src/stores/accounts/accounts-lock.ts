@@ -1,7 +1,8 @@
 import type { Transaction } from 'kysely'
 import type { Database } from '../database/database.ts'
-import { withFaults } from '../database/database-fault.ts'
+import { isDuplicate, withFaults } from '../database/database-fault.ts'
 import { lockUntilCommit } from '../database/dialect.ts'
+import { inTransaction } from '../database/repeated.ts'
 import type { Schema } from '../database/schema.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 
@@ -23,9 +24,20 @@ export async function underAccountsLock<Result>(
 ): Promise<Result> {
   return withFaults(async () => {
     const shape = await shapes()
-    return db.transaction().execute(async (inside) => {
+    return inTransaction(db, async (inside) => {
       await lockAccounts(inside)
       return work(inside, shape)
     })
   })
+}
+
+/**
+ * The outcome of a change that a unique index rejected. That of go-admin on MySQL also rejects a name
+ * that differs only in letter case or accents.
+ */
+export function ifTaken<Outcome extends string>(outcome: Outcome) {
+  return (error: unknown): Outcome => {
+    if (isDuplicate(error)) return outcome
+    throw error
+  }
 }

@@ -4,14 +4,21 @@ import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { live } from '../database/soft-delete.ts'
 import { isStorable } from '../database/storable-text.ts'
-import { accountOf, isService, status } from './account-queries.ts'
+import { accountOf, isService, liveAccounts, status } from './account-queries.ts'
 import { createBounded } from './bounded.ts'
 import { toProfile } from './profile.ts'
+
+interface AccountState {
+  readonly roleKey: string
+  readonly enabled: boolean
+}
 
 /** The queries of login and profile. Every error of the driver becomes a Fault. */
 export interface Accounts {
   /** The live account of this name with its live role, or `undefined` when either is missing. */
   findByUsername(username: string): Promise<Account | undefined>
+  /** Role and state of the live account with this ID; `undefined` without a live role. */
+  currentState(userId: string): Promise<AccountState | undefined>
   /** The account's data as its owner may see it, without password and salt. */
   profile(userId: string): Promise<Readonly<Record<string, unknown>> | undefined>
   /** The bcrypt costs of the passwords of all live accounts, each once. */
@@ -53,6 +60,17 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
     }
   }
 
+  async function readState(userId: string): Promise<AccountState | undefined> {
+    const shape = await shapes()
+    const row = await liveAccounts(db, shape)
+      .select(['u.status', 'r.role_key'])
+      .where('u.user_id', '=', userId)
+      .where(({ not }) => not(isService(shape)))
+      .executeTakeFirst()
+    if (!row?.role_key) return undefined
+    return { roleKey: row.role_key, enabled: row.status === status.enabled }
+  }
+
   async function readProfile(userId: string) {
     const { users, roles } = await shapes()
     const user = await db
@@ -89,6 +107,7 @@ export function createAccounts({ db, shapes }: Database, timeoutMs = 10_000): Ac
     // No account has a name that no column can hold; the server would report an error.
     findByUsername: async (username) =>
       isStorable(username) ? bounded(() => find(username)) : undefined,
+    currentState: async (userId) => (isId(userId) ? bounded(() => readState(userId)) : undefined),
     profile: async (userId) => (isId(userId) ? bounded(() => readProfile(userId)) : undefined),
   }
 }

@@ -2,6 +2,7 @@ import type { OwnAccount, PasswordChange } from '../../login/change-password.ts'
 import { appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { now, same } from '../database/dialect.ts'
+import { inTransaction } from '../database/repeated.ts'
 import { live } from '../database/soft-delete.ts'
 import { status } from './account-queries.ts'
 import { isId } from './accounts.ts'
@@ -41,7 +42,7 @@ export function createOwnPasswords({ db, shapes }: Database, timeoutMs = 10_000)
   async function replace({ account, newHash, origin }: PasswordChange): Promise<boolean> {
     const { userId, username, passwordHash } = account
     const shape = await shapes()
-    return db.transaction().execute(async (inside) => {
+    return inTransaction(db, async (inside) => {
       // Of two changes with the same old password, or of this one and an operator's, one wins.
       const { numUpdatedRows } = await inside
         .updateTable('sys_user')

@@ -2,8 +2,8 @@ import { Fault } from '../../errors.ts'
 import type { Actor } from '../audit/audit.ts'
 import { type DatabaseOptions, openDatabase } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
-import { migrate, missingTables } from '../database/migrations.ts'
-import { seedRoles } from './seed.ts'
+import { migrate, missingTables, wasCreatedHere } from '../database/migrations.ts'
+import { hasRoles, seedRoles } from './seed.ts'
 
 /** What was created: tables, and the keys of the initial roles. */
 interface PreparedTables {
@@ -34,8 +34,8 @@ export async function prepareTables(
     })
     await shapes()
     // Another product fills the table of roles that it created.
-    const roles = made.includes('sys_role') ? await seedRoles(database, actor) : []
-    return { made, roles }
+    const isOurs = await withFaults(async () => !(await hasRoles(db)) && wasCreatedHere(db))
+    return { made, roles: isOurs ? await seedRoles(database, actor) : [] }
   } finally {
     await database.close()
   }

@@ -10,7 +10,7 @@ import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 import { insertRole, liveRoleId } from './account-insert.ts'
 import { liveAccounts } from './account-queries.ts'
-import { type Inside, underAccountsLock } from './accounts-lock.ts'
+import { type Inside, ifTaken, underAccountsLock } from './accounts-lock.ts'
 import { adminKey } from './last-admin.ts'
 
 /** What an operator can set. */
@@ -76,7 +76,7 @@ export function createRoleChanges(database: Database, actor: Actor): RoleChanges
         const row = { actor, action: 'role.add', subject: roleKey } as const
         await appendAudit(inside, shapes, [{ ...row, after: { name, dataScope } }])
         return 'added'
-      }),
+      }).catch(ifTaken('key-taken')),
     set: (roleKey, after) =>
       edit<never>(roleKey, async () => ({
         action: 'role.set',

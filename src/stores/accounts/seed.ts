@@ -3,6 +3,7 @@ import { type Actor, type AuditEntry, appendAudit } from '../audit/audit.ts'
 import { gatewayActor } from '../audit/gateway-actor.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { inTransaction } from '../database/repeated.ts'
 import type { Schema } from '../database/schema.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 import { insertAccount, insertRole } from './account-insert.ts'
@@ -48,7 +49,7 @@ export async function seedAccounts(
       accounts.push({ ...user, password, passwordHash: await hashPassword(password) })
     }
 
-    return db.transaction().execute(async (inside) => {
+    return inTransaction(db, async (inside) => {
       await lockAccounts(inside)
       if (await hasUsers(inside)) return []
       const actor = gatewayActor()
@@ -76,7 +77,7 @@ export async function seedRoles(
   return withFaults(async () => {
     const shape = await shapes()
     if (await hasRoles(db)) return []
-    return db.transaction().execute(async (inside) => {
+    return inTransaction(db, async (inside) => {
       await lockAccounts(inside)
       if (await hasRoles(inside)) return []
       await insertRoles(inside, shape, actor)
@@ -107,7 +108,7 @@ async function appendWherePossible(
   if (shape.optional.has('postern_audit')) await appendAudit(inside, shape, [entry])
 }
 
-async function hasRoles(db: Kysely<Schema>): Promise<boolean> {
+export async function hasRoles(db: Kysely<Schema>): Promise<boolean> {
   return (await db.selectFrom('sys_role').select('role_id').limit(1).execute()).length > 0
 }
 

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { lockUntilCommit } from '../database/dialect.ts'
+import { inTransaction } from '../database/repeated.ts'
 import type { Schema } from '../database/schema.ts'
 import { toStorable } from '../database/storable-text.ts'
 import { requireTable } from '../database/table-shapes.ts'
@@ -21,7 +22,7 @@ export async function recordIfNew(
   await withFaults(async () => {
     const shape = await shapes()
     requireTable(shape, 'postern_audit')
-    await db.transaction().execute(async (inside) => {
+    await inTransaction(db, async (inside) => {
       const { anywhere, here } = await lastKnown(inside, entry)
       const found = detailText(entry.after ?? {})
       if (found === anywhere || found === here) return

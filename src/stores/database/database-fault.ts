@@ -17,8 +17,24 @@ export function databaseFault(error: unknown): Fault | Invalid {
   // An error about several addresses has its text only in its parts.
   const innermostError = error instanceof AggregateError ? error.errors.at(-1) : error
   const message = innermostError instanceof Error ? innermostError.message : String(innermostError)
-  const cause = Object.assign(new Error(message), { code: errorCode(innermostError) })
-  return new Fault('database', { cause, reason: `database: ${message}` })
+  const code = errorCode(innermostError)
+  const cause = Object.assign(new Error(message), { code })
+  return new Fault('database', { cause, reason: `database: ${conflicts[code ?? ''] ?? message}` })
+}
+
+const deadlock =
+  'deadlock with a concurrent change of the same rows; this change was rolled back: try again'
+/** What the servers say in words of their own, or of transactions that an operator does not know. */
+const conflicts: Readonly<Record<string, string>> = {
+  '40001': deadlock,
+  '40P01': deadlock,
+  '55P03':
+    'lock timeout: another transaction holds the same rows; this change was rolled back: try again',
+}
+
+/** Whether the database rolled back because of a concurrent change: a repetition may succeed. */
+export function isConflict(error: unknown): boolean {
+  return (errorCode(error instanceof Fault ? error.cause : error) ?? '') in conflicts
 }
 
 /** Whether the database is unreachable, as opposed to having rejected a statement. */
@@ -34,6 +50,11 @@ export function isUnreachable(error: unknown): boolean {
 export function refusedContent(error: unknown): string | undefined {
   const code = error instanceof Fault ? errorCode(error.cause) : undefined
   return code !== undefined && /^(?:22...|23...|45000|P0001)$/.test(code) ? code : undefined
+}
+
+/** Whether a unique index rejected a value. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof Fault && errorCode(error.cause) === '23505'
 }
 
 /** Whether a table does not exist. */

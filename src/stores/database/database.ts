@@ -9,6 +9,7 @@ import { mysqlDialect } from './mysql-compiler.ts'
 import { canDeleteAudit } from './mysql-migrations.ts'
 import { createMysqlPool } from './mysql-pool.ts'
 import { createPool, type PoolOptions } from './postgres-pool.ts'
+import { repeatingDialect } from './repeating-dialect.ts'
 import type { Schema } from './schema.ts'
 import { singleConnection } from './single-connection.ts'
 import { existingTables, readTableShapes, type TableShapes } from './table-shapes.ts'
@@ -20,6 +21,8 @@ export interface DatabaseOptions {
   readonly directory: string
   /** Whether the embedded database may be created in a directory of another user. */
   readonly mayCreate?: boolean
+  /** `false`: the embedded database is used only while another process has it open. */
+  readonly mayHost?: boolean
   readonly poolSize: number
   readonly connectTimeoutMs: number
   readonly statementTimeoutMs: number
@@ -124,6 +127,9 @@ function kindOf(url: string | undefined): Database['kind'] {
 
 /** Connections to the server that this URL names. */
 export async function serverDialect(options: PoolOptions): Promise<Dialect> {
-  if (isMysqlUrl(options.url)) return mysqlDialect({ pool: await createMysqlPool(options) })
-  return new PostgresDialect({ pool: await createPool(options) })
+  return repeatingDialect(
+    isMysqlUrl(options.url)
+      ? mysqlDialect({ pool: await createMysqlPool(options) })
+      : new PostgresDialect({ pool: await createPool(options) }),
+  )
 }

@@ -132,7 +132,7 @@ export function tableOf<Column extends string>(
     })
     return sql`select ${sql.join(values)}`
   })
-  const empty = sql`select ${sql.join(names.map((column) => sql`null as ${sql.ref(column)}`))} where false`
+  const empty = sql`select ${sql.join(names.map((column) => sql`null as ${sql.ref(column)}`))} from dual where false`
   return either(
     sql`json_to_recordset(${JSON.stringify(rows)}::json) as ${sql.ref(name)} (${sql.join(typed)})`,
     sql`(${lines.length === 0 ? empty : sql.join(lines, sql` union all `)}) as ${sql.ref(name)}`,

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { listOf, tableOf } from './dialect.ts'
+import { inTransaction } from './repeated.ts'
 import type { Schema } from './schema.ts'
 
 interface Seen {
@@ -20,7 +21,7 @@ export async function markSeen(
   const latest = new Map<string, number>()
   for (const { id, seenAt } of seen) latest.set(id, Math.max(latest.get(id) ?? 0, seenAt))
   const ids = [...latest.keys()]
-  await db.transaction().execute(async (inside) => {
+  await inTransaction(db, async (inside) => {
     const { rows } = await sql<{ id: string; seen: string }>`
       select token_id as "id", coalesce(seen_ms, 0)::text as "seen" from ${sql.table(table)}
       where token_id in ${listOf(ids)} for update skip locked`.execute(inside)

@@ -23,6 +23,18 @@ export async function missingTables(db: Kysely<Schema>): Promise<readonly string
   return rows.map(({ name }) => name)
 }
 
+/** Whether a gateway starts without this table. */
+export function isOptionalTable(name: string): boolean {
+  return name in optionalTables
+}
+
+/** Whether a migration created the table of roles: this one, or an earlier one that was interrupted. */
+export async function wasCreatedHere(db: Kysely<Schema>): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from postern_migration where name = 'create sys_role'`.execute(db)
+  return rows.length > 0
+}
+
 const times = `
   create_by bigint, update_by bigint, created_at timestamptz, updated_at timestamptz`
 

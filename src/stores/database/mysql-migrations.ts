@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { Fault } from '../../errors.ts'
 import { listOf } from './dialect.ts'
-import { appendOnlyTriggers, mysqlOnlyTables, mysqlTable } from './mysql-tables.ts'
+import { appendOnlyTriggers, mysqlOnlyTables, mysqlTable } from './mysql/mysql-tables.ts'
 
 type Tables = Readonly<Record<string, string>>
 
@@ -29,7 +29,7 @@ export async function migrateMysql<Schema>(
       }
       await whereAllowed(() => createTriggers(one))
     } finally {
-      await sql`select release_lock(concat(database(), '.postern'))`.execute(one).catch(() => {})
+      await sql`select release_lock(${lockName})`.execute(one).catch(() => {})
     }
   })
 }
@@ -52,11 +52,14 @@ async function isComplete<Schema>(db: Kysely<Schema>, names: readonly string[]):
   return (await missingTriggers(db)).length === 0
 }
 
+/** MySQL rejects a longer one. */
+const lockName = sql`left(concat('postern.', database()), 64)`
+
 async function lock<Schema>(one: Kysely<Schema>): Promise<void> {
   // Each wait is shorter than the timeout of a statement.
   for (let attempt = 0; attempt < 60; attempt++) {
     const { rows } = await sql<{ held: unknown }>`
-      select get_lock(concat(database(), '.postern'), 0.5) as held`.execute(one)
+      select get_lock(${lockName}, 0.5) as held`.execute(one)
     if (rows[0]?.held === true) return
   }
   const reason = 'another process creates tables in this database: start again when it is done'
@@ -64,10 +67,21 @@ async function lock<Schema>(one: Kysely<Schema>): Promise<void> {
 }
 
 async function create<Schema>(one: Kysely<Schema>, name: string, statements: string) {
-  await sql.raw(mysqlTable(statements)).execute(one)
-  if (name === 'postern_lock' || name === 'postern_migration') return
-  await sql`insert into postern_migration (name) values (${`create ${name}`})
+  const statement = sql.raw(mysqlTable(statements))
+  if (name in mysqlOnlyTables) {
+    await statement.execute(one)
+    return
+  }
+  // First, so that an interruption leaves no table of ours that looks like one of another product.
+  const row = `create ${name}`
+  await sql`insert into postern_migration (name) values (${row})
     on duplicate key update name = postern_migration.name`.execute(one)
+  try {
+    await statement.execute(one)
+  } catch (error) {
+    await sql`delete from postern_migration where name = ${row}`.execute(one)
+    throw error
+  }
 }
 
 async function missingTriggers<Schema>(db: Kysely<Schema>) {

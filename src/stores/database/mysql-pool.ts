@@ -4,8 +4,8 @@ import type { Pool, PoolConnection } from 'mysql2'
 import { Invalid } from '../../errors.ts'
 import { type MysqlTls, readMysqlUrl } from '../../mysql-url.ts'
 import { databaseFault, isConnectionError } from './database-fault.ts'
-import { withSqlState } from './mysql-error.ts'
-import { sessionSettings } from './mysql-session.ts'
+import { withSqlState } from './mysql/mysql-error.ts'
+import { sessionSettings } from './mysql/mysql-session.ts'
 import type { PoolOptions } from './postgres-pool.ts'
 
 /** How much later than the server we give up on a statement ourselves. */
@@ -48,7 +48,7 @@ export async function createMysqlPool(options: PoolOptions): Promise<MysqlPool> 
     connection.query({ sql, timeout: connectTimeoutMs }, (error) => {
       if (error === null) prepared.add(connection)
       else connection.destroy()
-      done(error)
+      done(error === null ? null : (oldServer(error.errno) ?? error))
     })
   }
 
@@ -64,6 +64,13 @@ export async function createMysqlPool(options: PoolOptions): Promise<MysqlPool> 
     },
     end: (callback) => pool.end(callback),
   }
+}
+
+/** Our settings are always the same: a server that does not understand them is too old. */
+function oldServer(errno: number | undefined): Error | undefined {
+  const unknown = [1064, 1193, 1273]
+  if (errno === undefined || !unknown.includes(errno)) return undefined
+  return new Error('this server is older than MySQL 8.0.17 or MariaDB 10.11: upgrade it')
 }
 
 function fail(callback: Parameters<MysqlPool['getConnection']>[0], error: unknown): void {

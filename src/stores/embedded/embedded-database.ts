@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -18,7 +19,20 @@ interface EmbeddedOptions {
   readonly statementTimeoutMs: number
   /** Whether it may be created in a directory of another user. Without it, it may not. */
   readonly mayCreate?: boolean
+  /** `false`: only asks the process that has it open, and throws a Fault without one. */
+  readonly mayHost?: boolean
 }
+
+/** What can be known of an embedded database without opening it. */
+export async function embeddedState(directory: string): Promise<'absent' | 'closed' | 'open'> {
+  const { socketPath, dataDirectory } = pathsIn(directory)
+  const client = await connectEmbedded(socketPath, stateTimeoutMs)
+  await client?.close()
+  if (client !== undefined) return 'open'
+  return existsSync(dataDirectory) ? 'closed' : 'absent'
+}
+
+const stateTimeoutMs = 1000
 
 /**
  * The embedded database under `directory`, as kysely's PGlite dialect wants it, for any number of
@@ -41,6 +55,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<PGlite> {
     for (let attempt = 0; attempt < attempts; attempt++) {
       const client = await connectEmbedded(paths.socketPath, options.statementTimeoutMs)
       if (client !== undefined) return client
+      if (options.mayHost === false) {
+        throw new Fault('database', { reason: 'no process has the embedded database open' })
+      }
       await prepareDirectory(options)
       const lock = await takeLock(paths.lockFile)
       if (lock !== undefined) return hostEmbedded(paths, lock)

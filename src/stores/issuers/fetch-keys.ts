@@ -21,11 +21,15 @@ export interface KeySource {
  * Fetches the keys of an issuer. Reads the files each time: Kubernetes replaces both of them. Rejects
  * with an error whose message is a reason for the log.
  */
-export async function fetchKeys(source: KeySource, signal: AbortSignal): Promise<IssuerKeySet> {
+export async function fetchKeys(
+  source: KeySource,
+  signal: AbortSignal,
+  onDate?: GetOptions['onDate'],
+): Promise<IssuerKeySet> {
   const { caFile, tokenFile, algorithms } = source
   const secureContext = caFile === undefined ? undefined : await readClientContext({ caFile })
   const bearer = tokenFile === undefined ? undefined : await readBearer(tokenFile)
-  const options = { secureContext, bearer, signal }
+  const options = { secureContext, bearer, signal, onDate }
   const url = await keyUrl(source, options)
   // The token authenticates us: only an address of the configuration may have it.
   const isNamed = source.jwksUri !== undefined || url.origin === new URL(source.issuer).origin

@@ -8,6 +8,8 @@ export interface GetOptions {
   readonly signal: AbortSignal
   /** For everything: name lookup, connection, TLS and the last byte of the body. */
   readonly timeoutMs?: number
+  /** Called with the Date header of an answer. */
+  readonly onDate?: ((date: string) => void) | undefined
 }
 
 /** 100 large RSA keys with their certificates take less. */
@@ -19,7 +21,7 @@ const maxBytes = 262_144
  */
 export function getBytes(
   url: URL,
-  { secureContext, bearer, signal, timeoutMs = 5000 }: GetOptions,
+  { secureContext, bearer, signal, timeoutMs = 5000, onDate }: GetOptions,
 ): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const options: RequestOptions = {
@@ -38,7 +40,10 @@ export function getBytes(
     () => fail(new Error(`timeout: no complete answer within ${timeoutMs} ms`)),
     timeoutMs,
   )
-  request.on('response', (response) => readAll(response).then(resolve, fail))
+  request.on('response', (response) => {
+    if (response.headers.date !== undefined) onDate?.(response.headers.date)
+    readAll(response).then(resolve, fail)
+  })
   // Without a listener, Node closes the connection and reports no error.
   request.on('upgrade', () => fail(new Error('HTTP 101: the server switches to another protocol')))
   request.on('error', fail)

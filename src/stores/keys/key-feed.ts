@@ -84,11 +84,17 @@ async function openDirectory(directory: string, parts: KeyParts): Promise<OpenKe
 
 function warn(set: KeySet, files: readonly StoredKeyFile[], log: FeedLog): void {
   if (set.signer === undefined) log.warn({}, 'no signing key: login is unavailable')
-  const open = new Set(files.filter(isOpenToOthers).map(({ name }) => name))
-  const exposed = set.entries.filter(({ signing, file }) => signing && open.has(file))
+  const exposed = exposedKeys(set, files)
   if (exposed.length === 0) return
-  const fields = { files: exposed.map(({ file }) => file) }
-  log.warn(fields, 'private keys readable by other users: chmod 0400')
+  log.warn({ files: exposed }, 'private keys readable by other users: chmod 0400')
+}
+
+/** The private keys that users other than the owner can read. */
+export function exposedKeys(set: KeySet, files: readonly StoredKeyFile[]): readonly string[] {
+  const open = new Set(files.filter(isOpenToOthers).map(({ name }) => name))
+  return set.entries
+    .filter(({ signing, file }) => signing && open.has(file))
+    .map(({ file }) => file)
 }
 
 function shown({ signer, entries }: KeySet): Pick<KeyState, 'signer' | 'keys'> {

@@ -28,10 +28,25 @@ export async function sharedSecret(
  * configuration check has already refused.
  */
 async function generatedSecret(directory: string): Promise<string> {
+  const { file, secret: kept } = await readGeneratedSecret(directory)
+  if (kept !== undefined) return kept
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const secret = randomBytes(32).toString('hex')
+  await writeFile(file, `${secret}\n`, { mode: 0o600, flag: 'wx' })
+  // A command that root runs before the first start must not lock the gateway's user out.
+  const owner = await ownerForNewFile(directory)
+  if (owner !== undefined) await chown(file, owner.uid, owner.gid)
+  return secret
+}
+
+/** The secret that an earlier start generated, if there was one. Throws `Invalid` for an unusable file. */
+export async function readGeneratedSecret(
+  directory: string,
+): Promise<{ readonly file: string; readonly secret: string | undefined }> {
   const file = join(directory, 'jwt-secret')
   try {
-    const kept = (await readFile(file, 'utf8')).trim()
-    if (kept.length >= 32) return kept
+    const secret = (await readFile(file, 'utf8')).trim()
+    if (secret.length >= 32) return { file, secret }
     throw new Invalid([
       {
         file,
@@ -42,13 +57,7 @@ async function generatedSecret(directory: string): Promise<string> {
   } catch (error) {
     if (error instanceof Invalid) throw error
     const { code } = error as NodeJS.ErrnoException
-    if (code !== 'ENOENT') throw new Invalid([{ file, message: `cannot be read (${code})` }])
+    if (code === 'ENOENT') return { file, secret: undefined }
+    throw new Invalid([{ file, message: `cannot be read (${code})` }])
   }
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  const secret = randomBytes(32).toString('hex')
-  await writeFile(file, `${secret}\n`, { mode: 0o600, flag: 'wx' })
-  // A command that root runs before the first start must not lock the gateway's user out.
-  const owner = await ownerForNewFile(directory)
-  if (owner !== undefined) await chown(file, owner.uid, owner.gid)
-  return secret
 }

@@ -4,6 +4,7 @@ import { type AuditEntry, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { listOf, nowMs, orReplace, tableOf } from '../database/dialect.ts'
+import { inTransaction } from '../database/repeated.ts'
 import { requireTable } from '../database/table-shapes.ts'
 
 const maxRecords = 10_000
@@ -102,7 +103,7 @@ export function createDatabaseLockouts({ db, shapes }: Database) {
      */
     clear: ({ keys, related }: ClearedKeys, entry: AuditEntry): Promise<readonly string[]> =>
       prepared(() =>
-        db.transaction().execute(async (inside) => {
+        inTransaction(db, async (inside) => {
           const open = sql`cleared_ms is null and until_ms > ${nowMs} and name in ${listOf(keys)}`
           const { rows } = await sql<{ name: string; owner: string }>`
             select name, owner from postern_login_lockout where ${open}

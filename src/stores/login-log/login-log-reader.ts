@@ -10,7 +10,8 @@ interface LoginLogQuery {
   readonly limit: number
   /** Letter case does not matter. */
   readonly user?: string | undefined
-  readonly message?: string | undefined
+  /** One of these. */
+  readonly messages?: readonly string[] | undefined
   readonly isAddress?: ((address: string) => boolean) | undefined
 }
 
@@ -75,11 +76,14 @@ interface Row {
   readonly remark: string | null
 }
 
-function page({ sinceMs, limit, user, message, isAddress }: LoginLogQuery, before: string) {
+function page({ sinceMs, limit, user, messages, isAddress }: LoginLogQuery, before: string) {
   const since = timeAt(sinceMs)
   const matches: RawBuilder<SqlBool>[] = [sql<SqlBool>`at >= ${since}`]
   if (user !== undefined) matches.push(sql<SqlBool>`lower(username) = lower(${user}::text)`)
-  if (message !== undefined) matches.push(same('msg', message))
+  if (messages !== undefined) {
+    const each = messages.map((message) => same('msg', message))
+    matches.push(sql<SqlBool>`(${sql.join(each, sql` or `)})`)
+  }
   // Addresses are compared here, because a row of another program may hold any text.
   const most = isAddress === undefined ? limit + 1 : pageRows
   return sql<Row>`

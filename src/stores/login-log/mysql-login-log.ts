@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { before, listOf, lockUntilCommit, now, tableOf } from '../database/dialect.ts'
+import { inTransaction } from '../database/repeated.ts'
 import type { Schema } from '../database/schema.ts'
 
 const columns = {
@@ -33,7 +34,7 @@ export function insertOnMysql(
 ): Promise<number> {
   const first = new Map(records.toReversed().map((row) => [row.attempt_id.toLowerCase(), row]))
   const ids = [...first.keys()]
-  return db.transaction().execute(async (inside) => {
+  return inTransaction(db, async (inside) => {
     await lockUntilCommit('postern_login_attempt').execute(inside)
     const { rows: known } = await sql<{ id: string }>`
       select attempt_id as id from postern_login_attempt

@@ -4,7 +4,7 @@ import { keyUrlProblem } from '../../key-url.ts'
 import type { IssuerAlgorithm } from '../../token/issuers/issuer.ts'
 import { type IssuerKeySet, parseIssuerKeySet } from '../../token/issuers/issuer-key-set.ts'
 import { readBearer } from '../issuers/fetch-keys.ts'
-import { getBytes } from '../issuers/get-bytes.ts'
+import { type GetOptions, getBytes } from '../issuers/get-bytes.ts'
 import { readClientContext } from '../keys/pem-files.ts'
 import { createProviderFetch } from './provider-fetch.ts'
 
@@ -34,7 +34,11 @@ export interface Discovered {
 const library = () => import('openid-client')
 
 /** Fetches discovery document and keys. Rejects with a reason for the log. */
-export async function discover(client: ProviderClient, signal: AbortSignal): Promise<Discovered> {
+export async function discover(
+  client: ProviderClient,
+  signal: AbortSignal,
+  onDate?: GetOptions['onDate'],
+): Promise<Discovered> {
   const { issuer, clientId, caFile, timeoutMs, idTokenAlgorithm } = client
   const oidc = await library()
   const secureContext = caFile === undefined ? undefined : await readClientContext({ caFile })
@@ -50,7 +54,7 @@ export async function discover(client: ProviderClient, signal: AbortSignal): Pro
   const { supportsPKCE: _, ...metadata } = found.serverMetadata()
   checkMetadata(metadata, client)
   const bytes = await getBytes(new URL(metadata.jwks_uri ?? ''), {
-    ...{ secureContext, bearer: undefined, signal, timeoutMs },
+    ...{ secureContext, bearer: undefined, signal, timeoutMs, onDate },
   })
   const keys = await parseIssuerKeySet(bytes, [idTokenAlgorithm])
   return { metadata, keys, jwks: JSON.parse(bytes.toString()), fetch }

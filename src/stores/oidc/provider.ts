@@ -81,13 +81,14 @@ export function openProvider(options: ProviderOptions, log: FeedLog): OpenProvid
   }
 
   return {
-    async authorizationUrl({ redirectUri, state, nonce, challenge }) {
+    async authorizationUrl({ redirectUri, state, nonce, challenge, asksAgain }) {
       const { buildAuthorizationUrl } = await import('openid-client')
       return buildAuthorizationUrl(await configuration(), {
         redirect_uri: redirectUri,
         scope: options.scopes.join(' '),
         ...{ state, nonce, code_challenge: challenge, code_challenge_method: 'S256' },
         ...(options.acrValues && { acr_values: options.acrValues.join(' ') }),
+        ...(asksAgain && { prompt: 'login', max_age: '0' }),
       }).href
     },
     async exchange({ code, iss, redirectUri, state, nonce, verifier }) {

@@ -72,7 +72,7 @@ export interface CasbinTable {
   readonly columns: ReadonlySet<string>
 }
 
-/** The tables of go-admin that exist, or the named one. Throws `Invalid` when that is none. */
+/** The tables of go-admin that exist, or the named one. Throws `Invalid` when it does not exist. */
 export async function findCasbinTables<Schema>(
   db: Kysely<Schema>,
   named?: string,

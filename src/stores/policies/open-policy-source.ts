@@ -1,3 +1,5 @@
+import type { DecisionBatch } from '../../fleet/decision-batch.ts'
+import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
 import type { DomainSource } from '../../policy/domain.ts'
 import type { LivePolicies } from '../../policy/live.ts'
 import type { Trust } from '../../signing/trust.ts'
@@ -10,6 +12,7 @@ import { createPolicySnapshot } from './policy-snapshot.ts'
 import type { PolicyState } from './policy-source.ts'
 import { createPublishedPolicies } from './published-policies.ts'
 import { createReporting, type Reporting } from './replica-reporting.ts'
+import { createDecisionFeed } from './replicas/decision-feed.ts'
 import { createReplicas } from './replicas/replicas.ts'
 import type { ShadowEvaluation, ShadowState } from './shadow/shadow-feed.ts'
 import { createRejectionCounts, createTrustGate } from './trust-gate.ts'
@@ -43,6 +46,10 @@ interface PolicySourceParts {
   readonly version: string
   /** Whose signatures a policy in Redis needs; without it, none. */
   readonly trust?: Trust | undefined
+  /** What this process reports to the fleet besides its policy; `undefined` while it starts. */
+  readonly facts?: () => ReplicaFacts | undefined
+  /** What was decided since the last call, for consoles that watch. */
+  readonly takeDecisions?: () => DecisionBatch
   readonly onPropagated?: (seconds: number) => void
   /** Without it, this process evaluates no shadow. */
   readonly shadow?: ShadowEvaluation
@@ -108,8 +115,12 @@ async function openRedis(parts: PolicySourceParts) {
   // Whether it succeeds shows in the first attempt to read.
   await redis.connect().catch(() => {})
   await feed.start()
+  const decisions = parts.takeDecisions && createDecisionFeed(redis, parts.takeDecisions)
   const replicas = createReplicas(redis, policy.replicaMemory * 1000)
-  reporting = createReporting({ replicas, version, state: feed.state, log })
+  reporting = createReporting({
+    ...{ replicas, version, state: feed.state, log, facts: parts.facts },
+    onWatched: decisions?.watched,
+  })
   const { id } = reporting
   reporting.changed()
   shadow?.report(id)
@@ -120,6 +131,7 @@ async function openRedis(parts: PolicySourceParts) {
     onAttempt: (listener: () => void) => void listeners.push(listener),
     state: () => ({ ...feed.state(), replica: id, shadow: shadow?.state() }),
     async close() {
+      decisions?.close()
       await feed.close()
       await shadow?.close()
       await reporting.close()

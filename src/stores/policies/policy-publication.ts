@@ -38,6 +38,8 @@ export interface PublicationOptions {
   readonly evidence?: Evidence
   /** The host of the publisher, for the audit log. */
   readonly origin?: string
+  /** The publisher, if the document is the proposal of another author. */
+  readonly publisher?: string
 }
 
 interface PublicationParts {
@@ -62,7 +64,7 @@ export class Publication {
     parts: PublicationParts,
     document: PolicyDocument,
     expected: string | undefined,
-    { kind, signed, evidence, origin }: PublicationOptions,
+    { kind, signed, evidence, origin, publisher }: PublicationOptions,
   ) {
     const { revision, author, message } = document
     this.#parts = parts
@@ -73,6 +75,7 @@ export class Publication {
       ...(signed !== undefined && { signed }),
       ...(evidence !== undefined && { evidence }),
       ...(origin !== undefined && { origin }),
+      ...(publisher !== undefined && { publisher }),
     }
   }
 

@@ -3,6 +3,6 @@ import { lowerThreadPriority } from '../../thread-priority.ts'
 import type { PolicyTask } from './policy-task.ts'
 
 /* Loads one policy. Lowers its priority before it imports anything large. */
-lowerThreadPriority('lower')
+lowerThreadPriority()
 const { runTask } = await import('./run-policy-task.ts')
 runTask(workerData as PolicyTask, (reply, memory = []) => parentPort?.postMessage(reply, memory))

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
 import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { createPolling } from '../feed/polling.ts'
@@ -17,11 +18,22 @@ interface ReportingParts {
   readonly replicas: Replicas
   readonly version: string
   readonly state: () => PolicyState
+  /** `undefined` while the gateway is being built. */
+  readonly facts?: (() => ReplicaFacts | undefined) | undefined
+  /** Called with each report while a console watches decisions. */
+  readonly onWatched?: (() => void) | undefined
   readonly log: FeedLog
 }
 
 /** Says every few seconds, and at every change, what this replica decides by. Failing is harmless. */
-export function createReporting({ replicas, version, state, log }: ReportingParts): Reporting {
+export function createReporting({
+  replicas,
+  version,
+  state,
+  facts,
+  onWatched,
+  log,
+}: ReportingParts): Reporting {
   const own = ownProcess()
   const id = `${own.host}-${own.pid}-${randomBytes(3).toString('hex')}`
   let hasTidied = false
@@ -32,7 +44,15 @@ export function createReporting({ replicas, version, state, log }: ReportingPart
     const { revision, sequence, stale, lastError } = state()
     reported = fingerprint(state())
     try {
-      await replicas.report({ id, revision, sequence, stale, lastError, version, process: own })
+      const policy = { revision, sequence, stale, lastError }
+      const isWatched = await replicas.report({
+        id,
+        ...policy,
+        version,
+        process: own,
+        facts: facts?.(),
+      })
+      if (isWatched) onWatched?.()
       if (!hasTidied) await replicas.forgetEnded(own)
       hasTidied = true
       complaint = undefined

@@ -2,6 +2,9 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { AbstractConnector } from 'ioredis'
+import { dropOnInvalidReply } from './redis-invalid-replies.ts'
+
+dropOnInvalidReply()
 
 /** A server to connect to. */
 export interface RedisHost {

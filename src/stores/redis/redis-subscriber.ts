@@ -8,13 +8,21 @@ export interface RedisSubscriber {
   readonly close: () => void
 }
 
-/**
- * Starts listening. `onHint` is called at every message, and whenever listening (again) begins:
- * what was said before that was missed.
- */
+interface Subscription {
+  readonly channel: string
+  /**
+   * Called at every message, and without one whenever listening (again) begins: what was said before
+   * that was missed.
+   */
+  readonly onHint: (message?: string) => void
+  /** Called when listening ends before `close`. */
+  readonly onLost?: () => void
+}
+
+/** Starts listening. */
 export function createSubscriber(
   settings: RedisSettings,
-  { channel, onHint }: { readonly channel: string; readonly onHint: () => void },
+  { channel, onHint, onLost }: Subscription,
 ): RedisSubscriber {
   const connection = createListener(settings)
   let listening = false
@@ -33,10 +41,12 @@ export function createSubscriber(
 
   connection.on('error', () => {})
   connection.on('close', () => {
+    const wasListening = listening
     listening = false
+    if (wasListening && !closed) onLost?.()
   })
   connection.on('ready', () => void listen())
-  connection.on('message', onHint)
+  connection.on('message', (_, message: string) => onHint(message))
   // Commands fail for the same reason and report it.
   connection.connect().catch(() => {})
 

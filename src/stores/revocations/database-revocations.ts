@@ -3,6 +3,7 @@ import type { Revocation } from '../../token/revocations.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { either, isMysql, lockUntilCommit } from '../database/dialect.ts'
+import { inTransaction } from '../database/repeated.ts'
 import type { Schema } from '../database/schema.ts'
 import { appendOnMysql } from './mysql-revocations.ts'
 import {
@@ -49,7 +50,7 @@ export function createDatabaseRevocations({ db, shapes }: Database): RevocationS
     append: (revocations, made) =>
       withFaults(async () => {
         await shapes()
-        await db.transaction().execute((inside) => appendInside(inside, revocations, made))
+        await inTransaction(db, (inside) => appendInside(inside, revocations, made))
       }),
     end: () =>
       withFaults(async () => {

@@ -2,6 +2,7 @@ import type { Revocation } from '../../token/revocations.ts'
 import { type AuditEntry, appendAudit, recordChange } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
+import { inTransaction } from '../database/repeated.ts'
 import { requireTable } from '../database/table-shapes.ts'
 import { appendInside } from './database-revocations.ts'
 import type { RevocationStore } from './revocation-store.ts'
@@ -22,7 +23,7 @@ export async function revokeRecorded(
   }
   await withFaults(async () => {
     const shapes = await database.shapes()
-    await database.db.transaction().execute(async (inside) => {
+    await inTransaction(database.db, async (inside) => {
       await appendInside(inside, revocations, 'now')
       await appendAudit(inside, shapes, [change])
     })

@@ -10,6 +10,7 @@ import { createBounded } from '../accounts/bounded.ts'
 import { appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { nowMs } from '../database/dialect.ts'
+import { inTransaction } from '../database/repeated.ts'
 import { tableExists } from '../database/table-shapes.ts'
 
 /** What logins ask about one-time codes. Nothing takes longer than `timeoutMs`. */
@@ -48,7 +49,7 @@ export function createSecondFactorStore(
   async function claimRecoveryCode(claim: RecoveryClaim): Promise<number | undefined> {
     const { userId, checked, renewed, digest, username, origin } = claim
     const shape = await shapes()
-    return db.transaction().execute(async (inside) => {
+    return inTransaction(db, async (inside) => {
       // In the order in which operators change both tables, so that neither waits for the other.
       const { rows: held } = await sql`select 1 from postern_totp
         where user_id = ${userId}::bigint and sealed = ${checked.sealed} for update`.execute(inside)

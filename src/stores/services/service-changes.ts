@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { insertAccount, liveRoleId } from '../accounts/account-insert.ts'
 import { isService, liveAccounts } from '../accounts/account-queries.ts'
-import { underAccountsLock } from '../accounts/accounts-lock.ts'
+import { ifTaken, underAccountsLock } from '../accounts/accounts-lock.ts'
 import { unusablePassword } from '../accounts/unusable-password.ts'
 import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
@@ -62,7 +62,7 @@ export function createServiceChanges(database: Database, actor: Actor): ServiceC
         const after = { userId, role: roleKey, ...(note && { note }) }
         await appendAudit(inside, shapes, [{ actor, action: 'service.add', subject: name, after }])
         return { userId }
-      }),
+      }).catch(ifTaken('name-taken')),
     setRole: (name, roleKey) =>
       change(async (inside, shapes) => {
         const service = await find(inside, shapes, name)

@@ -3,6 +3,7 @@ import { type Actor, appendAudit } from '../audit/audit.ts'
 import type { Database } from '../database/database.ts'
 import { withFaults } from '../database/database-fault.ts'
 import { nowMs, same } from '../database/dialect.ts'
+import { inTransaction } from '../database/repeated.ts'
 import { isStorable } from '../database/storable-text.ts'
 import type { TableShapes } from '../database/table-shapes.ts'
 import { requireServiceTables } from './service-tables.ts'
@@ -51,7 +52,7 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
   async function add(token: ServiceToken, service: string): Promise<void> {
     const shape = await tables()
     const { id, userId, roleKey, note, kid, issuedBy, issuedAt, expiresAt } = token
-    await db.transaction().execute(async (inside) => {
+    await inTransaction(db, async (inside) => {
       await sql`
         insert into postern_service_token
           (token_id, user_id, role_key, note, kid, issued_by, issued_ms, expires_ms)
@@ -84,7 +85,7 @@ export function createServiceTokens({ db, shapes }: Database, actor: Actor): Ser
 
   async function revoked({ id, service }: ListedToken): Promise<void> {
     const shape = await tables()
-    await db.transaction().execute(async (inside) => {
+    await inTransaction(db, async (inside) => {
       await sql`update postern_service_token
         set revoked_ms = ${nowMs}
         where token_id = ${id} and revoked_ms is null`.execute(inside)

@@ -1,10 +1,13 @@
 import type { VerifiedToken } from '../../token/tokens.ts'
 import type { SeenSession } from './session-store.ts'
 
+/** The parts of a token that name its session. */
+export type SeenToken = Pick<VerifiedToken, 'kind' | 'id' | 'userId'>
+
 /** Which tokens were used since the last time. */
 interface SeenSessions {
   /** Called for every request: one look-up by identity, because verified tokens are shared objects. */
-  readonly note: (token: VerifiedToken) => void
+  readonly note: (token: SeenToken) => void
   /** Returns what was noted, by kind, and forgets it. */
   readonly take: () => Readonly<Record<'user' | 'service', readonly SeenSession[]>>
 }
@@ -15,8 +18,8 @@ const MINUTE_MS = 60_000
 
 /** `now` gives milliseconds since the epoch. Notes tokens that we issued, and none of another issuer. */
 export function createSeenSessions(now: () => number): SeenSessions {
-  let seen = new Map<VerifiedToken, number>()
-  let last: VerifiedToken | undefined
+  let seen = new Map<SeenToken, number>()
+  let last: SeenToken | undefined
 
   return {
     note(token) {

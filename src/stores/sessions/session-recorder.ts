@@ -1,9 +1,8 @@
-import type { VerifiedToken } from '../../token/tokens.ts'
 import { failureText } from '../feed/failure-text.ts'
 import type { FeedLog } from '../feed/feed-log.ts'
 import { createPolling } from '../feed/polling.ts'
 import { withTimeout } from '../with-timeout.ts'
-import { createSeenSessions, toMinute } from './seen-sessions.ts'
+import { createSeenSessions, type SeenToken, toMinute } from './seen-sessions.ts'
 import {
   longest,
   SESSIONS_AT_ONCE,
@@ -18,7 +17,7 @@ export interface SessionRecorder {
   /** A login issued this token. */
   readonly opened: (session: Omit<Session, 'seenAt'>) => void
   /** A request came with this token. */
-  readonly seen: (token: VerifiedToken) => void
+  readonly seen: (token: SeenToken) => void
   /** A logout ended it. */
   readonly ended: (session: SessionName) => void
   readonly state: () => {

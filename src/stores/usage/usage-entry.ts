@@ -45,8 +45,10 @@ export const longestName = 2048
 /** The name of a role, or of a refused call. */
 export function nameOf(named: string | RefusedCall): string {
   if (typeof named === 'string') return JSON.stringify([named])
-  const { roleKey, method, path = null, route = null } = named
-  return JSON.stringify(path === null ? [roleKey, method, null, route] : [roleKey, method, path])
+  const { roleKey, domain, method, path = null, route = null } = named
+  if (path === null) return JSON.stringify([roleKey, method, null, route])
+  // Gateways of earlier versions read the first three only.
+  return JSON.stringify([roleKey, method, path, ...(domain === undefined ? [] : [null, domain])])
 }
 
 /** The role of a name, or `undefined` when the name is invalid. */
@@ -59,9 +61,11 @@ export function roleIn(name: string): string | undefined {
 export function refusedIn(name: string): RefusedCall | undefined {
   const value = readJson(name)
   if (!Array.isArray(value)) return undefined
-  const [roleKey, method, path, route] = value as readonly unknown[]
+  const [roleKey, method, path, route, domain] = value as readonly unknown[]
   if (typeof roleKey !== 'string' || typeof method !== 'string') return undefined
-  if (typeof path === 'string') return { roleKey, method, path }
+  if (typeof path === 'string') {
+    return { roleKey, method, path, ...(typeof domain === 'string' && { domain }) }
+  }
   return { roleKey, method, ...(typeof route === 'string' && { route }) }
 }
 

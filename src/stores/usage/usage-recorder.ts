@@ -167,7 +167,7 @@ async function decided(
 function refusalEntry({ count, ...call }: RefusedCall & Numbered): UsageEntry {
   const refused = entry('refusal', nameOf(call), count)
   if (call.path === undefined) return refused
-  const { path: _, ...coarse } = call
+  const { path: _, domain: __, ...coarse } = call
   return { ...refused, fallback: nameOf(coarse) }
 }
 

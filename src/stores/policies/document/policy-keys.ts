@@ -24,6 +24,8 @@ export interface Move extends Head {
   readonly kind: MoveKind
   /** The host of the publisher, as it says; unknown for moves of older versions. */
   readonly origin?: string
+  /** Who published the proposal of the author, as they say. Unset: the author did, or nobody knows. */
+  readonly publisher?: string
   /** What spoke for this move, such as the result of a shadow. */
   readonly evidence?: Evidence
 }
@@ -45,6 +47,9 @@ export function policyKeys(prefix: string) {
     /** When each replica last reported about it, and what, by id. */
     shadowReplicas: `${prefix}policy:shadow:replicas`,
     shadowReports: `${prefix}policy:shadow:reports`,
+    /** Exists while a console watches decisions; `decisions` is the channel that they are sent on. */
+    decisionWatch: `${prefix}decisions:watch`,
+    decisions: `${prefix}decisions`,
     /** Which replicas have reported within `policy.replicaMemory`, by the time of their last report. */
     knownReplicas: `${prefix}replicas:known`,
     /** What each of them said last, by id. */
@@ -78,11 +83,12 @@ export function parseHead(text: string, key: string): Head {
 export function parseMove(text: string): Move | undefined {
   const value = readJson(text)
   if (!isHead(value) || !isMove(value)) return undefined
-  const { revision, sequence, author, message, at, kind, id, origin, evidence } = value
+  const { revision, sequence, author, message, at, kind, id, origin, publisher, evidence } = value
   return {
     ...{ revision, sequence, author, message, at, kind },
     ...(typeof id === 'string' && { id }),
     ...(typeof origin === 'string' && { origin }),
+    ...(typeof publisher === 'string' && { publisher }),
     ...signedIn(value),
     ...(isObject(evidence) && { evidence }),
   }

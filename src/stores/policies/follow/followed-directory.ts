@@ -1,6 +1,7 @@
 import { Invalid, type Problem } from '../../../errors.ts'
 import type { Imported } from '../../../policy/import/import-rows.ts'
-import { mergeImported } from '../../../policy/import/merged-table.ts'
+import { domainModelIn, mergeImported } from '../../../policy/import/merged-table.ts'
+import type { Model } from '../../../policy/model/model.ts'
 import { type PolicyFile, type PolicySet, parsePolicySet } from '../../../policy/set/policy-set.ts'
 import { readPolicyFiles, readTestFiles } from '../policy-files.ts'
 import type { Followed } from './follower.ts'
@@ -29,4 +30,12 @@ export async function updateDirectory(
   if (problems.length > 0) throw new Invalid(problems)
   if (added + removed > 0) await writeImportedTable(directory, imported.table.text, shown)
   return { revision: set.revision, added, removed }
+}
+
+/** The model of the directory, if it has a domain. */
+export async function followedModel({
+  directory,
+  shown,
+}: Pick<DirectoryParts, 'directory' | 'shown'>): Promise<Model | undefined> {
+  return domainModelIn(await readPolicyFiles(directory, shown))
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../../errors.ts'
 import type { Imported } from '../../../policy/import/import-rows.ts'
 import { importWhole } from '../../../policy/import/merged-table.ts'
+import type { Model } from '../../../policy/model/model.ts'
 import type { FeedLog } from '../../feed/feed-log.ts'
 import { createPolling } from '../../feed/polling.ts'
 import { createReloadStatus } from '../../feed/reload-status.ts'
@@ -39,6 +40,8 @@ interface Follower {
 
 interface FollowerParts {
   readonly table: WatchedTable
+  /** The model that says what a domain means; unset, or without a value: the rows have none. */
+  readonly domainModel?: () => Promise<Model | undefined>
   /** Publishes the rules. Throws when they must not or cannot be published: that is tried again. */
   readonly publish: (imported: Imported) => Promise<Followed>
   readonly log: FeedLog
@@ -97,7 +100,8 @@ export function createFollower(parts: FollowerParts): Follower {
     }
     unsettled = 0
     const previous = revision
-    const followed = await publish(importWhole(rows, 'the Casbin table'))
+    const model = await parts.domainModel?.()
+    const followed = await publish(importWhole(rows, 'the Casbin table', model))
     revision = followed.revision
     rowCount = rows.length
     done = seen

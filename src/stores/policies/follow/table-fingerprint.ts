@@ -1,6 +1,7 @@
-import { type Kysely, MysqlAdapter, type RawBuilder, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { Invalid } from '../../../errors.ts'
 import { withFaults } from '../../database/database-fault.ts'
+import { either } from '../../database/dialect.ts'
 import {
   type CasbinRow,
   type CasbinTable,
@@ -41,7 +42,7 @@ export function watchCasbinTable<Schema>(db: Kysely<Schema>, named?: string): Wa
     fingerprint: () =>
       withFaults(async () => {
         try {
-          const each = (await tables()).map((table) => digestOf(db, table))
+          const each = (await tables()).map((table) => digestOf(table))
           const { rows } = await sql<
             Record<string, unknown>
           >`${sql.join(each, sql` union all `)}`.execute(db)
@@ -66,18 +67,19 @@ function rejectUnknownColumns(tables: readonly CasbinTable[]): void {
 
 /**
  * Count, and the sum of 60 bits of each row's digest: in any order of rows the same, and computed where
- * the rows are. It is no protection: those who write the table decide what it allows anyway. MySQL 9.7
- * has no MD5, and PostgreSQL has no shorter way than MD5.
+ * the rows are. It need not resist attacks: those who write the table decide what it allows anyway.
  */
-function digestOf<Schema>(db: Kysely<Schema>, { name, columns }: CasbinTable): RawBuilder<unknown> {
+function digestOf({ name, columns }: CasbinTable): RawBuilder<unknown> {
   const values = ['ptype', ...[...columns].filter((column) => /^v\d$/.test(column)).sort()]
-  const texts = values.map((value) => sql`coalesce(${sql.ref(value)}, '')`)
-  if (db.getExecutor().adapter instanceof MysqlAdapter) {
-    const text = sql`concat_ws(char(31), ${sql.join(texts)})`
-    const digest = sql`cast(conv(substring(sha2(${text}, 256), 1, 15), 16, 10) as unsigned)`
-    return sql`select ${sql.lit(name)} as name, count(*) as number, coalesce(sum(${digest}), 0) as digest from ${sql.table(name)}`
-  }
-  const text = sql`concat_ws(chr(31), ${sql.join(texts)})`
-  const digest = sql`('x' || substr(md5(${text}), 1, 15))::bit(60)::bigint`
-  return sql`select ${sql.lit(name)} as name, count(*)::text as number, coalesce(sum(${digest}), 0)::text as digest from ${sql.table(name)}`
+  const texts = sql.join(values.map((value) => sql`coalesce(${sql.ref(value)}, '')`))
+  const digest = either(
+    sql`('x' || substr(md5(concat_ws(chr(31), ${texts})), 1, 15))::bit(60)::bigint`,
+    // MySQL 9.7 has no MD5.
+    sql`cast(conv(substring(sha2(concat_ws(char(31), ${texts}), 256), 1, 15), 16, 10) as unsigned)`,
+  )
+  const total = either(
+    sql`coalesce(sum(${digest}), 0)::text`,
+    sql`cast(coalesce(sum(${digest}), 0) as char)`,
+  )
+  return sql`select ${sql.lit(name)} as name, count(*)::text as number, ${total} as digest from ${sql.table(name)}`
 }

@@ -25,16 +25,22 @@ export function moveEntries(
 }
 
 function moveEntry(move: Move, previous: string | null, trust: Trust | undefined): AuditEntry {
-  const { revision, author, message, at, kind, origin } = move
+  const { revision, author, message, at, kind, origin, publisher } = move
   const { signers } = historyEntry(move, trust)
   // Everyone who can write to Redis can write any author there; only signatures prove one.
   const proof = signers.length === 0 ? { author: 'unverified' } : { signers }
   return {
-    actor: { kind: 'operator', name: author, origin: origin ?? 'unknown' },
+    actor: { kind: 'operator', name: publisher ?? author, origin: origin ?? 'unknown' },
     action: actions.get(kind) ?? 'policy.push',
     subject: revision,
     ...(previous !== null && { before: { revision: previous } }),
-    after: { revision, message, at, ...proof },
+    after: {
+      revision,
+      message,
+      at,
+      ...(publisher !== undefined && { proposedBy: author }),
+      ...proof,
+    },
   }
 }
 

@@ -5,6 +5,7 @@ import { appendAudit } from '../../audit/audit.ts'
 import type { Database } from '../../database/database.ts'
 import { withFaults } from '../../database/database-fault.ts'
 import { listOf, lockUntilCommit, orKeep, tableOf } from '../../database/dialect.ts'
+import { inTransaction } from '../../database/repeated.ts'
 import type { Schema } from '../../database/schema.ts'
 import { tableExists } from '../../database/table-shapes.ts'
 import { type Move, maxMove, parseMove } from '../document/policy-keys.ts'
@@ -58,7 +59,7 @@ export function createMoveTable(
           }))
           .filter(({ move }) => move.length <= maxMove)
         const shape = await shapes()
-        await db.transaction().execute(async (inside) => {
+        await inTransaction(db, async (inside) => {
           await lockUntilCommit('postern_policy_move', ` ${prefix}`).execute(inside)
           const { rows: present } = await sql<{ id: string }>`
             select move_id as "id" from postern_policy_move

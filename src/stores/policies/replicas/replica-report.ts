@@ -1,3 +1,5 @@
+import { readFacts } from '../../../fleet/read-facts.ts'
+import type { ReplicaFacts } from '../../../fleet/replica-facts.ts'
 import { hasStrings, readJson } from '../../json-text.ts'
 import { latestTime } from '../../latest-time.ts'
 
@@ -15,6 +17,8 @@ export interface ReplicaReport {
   /** Why it could not load or confirm the newest policy, when it last tried. */
   readonly lastError?: string
   readonly version: string
+  /** Absent in reports of versions before 0.3.0. */
+  readonly facts?: ReplicaFacts
 }
 
 /** A report is written every two seconds by each replica, and people read the error in a list. */
@@ -42,6 +46,7 @@ export function readReport(
   const value = readJson(text)
   if (!hasStrings(value, ['version']) || !(Math.abs(at) <= latestTime)) return undefined
   const { revision, sequence, stale, lastError, version } = value
+  const facts = readFacts(value['facts'])
   const ageMs = Math.max(0, now - at)
   return {
     id,
@@ -53,5 +58,6 @@ export function readReport(
     lost: ageMs > GONE_MS,
     ...boundedError(lastError),
     version: String(version).slice(0, maxNameLength),
+    ...(facts !== undefined && { facts }),
   }
 }

@@ -8,7 +8,8 @@ import { sequenceFunction } from '../document/publish-script.ts'
  * kept, and those that have been silent for longest go first.
  *
  * KEYS: known, reports, highest; then replica and index of version 0.1.0, whose replicas and
- * commands know nothing else.
+ * commands know nothing else; then what exists while a console watches decisions, which the result
+ * says.
  * ARGV: id, report, sequence, for how many ms a replica is known, the most of them, for how many ms
  * version 0.1.0 lists one.
  */
@@ -38,4 +39,5 @@ redis.call('PEXPIRE', KEYS[5], ARGV[6])
 if tonumber(ARGV[3]) > sequenceIn(redis.pcall('GET', KEYS[3])) then
   redis.call('SET', KEYS[3], ARGV[3])
 end
+return redis.call('EXISTS', KEYS[6])
 `

@@ -1,3 +1,4 @@
+import type { ReplicaFacts } from '../../../fleet/replica-facts.ts'
 import { readFields, readTexts } from '../../redis/bounded-reads.ts'
 import type { RedisClient } from '../../redis/redis.ts'
 import { policyKeys } from '../document/policy-keys.ts'
@@ -16,6 +17,7 @@ interface OwnReport {
   readonly lastError?: string | undefined
   readonly version: string
   readonly process?: OwnProcess
+  readonly facts?: ReplicaFacts | undefined
 }
 
 /** A day: longer than an outage goes unnoticed, and short enough for a list that people read. */
@@ -29,7 +31,8 @@ const maxReport = 16 * 1024
 
 /** The replicas that report to one Redis. */
 export interface Replicas {
-  report(own: OwnReport): Promise<void>
+  /** Returns whether a console watches decisions. */
+  report(own: OwnReport): Promise<boolean>
   /** At an orderly end, or when a person says that it no longer runs. */
   forget(id: string): Promise<void>
   /** Forgets those that ran on this host and are certain to have ended. To be called at the start. */
@@ -80,10 +83,11 @@ export function createReplicas(redis: RedisClient, memoryMs = defaultMemoryMs): 
         keys.highest,
         keys.replica(id),
         keys.replicas,
+        keys.decisionWatch,
       ]
       const report = JSON.stringify({ ...own, ...boundedError(lastError) })
       const values = [id, report, own.sequence ?? 0, memoryMs, MAX_KNOWN, GONE_MS]
-      await redis.runScript(reportScript, touched, values)
+      return (await redis.runScript(reportScript, touched, values)) === 1
     },
     async forgetEnded(own) {
       const known = await timesIn(keys.knownReplicas)

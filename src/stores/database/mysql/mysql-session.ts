@@ -7,13 +7,16 @@
  * - "name" is an identifier. `NO_BACKSLASH_ESCAPES` must never be set: the driver escapes with them.
  * - The driver writes times in UTC.
  * - A transaction sees what others committed meanwhile, as it does in PostgreSQL.
+ * - Locks are given up before the statement is: a statement that we no longer wait for must not run
+ *   later, and a transaction that rolls back lets others go on.
  */
 export function sessionSettings(statementTimeoutMs: number): string {
   const seconds = statementTimeoutMs / 1000
+  const lockSeconds = Math.max(1, Math.floor(seconds / 2))
   return `set names utf8mb4 collate ${exactCollation},
     time_zone = '+00:00',
     sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ANSI_QUOTES',
-    innodb_lock_wait_timeout = ${Math.max(1, Math.ceil(seconds))}
+    innodb_lock_wait_timeout = ${lockSeconds}, lock_wait_timeout = ${lockSeconds}
     /*M!100100 , tx_isolation = 'READ-COMMITTED', max_statement_time = ${seconds} */
     /*!80000 , transaction_isolation = 'READ-COMMITTED', max_execution_time = ${statementTimeoutMs},
       information_schema_stats_expiry = 0 */`

@@ -17,6 +17,11 @@ interface DriverError extends Partial<Error> {
 
 /** Those whose SQLSTATE says less than their number. */
 const states: ReadonlyMap<number, string> = new Map([
+  [1062, '23505'], // A value that a unique index has already.
+  [1205, '55P03'], // A lock that was not free in time.
+  [1020, '40001'], // A row that changed since the transaction read it.
+  [4025, '23514'], // A check constraint, of MariaDB and of MySQL.
+  [3819, '23514'],
   [1366, '22018'], // A text that the character set of the column cannot hold.
   [1290, '25006'], // The server is read-only.
   [1836, '25006'],

@@ -1,0 +1,84 @@
+import { factLimits, type ReplicaFacts, type TargetState } from './replica-facts.ts'
+
+type Stored = Readonly<Record<string, unknown>>
+
+/**
+ * Facts that another process wrote, with every text and list cut to its limit: others may write to
+ * Redis too. `undefined` for anything that is not a report, such as one of an older version.
+ */
+export function readFacts(value: unknown): ReplicaFacts | undefined {
+  const facts = asObject(value)
+  const { startedAt, mode, worker, ready } = facts
+  if (!isTime(startedAt) || typeof mode !== 'string') return undefined
+  const configuration = asObject(facts['configuration'])
+  const certificate = asObject(facts['certificate'])
+  const keys = asObject(facts['keys'])
+  const upstreams = asObject(facts['upstreams'])
+  return {
+    startedAt,
+    mode: text(mode),
+    ...(typeof worker === 'number' && { worker }),
+    ready: ready === true,
+    ...(isTime(configuration['since']) && {
+      configuration: {
+        revision: text(configuration['revision']),
+        since: configuration['since'],
+        rejected: configuration['rejected'] === true,
+      },
+    }),
+    keys: {
+      signer: typeof keys['signer'] === 'string' ? text(keys['signer']) : null,
+      ids: list(keys['ids']).map(text),
+      count: count(keys['count']),
+      since: isTime(keys['since']) ? keys['since'] : startedAt,
+      rejected: keys['rejected'] === true,
+    },
+    ...(isTime(certificate['notAfter']) && {
+      certificate: {
+        names: text(certificate['names']),
+        notAfter: certificate['notAfter'],
+        rejected: certificate['rejected'] === true,
+      },
+    }),
+    upstreams: {
+      targets: count(upstreams['targets']),
+      out: count(upstreams['out']),
+      named: list(upstreams['named']).map(asObject).map(readTarget),
+    },
+    outcomes: readOutcomes(asObject(facts['outcomes'])),
+  }
+}
+
+const states: readonly TargetState[] = ['circuit-open', 'circuit-half-open', 'unhealthy', 'ejected']
+
+function readTarget({ upstream, target, state }: Stored) {
+  const known = states.find((each) => each === state) ?? 'unhealthy'
+  return { upstream: text(upstream), target: text(target), state: known }
+}
+
+function readOutcomes(outcomes: Stored): Readonly<Record<string, number>> {
+  const entries = Object.entries(outcomes).slice(0, factLimits.outcomes)
+  return Object.fromEntries(entries.map(([name, value]) => [text(name), count(value)]))
+}
+
+function asObject(value: unknown): Stored {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Stored)
+    : {}
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, factLimits.names) : []
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value.slice(0, factLimits.text).toWellFormed() : ''
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 30 && !Number.isNaN(Date.parse(value))
+}

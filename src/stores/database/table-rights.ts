@@ -1,0 +1,65 @@
+import { type Kysely, sql } from 'kysely'
+import { databaseFault, withFaults } from './database-fault.ts'
+import { either, isMysql } from './dialect.ts'
+import type { Schema } from './schema.ts'
+
+/** What a gateway does with the tables that every gateway has. */
+const statements: Readonly<Record<string, string>> = {
+  'select on sys_role': 'select * from sys_role',
+  'select on sys_user': 'select * from sys_user',
+  'insert on sys_login_log': 'insert into sys_login_log select * from sys_login_log',
+  'insert on postern_login_attempt':
+    'insert into postern_login_attempt select * from postern_login_attempt',
+  'delete on postern_login_attempt': 'delete from postern_login_attempt',
+  'select on postern_revocation': 'select * from postern_revocation',
+  'insert on postern_revocation': 'insert into postern_revocation select * from postern_revocation',
+  'update on postern_revocation': 'update postern_revocation set name = name',
+  'delete on postern_revocation': 'delete from postern_revocation',
+}
+
+/**
+ * The rights to the tables that this user of the database lacks. EXPLAIN checks them without running
+ * the statement. The tables must exist.
+ */
+export async function missingRights(db: Kysely<Schema>): Promise<readonly string[]> {
+  const missing: string[] = []
+  for (const [right, statement] of Object.entries(statements)) {
+    try {
+      await withFaults(() => sql.raw(`explain ${statement}`).execute(db))
+    } catch (error) {
+      if (!isDenied(error)) throw error
+      missing.push(right)
+    }
+  }
+  return missing
+}
+
+/** SQLSTATE of PostgreSQL, and that of MySQL, which it has for other errors too. */
+function isDenied(error: unknown): boolean {
+  const { message, cause } = databaseFault(error)
+  const { code } = Object(cause)
+  return code === '42501' || (code === '42000' && /denied/.test(message))
+}
+
+const readOnly = either<{ found: unknown }>(
+  sql`select current_setting('transaction_read_only') = 'on' as found`,
+  sql`select @@global.read_only as found`,
+)
+
+/** Whether the server accepts no writes: a standby, or one that was set to read-only. */
+export async function isReadOnlyServer(db: Kysely<Schema>): Promise<boolean> {
+  const { rows } = await withFaults(() => readOnly.execute(db))
+  const found = rows[0]?.found
+  return found === true || (found !== false && Number(found) === 1)
+}
+
+/** Whether this user may create tables; `undefined` where the server does not tell. */
+export async function mayCreateTables(db: Kysely<Schema>): Promise<boolean | undefined> {
+  // The privileges of roles are not listed there.
+  if (isMysql(db)) return undefined
+  const { rows } = await withFaults(() =>
+    sql<{ allowed: boolean | null }>`
+      select has_schema_privilege(current_schema(), 'create') as allowed`.execute(db),
+  )
+  return rows[0]?.allowed === true
+}

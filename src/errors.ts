@@ -44,6 +44,7 @@ export type RefusalKind =
   | 'password-name'
   | 'password-unchanged'
   | 'no-profile'
+  | 'confirmation-needed'
 
 /** Details of a refusal for the log. Never a token, a password or a captcha text. */
 export interface RefusalDetail {
@@ -73,6 +74,9 @@ export type FaultPart =
   | 'port'
   | 'overloaded'
   | 'workers'
+  | 'configuration'
+  /** A running gateway, for the commands that ask it. */
+  | 'gateway'
   | 'redis'
   | 'database'
   | 'policies'

@@ -11,9 +11,18 @@ export function askedHosts({
 }: Pick<Admission, 'routes' | 'servesHost'>): readonly (string | undefined)[] {
   const named = new Set(routes.flatMap(({ hosts = [] }) => hosts))
   if (named.size === 0) return [undefined]
-  // No name that a certificate can have contains an underscore, so no route names this one.
-  const examples = [...named].map((host) => host.replace(/^\*/, '_any'))
+  const examples = [...named].map((pattern) => exampleHost(pattern, named))
   return servesHost(undefined) ? [undefined, ...examples] : examples
+}
+
+/** A host that this pattern matches, and no more specific one of `named`. */
+export function exampleHost(pattern: string, named: ReadonlySet<string>): string {
+  if (!pattern.startsWith('*')) return pattern
+  // Short, because a host is limited to 253 characters. Other wildcards need another label before it.
+  for (let number = 0; ; number++) {
+    const host = `_${number === 0 ? '' : number}${pattern.slice(1)}`
+    if (!named.has(host)) return host
+  }
 }
 
 /** What a question without a host assumes, for the user; `undefined` if no route names a host. */

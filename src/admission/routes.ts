@@ -34,6 +34,12 @@ export type FindRoute<Route extends AccessRoute> = (
   host?: string,
 ) => Route | undefined
 
+/** What answers requests on a route; `undefined` when another proxy forwards them (forward-auth). */
+export function answererOf({ respond, upstream }: AccessRoute): string | undefined {
+  if (respond !== undefined) return 'fixed response'
+  return upstream === undefined ? undefined : `upstream ${upstream}`
+}
+
 export type ReadPath = (raw: string, method: string, host?: string) => string | undefined
 
 /**

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts'
 import { type Decision, decide } from '../policy/decide.ts'
 import type { CompiledPolicies } from '../policy/engine/compile.ts'
-import { questionOf } from './question.ts'
+import { destinationQuestion, questionOf } from './question.ts'
 import type { Authorized, Identified } from './stages.ts'
 
 /**
@@ -52,13 +52,13 @@ export function authorize(
     const isLacking = compiled.hasDomain && question.domain === undefined
     throw new Refusal('not-permitted', { reason: isLacking ? 'no-domain' : decision.step })
   }
-  if (received.destination !== undefined) {
-    const { path } = received.destination
-    const second = decide({ ...question, path }, compiled)
+  const writing = destinationQuestion(question, received)
+  if (writing !== undefined) {
+    const second = decide(writing, compiled)
     if (!second.allowed) {
       // The decision log must not record a refused request as allowed.
       arrival.notes.decision = second
-      arrival.notes.decidedPath = path
+      arrival.notes.decidedPath = writing.path
       throw new Refusal('not-permitted', { reason: `${second.step}, for the Destination header` })
     }
   }

@@ -68,6 +68,16 @@ export function cookieWithoutToken(cookie: string): string | undefined {
 
 const tokenCookie: ReadonlySet<string> = new Set(['jwt'])
 
+/** Names of the cookie of the console, over plain HTTP and over TLS. */
+export const consoleCookies = { plain: 'postern-console', secure: '__Host-postern-console' }
+
+const ofConsole: ReadonlySet<string> = new Set(Object.values(consoleCookies))
+
+/** Browsers send cookies to every port of a host; no service gets a session of the console. */
+export function cookieWithoutConsole(cookie: string): string | undefined {
+  return cookie.includes(consoleCookies.plain) ? cookieWithout(cookie, ofConsole) : cookie
+}
+
 /** The same without cookies of these names. */
 export function cookieWithout(cookie: string, names: ReadonlySet<string>): string | undefined {
   const kept = cookie.split(';').filter((pair) => !names.has(nameOf(pair).trim()))

@@ -14,3 +14,11 @@ export function questionOf(
     path: call.path,
   }
 }
+
+/** The same about the path that COPY or MOVE writes to, if the request has one. */
+export function destinationQuestion(
+  question: Question,
+  { destination }: Pick<Identified['received'], 'destination'>,
+): Question | undefined {
+  return destination && { ...question, path: destination.path }
+}

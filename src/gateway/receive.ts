@@ -78,6 +78,10 @@ function acceptedHost(
   readHost: ReadHost,
   { servesHost }: HostParts,
 ): string | undefined {
+  // A proxy may send its own requests to an inner name, whose routes a client must not be able to select.
+  if (origin.isHostMalformed) {
+    throw new Refusal('bad-request', { reason: 'malformed X-Forwarded-Host header' })
+  }
   const host = origin.host === undefined ? undefined : readHost(origin.host)
   if (host === undefined && origin.host !== undefined) {
     throw new Refusal('bad-request', { reason: 'the host has no canonical form' })

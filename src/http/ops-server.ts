@@ -1,5 +1,6 @@
 import { versions } from 'node:process'
 import fastify, { type FastifyInstance } from 'fastify'
+import type { ReplicaOnHost } from '../fleet/replica-facts.ts'
 import type { Readiness } from './readiness.ts'
 import type { UpstreamReport } from './sum-upstreams.ts'
 
@@ -10,6 +11,8 @@ export interface OpsServerParts {
   readonly metrics: { readonly contentType: string; text(): Promise<string> }
   /** State and load of every target, of all workers together. */
   readonly upstreams: () => readonly UpstreamReport[] | Promise<readonly UpstreamReport[]>
+  /** What each process of this gateway reports of itself. */
+  readonly replicas: () => readonly ReplicaOnHost[] | Promise<readonly ReplicaOnHost[]>
   /** The public keys that verify our tokens, for services that check them too. */
   readonly publicKeys: () => readonly object[] | Promise<readonly object[] | undefined>
 }
@@ -24,6 +27,7 @@ export function createOpsServer({
   readiness,
   metrics,
   upstreams,
+  replicas,
   publicKeys,
 }: OpsServerParts): FastifyInstance {
   const server = fastify({
@@ -49,6 +53,8 @@ export function createOpsServer({
   })
 
   server.get('/upstreams', async () => ({ upstreams: await upstreams() }))
+
+  server.get('/replicas', async () => ({ replicas: await replicas() }))
 
   // RFC 7517 5. Never a shared secret.
   server.get('/.well-known/jwks.json', async (_, reply) => {

@@ -33,6 +33,8 @@ function sum(one: TargetReport, other: TargetReport): TargetReport {
     sharePercent: Math.min(one.sharePercent, other.sharePercent),
     ejectedMs: Math.max(one.ejectedMs, other.ejectedMs),
     ejections: one.ejections + other.ejections,
+    recentRequests: one.recentRequests + other.recentRequests,
+    recentFailures: one.recentFailures + other.recentFailures,
     outstanding: one.outstanding + other.outstanding,
     tunnels: one.tunnels + other.tunnels,
     connections: one.connections + other.connections,

@@ -34,7 +34,7 @@ const formatters = { level: (label: string) => ({ level: label }) }
 
 interface LogOptions {
   /** In every line, to tell processes apart. */
-  readonly base?: Readonly<Record<string, number>> | undefined
+  readonly base?: Readonly<Record<string, number | string>> | undefined
   /** The loggable parts of an error. */
   readonly describe?: (error: unknown) => object
   readonly clean?: (text: string) => string
@@ -52,7 +52,9 @@ export function createLog(
   const options = { level, base: base ?? null, timestamp, formatters, serializers }
   const paths = redacted.flatMap((name) => [`["${name}"]`, `*["${name}"]`])
   const main = pino({ ...options, redact: { paths, remove: true } }, destination)
-  const always = Object.entries(base ?? {}).map(([name, value]) => `,"${name}":${value}`)
+  const always = Object.entries(base ?? {}).map(
+    ([name, value]) => `,"${name}":${JSON.stringify(value)}`,
+  )
   const afterTime = `"${always.join('')}`
   const requests: RequestLines = {
     isWritten: (level) => main.isLevelEnabled(level),

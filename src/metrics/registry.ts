@@ -41,6 +41,8 @@ export interface MetricRegistry {
     options: MetricOptions<Label>,
     read: () => readonly Reading<Label>[],
   ): void
+  /** What `readCounter` of this name reads now; empty if there is none. */
+  readings(name: string): readonly Reading<string>[]
   /** Every metric in text form, with those of the process. */
   text(): Promise<string>
   /** The same as data, for aggregation over processes; `own` leaves out those of the process. */
@@ -66,11 +68,13 @@ export function createMetricRegistry(): MetricRegistry {
   const registry = new Registry()
   const registers = [registry]
   const rules = new Map<string, AggregateRule>()
+  const readers = new Map<string, () => readonly Reading<string>[]>()
 
   function readCounter(
     { name, help, labels = [] }: MetricOptions<string>,
     read: () => readonly Reading<string>[],
   ): void {
+    readers.set(name, read)
     new Counter<string>({
       name,
       help,
@@ -96,6 +100,7 @@ export function createMetricRegistry(): MetricRegistry {
       return observe
     },
     readCounter,
+    readings: (name) => readers.get(name)?.() ?? [],
     readGauge({ name, help, labels = [], aggregate }, read) {
       if (aggregate !== undefined) rules.set(name, aggregate)
       new Gauge<string>({

@@ -3,6 +3,8 @@ import type { MetricRegistry } from './registry.ts'
 interface CountedWorkers {
   readonly states: readonly string[]
   readonly restarts: number
+  /** How many serve by an older configuration than the others. */
+  readonly outdated: number
 }
 
 export function addWorkerMetrics(registry: MetricRegistry, read: () => CountedWorkers): void {
@@ -25,5 +27,13 @@ export function addWorkerMetrics(registry: MetricRegistry, read: () => CountedWo
       help: 'Worker processes started to replace one that exited.',
     },
     () => [{ value: read().restarts }],
+  )
+  registry.readGauge(
+    {
+      name: 'postern_workers_outdated',
+      help: 'Workers that could not apply the active configuration and serve by an older one.',
+      aggregate: 'sum',
+    },
+    () => [{ value: read().outdated }],
   )
 }

@@ -12,13 +12,21 @@ export interface ClientOrigin {
   readonly scheme: 'http' | 'https'
   /** The host in the client's request. */
   readonly host: string | undefined
+  /** A trusted proxy reports a host that is malformed, so that `host` is the one of its own request. */
+  readonly isHostMalformed: boolean
   /** The request ID of a trusted proxy, if it is safe to log. */
   readonly requestId: string | undefined
   /** Whether the peer is a trusted proxy. */
   readonly isProxied: boolean
 }
 
-export type FindOrigin = (arrival: Arrival, headers: ArrivingHeaders) => ClientOrigin
+export type FindOrigin = (
+  arrival: Pick<Arrival, 'remoteAddress' | 'encrypted'>,
+  headers: Pick<
+    ArrivingHeaders,
+    'host' | 'requestId' | 'forwardedFor' | 'forwardedProto' | 'forwardedHost'
+  >,
+) => ClientOrigin
 
 /**
  * Believes only a peer that is a trusted proxy, given as addresses or CIDR ranges: any client can
@@ -32,14 +40,16 @@ export function createOriginFinder(trustedProxies: readonly string[]): FindOrigi
     const { host, requestId } = headers
     const plain = { address: remoteAddress, chain: remoteAddress, scheme, host } as const
     if (trustedProxies.length === 0 || !isTrusted(remoteAddress)) {
-      return { ...plain, requestId: undefined, isProxied: false }
+      return { ...plain, isHostMalformed: false, requestId: undefined, isProxied: false }
     }
+    const reported = forwardedHost(headers.forwardedHost)
     const chain = trustedChain(headers.forwardedFor, remoteAddress, isTrusted)
     return {
       address: chain[0] ?? remoteAddress,
       chain: chain.join(', '),
       scheme: forwardedScheme(headers.forwardedProto) ?? scheme,
-      host: forwardedHost(headers.forwardedHost) ?? host,
+      host: reported ?? host,
+      isHostMalformed: reported === undefined && (headers.forwardedHost ?? '').trim() !== '',
       requestId:
         requestId !== undefined && /^[\w.:-]{1,128}$/.test(requestId) ? requestId : undefined,
       isProxied: true,

@@ -16,7 +16,6 @@ interface DecisionRecordParts {
   readonly labels: { readonly pod: string; readonly version: string }
   /** Seconds since the epoch. */
   readonly now: () => number
-  readonly write: (record: object) => void
 }
 
 /**
@@ -24,8 +23,15 @@ interface DecisionRecordParts {
  * Requests refused earlier (an ambiguous path, a limit) and faults are not decisions. A record contains
  * neither token nor query.
  */
-export function recordedAdmit(admit: Admit, parts: DecisionRecordParts): Admit {
-  const record = createRecorder(parts)
+export function recordedAdmit(
+  admit: Admit,
+  describe: DescribeDecision,
+  write: (record: object) => void,
+): Admit {
+  const record = (received: Received, came: unknown) => {
+    const described = describe(received, came)
+    if (described !== undefined) write(described)
+  }
   // Turns a throw into a rejection.
   const admitAsync = async (...given: Parameters<Admit>) => admit(...given)
   return (received, stages) =>
@@ -41,15 +47,20 @@ export function recordedAdmit(admit: Admit, parts: DecisionRecordParts): Admit {
     )
 }
 
-function createRecorder({ userId, path, digestKey, labels, now, write }: DecisionRecordParts) {
+/** `undefined` for what is not a decision. */
+type DescribeDecision = ReturnType<typeof createDescription>
+export type DecisionRecord = NonNullable<ReturnType<DescribeDecision>>
+
+/** Describes a decision from the request and from what `admit` returned or threw. */
+export function createDescription({ userId, path, digestKey, labels, now }: DecisionRecordParts) {
   const showUserId = createShowing(userId, 'user', digestKey)
   const showPath = createShowing(path, 'path', digestKey)
 
-  return ({ arrival: { notes }, call, requestId }: Received, came: unknown): void => {
+  return ({ arrival: { notes }, call, requestId }: Received, came: unknown) => {
     const verdict = notes.decision === undefined ? withoutPolicy(came) : byPolicy(notes.decision)
-    if (verdict === undefined) return
+    if (verdict === undefined) return undefined
     const { caller, kind, trace, contract, decidingMs } = notes
-    write({
+    return {
       decision_id: randomUUID(),
       timestamp: new Date(now() * 1000).toISOString(),
       request_id: requestId,
@@ -71,7 +82,7 @@ function createRecorder({ userId, path, digestKey, labels, now, write }: Decisio
       shadow: notes.shadow && !notes.decidedPath ? inShadow(notes.shadow) : undefined,
       duration_us: decidingMs === undefined ? undefined : Math.round(decidingMs * 10_000) / 10,
       labels,
-    })
+    }
   }
 }
 

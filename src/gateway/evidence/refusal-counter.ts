@@ -1,6 +1,7 @@
 import { routeLabel } from '../../admission/route-label.ts'
 import { pathShape } from '../../policy/usage/path-shape.ts'
 import type { RefusedCall } from '../../policy/usage/usage.ts'
+import { questionOf } from '../question.ts'
 import type { Identified } from '../stages.ts'
 
 /** A refused call and how often it came, which grows in place. */
@@ -45,12 +46,15 @@ export function createRefusalCounter(showPaths: boolean) {
     /** Whether there was space for it. */
     add({ token, received }: Identified): boolean {
       const path = showPaths ? pathShape(received.call.path) : undefined
+      const { domain } = questionOf(received, token)
       const coarse = {
         roleKey: token?.caller.roleKey ?? '',
         method: received.call.method,
         ...(received.route !== undefined && { route: routeLabel(received.route) }),
       }
-      if (path !== undefined && addPath({ ...coarse, path })) return true
+      const where = domain === undefined ? {} : { domain }
+      if (path !== undefined && addPath({ ...coarse, ...where, path })) return true
+      // Without the domain: clients choose hosts, and would fill the entries that routes need.
       return addCall(coarse, refusalLimits.entries)
     },
     /**
@@ -58,7 +62,7 @@ export function createRefusalCounter(showPaths: boolean) {
      * route: a scan would else fill the day that all gateways share, and hide what comes again.
      */
     result(): ReadonlyMap<string, Readonly<Refused>> {
-      for (const [name, { path, count, ...coarse }] of refusals) {
+      for (const [name, { path, domain: _, count, ...coarse }] of refusals) {
         const isScan = pathsOf.get(coarse.roleKey) === refusalLimits.pathsOfRole
         if (path === undefined || count > 1 || !isScan) continue
         if (addCall(coarse, refusalLimits.entries)) refusals.delete(name)
@@ -68,6 +72,6 @@ export function createRefusalCounter(showPaths: boolean) {
   }
 }
 
-function nameOf({ roleKey, method, path = '', route = '' }: RefusedCall): string {
-  return `${roleKey}\0${method}\0${path}\0${route}`
+function nameOf({ roleKey, domain = '', method, path = '', route = '' }: RefusedCall): string {
+  return `${roleKey}\0${domain}\0${method}\0${path}\0${route}`
 }

@@ -81,7 +81,7 @@ export function createUsageCounter({ showPaths, onFull }: UsageCounterParts): Us
 
 const nearlyFull = usageLimits.decisions / 2
 
-/** Longer than go-admin's column. */
+/** Longer than go-admin's column, or than the name of a host. */
 function isTooLong({ token }: Identified): boolean {
-  return (token?.caller.roleKey.length ?? 0) > 128
+  return (token?.caller.roleKey.length ?? 0) > 128 || (token?.domain?.length ?? 0) > 253
 }

@@ -1,8 +1,8 @@
 import { Fault, Refusal } from '../../errors.ts'
-import { decide } from '../../policy/decide.ts'
+import { decide, type Question } from '../../policy/decide.ts'
 import type { CompiledPolicies } from '../../policy/engine/compile.ts'
 import type { VerifiedToken } from '../../token/tokens.ts'
-import { questionOf } from '../question.ts'
+import { destinationQuestion, questionOf } from '../question.ts'
 import type { OpenExchange, StartSweep } from './open-exchanges.ts'
 
 interface StillAllowedParts {
@@ -45,10 +45,23 @@ function permissionProblem(
 ): Refusal | undefined {
   // The route needs no permission.
   if (typeof authorized.grounds === 'string') return undefined
-  const question = questionOf(authorized.received, token)
+  const { received } = authorized
+  const question = questionOf(received, token)
+  const writing = destinationQuestion(question, received)
+  return (
+    refusalOf(question, policies) ??
+    (writing && refusalOf(writing, policies, ', for the Destination header'))
+  )
+}
+
+function refusalOf(
+  question: Question,
+  policies: CompiledPolicies,
+  about = '',
+): Refusal | undefined {
   const decision = unlessFault(() => decide(question, policies))
   if (decision === undefined || decision.allowed) return undefined
-  return new Refusal('not-permitted', { reason: decision.step })
+  return new Refusal('not-permitted', { reason: `${decision.step}${about}` })
 }
 
 function unlessFault<T>(read: () => T): T | undefined {

@@ -1,5 +1,5 @@
 import type { Carrier } from '../arrival/notes.ts'
-import { cookieWithout, cookieWithoutToken } from '../carriers.ts'
+import { cookieWithout, cookieWithoutConsole, cookieWithoutToken } from '../carriers.ts'
 import { type Authorized, type Received, shapeOf } from '../stages.ts'
 import type { IdentityHeaders } from './identity-headers.ts'
 
@@ -77,6 +77,7 @@ function pushCredentials(
   for (const cookie of cookies) {
     let kept = isUntouched ? cookie : cookieWithoutToken(cookie)
     if (stickyCookies.size > 0 && kept !== undefined) kept = cookieWithout(kept, stickyCookies)
+    if (kept !== undefined) kept = cookieWithoutConsole(kept)
     if (kept !== undefined) out.push('Cookie', kept)
   }
 }

@@ -40,7 +40,7 @@ export interface RouteTimeouts {
   readonly totalMs?: number
 }
 
-/** A path prefix of complete segments, and its upstream. */
+/** What the gateway does with the requests that a route matches. */
 export interface Route extends AccessRoute {
   readonly forwardCredentials: boolean
   /** `upstream`: URLs of the upstream in Location become ours. Unset: `off`. */

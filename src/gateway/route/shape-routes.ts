@@ -36,13 +36,13 @@ export async function shapeRoutes<Settings extends Omit<Route, 'shape'> & Shapin
 ): Promise<(Settings & Route)[]> {
   return Promise.all(
     routes.map(async (route) => {
-      const shape = await shapeOf(route, parts)
+      const shape = await prepareShape(route, parts)
       return shape === undefined ? route : { ...route, shape }
     }),
   )
 }
 
-async function shapeOf(
+async function prepareShape(
   settings: Omit<Route, 'shape'> & ShapingSettings,
   parts: ShapingParts,
 ): Promise<RouteShape | undefined> {

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import type { Decision } from '../../policy/decide.ts'
 import { bounds, type Disagreement, type Ground, type Would } from '../../policy/shadow/evidence.ts'
+import { questionOf } from '../question.ts'
 import type { Identified } from '../stages.ts'
 
 /** How the path and the user ID of a sample appear; `undefined`: not at all. */
@@ -24,6 +25,7 @@ interface Group {
 interface Sample {
   readonly requestId: string
   readonly path: string
+  readonly domain: string | undefined
   readonly userId: string
 }
 
@@ -80,6 +82,7 @@ export class Disagreements {
           last: new Date(last).toISOString(),
           requestId: cut(sample.requestId, bounds.name),
           ...(path !== undefined && { path: cut(path, bounds.text) }),
+          ...(sample.domain !== undefined && { domain: cut(sample.domain, bounds.text) }),
           ...(userId !== undefined && { userId: cut(userId, bounds.name) }),
         }
       })
@@ -97,7 +100,8 @@ export class Disagreements {
 /** Not the request itself: it would keep its headers and its connection in memory. */
 function sampleOf({ received, token }: Identified): Sample {
   const { requestId, call } = received
-  return { requestId, path: call.path, userId: token?.caller.userId ?? '' }
+  const { domain } = questionOf(received, token)
+  return { requestId, path: call.path, domain, userId: token?.caller.userId ?? '' }
 }
 
 function keyOf({ step, rule }: Ground): string {

@@ -22,6 +22,10 @@ export interface TargetReport {
   readonly ejectedMs: number
   /** All ejections so far. */
   readonly ejections: number
+  /** Requests in the last complete interval of `outlier.errorShare`; 0 where it is off. */
+  readonly recentRequests: number
+  /** How many of them failed. */
+  readonly recentFailures: number
   /** Requests and tunnels in progress. */
   readonly outstanding: number
   readonly tunnels: number
@@ -39,6 +43,7 @@ export function reportUpstreams(upstreams: readonly Upstream[]): readonly Upstre
 }
 
 function reportTarget(target: Target): TargetReport {
+  const recent = target.outlier.recent()
   return {
     target: target.name,
     weight: target.weight,
@@ -47,6 +52,8 @@ function reportTarget(target: Target): TargetReport {
     healthy: target.isHealthy(),
     ejectedMs: Math.round(target.outlier.remainingMs()),
     ejections: Object.values(target.outlier.ejections()).reduce((sum, one) => sum + one, 0),
+    recentRequests: recent.requests,
+    recentFailures: recent.failures,
     outstanding: target.outstanding(),
     tunnels: target.tunnels(),
     connections: target.connections(),

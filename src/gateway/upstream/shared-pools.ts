@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import { createPool, type Pool, type PoolSettings } from '../../wire/pool.ts'
+import { hasSameSettings } from './same-settings.ts'
 
 /** A pool that targets of several generations may use. */
 interface SharedPool extends Pool {
@@ -7,10 +7,12 @@ interface SharedPool extends Pool {
   readonly release: () => void
 }
 
+/** `isNew`: the origin leads to another server now, so connections to the one before must not be used. */
 export type OpenPool = (
   origin: string,
   address: string | undefined,
   settings: PoolSettings,
+  isNew: boolean,
 ) => SharedPool
 
 interface Entry {
@@ -35,9 +37,11 @@ export const openOwnPool: OpenPool = (origin, address, settings) => {
 export function createSharedPools(): OpenPool {
   const entries = new Set<Entry>()
 
-  return (origin, address, settings) => {
+  return (origin, address, settings, isNew) => {
     const wanted = { origin, address, settings }
-    const entry = find(entries, wanted) ?? {
+    const known = find(entries, wanted)
+    if (known !== undefined && isNew) entries.delete(known)
+    const entry = (isNew ? undefined : known) ?? {
       ...wanted,
       pool: createPool(origin, address, settings),
       users: 0,
@@ -59,13 +63,7 @@ export function createSharedPools(): OpenPool {
 function find(entries: ReadonlySet<Entry>, wanted: Omit<Entry, 'pool' | 'users'>) {
   for (const entry of entries) {
     const isThere = entry.origin === wanted.origin && entry.address === wanted.address
-    if (isThere && isSame(entry.settings, wanted.settings)) return entry
+    if (isThere && hasSameSettings(entry.settings, wanted.settings)) return entry
   }
   return undefined
-}
-
-/** A TLS context has no content to compare: the same files give the same object. */
-function isSame({ tls, ...rest }: PoolSettings, { tls: other, ...others }: PoolSettings): boolean {
-  if (tls?.secureContext !== other?.secureContext) return false
-  return tls?.serverName === other?.serverName && isDeepStrictEqual(rest, others)
 }

@@ -1,13 +1,15 @@
 import type { TargetTls } from '../../wire/connect.ts'
 import type { OnLookup } from '../../wire/name-lookup.ts'
 import { createPool, type Pool } from '../../wire/pool.ts'
-import { type Attempt, type Breaker, type BreakerSettings, createBreaker } from './breaker.ts'
-import { createHealthCheck, type HealthCheckSettings } from './health-check.ts'
-import { createOutlier, type Ejection, type Outlier, type OutlierSettings } from './outlier.ts'
-import { createReachabilityProbe } from './reachability-probe.ts'
 import { type OpenPool, openOwnPool } from './shared-pools.ts'
+import type { Attempt, Breaker, BreakerSettings } from './state/breaker.ts'
+import { noRequests, type Tally } from './state/error-share.ts'
+import { createHealthCheck, type HealthCheckSettings } from './state/health-check.ts'
+import type { Ejection, Outlier, OutlierSettings } from './state/outlier.ts'
+import { createTargetStates, type OpenState } from './state/target-state.ts'
 import { codeOf } from './upstream-errors.ts'
-import { createWarmUp } from './warm-up.ts'
+
+export type { Attempt } from './state/breaker.ts'
 
 export interface TargetSettings {
   readonly connections: number
@@ -28,6 +30,8 @@ export interface TargetSettings {
   readonly onLookup?: OnLookup | undefined
   /** Opens its pool. Unset: one of its own. */
   readonly openPool?: OpenPool | undefined
+  /** Opens what is known about it. Unset: nothing is. */
+  readonly openState?: OpenState | undefined
 }
 
 export interface LastError {
@@ -45,7 +49,7 @@ export interface Target {
   /** The share of its weight that it has while it warms up; 1 otherwise. */
   readonly share: () => number
   readonly breaker: Pick<Breaker, 'allows' | 'state'>
-  readonly outlier: Pick<Outlier, 'isEjected' | 'remainingMs' | 'ejections'>
+  readonly outlier: Pick<Outlier, 'isEjected' | 'remainingMs' | 'ejections' | 'tally' | 'recent'>
   /** The result of the active health check; `true` without one. */
   readonly isHealthy: () => boolean
   /** Requests and tunnels in progress. */
@@ -84,10 +88,14 @@ export type Ending = 'answered' | 'broken' | 'dropped' | 'failed' | 'unreachable
 
 interface TargetOptions {
   readonly weight?: number
+  /** Its name leads to another server than before. */
+  readonly isMoved?: boolean
   /** Whether no other target can serve the requests. */
   readonly isAlone?: (target: Target) => boolean
   /** Whether the upstream has enough other targets to eject this one. */
   readonly mayEject?: (target: Target) => boolean
+  /** The requests of the other targets in that interval. */
+  readonly others?: (target: Target, interval: number) => Tally
   readonly onEjected?: (target: Target, ejection: Ejection) => void
   /** It has less than its share until that time. */
   readonly onWarming?: (until: number) => void
@@ -106,11 +114,20 @@ export function createTarget(
   origin: string,
   address: string | undefined,
   settings: TargetSettings,
-  { weight = 1, isAlone, mayEject, onEjected, onWarming }: TargetOptions = {},
+  {
+    weight = 1,
+    isMoved = false,
+    isAlone,
+    mayEject,
+    others,
+    onEjected,
+    onWarming,
+  }: TargetOptions = {},
 ): Target {
   const { connections, connectTimeoutMs, headersTimeoutMs, bodyTimeoutMs, tls, onLookup } = settings
-  const { openPool = openOwnPool } = settings
-  const pool = openPool(origin, address, {
+  const { openPool = openOwnPool, openState = createTargetStates() } = settings
+  const name = address === undefined ? origin : `${origin} (${address})`
+  const poolSettings = {
     connections,
     connectTimeoutMs,
     headersTimeoutMs,
@@ -118,60 +135,57 @@ export function createTarget(
     idleTimeoutMs: settings.idleTimeoutMs,
     tls,
     onLookup,
-  })
-  const warmUp = createWarmUp((until) => onWarming?.(until))
-  const slowStart = () => warmUp.start(performance.now(), settings.slowStartMs ?? 0)
-  const breaker = createBreaker(settings.breaker, {
-    isAlone: () => isAlone?.(target) ?? false,
-    onClosed: slowStart,
-  })
-  const outlier = createOutlier(settings.outlier ?? noOutliers, {
-    mayEject: () => mayEject?.(target) ?? false,
-    onEjected(ejection) {
-      const { rampMs } = settings.outlier ?? noOutliers
-      warmUp.start(performance.now() + ejection.forMs, Math.max(rampMs, settings.slowStartMs ?? 0))
-      onEjected?.(target, ejection)
-    },
-  })
-  const probe = createReachabilityProbe({
+  }
+  const pool = openPool(origin, address, poolSettings, isMoved)
+  const stateUser = {
+    breaker: settings.breaker,
+    outlier: settings.outlier ?? noOutliers,
+    slowStartMs: settings.slowStartMs ?? 0,
     connect: pool.connect,
-    isWanted: () => breaker.state() === 'open',
-    onReachable: breaker.reachable,
-  })
+    isAlone: () => isAlone?.(target) ?? false,
+    mayEject: () => mayEject?.(target) ?? false,
+    others: (interval: number) => others?.(target, interval) ?? noRequests,
+    onEjected: (ejection: Ejection) => onEjected?.(target, ejection),
+    onWarming: (until: number) => onWarming?.(until),
+  }
+  const { state, release } = openState(name, stateUser, isMoved)
+  const { breaker, outlier, warmUp, probe, load } = state
   const fixedHost =
     settings.host === 'target' || settings.host === 'client' ? undefined : settings.host
   // With its own connection: a check must not wait for a request to end.
   const createOwnPool = () => createPool(origin, address, { ...settings, connections: 1 })
   const health = createHealthCheck(createOwnPool, settings.healthCheck, {
+    record: state.health,
     host: fixedHost,
-    onHealthy: slowStart,
+    onHealthy: state.startSlowly,
   })
-  let waiting = 0
-  let tunnels = 0
-  let latest: Attempt = 0
-  let lastFailure: { readonly error: Error; readonly at: number } | undefined
+  /** Requests and tunnels of this target alone: after a reload, another one has the same server. */
+  let own = 0
   let retired: PromiseWithResolvers<void> | undefined
 
-  function resolveWhenDone(): void {
-    if (waiting + tunnels === 0) retired?.resolve()
+  function oneEnded(): void {
+    own--
+    if (own === 0) retired?.resolve()
+  }
+  function noteFailure(error: Error | undefined): void {
+    if (error !== undefined) state.lastFailure = { error, at: Date.now() }
   }
 
-  slowStart()
   const target: Target = {
-    name: address === undefined ? origin : `${origin} (${address})`,
+    name,
     weight,
     share: warmUp.share,
     breaker,
     outlier,
     isHealthy: health.isHealthy,
-    outstanding: () => waiting + tunnels,
-    waiting: () => waiting,
-    tunnels: () => tunnels,
-    connections: () => pool.size() + tunnels,
+    outstanding: () => load.waiting + load.tunnels,
+    waiting: () => load.waiting,
+    tunnels: () => load.tunnels,
+    connections: () => pool.size() + load.tunnels,
     began() {
-      waiting++
-      latest = breaker.began()
-      return latest
+      own++
+      load.waiting++
+      return breaker.began()
     },
     send: pool.send,
     abort: pool.abort,
@@ -181,39 +195,41 @@ export function createTarget(
       outlier.answered(attempt, status)
     },
     tunnelled() {
-      tunnels++
+      own++
+      load.tunnels++
     },
     tunnelEnded() {
-      tunnels--
-      resolveWhenDone()
+      load.tunnels--
+      oneEnded()
     },
     lastError() {
-      if (lastFailure === undefined) return undefined
-      const { error, at } = lastFailure
+      if (state.lastFailure === undefined) return undefined
+      const { error, at } = state.lastFailure
       return { message: error.message || codeOf(error), at: new Date(at).toISOString() }
     },
     ended(how, attempt, error) {
-      waiting--
+      load.waiting--
       if (how === 'answered') outlier.completed(attempt)
       else if (how === 'broken') {
-        if (error !== undefined) lastFailure = { error, at: Date.now() }
-        outlier.broke(attempt, latest)
+        noteFailure(error)
+        outlier.broke(attempt, breaker.latest())
       } else if (how === 'failed' || how === 'unreachable') {
-        if (error !== undefined) lastFailure = { error, at: Date.now() }
+        noteFailure(error)
         breaker.failed(attempt)
+        if (how === 'failed') outlier.failed(attempt)
       } else if (how === 'inconclusive') breaker.abandoned(attempt)
       // A connection proves nothing about a target that accepts connections but fails requests.
       if (how === 'unreachable' && breaker.state() === 'open') probe.start()
-      resolveWhenDone()
+      oneEnded()
     },
     retire() {
       if (retired === undefined) {
         retired = Promise.withResolvers<void>()
         health.close()
-        probe.close()
+        release()
         pool.release()
       }
-      resolveWhenDone()
+      if (own === 0) retired.resolve()
       return retired.promise
     },
     destroy() {

@@ -1,12 +1,15 @@
 import { Fault } from '../../errors.ts'
-import { type Resolve, watchAddresses } from './addresses.ts'
+import type { Resolve } from './addresses.ts'
 import { createBalance, type Stick } from './balance.ts'
 import { createNameLookups, type LookupReports, type NameLookups } from './name-lookups.ts'
-import type { Ejection } from './outlier.ts'
 import { createRetryBudget, type RetryBudget } from './retry-budget.ts'
 import { createSharedPools, type OpenPool } from './shared-pools.ts'
 import { createShares, type Shares } from './shares.ts'
+import type { Tally } from './state/error-share.ts'
+import type { Ejection } from './state/outlier.ts'
+import { createTargetStates, type OpenState } from './state/target-state.ts'
 import { createTarget, type Target, type TargetSettings } from './target.ts'
+import { createTargetGroup } from './target-group.ts'
 
 export interface UpstreamSettings extends TargetSettings {
   readonly targets: readonly (string | TargetSetting)[]
@@ -32,6 +35,15 @@ export interface UpstreamSettings extends TargetSettings {
 interface TargetSetting {
   readonly url: string
   readonly weight: number
+}
+
+/** What outlives the settings: a reload hands it to the next upstream with the same name. */
+interface LastingParts {
+  readonly lookups: NameLookups
+  readonly openPool: OpenPool
+  readonly openState: OpenState
+  /** The addresses of the names of targets, as they were last resolved. */
+  readonly addresses: Map<string, readonly string[]>
 }
 
 /** A business service with one or more targets. */
@@ -60,8 +72,7 @@ export interface Upstream {
     stick?: Stick,
   ) => Target | undefined
   readonly targets: () => readonly Target[]
-  readonly lookups: NameLookups
-  readonly openPool: OpenPool
+  readonly lasting: LastingParts
   /** How many lookups of the names of its targets have failed. */
   readonly lookupFailures: () => number
   /** Another one with its name replaces it, or none. Only requests in progress still use it. */
@@ -77,8 +88,8 @@ export interface UpstreamReports extends LookupReports {
 interface UpstreamOptions {
   /** Replaces the system's name lookup, for tests. */
   readonly resolve?: Resolve | undefined
-  readonly lookupReports?: UpstreamReports | undefined
-  /** The one that it replaces: pools of targets that both have keep their connections. */
+  readonly reports?: UpstreamReports | undefined
+  /** The one that it replaces: targets that both have keep connections, circuits, ejections and health. */
   readonly previous?: Upstream | undefined
 }
 
@@ -86,10 +97,10 @@ interface UpstreamOptions {
 export function createUpstream(
   name: string,
   settings: UpstreamSettings,
-  { resolve, lookupReports, previous }: UpstreamOptions = {},
+  { resolve, reports, previous }: UpstreamOptions = {},
 ): Upstream {
-  const lookups = previous?.lookups ?? createNameLookups(name, lookupReports)
-  const openPool = previous?.openPool ?? createSharedPools()
+  const lasting = previous?.lasting ?? openLasting(name, reports)
+  const { lookups, openPool, openState, addresses } = lasting
   const most = settings.connections * 2
   const balance = createBalance({ ...settings, maxWaiting: most })
   const entries = settings.targets.map((one) =>
@@ -98,23 +109,30 @@ export function createUpstream(
   if (entries.some(({ weight }) => weight !== entries[0]?.weight)) {
     balance.unequalUntil(Number.POSITIVE_INFINITY)
   }
-  const groups = entries.map(({ url, weight }) => {
-    const createOne = (origin: string, address?: string) =>
-      createTarget(
-        origin,
-        address,
-        { ...settings, onLookup: lookups.ended, openPool },
-        {
+  for (const url of addresses.keys()) {
+    if (!entries.some((entry) => entry.url === url)) addresses.delete(url)
+  }
+  const targetSettings = { ...settings, onLookup: lookups.ended, openPool, openState }
+  const groups = entries.map(({ url, weight }) =>
+    createTargetGroup(url, {
+      createOne: (address, isMoved) =>
+        createTarget(url, address, targetSettings, {
           weight,
+          isMoved,
           isAlone,
           mayEject,
+          others: tallyOthers,
           onWarming: balance.unequalUntil,
           onEjected: (target, ejection) =>
-            lookupReports?.ejected?.({ upstream: name, target: target.name, ...ejection }),
-        },
-      )
-    return createTargetGroup(url, settings, { createOne, onLookup: lookups.ended, resolve })
-  })
+            reports?.ejected?.({ upstream: name, target: target.name, ...ejection }),
+        }),
+      dnsSeconds: settings.dnsSeconds,
+      known: addresses.get(url),
+      onResolved: (found) => addresses.set(url, found),
+      onLookup: lookups.ended,
+      resolve,
+    }),
+  )
   let all = groups.flatMap(({ targets }) => targets())
   for (const group of groups) {
     group.onChange(() => {
@@ -139,6 +157,16 @@ export function createUpstream(
     const ejected = used.filter(({ outlier }) => outlier.isEjected()).length
     const most = Math.floor((used.length * (settings.outlier?.maxEjectedPercent ?? 0)) / 100)
     return ejected + 1 <= Math.min(most, used.length - 1)
+  }
+  function tallyOthers(target: Target, interval: number): Tally {
+    let [requests, failures] = [0, 0]
+    for (const other of all) {
+      if (other === target || other.outlier.isEjected()) continue
+      const tally = other.outlier.tally(interval)
+      requests += tally.requests
+      failures += tally.failures
+    }
+    return { requests, failures }
   }
   const find: Upstream['chooseAnother'] = (asTunnel, tried, stick) =>
     balance.find(all, asTunnel, { tried, stick })
@@ -165,8 +193,7 @@ export function createUpstream(
     choose,
     chooseAnother: find,
     targets: () => all,
-    lookups,
-    openPool,
+    lasting,
     lookupFailures: lookups.failures,
     retire() {
       for (const group of groups) group.retire()
@@ -174,6 +201,15 @@ export function createUpstream(
     close() {
       for (const group of groups) group.close()
     },
+  }
+}
+
+function openLasting(name: string, reports: UpstreamReports | undefined): LastingParts {
+  return {
+    lookups: createNameLookups(name, reports),
+    openPool: createSharedPools(),
+    openState: createTargetStates(),
+    addresses: new Map(),
   }
 }
 
@@ -187,70 +223,3 @@ function whyFailing(targets: readonly Target[]): string {
   const more = targets.length - named.length
   return `every circuit is open: ${named.join('; ')}${more > 0 ? `; and ${more} more` : ''}`
 }
-
-interface TargetGroupParts {
-  readonly createOne: (origin: string, address?: string) => Target
-  readonly onLookup: NameLookups['ended']
-  readonly resolve: Resolve | undefined
-}
-
-/** One configured target: a single server, or one for each address of its name. */
-function createTargetGroup(
-  origin: string,
-  settings: UpstreamSettings,
-  { createOne, onLookup, resolve }: TargetGroupParts,
-) {
-  let targets = new Map([[anyAddress, createOne(origin)]])
-  let only: string | undefined
-  const retired = new Set<Target>()
-  let changed = () => {}
-
-  function retire(target: Target): void {
-    retired.add(target)
-    void target.retire().then(() => retired.delete(target))
-  }
-  function follow(found: readonly string[]): void {
-    const before = targets
-    const wanted = found.length === 1 ? [anyAddress] : found
-    // Otherwise its idle connections would lead to the old address.
-    const moved = found.length === 1 && only !== undefined && only !== found[0]
-    only = found.length === 1 ? found[0] : undefined
-    targets = new Map(
-      wanted.map((address) => {
-        const known = moved ? undefined : before.get(address)
-        return [address, known ?? createOne(origin, address || undefined)]
-      }),
-    )
-    for (const [address, target] of before) if (targets.get(address) !== target) retire(target)
-    changed()
-  }
-
-  const addresses =
-    settings.dnsSeconds === 0
-      ? undefined
-      : watchAddresses({
-          host: new URL(origin).hostname,
-          refreshMs: settings.dnsSeconds * 1000,
-          onChange: follow,
-          onLookup,
-          ...(resolve !== undefined && { resolve }),
-        })
-
-  return {
-    targets: () => [...targets.values()],
-    onChange(listener: () => void) {
-      changed = listener
-    },
-    retire() {
-      addresses?.close()
-      for (const target of targets.values()) void target.retire()
-    },
-    close() {
-      addresses?.close()
-      for (const target of [...targets.values(), ...retired]) target.destroy()
-    },
-  }
-}
-
-/** With a single address, each connection resolves the name itself. */
-const anyAddress = ''

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
+import { hasSameSettings } from './same-settings.ts'
 import {
   createUpstream,
   type Upstream,
@@ -23,10 +23,10 @@ export interface Upstreams {
  */
 export function createUpstreams(
   settings: Readonly<Record<string, UpstreamSettings>>,
-  lookupReports?: UpstreamReports,
+  reports?: UpstreamReports,
   previous?: Upstreams,
 ): Upstreams {
-  const upstreams = createEach(settings, lookupReports, previous)
+  const upstreams = createEach(settings, reports, previous)
 
   return {
     get(name) {
@@ -50,23 +50,14 @@ export function createUpstreams(
 /** Apart from the above, whose functions would keep `previous` in memory, and with it all before it. */
 function createEach(
   settings: Readonly<Record<string, UpstreamSettings>>,
-  lookupReports: UpstreamReports | undefined,
+  reports: UpstreamReports | undefined,
   previous: Upstreams | undefined,
 ): ReadonlyMap<string, Upstream> {
   return new Map(
     Object.entries(settings).map(([name, one]) => {
       const before = previous?.find(name)
-      const isKept = before !== undefined && isSame(before.settings, one)
-      return [
-        name,
-        isKept ? before : createUpstream(name, one, { lookupReports, previous: before }),
-      ]
+      const isKept = before !== undefined && hasSameSettings(before.settings, one)
+      return [name, isKept ? before : createUpstream(name, one, { reports, previous: before })]
     }),
   )
-}
-
-/** A TLS context has no content to compare: the same files give the same object. */
-function isSame({ tls, ...rest }: UpstreamSettings, { tls: other, ...others }: UpstreamSettings) {
-  if (tls?.secureContext !== other?.secureContext) return false
-  return tls?.serverName === other?.serverName && isDeepStrictEqual(rest, others)
 }

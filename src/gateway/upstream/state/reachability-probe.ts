@@ -12,7 +12,7 @@ interface ProbeParts {
 }
 
 /** Connects to an unreachable target until that succeeds, so that no request has to find out. */
-interface ReachabilityProbe {
+export interface ReachabilityProbe {
   /** Does nothing if it is running. */
   readonly start: () => void
   readonly close: () => void

@@ -30,6 +30,10 @@ export interface Breaker {
   /** The target accepts connections again: an open breaker becomes half-open. */
   readonly reachable: () => void
   readonly state: () => 'closed' | 'open' | 'half-open'
+  /** The request that was sent last. */
+  readonly latest: () => Attempt
+  /** Other settings apply from now on. An open breaker stays open, for no longer than they allow. */
+  readonly change: (settings: BreakerSettings) => void
 }
 
 /** Identifies a request. Later ones have larger numbers. */
@@ -49,9 +53,10 @@ const trials = 4
 const growth = 4
 
 export function createBreaker(
-  settings: BreakerSettings,
+  first: BreakerSettings,
   { isAlone = () => false, onClosed, now = () => performance.now() }: BreakerOptions = {},
 ): Breaker {
+  let settings = first
   let consecutiveFailures = 0
   let openedFor = 0
   let openUntil: number | undefined
@@ -118,6 +123,12 @@ export function createBreaker(
     },
     reachable() {
       if (state() === 'open') openUntil = now()
+    },
+    latest: () => latest,
+    change(next) {
+      settings = next
+      openedFor = Math.min(openedFor, next.maxOpenMs)
+      if (openUntil !== undefined) openUntil = Math.min(openUntil, now() + next.maxOpenMs)
     },
   }
 }

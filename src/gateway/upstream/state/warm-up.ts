@@ -1,7 +1,11 @@
 /** The share of its weight that a target has while it warms up: it grows linearly with time. */
-interface WarmUp {
+export interface WarmUp {
   /** Begins at `from`, which may be in the future. */
   readonly start: (from: number, forMs: number) => void
+  /** The target is warm. */
+  readonly stop: () => void
+  /** When the target is warm; 0: it is. */
+  readonly warmAt: () => number
   /** Above 0, and 1 once it is warm. */
   readonly share: () => number
 }
@@ -24,6 +28,10 @@ export function createWarmUp(
       lasts = forMs
       onWarming(from + forMs)
     },
+    stop() {
+      lasts = 0
+    },
+    warmAt: () => (lasts === 0 ? 0 : since + lasts),
     share() {
       if (lasts === 0) return 1
       const share = (now() - since) / lasts

@@ -1,4 +1,4 @@
-import type { Pool } from '../../wire/pool.ts'
+import type { Pool } from '../../../wire/pool.ts'
 
 export interface HealthCheckSettings {
   /** Requested with GET; any status below 400 is a success. */
@@ -19,23 +19,31 @@ interface HealthCheck {
   readonly close: () => void
 }
 
+/** What the checks have found. The check of a reloaded configuration continues with it. */
+export interface HealthRecord {
+  healthy: boolean
+  /** Consecutive results that contradict it. */
+  contrary: number
+}
+
 interface HealthCheckOptions {
+  readonly record?: HealthRecord
   /** The Host header, if not the target's. */
   readonly host?: string | undefined
   /** It was unhealthy, and is not any more. */
   readonly onHealthy?: () => void
 }
 
-/**
- * Starts at once. A target is healthy until
- * `unhealthyAfter` checks have failed.
- */
+/** Starts at once. A new target is healthy until `unhealthyAfter` checks have failed. */
 export function createHealthCheck(
   createOwnPool: () => Pool,
   settings: HealthCheckSettings | undefined,
-  { host, onHealthy }: HealthCheckOptions = {},
+  { record = newHealthRecord(), host, onHealthy }: HealthCheckOptions = {},
 ): HealthCheck {
-  if (settings === undefined) return { isHealthy: () => true, close() {} }
+  if (settings === undefined) {
+    Object.assign(record, newHealthRecord())
+    return { isHealthy: () => true, close() {} }
+  }
   const { path, intervalMs, timeoutMs, healthyAfter, unhealthyAfter } = settings
   const pool = createOwnPool()
   // Never on an idle connection: the target may be closing it, which says nothing about its health.
@@ -50,8 +58,6 @@ export function createHealthCheck(
   }
   let closed = false
   let giveUp = () => {}
-  let healthy = true
-  let contrary = 0
   let timer: NodeJS.Timeout | undefined
 
   function runCheck(): Promise<boolean> {
@@ -90,11 +96,11 @@ export function createHealthCheck(
   async function check(): Promise<void> {
     const isPassed = await runCheck()
     if (closed) return
-    contrary = isPassed === healthy ? 0 : contrary + 1
-    if (contrary >= (healthy ? unhealthyAfter : healthyAfter)) {
-      healthy = isPassed
-      contrary = 0
-      if (healthy) onHealthy?.()
+    record.contrary = isPassed === record.healthy ? 0 : record.contrary + 1
+    if (record.contrary >= (record.healthy ? unhealthyAfter : healthyAfter)) {
+      record.healthy = isPassed
+      record.contrary = 0
+      if (isPassed) onHealthy?.()
     }
     // Jitter, so that replicas do not check at the same time.
     timer = setTimeout(check, intervalMs * (0.8 + Math.random() * 0.4)).unref()
@@ -102,7 +108,7 @@ export function createHealthCheck(
 
   void check()
   return {
-    isHealthy: () => healthy,
+    isHealthy: () => record.healthy,
     close() {
       closed = true
       clearTimeout(timer)
@@ -110,4 +116,8 @@ export function createHealthCheck(
       pool.destroy()
     },
   }
+}
+
+export function newHealthRecord(): HealthRecord {
+  return { healthy: true, contrary: 0 }
 }

@@ -1,20 +1,25 @@
 import { isUtf8 } from 'node:buffer'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Assert } from 'typebox/value'
 import { Invalid, type Problem } from '../errors.ts'
 import { crossCheck } from './checks/cross-checks.ts'
 import { applySchema } from './reading/apply-schema.ts'
 import { type Environment, overlayEnvironment } from './reading/environment.ts'
+import { withPathsFrom } from './reading/file-paths.ts'
 import { createReport } from './reading/report.ts'
-import type { Place } from './reading/tree.ts'
+import type { Place, Tree } from './reading/tree.ts'
 import { parseYaml } from './reading/yaml-tree.ts'
 import { type Config, configSchema, type Draft } from './schema/schema.ts'
 import { rootSetting } from './schema/setting.ts'
 
-const DEFAULT_FILE = 'config/postern.yaml'
+/** The first one that exists. */
+const DEFAULT_FILES = ['postern.yaml', 'config/postern.yaml'] as const
 
-/** Where a configuration comes from. Relative paths are resolved against `cwd`. */
+/**
+ * Where a configuration comes from. Relative paths in the file start at its directory, and are returned
+ * relative to `cwd`; those of the environment and of the defaults start at `cwd`.
+ */
 export interface ConfigSource {
   readonly file?: string | undefined
   readonly env: Environment
@@ -41,9 +46,10 @@ export interface Written {
 }
 
 /** The path of the file: the given one, else `POSTERN_CONFIG`, else the default. */
-export function configFile({ file, env }: ConfigSource): string {
+export function configFile({ file, env, cwd }: ConfigSource): string {
   const { POSTERN_CONFIG: named } = env
-  return file ?? named ?? DEFAULT_FILE
+  const existing = () => DEFAULT_FILES.find((each) => existsSync(resolve(cwd, each)))
+  return file ?? named ?? existing() ?? DEFAULT_FILES[0]
 }
 
 /** The frozen configuration of this source. Throws `Invalid` with every problem found. */
@@ -51,6 +57,15 @@ export function loadConfig(source: ConfigSource): Config {
   const { config, problems } = readConfig(source)
   if (config === undefined) throw new Invalid(problems)
   return config
+}
+
+/** The same for a gateway that starts: without a file, the problem says how to get one. */
+export function loadStartConfig(source: ConfigSource): Config {
+  const isNamed = source.file !== undefined || source.env['POSTERN_CONFIG'] !== undefined
+  const file = configFile(source)
+  if (isNamed || existsSync(resolve(source.cwd, file))) return loadConfig(source)
+  const hint = 'run "postern init" to create one, or name yours with --config'
+  throw new Invalid([{ file, message: `configuration file does not exist; ${hint}` }])
 }
 
 /** The same without throwing, for commands that print problems. No problem quotes a secret. */
@@ -63,10 +78,7 @@ export function readConfig(source: ConfigSource): ConfigReading {
   const yaml = parseYaml(file.text, name, true)
   if (yaml.tree === undefined) return yaml
 
-  const report = createReport({ file: name, line: 1, column: 1 })
-  const readSecretFile = (path: string) => withoutNewline(readText(resolve(source.cwd, path)))
-  const tree = overlayEnvironment(yaml.tree, source.env, { readSecretFile, report })
-  const value = applySchema(rootSetting, tree, report)
+  const { value, report } = settingsIn(yaml.tree, source)
   const draft = value as Draft
   crossCheck(draft, report)
 
@@ -75,6 +87,26 @@ export function readConfig(source: ConfigSource): ConfigReading {
   if (problems.length > 0) return { problems, written }
   Assert(configSchema, value)
   return { config: value, problems: [], written }
+}
+
+/**
+ * What the environment sets, with defaults, for a command that goes on although the file is not YAML;
+ * `undefined` if there is no file to read.
+ */
+export function draftOfEnvironment(source: ConfigSource): Draft | undefined {
+  const file = configFile(source)
+  if ('why' in readText(resolve(source.cwd, file))) return undefined
+  const empty: Tree = { kind: 'map', entries: new Map(), place: { file } }
+  return settingsIn(empty, source).value as Draft
+}
+
+/** The value of a file, overridden by the environment, as far as both fit the schema. */
+function settingsIn(file: Tree, source: ConfigSource) {
+  const report = createReport({ file: configFile(source), line: 1, column: 1 })
+  const readSecretFile = (path: string) => withoutNewline(readText(resolve(source.cwd, path)))
+  const inFile = withPathsFrom(resolve(source.cwd, configFile(source)), file, source.cwd)
+  const tree = overlayEnvironment(inFile, source.env, { readSecretFile, report })
+  return { value: applySchema(rootSetting, tree, report), report }
 }
 
 type Reading = { readonly text: string } | { readonly why: string }

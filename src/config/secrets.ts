@@ -25,10 +25,27 @@ function masked(given: Setting, value: unknown): unknown {
     ? [...values.keys()].map((key) => [key, entries.schema] as const)
     : namedSettings(setting)
   return Object.fromEntries(
-    known.flatMap(([key, child]) =>
-      values.has(key) ? [[key, masked(child, values.get(key))]] : [],
-    ),
+    known.flatMap(([key, child]) => {
+      if (!values.has(key)) return []
+      const inside = masked(child, values.get(key))
+      return [[key, key === 'requestHeaders' ? withoutHeaderValues(inside) : inside]]
+    }),
   )
+}
+
+/**
+ * Operators give services their API keys as request headers. Logs do not hide these values: one such as
+ * `1` would hide much else.
+ */
+function withoutHeaderValues(edits: unknown): unknown {
+  const { set, add, ...others } = edits as Record<'set' | 'add', object | undefined>
+  const names = (values: object) =>
+    Object.fromEntries(Object.keys(values).map((name) => [name, MASK]))
+  return {
+    ...(set !== undefined && { set: names(set) }),
+    ...(add !== undefined && { add: names(add) }),
+    ...others,
+  }
 }
 
 /** Every secret of a configuration and the password of every secret URL, so that logs can hide them. */

@@ -4,7 +4,12 @@ import { modeFacts } from '../mode.ts'
 import { quote, subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
-import { checkCors, originProblem } from './cors.ts'
+import { checkConsole } from './console.ts'
+import { checkCors, originProblem } from './forwarding/cors.ts'
+import { checkForwardAuth, checkProxies } from './forwarding/proxies.ts'
+import { checkRouteOverlaps } from './forwarding/route-overlaps.ts'
+import { checkEndpoints, checkRoutes } from './forwarding/routes.ts'
+import { checkUpstreams } from './forwarding/upstreams.ts'
 import { checkHosts } from './hosts.ts'
 import { checkIssuers } from './issuers.ts'
 import { checkLdap } from './ldap.ts'
@@ -12,13 +17,10 @@ import { checkListeners } from './listeners.ts'
 import { checkLoginMethods } from './login-methods.ts'
 import { checkOidc } from './login-oidc.ts'
 import { checkLoginPage } from './login-page.ts'
-import { checkForwardAuth, checkProxies } from './proxies.ts'
+import { checkPolicySource } from './policy-source.ts'
 import { checkRefusals } from './refusals.ts'
-import { checkRouteOverlaps } from './route-overlaps.ts'
-import { checkEndpoints, checkRoutes } from './routes.ts'
 import { MASK, secretWeakness } from './secret-strength.ts'
 import { missingSharedStores } from './shared-stores.ts'
-import { checkUpstreams } from './upstreams.ts'
 
 // An identity header with one of these names would be dropped, or would change how the message is
 // parsed.
@@ -41,6 +43,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkPorts(draft, report)
   checkProxies(draft, report)
   checkForwardAuth(draft, report)
+  checkConsole(draft, report)
   checkCors(draft, report)
   checkUpgrades(draft, report)
   checkHeaders(draft, report)
@@ -130,56 +133,13 @@ function checkLoginLog({ logger }: Draft, report: Report): void {
   report.problem('logger.required', 'logger.required is true, so logger.enableddb must be true')
 }
 
-function checkPolicySource({ policy, redis, database }: Draft, report: Report): void {
-  const url = redis?.url
-  if (policy?.follow?.database === true) {
-    if (database?.url === undefined && !report.hasProblem('database.url')) {
-      const message =
-        "policy.follow reads go-admin's Casbin table, so database.url is required: the URL of go-admin's database"
-      report.problem('policy.follow', message)
-    }
-    if (policy.source === 'redis') {
-      const message =
-        'policy.follow is only used with policy.source "files": run "postern policy follow database" to publish to Redis'
-      report.problem('policy.follow', message)
-    }
-  }
-  if (policy?.source === 'redis' && url === undefined && !report.hasProblem('redis.url')) {
-    report.problem('policy.source', 'policy.source is "redis", so redis.url is required')
-  }
-  if (policy?.source === 'files' && policy.snapshot !== undefined) {
-    const message = 'policy.snapshot is only used with policy.source "redis"; remove it'
-    report.problem('policy.snapshot', message)
-  }
-  const { from, claim } = policy?.domain ?? {}
-  if (from === 'claim' && claim === undefined && !report.hasProblem('policy.domain.claim')) {
-    const message = 'policy.domain.from is "claim", so policy.domain.claim is required'
-    report.problem('policy.domain', message)
-  }
-  if (from === 'host' && claim !== undefined) {
-    const message = 'policy.domain.claim is only used with policy.domain.from "claim"; remove it'
-    report.problem('policy.domain.claim', message)
-  }
-  // Ignored, it would look as if the files had to be signed.
-  if (policy?.source === 'files' && policy.trust !== undefined) {
-    const message =
-      'policy.trust is only used with policy.source "redis": files on disk have no signatures; remove it'
-    report.problem('policy.trust', message)
-  }
-  // Without a hash tag the keys of one script are on several nodes, and every publication fails.
-  const prefix = redis?.prefix
-  if (url?.includes('+cluster:') && prefix !== undefined && !/^[^{]*\{[^}]+\}/.test(prefix)) {
-    const message =
-      'redis.prefix has no hash tag, which a cluster requires: add braces, such as {postern}:'
-    report.problem('redis.prefix', message)
-  }
-}
-
-function checkPorts({ application, ops, forwardAuth }: Draft, report: Report): void {
+function checkPorts(draft: Draft, report: Report): void {
+  const { application, ops, forwardAuth } = draft
   const ports = [
     ['application.port', application?.port],
     ['ops.port', ops?.port],
     ['forwardAuth.port', forwardAuth?.enabled ? forwardAuth.port : 0],
+    ['console.port', draft.console?.enabled ? draft.console.port : 0],
   ] as const
 
   for (const [index, [at, port]] of ports.entries()) {

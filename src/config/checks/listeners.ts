@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { hostname, networkInterfaces } from 'node:os'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
-import { urlOf } from './upstreams.ts'
+import { urlOf } from './forwarding/upstreams.ts'
 
 /** Hosts to listen on are addresses or names, and no target is one of our own listeners. */
 export function checkListeners(draft: Draft, report: Report): void {
@@ -27,7 +27,7 @@ export function checkListeners(draft: Draft, report: Report): void {
 }
 
 export interface Listener {
-  readonly name: 'application' | 'ops' | 'forwardAuth'
+  readonly name: 'application' | 'ops' | 'forwardAuth' | 'console'
   readonly host: string | undefined
   readonly port: number | undefined
   /** Why no machine can listen on the host. */
@@ -35,11 +35,13 @@ export interface Listener {
 }
 
 /** The enabled listeners of a gateway. */
-export function listenersOf({ application, ops, forwardAuth }: Draft): readonly Listener[] {
+export function listenersOf(draft: Draft): readonly Listener[] {
+  const { application, ops, forwardAuth } = draft
   return [
     listener('application', application),
     listener('ops', ops),
     ...(forwardAuth?.enabled ? [listener('forwardAuth', forwardAuth)] : []),
+    ...(draft.console?.enabled ? [listener('console', draft.console)] : []),
   ]
 }
 

@@ -2,7 +2,7 @@ import { readOwnPath } from '../../admission/own-path.ts'
 import { subject } from '../reading/quote.ts'
 import type { Report } from '../reading/report.ts'
 import type { Draft } from '../schema/schema.ts'
-import { OWN_ENDPOINTS, pathProblem } from './routes.ts'
+import { OWN_ENDPOINTS, pathProblem } from './forwarding/routes.ts'
 
 /** The page has a path of its own and logs in by cookie. */
 export function checkLoginPage({ login, cookie }: Draft, report: Report): void {

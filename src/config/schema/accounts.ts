@@ -23,6 +23,7 @@ export const jwtSettings = section('Tokens: signing, verification and lifetime.'
     Type.String({
       minLength: 1,
       maxLength: 1024,
+      isPath: true,
       description:
         'Directory of keys, <kid>.pem or <kid>.jwk, reloaded when a file changes. Its file signer names the key that signs. Unset: only jwt.secret is used.',
     }),
@@ -156,6 +157,7 @@ export const revocationSettings = section('List of revoked tokens.', {
     Type.String({
       minLength: 1,
       maxLength: 1024,
+      isPath: true,
       description:
         'File that keeps the list of revoked tokens, to start with while its store is unreachable. Each gateway needs its own file; workers append their number. Not used when the list is in the embedded database. Unset: revocations.snapshot beside policy.snapshot, or in application.dataDirectory.',
     }),

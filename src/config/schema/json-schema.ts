@@ -4,7 +4,8 @@ const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
 
 /**
  * The text of `config/schema.json`, by which editors check configuration files. It differs from the
- * schema in two respects: a setting with a default is optional, and its description has the default.
+ * schema in three respects: a setting with a default is optional, its description has the default, and
+ * keywords of ours are left out.
  */
 export function configJsonSchema(): string {
   const schema = { $schema: DIALECT, title: 'Postern configuration', ...asWritten(rootSetting) }
@@ -12,7 +13,7 @@ export function configJsonSchema(): string {
 }
 
 function asWritten(setting: Setting): Setting {
-  const { required, properties, patternProperties, items, ...rest } = setting
+  const { required, properties, patternProperties, items, isPath, noPath, ...rest } = setting
   const needed = required?.filter((key) => properties?.[key]?.default === undefined) ?? []
 
   return {

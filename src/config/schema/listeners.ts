@@ -1,6 +1,16 @@
 import { Type } from 'typebox'
-import { HOST, HOST_PATTERN } from './patterns.ts'
-import { DAY_MS, file, flag, integer, section, TIB, text } from './setting-builders.ts'
+import { HOST } from './patterns.ts'
+import {
+  DAY_MS,
+  directory,
+  file,
+  flag,
+  hostNames,
+  integer,
+  section,
+  TIB,
+  text,
+} from './setting-builders.ts'
 
 export const applicationSettings = section('Mode, public listener and worker processes.', {
   mode: Type.String({
@@ -15,7 +25,10 @@ export const applicationSettings = section('Mode, public listener and worker pro
     HOST,
   ),
   port: integer(8000, 0, 65_535, 'Port of the public listener. 0: any free port.'),
-  dataDirectory: text('data', 'Directory for the embedded database and a generated signing key.'),
+  dataDirectory: directory(
+    'data',
+    'Directory for the embedded database and a generated signing key.',
+  ),
   workers: Type.Union([Type.Integer({ minimum: 1, maximum: 256 }), Type.Literal('auto')], {
     default: 1,
     description:
@@ -25,22 +38,9 @@ export const applicationSettings = section('Mode, public listener and worker pro
     true,
     'Read simple requests with the plain request reader, which uses less CPU. false: the parser of Node reads every request.',
   ),
-  hosts: Type.Optional(
-    Type.Array(
-      Type.String({
-        maxLength: 253,
-        pattern: HOST_PATTERN,
-        description:
-          'Host name such as login.example.com, or *.example.com for every name below example.com.',
-      }),
-      {
-        minItems: 1,
-        maxItems: 100,
-        uniqueItems: true,
-        description:
-          'Hosts that are served besides those of the routes; requests for other hosts get 404. Unset: the hosts of the routes, or every host if a route has none.',
-      },
-    ),
+  hosts: hostNames(
+    'login.example.com',
+    'Hosts that are served besides those of the routes; requests for other hosts get 404. Unset: the hosts of the routes, or every host if a route has none.',
   ),
   trustedProxies: Type.Array(
     Type.String({

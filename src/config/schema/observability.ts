@@ -22,6 +22,7 @@ export const loggerSettings = section('Logs.', {
       Type.String({
         minLength: 1,
         maxLength: 1024,
+        isPath: true,
         description: 'File that decisions are appended to. Unset: they go to the log.',
       }),
     ),

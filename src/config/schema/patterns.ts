@@ -1,3 +1,5 @@
+/** A public key as in a .pub file. */
+export const KEY_LINE = '^\\s*(?:ssh|ecdsa|sk)-\\S+\\s'
 /** An address or a host name to listen on. */
 export const HOST = '^[0-9A-Za-z.:%_-]+$'
 const REDIS_HOST = '(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z._-]+)(:[0-9]{1,5})?'

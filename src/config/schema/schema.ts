@@ -7,6 +7,7 @@ import {
   revocationSettings,
   tokensSettings,
 } from './accounts.ts'
+import { consoleSettings } from './console.ts'
 import { corsSettings } from './forwarding/cors.ts'
 import { headersSettings, identitySettings } from './forwarding/headers.ts'
 import { route } from './forwarding/route.ts'
@@ -42,6 +43,7 @@ export const configSchema = section('Configuration of Postern.', {
   cors: corsSettings,
   ops: opsSettings,
   forwardAuth: forwardAuthSettings,
+  console: consoleSettings,
   logger: loggerSettings,
   tracing: tracingSettings,
   jwt: jwtSettings,
@@ -69,7 +71,8 @@ export const configSchema = section('Configuration of Postern.', {
   routes: Type.Array(route, {
     default: [],
     maxItems: 10_000,
-    description: 'Routes from path prefixes to upstreams. The longest matching prefix wins.',
+    description:
+      'Routes by host, path and method. The most specific host wins, then the exact path or longest prefix, then the method.',
   }),
   endpoints: section('Endpoints of Postern that an upstream can serve instead.', {
     logout: endpoint('POST /api/v1/logout'),

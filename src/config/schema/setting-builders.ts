@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { HEADER_NAME, UPSTREAM_NAME } from './patterns.ts'
+import { HEADER_NAME, HOST_PATTERN, UPSTREAM_NAME } from './patterns.ts'
 
 /** The upper bound of every timeout. */
 export const DAY_MS = 86_400_000
@@ -31,7 +31,24 @@ export const headerName = (value: string, carries: string) =>
 
 /** A setting for the path of a file. */
 export const file = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 1024, description })
+  Type.String({ minLength: 1, maxLength: 1024, isPath: true, description })
+
+/** A setting for the path of a directory. */
+export const directory = (value: string, description: string) =>
+  Type.String({ default: value, minLength: 1, maxLength: 1024, isPath: true, description })
+
+/** An optional setting for hosts of requests, with one of them as an example. */
+export const hostNames = (example: string, description: string) =>
+  Type.Optional(
+    Type.Array(
+      Type.String({
+        maxLength: 253,
+        pattern: HOST_PATTERN,
+        description: `Host name such as ${example}, or *.example.com for every name below example.com.`,
+      }),
+      { minItems: 1, maxItems: 100, uniqueItems: true, description },
+    ),
+  )
 
 /** A setting for an endpoint that an upstream can serve. */
 export const endpoint = (name: string) =>

@@ -6,6 +6,10 @@ export interface Setting {
   readonly description?: string
   readonly default?: unknown
   readonly writeOnly?: boolean
+  /** The path of a file or a directory. */
+  readonly isPath?: boolean
+  /** Of `isPath`: values that match are something else. */
+  readonly noPath?: string
   readonly enum?: readonly (string | number)[]
   readonly const?: string
   /** The value must match one of these. */

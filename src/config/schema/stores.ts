@@ -1,6 +1,14 @@
 import { Type } from 'typebox'
-import { CLAIM_NAME, PRINTABLE, REDIS_URL } from './patterns.ts'
-import { DAY_MS, flag, integer, section, TEN_YEARS_SECONDS, text } from './setting-builders.ts'
+import { CLAIM_NAME, KEY_LINE, PRINTABLE, REDIS_URL } from './patterns.ts'
+import {
+  DAY_MS,
+  directory,
+  file,
+  flag,
+  integer,
+  section,
+  TEN_YEARS_SECONDS,
+} from './setting-builders.ts'
 
 export const redisSettings = section(
   'Redis, for published policies and for the state that replicas share.',
@@ -43,10 +51,17 @@ export const policySettings = section('Policy: what each role may do.', {
     description:
       'Source of the policy. files: policy.directory; redis: what "postern policy push" published.',
   }),
-  directory: text(
+  directory: directory(
     'policies',
     'Directory with model.conf, the rules and exclusions.yaml. Watched for changes.',
   ),
+  openapi: Type.Array(file('Path of an OpenAPI document.'), {
+    default: [],
+    maxItems: 100,
+    uniqueItems: true,
+    description:
+      'OpenAPI documents of the services, as file paths. "postern policy names", "policy matrix" and the console also list their operations. Not used for decisions. Default: none.',
+  }),
   pollSeconds: integer(
     3,
     1,
@@ -54,12 +69,9 @@ export const policySettings = section('Policy: what each role may do.', {
     'Interval at which the source is polled for changes whose notification was lost, in seconds.',
   ),
   snapshot: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      description:
-        'File that keeps the last good policy, to start with while Redis is unreachable. Unset: no snapshot.',
-    }),
+    file(
+      'File that keeps the last good policy, to start with while Redis is unreachable. Unset: no snapshot.',
+    ),
   ),
   usage: flag(
     true,
@@ -104,6 +116,8 @@ export const policySettings = section('Policy: what each role may do.', {
           Type.String({
             minLength: 1,
             maxLength: 1024,
+            isPath: true,
+            noPath: KEY_LINE,
             description:
               'Public key as in a .pub file, "ssh-ed25519 AAAA… NAME", or the path of a file with such lines.',
           }),

@@ -16,6 +16,29 @@ export const outlier = section(
       10_000,
       'Consecutive responses that the target broke off or garbled after which it is ejected. 0: they do not count.',
     ),
+    errorShare: section(
+      'Ejection of a target that fails a steady part of its requests, and at least twice as often as the others.',
+      {
+        percent: integer(
+          0,
+          0,
+          100,
+          'Share of failed requests in one interval from which a target is ejected, in percent: status of 500 or above, broken response, or no response. 0: it does not count.',
+        ),
+        requests: integer(
+          50,
+          1,
+          1_000_000,
+          'Minimum number of requests to a target in the interval. With fewer, their share of failures does not count.',
+        ),
+        intervalMs: integer(
+          10_000,
+          100,
+          DAY_MS,
+          'Interval in which requests are counted, in milliseconds.',
+        ),
+      },
+    ),
     baseEjectionMs: integer(
       30_000,
       10,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { HOST_PATTERN, HTTP_METHOD, ROUTE_NAME } from '../patterns.ts'
+import { HTTP_METHOD, ROUTE_NAME } from '../patterns.ts'
+import { hostNames } from '../setting-builders.ts'
 
 /** What a route matches besides its path. */
 export const routeMatch = {
@@ -16,22 +17,9 @@ export const routeMatch = {
         'How path is compared. prefix: it and everything below it; exact: only this path. An exact path takes precedence. Unset: prefix.',
     }),
   ),
-  hosts: Type.Optional(
-    Type.Array(
-      Type.String({
-        maxLength: 253,
-        pattern: HOST_PATTERN,
-        description:
-          'Host name such as api.example.com, or *.example.com for every name below example.com.',
-      }),
-      {
-        minItems: 1,
-        maxItems: 100,
-        uniqueItems: true,
-        description:
-          'Hosts of the route. An exact host takes precedence over a wildcard, a longer wildcard over a shorter one. Unset: any host.',
-      },
-    ),
+  hosts: hostNames(
+    'api.example.com',
+    'Hosts of the route. An exact host takes precedence over a wildcard, a longer wildcard over a shorter one. Unset: any host.',
   ),
   methods: Type.Optional(
     Type.Array(

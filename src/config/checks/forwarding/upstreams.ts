@@ -1,6 +1,6 @@
-import { subject } from '../reading/quote.ts'
-import type { Report } from '../reading/report.ts'
-import type { Draft } from '../schema/schema.ts'
+import { subject } from '../../reading/quote.ts'
+import type { Report } from '../../reading/report.ts'
+import type { Draft } from '../../schema/schema.ts'
 
 /** Every target is an origin and nothing more, and `gateway` is not the name of an upstream. */
 export function checkUpstreams(draft: Draft, report: Report): void {

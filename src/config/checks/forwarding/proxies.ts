@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
-import { subject } from '../reading/quote.ts'
-import type { Report } from '../reading/report.ts'
-import type { Draft } from '../schema/schema.ts'
+import { subject } from '../../reading/quote.ts'
+import type { Report } from '../../reading/report.ts'
+import type { Draft } from '../../schema/schema.ts'
 
 /** A forward-auth request describes another request, so only trusted proxies may send one. */
 export function checkForwardAuth({ application, forwardAuth }: Draft, report: Report): void {

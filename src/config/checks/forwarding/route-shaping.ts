@@ -1,5 +1,5 @@
-import type { Report } from '../reading/report.ts'
-import type { Draft } from '../schema/schema.ts'
+import type { Report } from '../../reading/report.ts'
+import type { Draft } from '../../schema/schema.ts'
 import { rangeProblem } from './proxies.ts'
 import { checkRespond } from './respond.ts'
 import { checkRouteHeaders, type RouteDraft } from './route-headers.ts'

@@ -1,5 +1,5 @@
-import { subject } from '../reading/quote.ts'
-import type { Report } from '../reading/report.ts'
+import { subject } from '../../reading/quote.ts'
+import type { Report } from '../../reading/report.ts'
 import type { RouteDraft } from './route-headers.ts'
 
 /** The token, and the logins in progress at an identity provider. */

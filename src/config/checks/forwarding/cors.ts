@@ -1,6 +1,6 @@
-import { quote, subject } from '../reading/quote.ts'
-import type { Report } from '../reading/report.ts'
-import type { Draft } from '../schema/schema.ts'
+import { quote, subject } from '../../reading/quote.ts'
+import type { Report } from '../../reading/report.ts'
+import type { Draft } from '../../schema/schema.ts'
 
 /** Every origin is one that a browser can send, and `*` never comes with credentials. */
 export function checkCors({ cors }: Draft, report: Report): void {

@@ -1,7 +1,7 @@
-import { foldName, isReservedHeader } from '../../reserved-headers.ts'
-import { subject } from '../reading/quote.ts'
-import type { Report } from '../reading/report.ts'
-import type { Draft } from '../schema/schema.ts'
+import { foldName, isReservedHeader } from '../../../reserved-headers.ts'
+import { subject } from '../../reading/quote.ts'
+import type { Report } from '../../reading/report.ts'
+import type { Draft } from '../../schema/schema.ts'
 
 export type RouteDraft = NonNullable<NonNullable<Draft['routes']>[number]>
 type Direction = 'request' | 'response'

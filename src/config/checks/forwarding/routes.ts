@@ -1,9 +1,9 @@
-import { isControlHeader } from '../../control-headers.ts'
-import { captchaAlias, ownPaths, removedPaths } from '../../endpoints.ts'
-import { didYouMean } from '../../suggest.ts'
-import { quote, subject } from '../reading/quote.ts'
-import type { Report } from '../reading/report.ts'
-import type { Draft } from '../schema/schema.ts'
+import { isControlHeader } from '../../../control-headers.ts'
+import { captchaAlias, ownPaths, removedPaths } from '../../../endpoints.ts'
+import { didYouMean } from '../../../suggest.ts'
+import { quote, subject } from '../../reading/quote.ts'
+import type { Report } from '../../reading/report.ts'
+import type { Draft } from '../../schema/schema.ts'
 import { checkRouteShaping } from './route-shaping.ts'
 
 export const OWN_ENDPOINTS: readonly string[] = [...Object.values(ownPaths), ...removedPaths]

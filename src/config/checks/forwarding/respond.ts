@@ -1,5 +1,5 @@
-import { subject } from '../reading/quote.ts'
-import type { Report } from '../reading/report.ts'
+import { subject } from '../../reading/quote.ts'
+import type { Report } from '../../reading/report.ts'
 import type { RouteDraft } from './route-headers.ts'
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -1,9 +1,9 @@
 import { METHODS } from 'node:http'
-import { isRefusedMethod } from '../../admission/classify.ts'
-import { didYouMean } from '../../suggest.ts'
-import { subject } from '../reading/quote.ts'
-import type { Report } from '../reading/report.ts'
-import type { Draft } from '../schema/schema.ts'
+import { isRefusedMethod } from '../../../admission/classify.ts'
+import { didYouMean } from '../../../suggest.ts'
+import { subject } from '../../reading/quote.ts'
+import type { Report } from '../../reading/report.ts'
+import type { Draft } from '../../schema/schema.ts'
 
 type DraftRoute = NonNullable<NonNullable<Draft['routes']>[number]>
 

@@ -1,0 +1,58 @@
+import { isLoopback } from '../../key-url.ts'
+import { subject } from '../reading/quote.ts'
+import type { Report } from '../reading/report.ts'
+import type { Draft } from '../schema/schema.ts'
+import { originProblem } from './forwarding/cors.ts'
+
+type ConsoleDraft = NonNullable<Draft['console']>
+
+/** Passwords of administrators never cross a network in plain text, and each role means one thing. */
+export function checkConsole({ console: settings }: Draft, report: Report): void {
+  if (settings === undefined) return
+  checkUrl(settings, report)
+  checkTransport(settings, report)
+  checkRoles(settings, report)
+}
+
+function checkUrl({ url, tls }: ConsoleDraft, report: Report): void {
+  const at = 'console.url'
+  if (url === undefined || report.hasProblem(at)) return
+  const problem = originProblem(url)
+  if (problem !== undefined) {
+    report.problem(at, `${at}: ${problem}`)
+    return
+  }
+  if (url.startsWith('https:')) return
+  if (tls !== undefined) {
+    report.problem(at, `${at}: console.tls is set, so browsers use https; write https://`)
+  } else if (!isLoopback(URL.parse(url)?.hostname ?? '')) {
+    report.problem(at, `${at} must use https://; http:// is accepted for loopback addresses only`)
+  }
+}
+
+function checkTransport({ host, url, tls }: ConsoleDraft, report: Report): void {
+  const at = 'console.host'
+  if (host === undefined || isLoopback(host) || host === '::1') return
+  if (tls !== undefined || url?.startsWith('https:')) return
+  if (['console.tls', 'console.url', at].some((path) => report.hasProblem(path))) return
+  report.problem(
+    at,
+    `${at}: ${subject(host)} is not a loopback address, so passwords would cross the network in plain text; set console.tls, or set console.url to the https:// address of the proxy in front of it`,
+  )
+}
+
+function checkRoles({ roles }: ConsoleDraft, report: Report): void {
+  const first = new Map<string, string>()
+  for (const name of ['reader', 'author', 'publisher'] as const) {
+    roles?.[name]?.forEach((key, index) => {
+      const at = `console.roles.${name}`
+      if (key === undefined) return
+      const other = first.get(key)
+      if (other !== undefined && other !== at) {
+        const message = `${at}[${index}]: ${subject(key)} is already in ${other}; keep one`
+        report.problem(`${at}[${index}]`, message)
+      }
+      first.set(key, other ?? at)
+    })
+  }
+}

@@ -1,0 +1,71 @@
+import { Type } from 'typebox'
+import { HOST, ORIGIN } from './patterns.ts'
+import { DAY_SECONDS, file, flag, integer, section, text } from './setting-builders.ts'
+
+const roleKeys = (value: readonly string[], description: string) =>
+  Type.Array(
+    Type.String({ minLength: 1, maxLength: 128, description: 'Key of a role of accounts.' }),
+    { default: value, maxItems: 100, uniqueItems: true, description },
+  )
+
+export const consoleSettings = section(
+  'Console: pages and management API for operators, on a listener and in a process of its own.',
+  {
+    enabled: flag(
+      false,
+      'Start the console together with the gateway. The command "postern console" runs it alone and ignores this setting.',
+    ),
+    host: text(
+      '127.0.0.1',
+      'Address or host name that the console binds to, without port or brackets. One that is not a loopback address requires console.tls, or console.url with https.',
+      HOST,
+    ),
+    port: integer(9200, 0, 65_535, 'Port of the console. 0: any free port.'),
+    url: Type.Optional(
+      Type.String({
+        maxLength: 1024,
+        pattern: ORIGIN,
+        description:
+          'Origin by which browsers reach the console, such as https://console.example.com. Required behind a reverse proxy and for single sign-on. Unset: the console answers to IP addresses, localhost and console.host.',
+      }),
+    ),
+    tls: Type.Optional(
+      Type.Object(
+        {
+          certFile: file('Path of the PEM certificate chain. Reloaded when the file changes.'),
+          keyFile: file(
+            'Path of the PEM private key of the certificate. Reloaded when the file changes.',
+          ),
+        },
+        {
+          additionalProperties: false,
+          description: 'TLS on the console. Unset: plain HTTP.',
+        },
+      ),
+    ),
+    write: flag(
+      false,
+      'Offer operations that change accounts, sessions and policies. false: the management API has none of them.',
+    ),
+    sessionSeconds: integer(
+      28_800,
+      60,
+      DAY_SECONDS,
+      'Lifetime of a login to the console, in seconds.',
+    ),
+    roles: section(
+      'Roles of accounts that may use the console, by what they may do. All other accounts cannot log in to it.',
+      {
+        reader: roleKeys([], 'Roles that may look at everything.'),
+        author: roleKeys(
+          [],
+          'Roles that may also check drafts, and propose policies if console.write is true.',
+        ),
+        publisher: roleKeys(
+          ['admin'],
+          'Roles that may also publish policies, and change accounts and sessions, if console.write is true. Only the role admin changes administrators and publishers.',
+        ),
+      },
+    ),
+  },
+)

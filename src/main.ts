@@ -6,6 +6,6 @@ const argv = process.argv.slice(2)
 const code = await dispatch(argv, createIo(process))
 // Writing to a pipe continues in the background, and a truncated answer would look complete. Not for
 // a gateway: a reader of its log that no longer reads must not delay its exit.
-if (argv[0] !== 'serve' && argv[0] !== 'worker') await flushed(process)
+if (!['serve', 'worker', 'console'].includes(argv[0] ?? '')) await flushed(process)
 // Outright: an open handle must not keep the process alive.
 process.exit(code)

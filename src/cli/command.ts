@@ -83,6 +83,23 @@ export interface Call<Spec extends CommandSpec> {
 /** The work of a command. Returns its exit code. */
 export type Run<Spec extends CommandSpec> = (call: Call<Spec>, io: Io) => Promise<number>
 
+/** A command that is ready to run. */
+export interface Command {
+  readonly spec: CommandSpec
+  /** Runs it with the arguments after its name and returns the exit code. */
+  readonly run: (args: readonly string[], io: Io) => Promise<number>
+}
+
+/** The command with this name, such as `policy who`. */
+export type FindCommand = (name: string) => Promise<Command | undefined>
+
+/** All commands, for a program that runs several. */
+export interface Commands {
+  readonly find: FindCommand
+  /** A module for a thread that runs them. */
+  readonly threadFile: URL
+}
+
 /** The command line cannot be understood: exit code 2, with the usage of the command. */
 export class UsageError extends Error {
   constructor(message: string) {
@@ -95,8 +112,17 @@ export class UsageError extends Error {
 export const configOption = {
   config: {
     value: 'FILE',
-    description: 'configuration file (default: $POSTERN_CONFIG, else config/postern.yaml)',
+    description:
+      'configuration file (default: $POSTERN_CONFIG, else postern.yaml or config/postern.yaml)',
   },
+} as const
+
+/** The argument of every command that is about a configuration file. */
+export const fileArgument = {
+  name: 'FILE',
+  optional: true,
+  description:
+    'configuration file (default: $POSTERN_CONFIG, else postern.yaml or config/postern.yaml)',
 } as const
 
 /** The option of every command that also prints JSON. */

@@ -5,25 +5,30 @@ import type { Config } from '../config/schema/schema.ts'
 import { Fault } from '../errors.ts'
 import { type Database, openDatabase } from '../stores/database/database.ts'
 import type { Io } from './io.ts'
+import type { SharedStores } from './shared-stores.ts'
 
 /** The configuration, and where its embedded database lies. */
 export interface AccountSettings {
   readonly config: Config
   readonly directory: string
+  readonly shared?: SharedStores | undefined
 }
 
 /** Reads the configuration. Throws `Invalid` when it is not valid. */
 export function accountSettings(file: string | undefined, io: Io): AccountSettings {
   const config = loadConfig({ file, env: io.env, cwd: io.cwd })
-  return { config, directory: resolve(io.cwd, config.application.dataDirectory) }
+  const directory = resolve(io.cwd, config.application.dataDirectory)
+  return { config, directory, shared: io.shared }
 }
 
-/** Opens the configured database, runs `work` and closes it. */
+/** Opens the configured database, or borrows the one that stays open, runs `work` and closes it. */
 export async function withDatabase<Result>(
-  { config, directory }: AccountSettings,
+  { config, directory, shared }: AccountSettings,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openDatabase({ ...config.database, directory })
+  const options = { ...config.database, directory }
+  if (shared !== undefined) return work(await shared.database(options))
+  const database = await openDatabase(options)
   try {
     return await work(database)
   } finally {
@@ -36,14 +41,14 @@ export async function withDatabase<Result>(
  * database does not exist. A gateway that has it open answers.
  */
 export async function withExistingDatabase<Result>(
-  { config, directory }: AccountSettings,
+  { config, directory, shared }: AccountSettings,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   if (config.database.url === undefined && !existsSync(join(directory, 'database'))) {
     const reason = `${directory} has no embedded database: give the configuration of the gateway with --config`
     throw new Fault('database', { reason })
   }
-  return withDatabase({ config: withoutMigration(config), directory }, work)
+  return withDatabase({ config: withoutMigration(config), directory, shared }, work)
 }
 
 function withoutMigration(config: Config): Config {

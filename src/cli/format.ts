@@ -20,9 +20,12 @@ export function printable(text: string): string {
   })
 }
 
+/** Replaces members of a document, as `JSON.stringify` takes it. */
+type Replace = (key: string, value: unknown) => unknown
+
 /** One JSON document, as `--output json` prints it. */
-export function json(value: unknown): string {
-  return `${jsonText(value, 2)}\n`
+export function json(value: unknown, replace?: Replace): string {
+  return `${jsonText(value, 2, replace)}\n`
 }
 
 /** The same on one line. */
@@ -31,8 +34,8 @@ export function jsonLine(value: unknown): string {
 }
 
 /** Escapes what JSON may contain as it is: a terminal could obey it, or show text in another order. */
-function jsonText(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, undefined, indent) ?? 'null'
+function jsonText(value: unknown, indent?: number, replace?: Replace): string {
+  const text = JSON.stringify(value, replace, indent) ?? 'null'
   return text.replace(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from({ length: character.length }, (_, at) => {
       return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`

@@ -1,3 +1,14 @@
+import type { PolicyFile } from '../policy/set/policy-set.ts'
+import type { Actor } from '../stores/audit/audit.ts'
+import type { SharedStores } from './shared-stores.ts'
+
+/** A policy directory that a caller sent, in place of one on this machine. */
+export interface DraftDirectory {
+  readonly name: string
+  readonly files: readonly PolicyFile[]
+  readonly tests: readonly PolicyFile[]
+}
+
 /** What a command may touch. Results go to `out`, messages to `err`. */
 export interface Io {
   out(text: string): void
@@ -12,8 +23,18 @@ export interface Io {
   readonly isTerminal?: boolean
   /** Asks that person for one line. */
   ask?(question: string): Promise<string>
+  /** The same, not shown if `isHidden`; `undefined` after Ctrl-C or the end of the input. */
+  prompt?(question: string, options?: { readonly isHidden?: boolean }): Promise<string | undefined>
   /** The name of the operating system's user. */
   readonly userName?: string
+  /** The person on whose behalf another program runs this command; absent: that user. */
+  readonly actor?: Actor
+  /** Roles that this person must not give, and whose accounts they must not change; absent: none. */
+  readonly protectedRoles?: readonly string[]
+  /** Stores that stay open between commands; absent: a command opens and closes its own. */
+  readonly shared?: SharedStores
+  /** What the directory with its name is; absent: directories are on this machine. */
+  readonly draft?: DraftDirectory
   /** Milliseconds since 1970; absent: the clock of the system. */
   now?(): number
   /** The CPU time of this thread in milliseconds; absent: the wall clock counts instead. */

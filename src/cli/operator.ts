@@ -2,8 +2,12 @@ import { hostname } from 'node:os'
 import type { Actor } from '../stores/audit/audit.ts'
 import type { Io } from './io.ts'
 
-/** Who runs this command, for the audit log: the user of the operating system, and from where. */
+/**
+ * Who runs this command, for the audit log: the person whom the console knows, else the user of the
+ * operating system, and from where.
+ */
 export function operator(io: Io): Actor {
+  if (io.actor !== undefined) return io.actor
   // Set by sshd: address and port of the client, then of the server.
   const [client] = (io.env['SSH_CONNECTION'] ?? '').split(' ')
   const origin = client ? `${hostname()} (${client})` : hostname()

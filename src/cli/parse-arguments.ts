@@ -22,11 +22,18 @@ export function parseArguments<Spec extends CommandSpec>(
   const expected = spec.arguments.filter((each) => replacement(each) === undefined)
   checkArguments(expected, given.positionals, replacementHint(spec, replacement))
   const values = [...given.positionals]
-  const named = spec.arguments.map((each) => (expected.includes(each) ? values.shift() : undefined))
+  const named = spec.arguments
+    .map((each) => (expected.includes(each) ? values.shift() : undefined))
+    .filter((value, at) => value !== undefined || spec.arguments[at]?.many !== true)
   return {
     options: Object.fromEntries(options),
     arguments: [...named, ...values],
   } as unknown as Call<Spec>
+}
+
+/** The names of the options that were given. Throws as `parseArguments` does. */
+export function givenOptions(spec: CommandSpec, args: readonly string[]): ReadonlySet<string> {
+  return new Set(tokensOf(spec, args).options.keys())
 }
 
 /** Why an argument of the usual form is one too many: `: --user replaces ROLE`. */
@@ -43,7 +50,9 @@ export function asksForHelp(spec: CommandSpec, args: readonly string[]): boolean
   const end = args.indexOf('--')
   const before = end === -1 ? args : args.slice(0, end)
   if (before.includes('--help') || before.includes('-h')) return true
-  return spec.arguments.length === 0 && args.length === 1 && args[0] === 'help'
+  // Of a command in a group, `help` comes before its name, and here it may be an argument.
+  const mayFollow = spec.arguments.length === 0 || !spec.name.includes(' ')
+  return mayFollow && args.length === 1 && args[0] === 'help'
 }
 
 interface Given {

@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os'
 import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { Io } from './io.ts'
 
@@ -26,6 +27,20 @@ export function createIo(host: NodeJS.Process): Io {
         return ''
       } finally {
         lines.close()
+      }
+    },
+    async prompt(question, { isHidden = false } = {}) {
+      const output = isHidden ? new Writable({ write: (_, __, done) => done() }) : stderr
+      // From here on only readline echoes, so that an answer as quick as the question stays hidden.
+      const lines = createInterface({ input: stdin, output, terminal: true })
+      if (isHidden) stderr.write(question)
+      try {
+        return await lines.question(isHidden ? '' : question)
+      } catch {
+        return undefined
+      } finally {
+        lines.close()
+        if (isHidden) stderr.write('\n')
       }
     },
     cpuMs() {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Admission, createAdmission } from '../admission/verdict.ts'
+import { accessSettings } from '../config/access-settings.ts'
 import { type ConfigReading, type ConfigSource, configFile, readConfig } from '../config/load.ts'
 import type { Config } from '../config/schema/schema.ts'
 import { Fault, formatProblem, Invalid, type Problem } from '../errors.ts'
@@ -12,16 +13,20 @@ import { failoverTimeout } from '../stores/redis/failover-timeout.ts'
 import type { RedisSettings } from '../stores/redis/redis.ts'
 import { count } from './format.ts'
 import type { Io } from './io.ts'
+import type { SharedStores } from './shared-stores.ts'
 
 /** What the policy commands need from the configuration. */
 export interface PolicySettings {
   readonly config: Config | undefined
+  readonly shared: SharedStores | undefined
   /** Throws `Invalid` when the user named a configuration that is not valid. */
   readonly directory: string
   /** Throws `Invalid` when no setting names a Redis. */
   redis(): RedisSettings
   /** Whose signatures gateways require; `undefined` when they require none. Throws `Invalid`. */
   trust(): Trust | undefined
+  /** What `admission` is made of, as plain data. */
+  readonly access: object | undefined
   /**
    * Routes and own endpoints, and a note for the user when no configuration provides them. Throws
    * `Invalid` like `directory`.
@@ -47,6 +52,8 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
 
   return {
     config,
+    shared: io.shared,
+    access: config && accessSettings(config),
     get directory() {
       if (config !== undefined) return config.policy.directory
       // The user chose a file: its directory must not be guessed.
@@ -55,15 +62,7 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
     },
     admission() {
       if (config !== undefined) {
-        const { routes, captcha, limits, login } = config
-        const { oidc, page } = login
-        const endpoints = { ...config.endpoints, captchaAlias: captcha.alias, oidc, page }
-        const { targetBytes: maxTargetBytes } = limits
-        const { enabled: forwardAuth } = config.forwardAuth
-        const { hosts } = config.application
-        const limited = { forwardAuth, maxTargetBytes, hosts }
-        const policyUsesHost = config.policy.domain?.from === 'host'
-        const admission = createAdmission({ routes, endpoints, policyUsesHost, ...limited })
+        const admission = createAdmission(accessSettings(config))
         return { admission, note: undefined }
       }
       if (!isDefault) throw new Invalid(problems)
@@ -105,7 +104,7 @@ const defaultEndpoints = {
 }
 
 /** The first problem, and the number of the others. */
-function firstOf([first, ...others]: readonly Problem[]): string {
+export function firstOf([first, ...others]: readonly Problem[]): string {
   const more = others.length === 0 ? '' : ` (and ${count(others.length, 'more problem')})`
   return first === undefined ? '' : `${formatProblem(first)}${more}`
 }
@@ -133,15 +132,19 @@ export function withInteractiveTimeouts(settings: RedisSettings): RedisSettings 
   }
 }
 
-/** Opens the policy store, runs `work` and closes it. */
+/** Opens the policy store, or borrows a connection that stays open, runs `work` and closes it. */
 export async function withPolicyStore<Result>(
   settings: PolicySettings,
   work: (store: PolicyStore) => Promise<Result>,
 ): Promise<Result> {
   const redis = settings.redis()
   // Most commands work offline, and ioredis takes long to load.
-  const { openPolicyStore } = await import('../stores/policies/policy-store.ts')
-  const store = await openPolicyStore(redis, { failoverTimeoutMs: failoverTimeout(redis.url) })
+  const { createPolicyStore, openPolicyStore } = await import('../stores/policies/policy-store.ts')
+  const failoverTimeoutMs = failoverTimeout(redis.url)
+  const { shared } = settings
+  if (shared !== undefined)
+    return work(createPolicyStore(await shared.redis(redis), failoverTimeoutMs))
+  const store = await openPolicyStore(redis, { failoverTimeoutMs })
   try {
     return await work(store)
   } finally {

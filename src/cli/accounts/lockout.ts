@@ -1,12 +1,11 @@
 import { readConfig } from '../../config/load.ts'
-import type { Config } from '../../config/schema/schema.ts'
 import { Fault, Invalid } from '../../errors.ts'
 import { accountKey } from '../../login/throttle.ts'
 import { createDatabaseLockouts } from '../../stores/limits/database-lockouts.ts'
 import { readLockout } from '../../stores/limits/redis-counters.ts'
-import { createRedis, type RedisSettings } from '../../stores/redis/redis.ts'
 import { createLastingKey } from '../../token/derived-keys.ts'
 import { withExistingDatabase } from '../configured-database.ts'
+import { withRedis } from '../configured-redis.ts'
 import type { Io } from '../io.ts'
 import { withInteractiveTimeouts } from '../settings.ts'
 import { configuredKeys, tokenSettings } from '../tokens/token-command.ts'
@@ -27,26 +26,18 @@ export async function lockoutOf(
     const keys = await configuredKeys(settings)
     const key = accountKey(createLastingKey(() => keys, 'throttle')(), username)
     const { url } = config.redis
-    if (url !== undefined)
-      return await fromRedis(key, { ...config, redis: { ...config.redis, url } })
+    if (url !== undefined) {
+      const redis = withInteractiveTimeouts({ ...config.redis, url })
+      const { longestWaitSeconds } = config.login
+      return await withRedis(redis, settings.shared, (client) =>
+        readLockout(client, key, longestWaitSeconds),
+      )
+    }
     return await withExistingDatabase(settings, (database) =>
       createDatabaseLockouts(database).secondsLeft(key),
     )
   } catch (error) {
     if (error instanceof Fault || error instanceof Invalid) return undefined
     throw error
-  }
-}
-
-async function fromRedis(
-  key: string,
-  { redis: settings, login }: Pick<Config, 'login'> & { readonly redis: RedisSettings },
-): Promise<number> {
-  const redis = createRedis(withInteractiveTimeouts(settings))
-  try {
-    await redis.connect()
-    return await readLockout(redis, key, login.longestWaitSeconds)
-  } finally {
-    await redis.close()
   }
 }

@@ -117,12 +117,21 @@ are "unknown" if Redis is unreachable or the signing key is not at hand.`,
 
 export const listSpec = {
   name: 'user list',
-  summary: 'list all accounts with their role, status, kind and one-time codes',
+  summary: 'list accounts with their role, status, kind and one-time codes',
   arguments: [],
-  options: { ...common },
+  options: {
+    'starts-with': { value: 'TEXT', description: 'only names that start with this, in any case' },
+    limit: {
+      value: 'N',
+      number: { min: 1, integer: true },
+      description: 'number of accounts, by ID (default: all)',
+    },
+    ...common,
+  },
   exitCodes: { 0: 'listed', 3: exitCodes[3], 5: 'the database is unreachable' },
   examples: [
     'postern user list',
+    'postern user list --starts-with ann --limit 10',
     "postern user list --output json | jq -r '.[] | select(.enabled) | .username'",
   ],
 } as const satisfies CommandSpec

@@ -5,6 +5,7 @@ import { seedRoles } from '../../stores/accounts/seed.ts'
 import type { Actor } from '../../stores/audit/audit.ts'
 import type { Database } from '../../stores/database/database.ts'
 import { decline } from '../declined.ts'
+import { protectedAccount } from '../logins/protected-account.ts'
 import { howToCreate, noSuchRole, noSuchUser } from '../unknown-name.ts'
 
 /** What was done, for the operator, and whose tokens to revoke. */
@@ -29,14 +30,16 @@ export type Change =
 interface Parts {
   readonly database: Database
   readonly actor: Actor
+  /** Roles that the actor must not give, and whose accounts they must not change. */
+  readonly protectedRoles: readonly string[]
   /** That of the new password, or empty. */
   readonly passwordHash: string
 }
 
 /** Changes the account. Declines, with one line that says what to do, when nothing changed. */
 export async function changeAccount(wanted: Change, parts: Parts): Promise<Outcome> {
-  const { database, actor, passwordHash } = parts
-  const accounts = createAccountChanges(database, actor)
+  const { database, actor, passwordHash, protectedRoles } = parts
+  const accounts = createAccountChanges(database, actor, protectedRoles)
   const { verb, name } = wanted
   switch (verb) {
     case 'add': {
@@ -115,6 +118,10 @@ async function reason(result: Unchanged, wanted: Change, database: Database): Pr
       return `user ${'newName' in wanted ? wanted.newName : name} already exists: choose another name`
     case 'service-account':
       return `${name} is a service account: use the commands of "postern service"`
+    case 'protected-account':
+      return protectedAccount(name)
+    case 'protected-role':
+      return `only an account with role admin may give the role ${'role' in wanted ? wanted.role : ''}`
     case 'last-admin':
       return `${name} is the last enabled account with role admin: create or enable another admin first, or run again with --force`
   }

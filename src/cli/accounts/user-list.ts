@@ -18,7 +18,10 @@ export function statusInWords({ enabled, kind }: Status): string {
 /** Lists the accounts as a table or as one JSON document. IDs are text, so that they are exact. */
 export const userList: Run<typeof listSpec> = async ({ options }, io) => {
   const accounts = await withDatabase(accountSettings(options.config, io), (database) =>
-    createAccountDirectory(database).list(),
+    createAccountDirectory(database).list({
+      startsWith: options['starts-with'],
+      limit: options.limit,
+    }),
   )
   const rows = accounts.map(({ userId, username, roleKey, enabled, kind, secondFactor }) => {
     const status = statusInWords({ enabled, kind })

@@ -89,7 +89,8 @@ async function carryOut(wanted: Change, { options, password, io }: Work): Promis
   const settings = accountSettings(options.config, io)
   return withDatabase(settings, async (database) => {
     const hash = password && (await createPasswordHash(one).hash(password.text))
-    const parts = { database, actor: operator(io), passwordHash: hash ?? '' }
+    const { protectedRoles = [] } = io
+    const parts = { database, actor: operator(io), protectedRoles, passwordHash: hash ?? '' }
     const outcome = await changeAccount(wanted, parts)
     const problem = await revocationProblem(outcome.revokeTokensOf, settings.config, database)
     const tokensEnded = outcome.revokeTokensOf.length > 0 && problem === undefined

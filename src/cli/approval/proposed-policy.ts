@@ -68,12 +68,17 @@ async function readDirectory(
   const candidate = await readCandidate(name, options, { settings, io })
   if (typeof candidate === 'number') return candidate
   const { files, set, admission, tests, warnings } = candidate
-  const place = { directory: name, cwd: io.cwd, redis: settings.redis() }
+  // A draft has no record of where it comes from.
+  const place =
+    io.draft === undefined ? { directory: name, cwd: io.cwd, redis: settings.redis() } : undefined
   const evidence = {
     warnings: warnings.length,
     tests: { passed: tests.outcomes.length, coverage: tests.coverage.percent },
   }
-  const bases = { base: await readBase(place), proposed: await readProposed(place) }
+  const bases =
+    place === undefined
+      ? { base: undefined, proposed: undefined }
+      : { base: await readBase(place), proposed: await readProposed(place) }
   const over = { option: options.over, directory: { name, ...bases } }
-  return { files, set, admission, kind: 'push', evidence, over, place }
+  return { files, set, admission, kind: 'push', evidence, over, ...(place && { place }) }
 }

@@ -10,10 +10,11 @@ import {
   roleSpec,
   showSpec,
 } from '../accounts/specs.ts'
+import type { Command } from '../command.ts'
 import { linkSpec, unlinkSpec } from '../identities/specs.ts'
 import { totpSpec } from '../second-factor/specs.ts'
 import { inspectSpec, revokeSpec } from '../tokens/specs.ts'
-import { type Command, command } from './run-command.ts'
+import { command } from './run-command.ts'
 import { serviceTokenCommands } from './services.ts'
 
 export const userCommands: readonly Command[] = [

@@ -1,5 +1,6 @@
+import type { Command } from '../command.ts'
 import { checkSpec, printSpec, schemaSpec } from '../config/specs.ts'
-import { type Command, command } from './run-command.ts'
+import { command } from './run-command.ts'
 
 export const configCommands: readonly Command[] = [
   command(checkSpec, async () => (await import('../config/check.ts')).configCheck),

@@ -1,34 +1,57 @@
+import { type Command, UsageError } from '../command.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { printable } from '../format.ts'
 import { commandHelp } from '../help.ts'
 import type { Io } from '../io.ts'
 import { reportError } from '../report-error.ts'
+import { takeGateway } from './gateway-option.ts'
 import { groupHelp, programHelp } from './overview.ts'
+import { remotely } from './remotely.ts'
 import { commands, type Group, groups, nameInGroup } from './table.ts'
 import { unknownCommand } from './unknown-command.ts'
 
 /** Runs the command that the arguments name and returns the exit code. */
 export async function dispatch(argv: readonly string[], io: Io): Promise<number> {
   try {
-    return await run(argv, io)
+    const { gateway, words, ...taken } = takeGateway(argv, io.env)
+    const start: Start = (command, args) => {
+      if (command.spec.name.startsWith('gateway ')) return command.run([...args, ...words], io)
+      return gateway === undefined ? command.run(args, io) : remotely(command, args, gateway, io)
+    }
+    return await run(taken.argv, io, start)
   } catch (error) {
-    return reportError(error, io)
+    if (!(error instanceof UsageError)) return reportError(error, io)
+    io.err(`postern: ${printable(error.message)}\n`)
+    return exitCodes.usage
   }
 }
 
-async function run(argv: readonly string[], io: Io): Promise<number> {
+/** Runs a command with its arguments: here, or at a gateway. */
+type Start = (command: Command, args: readonly string[]) => Promise<number>
+
+async function run(argv: readonly string[], io: Io, start: Start): Promise<number> {
   const [first, ...rest] = argv
   if (first === undefined) {
     io.err(await programHelp())
     return 2
   }
   if (first === 'help' || isHelpFlag(first)) return help(rest, io)
-  if (first === '--version' || first === '-V') return run(['version', ...rest], io)
+  // Always of this program.
+  if (first === '--version' || first === '-V') {
+    return run(['version', ...rest], io, (command, args) => command.run(args, io))
+  }
   const group = groups.find(({ name }) => name === first)
-  if (group !== undefined) return runInGroup(group, rest, io)
+  if (group !== undefined) return runInGroup(group, rest, io, start)
   const command = commands.find(({ spec }) => spec.name === first)
-  return command === undefined ? unknownCommand([first], io) : command.run(rest, io)
+  return command === undefined ? unknownCommand([first], io) : start(command, rest)
 }
 
-async function runInGroup(group: Group, args: readonly string[], io: Io): Promise<number> {
+async function runInGroup(
+  group: Group,
+  args: readonly string[],
+  io: Io,
+  start: Start,
+): Promise<number> {
   const [first] = args
   if (first === undefined) {
     io.err(await groupHelp(group))
@@ -39,7 +62,7 @@ async function runInGroup(group: Group, args: readonly string[], io: Io): Promis
   // Options may come first: `postern user --config FILE list`.
   const at = first.startsWith('-') ? args.findIndex((each) => members.has(each)) : 0
   const command = members.get(args[at] ?? '')
-  if (command !== undefined) return command.run(args.toSpliced(at, 1), io)
+  if (command !== undefined) return start(command, args.toSpliced(at, 1))
   if (args.some(isHelpFlag)) return help([group.name], io)
   return unknownCommand([group.name, first], io)
 }

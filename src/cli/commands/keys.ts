@@ -1,5 +1,6 @@
+import type { Command } from '../command.ts'
 import { generateSpec, listSpec, useSpec } from '../keys/specs.ts'
-import { type Command, command } from './run-command.ts'
+import { command } from './run-command.ts'
 
 export const keysCommands: readonly Command[] = [
   command(generateSpec, async () => (await import('../keys/generate.ts')).keysGenerate),

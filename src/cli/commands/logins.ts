@@ -1,5 +1,6 @@
+import type { Command } from '../command.ts'
 import { listSpec, locksSpec, unlockSpec } from '../logins/specs.ts'
-import { type Command, command } from './run-command.ts'
+import { command } from './run-command.ts'
 
 export const loginCommands: readonly Command[] = [
   command(listSpec, async () => (await import('../logins/list.ts')).loginList),

@@ -24,6 +24,12 @@ const programOptions = `Options:
   -h, --help     show this help
   -V, --version  show the version, commit, Node version and platform
 
+Options to let the console of a gateway run a command:
+  --gateway URL   its URL (default: $POSTERN_GATEWAY); "gateway login" logs in
+  --ca-file FILE  certificates to trust instead of those of the system
+  --allow-http    use http to an address that is not loopback: passwords are
+                  not encrypted
+
 Exit codes:
   0  success
   1  failure, or the answer is no

@@ -1,4 +1,5 @@
 import { approveSpec, proposalsSpec, proposeSpec } from '../approval/specs.ts'
+import type { Command } from '../command.ts'
 import { replaySpec } from '../evidence/replay/specs.ts'
 import { promoteSpec, shadowSpec } from '../evidence/shadow/specs.ts'
 import { denialsSpec, unusedSpec } from '../evidence/usage/specs.ts'
@@ -6,8 +7,10 @@ import { followSpec } from '../follow/specs.ts'
 import { checkSpec, diffSpec, importSpec, testSpec } from '../policy/specs.ts'
 import { historySpec, pullSpec, pushSpec, rollbackSpec, statusSpec } from '../publish/specs.ts'
 import { coverageSpec } from '../questions/coverage/specs.ts'
+import { filesSpec } from '../questions/files/specs.ts'
+import { namesSpec } from '../questions/names/specs.ts'
 import { canSpec, explainSpec, matrixSpec, openSpec, whoSpec } from '../questions/specs.ts'
-import { type Command, command } from './run-command.ts'
+import { command } from './run-command.ts'
 
 export const policyCommands: readonly Command[] = [
   command(checkSpec, async () => (await import('../policy/check.ts')).policyCheck),
@@ -17,6 +20,8 @@ export const policyCommands: readonly Command[] = [
   command(canSpec, async () => (await import('../questions/can.ts')).policyCan),
   command(openSpec, async () => (await import('../questions/open.ts')).policyOpen),
   command(matrixSpec, async () => (await import('../questions/matrix/matrix.ts')).policyMatrix),
+  command(namesSpec, async () => (await import('../questions/names/names.ts')).policyNames),
+  command(filesSpec, async () => (await import('../questions/files/files.ts')).policyFiles),
   command(
     coverageSpec,
     async () => (await import('../questions/coverage/coverage.ts')).policyCoverage,

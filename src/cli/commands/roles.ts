@@ -1,5 +1,6 @@
+import type { Command } from '../command.ts'
 import { addSpec, listSpec, removeSpec, setSpec, showSpec } from '../roles/specs.ts'
-import { type Command, command } from './run-command.ts'
+import { command } from './run-command.ts'
 
 export const roleCommands: readonly Command[] = [
   command(listSpec, async () => (await import('../roles/role-list.ts')).roleList),

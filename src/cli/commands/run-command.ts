@@ -1,5 +1,5 @@
 import { Invalid } from '../../errors.ts'
-import { type CommandSpec, type Run, UsageError } from '../command.ts'
+import { type Command, type CommandSpec, type Run, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { json, printable } from '../format.ts'
 import { commandHelp, usageLines } from '../help.ts'
@@ -7,13 +7,6 @@ import type { Io } from '../io.ts'
 import { asksForHelp, parseArguments } from '../parse-arguments.ts'
 import { startClock } from '../progress.ts'
 import { reportError } from '../report-error.ts'
-
-/** A command that is ready to run. */
-export interface Command {
-  readonly spec: CommandSpec
-  /** Runs it with the arguments after its name and returns the exit code. */
-  readonly run: (args: readonly string[], io: Io) => Promise<number>
-}
 
 /**
  * Combines the specification of a command with its code, which is loaded only to do the work: help

@@ -1,3 +1,4 @@
+import type { Command } from '../command.ts'
 import {
   addSpec,
   issueSpec,
@@ -6,7 +7,7 @@ import {
   roleSpec,
   tokenListSpec,
 } from '../services/specs.ts'
-import { type Command, command } from './run-command.ts'
+import { command } from './run-command.ts'
 
 export const serviceCommands: readonly Command[] = [
   command(addSpec, async () => (await import('../services/service.ts')).serviceAdd),

@@ -1,5 +1,6 @@
+import type { Command } from '../command.ts'
 import { endSpec, listSpec } from '../sessions/specs.ts'
-import { type Command, command } from './run-command.ts'
+import { command } from './run-command.ts'
 
 export const sessionCommands: readonly Command[] = [
   command(listSpec, async () => (await import('../sessions/list.ts')).sessionList),

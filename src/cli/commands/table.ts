@@ -1,7 +1,10 @@
-import type { CommandSpec } from '../command.ts'
-import { serveSpec, versionSpec, workerSpec } from '../program/specs.ts'
+import type { Command, CommandSpec, Commands, FindCommand } from '../command.ts'
+import { doctorSpec } from '../doctor/specs.ts'
+import { fleetSpec } from '../fleet/specs.ts'
+import { initSpec } from '../init/specs.ts'
+import { consoleSpec, serveSpec, versionSpec, workerSpec } from '../program/specs.ts'
 import { statusSpec, upstreamsSpec } from '../running/specs.ts'
-import { type Command, command } from './run-command.ts'
+import { command } from './run-command.ts'
 
 /** Commands that share their first word. */
 export interface Group {
@@ -12,12 +15,19 @@ export interface Group {
 
 /** The commands of one word. */
 export const commands: readonly (Command & { readonly isInternal?: true })[] = [
+  command(initSpec, async () => (await import('../init/init.ts')).init),
   command(serveSpec, async () => (await import('../program/serve.ts')).serve),
+  command(consoleSpec, async () => {
+    const { runConsole } = await import('../program/console.ts')
+    return (call, io) => runConsole(call, io, everyCommand)
+  }),
   {
     ...command(workerSpec, async () => (await import('../program/worker.ts')).worker),
     isInternal: true,
   },
+  command(doctorSpec, async () => (await import('../doctor/doctor.ts')).doctor),
   command(statusSpec, async () => (await import('../running/status.ts')).showStatus),
+  command(fleetSpec, async () => (await import('../fleet/fleet.ts')).showFleet),
   command(upstreamsSpec, async () => (await import('../running/upstreams.ts')).showUpstreams),
   command(versionSpec, async () => (await import('../program/version.ts')).showVersion),
 ]
@@ -65,6 +75,11 @@ export const groups: readonly Group[] = [
     commands: async () => (await import('./logins.ts')).loginCommands,
   },
   {
+    name: 'gateway',
+    summary: 'log in to the console of a gateway, to use commands from your own machine',
+    commands: async () => (await import('./gateway.ts')).gatewayCommands,
+  },
+  {
     name: 'db',
     summary: 'prepare the configured database',
     commands: async () => (await import('./accounts.ts')).dbCommands,
@@ -84,4 +99,18 @@ export const groups: readonly Group[] = [
 /** `push` of `policy push`. */
 export function nameInGroup({ name }: CommandSpec): string {
   return name.slice(name.indexOf(' ') + 1)
+}
+
+/** Finds a command by its words. An internal one is not found. */
+export const findCommand: FindCommand = async (name) => {
+  const group = groups.find((each) => name.startsWith(`${each.name} `))
+  const candidates =
+    (await group?.commands()) ?? commands.filter(({ isInternal }) => isInternal !== true)
+  return candidates.find(({ spec }) => spec.name === name)
+}
+
+export const everyCommand: Commands = {
+  find: findCommand,
+  // With the extension of this file: `.ts` in the source, `.js` in the build.
+  threadFile: new URL(import.meta.url.replace(/table(?=\.[jt]s$)/, 'command-thread')),
 }

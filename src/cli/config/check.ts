@@ -1,11 +1,13 @@
 import { configFile, readConfig } from '../../config/load.ts'
 import { mixedIdentities } from '../../config/mixed-identities.ts'
 import { modeFacts } from '../../config/mode.ts'
+import type { Config } from '../../config/schema/schema.ts'
 import { formatProblem } from '../../errors.ts'
 import type { Run } from '../command.ts'
 import { count, jsonLine } from '../format.ts'
-import { fileProblems } from './files.ts'
+import { checkFiles } from './files.ts'
 import { hostProblems } from './hosts.ts'
+import { nearRoutes } from './near-routes.ts'
 import type { checkSpec } from './specs.ts'
 
 /** Reports whether a gateway can start with a configuration. */
@@ -14,24 +16,31 @@ export const configCheck: Run<typeof checkSpec> = async ({ options, arguments: [
   const { config, written, ...reading } = readConfig(source)
   const problems = [...reading.problems]
   if (written !== undefined && !options['no-files']) {
-    problems.push(...(await fileProblems(written, io.cwd)), ...(await hostProblems(written)))
+    const files = await checkFiles(written, io.cwd)
+    problems.push(...files.flatMap((file) => file.problems), ...(await hostProblems(written)))
   }
   const ok = problems.length === 0
   const isJson = options.output === 'json'
-  if (isJson) io.out(jsonLine({ file: configFile(source), ok, problems }))
+  const warnings = config === undefined ? [] : warningsOf(config)
+  if (isJson) io.out(jsonLine({ file: configFile(source), ok, problems, warnings }))
   if (config === undefined || !ok) {
     if (!isJson) io.err(`${problems.map(formatProblem).join('\n')}\n`)
     return 3
   }
 
-  const { name, warning } = modeFacts(config.application.mode, config.jwt.timeout)
-  for (const each of [warning, mixedIdentities(config)]) {
-    if (each !== undefined) io.err(`${configFile(source)}: warning: ${each}\n`)
-  }
+  for (const each of warnings) io.err(`${configFile(source)}: warning: ${each}\n`)
   if (!isJson) {
+    const { name } = modeFacts(config.application.mode, config.jwt.timeout)
     const routes = count(config.routes.length, 'route')
     const upstreams = count(Object.keys(config.upstreams).length, 'upstream')
     io.out(`${configFile(source)}: ok (mode ${name}, ${routes}, ${upstreams})\n`)
   }
   return 0
+}
+
+/** What a gateway starts with, but probably should not. */
+export function warningsOf(config: Config): readonly string[] {
+  const { warning } = modeFacts(config.application.mode, config.jwt.timeout)
+  const found = [warning, mixedIdentities(config), ...nearRoutes(config)]
+  return found.filter((each) => each !== undefined)
 }

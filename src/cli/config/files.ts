@@ -1,43 +1,49 @@
-import { access, constants, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
-import { secretWeakness } from '../../config/checks/secret-strength.ts'
+import { resolve } from 'node:path'
 import type { Written } from '../../config/load.ts'
-import type { Draft } from '../../config/schema/schema.ts'
 import { formatProblem, Invalid, type Problem } from '../../errors.ts'
 import { checkModule } from '../../login/module/check-module.ts'
+import { readOpenApi } from '../../openapi/document.ts'
 import { readLogo } from '../../page/read-logo.ts'
-import { domainProblem } from '../../policy/domain.ts'
-import { preparePolicies } from '../../policy/engine/prepare.ts'
 import { readResponseFile } from '../../stores/files/response-file.ts'
 import { readBearer } from '../../stores/issuers/fetch-keys.ts'
-import { readKeyFiles } from '../../stores/keys/key-files.ts'
-import { checkPair, readClientContext, readPemFile } from '../../stores/keys/pem-files.ts'
 import { readTrust } from '../../stores/keys/trusted-keys.ts'
-import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
-import { assertionSigner } from '../../token/assertions.ts'
-import { type KeySetOptions, parseKeySet } from '../../token/key-set.ts'
-import { secretKey } from '../../token/keys.ts'
+import { count } from '../format.ts'
+import {
+  checkAppendable,
+  checkClientFiles,
+  checkDirectory,
+  checkKeys,
+  checkPolicy,
+  checkTls,
+  type FileFacts,
+} from './file-facts.ts'
 
 interface FileCheck {
   /** The setting that names the file. */
   readonly setting: string
-  readonly run: () => Promise<unknown>
+  readonly run: () => Promise<FileFacts | undefined>
+}
+
+/** A setting that names a file or directory: what is wrong with it, or what it contains. */
+interface CheckedFile {
+  readonly setting: string
+  readonly problems: readonly Problem[]
+  readonly facts?: FileFacts | undefined
 }
 
 /**
- * Every problem of the files and directories that a gateway opens at startup, at the line of the file
+ * Opens the files and directories that a gateway opens at startup. A problem is at the line of the file
  * if known, else at the setting that names the file.
  */
-export async function fileProblems(written: Written, cwd: string): Promise<readonly Problem[]> {
-  const found = await Promise.all(
+export async function checkFiles(written: Written, cwd: string): Promise<readonly CheckedFile[]> {
+  return Promise.all(
     fileChecks(written, cwd).map(({ setting, run }) =>
       run().then(
-        () => [],
-        (error) => problemsOf(error, setting, written.placeOf),
+        (facts): CheckedFile => ({ setting, problems: [], facts }),
+        (error) => ({ setting, problems: problemsOf(error, setting, written.placeOf) }),
       ),
     ),
   )
-  return found.flat()
 }
 
 function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileCheck[] {
@@ -48,25 +54,30 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
   if (certFile !== undefined && keyFile !== undefined) {
     checks.push({ setting: 'tls', run: () => checkTls(at(certFile), at(keyFile)) })
   }
+  const ofConsole = draft.console?.tls
+  if (ofConsole?.certFile !== undefined && ofConsole.keyFile !== undefined) {
+    const [cert, key] = [at(ofConsole.certFile), at(ofConsole.keyFile)]
+    checks.push({ setting: 'console.tls', run: () => checkTls(cert, key) })
+  }
   for (const [name, upstream] of Object.entries(draft.upstreams ?? {})) {
     const files = Object.entries({ ...upstream?.tls }).filter(([key]) => key.endsWith('File'))
     if (files.length === 0) continue
     const named = Object.fromEntries(files.map(([key, path]) => [key, at(String(path))]))
-    checks.push({ setting: `upstreams.${name}.tls`, run: () => readClientContext(named) })
+    checks.push({ setting: `upstreams.${name}.tls`, run: () => checkClientFiles(named) })
   }
   draft.issuers?.forEach((issuer, index) => {
     const { caFile, tokenFile } = issuer ?? {}
     const named = `issuers[${index}]`
     if (caFile !== undefined) {
-      const run = () => readClientContext({ caFile: at(caFile) })
+      const run = () => checkClientFiles({ caFile: at(caFile) })
       checks.push({ setting: `${named}.caFile`, run })
     }
     if (tokenFile === undefined) return
-    checks.push({ setting: `${named}.tokenFile`, run: () => readBearer(at(tokenFile)) })
+    checks.push({ setting: `${named}.tokenFile`, run: () => ignored(readBearer(at(tokenFile))) })
   })
   const { caFile: directoryCaFile } = login?.ldap ?? {}
   if (directoryCaFile !== undefined) {
-    const run = () => readClientContext({ caFile: at(directoryCaFile) })
+    const run = () => checkClientFiles({ caFile: at(directoryCaFile) })
     checks.push({ setting: 'login.ldap.caFile', run })
   }
   if (jwt?.keyDirectory !== undefined) {
@@ -78,25 +89,39 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
     const run = async () => checkPolicy(draft, directory)
     checks.push({ setting: 'policy.directory', run })
   }
+  policy?.openapi?.forEach((name, index) => {
+    if (name === undefined) return
+    const run = async () => {
+      const { operations } = await readOpenApi({ path: at(name), name })
+      return { shown: count(operations.length, 'operation') }
+    }
+    checks.push({ setting: `policy.openapi[${index}]`, run })
+  })
   const { keys = [], signatures = 1 } = policy?.trust ?? {}
   if (keys.length > 0 && !hasProblem('policy.trust')) {
     const known = keys.filter((key) => key !== undefined)
-    const run = async () => readTrust({ keys: known, signatures }, cwd)
+    const run = async () => {
+      const trust = readTrust({ keys: known, signatures }, cwd)
+      return { shown: `${count(trust.keys.length, 'key')}, of which ${signatures} must sign` }
+    }
     checks.push({ setting: 'policy.trust', run })
   }
   const { module } = login ?? {}
   if (module !== undefined && !hasProblem('login.module')) {
-    checks.push({ setting: 'login.module', run: () => checkModule(at(module), { ...login }) })
+    checks.push({
+      setting: 'login.module',
+      run: () => ignored(checkModule(at(module), { ...login })),
+    })
   }
   const { enabled: hasPage, logo } = login?.page ?? {}
   if (hasPage && logo !== undefined) {
-    checks.push({ setting: 'login.page.logo', run: () => readLogo(at(logo)) })
+    checks.push({ setting: 'login.page.logo', run: () => ignored(readLogo(at(logo))) })
   }
   routes?.forEach((route, index) => {
     const response = route?.respond?.file
     if (response === undefined) return
     const setting = `routes[${index}].respond.file`
-    checks.push({ setting, run: () => readResponseFile(at(response)) })
+    checks.push({ setting, run: () => ignored(readResponseFile(at(response))) })
   })
   const { enabled, file } = logger?.decisions ?? {}
   if (enabled && file !== undefined) {
@@ -111,74 +136,9 @@ function fileChecks({ draft, hasProblem }: Written, cwd: string): readonly FileC
   return checks
 }
 
-async function checkPolicy({ policy }: Draft, directory: string): Promise<void> {
-  const files = await readPolicyFiles(directory)
-  const { hasDomain } = await preparePolicies(files)
-  const { from } = policy?.domain ?? {}
-  const message = domainProblem(hasDomain, from && { from })
-  const file = files.find(({ name }) => name.endsWith('model.conf'))?.name ?? directory
-  if (message !== undefined) throw new Invalid([{ file, line: 1, message }])
-}
-
-async function checkTls(certFile: string, keyFile: string): Promise<void> {
-  const read = await Promise.allSettled([readPemFile(certFile), readPemFile(keyFile)])
-  const [cert, key] = read
-  if (cert.status === 'fulfilled' && key.status === 'fulfilled') {
-    checkPair(cert.value, key.value)
-    return
-  }
-  const reasons = read.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-  throw new Invalid(reasons.flatMap((reason) => (reason instanceof Invalid ? reason.problems : [])))
-}
-
-async function checkKeys({ jwt, identity }: Draft, directory: string): Promise<void> {
-  const options: KeySetOptions = {
-    secretWeakness,
-    ...(jwt?.secret !== undefined && { secret: await secretKey(jwt.secret, 1) }),
-  }
-  const set = await parseKeySet(directory, await readKeyFiles(directory), options)
-  if (identity?.assertion?.enabled !== true || assertionSigner(set) !== undefined) return
-  const message =
-    'identity.assertion requires one private key here, or a file "signer" that names one'
-  throw new Invalid([{ file: directory, message }])
-}
-
-/** Checks that lines can be appended, without creating a missing file. */
-async function checkAppendable(file: string): Promise<void> {
-  const existing = await kindOf(file)
-  if (existing === 'directory') throw unwritable(file, 'EISDIR')
-  const parent = dirname(file)
-  if (existing === undefined && (await kindOf(parent)) === 'file') throw unwritable(file, 'ENOTDIR')
-  await checkAccess(existing === undefined ? parent : file, file)
-}
-
-/** Checks that files, or the directory itself, can be created. */
-async function checkDirectory(directory: string): Promise<void> {
-  let nearest = directory
-  while ((await kindOf(nearest)) === undefined) nearest = dirname(nearest)
-  if ((await kindOf(nearest)) === 'file') throw unwritable(directory, 'ENOTDIR')
-  await checkAccess(nearest, directory)
-}
-
-async function kindOf(path: string): Promise<'file' | 'directory' | undefined> {
-  try {
-    return (await stat(path)).isDirectory() ? 'directory' : 'file'
-  } catch {
-    return undefined
-  }
-}
-
-/** `wanted`: the path that the problem names. */
-async function checkAccess(path: string, wanted: string): Promise<void> {
-  try {
-    await access(path, constants.W_OK)
-  } catch (error) {
-    throw unwritable(wanted, (error as NodeJS.ErrnoException).code ?? 'unknown error')
-  }
-}
-
-function unwritable(path: string, reason: string): Invalid {
-  return new Invalid([{ file: path, message: `cannot be written (${reason})` }])
+/** For a file whose content nobody needs here, or that is secret. */
+async function ignored(reading: Promise<unknown>): Promise<undefined> {
+  await reading
 }
 
 /** Keeps the line of a policy or key file; places every other problem at the setting. */

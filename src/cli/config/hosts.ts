@@ -21,8 +21,9 @@ export async function hostProblems({ draft, placeOf }: Written): Promise<readonl
   return found.flat()
 }
 
-async function listenError(host: string): Promise<string | undefined> {
-  const server = createServer().listen({ host, port: 0 })
+/** Why this machine cannot listen there, as the code of the system; port 0 is any free one. */
+export async function listenError(host: string, port = 0): Promise<string | undefined> {
+  const server = createServer().listen({ host, port, exclusive: true })
   try {
     await once(server, 'listening')
     return undefined

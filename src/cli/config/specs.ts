@@ -1,10 +1,4 @@
-import { type CommandSpec, outputOption } from '../command.ts'
-
-const file = {
-  name: 'FILE',
-  optional: true,
-  description: 'configuration file (default: $POSTERN_CONFIG, else config/postern.yaml)',
-} as const
+import { type CommandSpec, fileArgument, outputOption } from '../command.ts'
 
 const outputOnce = { output: { ...outputOption.output, once: true } } as const
 
@@ -13,7 +7,7 @@ export const checkSpec = {
   summary: 'validate a configuration and the files it names',
   details: `Opens certificates, keys, the key directory and the policy directory as "postern serve" does, and
 tries to listen on the configured hosts, on a free port. Prints every problem with its line.`,
-  arguments: [file],
+  arguments: [fileArgument],
   options: {
     'no-files': { description: 'skip files and hosts, for a machine without them, such as CI' },
     ...outputOnce,
@@ -29,7 +23,7 @@ tries to listen on the configured hosts, on a free port. Prints every problem wi
 export const printSpec = {
   name: 'config print',
   summary: 'print the effective configuration, with defaults and with secrets masked',
-  arguments: [file],
+  arguments: [fileArgument],
   options: { ...outputOnce },
   exitCodes: { 0: 'printed', 3: 'the configuration is not valid' },
   examples: [

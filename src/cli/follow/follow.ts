@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { failingTests } from '../../answers/policy-tests.ts'
 import type { Imported } from '../../policy/import/import-rows.ts'
-import { updateDirectory } from '../../stores/policies/follow/followed-directory.ts'
+import { followedModel, updateDirectory } from '../../stores/policies/follow/followed-directory.ts'
 import { createFollower, type Followed } from '../../stores/policies/follow/follower.ts'
 import type { Run } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -47,6 +47,7 @@ export const policyFollow: Run<typeof followSpec> = async (call, io) => {
   return withGoAdminTable({ table, config }, io, async (watched) => {
     const follower = createFollower({
       table: watched,
+      domainModel: () => followedModel(directory),
       publish,
       log: createFollowLog(output, io),
       everyMs: interval * 1000,

@@ -1,4 +1,4 @@
-import { messageOf, outcomeOf } from '../../login/login-record.ts'
+import { isAtConsole, messagesOf, outcomeOf } from '../../login/login-record.ts'
 import { type LoginLogEntry, readLoginLog } from '../../stores/login-log/login-log-reader.ts'
 import type { Run } from '../command.ts'
 import { accountSettings, withExistingDatabase } from '../configured-database.ts'
@@ -14,7 +14,7 @@ export const loginList: Run<typeof listSpec> = async ({ options }, io) => {
   const begin = sinceMs(options.since, io.now?.() ?? Date.now())
   const query = {
     ...{ sinceMs: begin, limit, user },
-    message: outcome === undefined ? undefined : messageOf(outcome),
+    messages: outcome === undefined ? undefined : messagesOf(outcome),
     isAddress: address === undefined ? undefined : addressRange('--address', address),
   }
   const settings = accountSettings(options.config, io)
@@ -48,7 +48,9 @@ const titles = ['TIME', 'USER', 'OUTCOME', 'ADDRESS', 'CLIENT']
 
 function toRow({ atMs, message, address, ...entry }: LoginLogEntry, name: string | undefined) {
   const client = entry.client || entry.userAgent.slice(0, 40)
-  return [rfc3339(atMs), name ?? maskedText, outcomeOf(message) ?? message, address, client]
+  const outcome = outcomeOf(message)
+  const shown = outcome && isAtConsole(message) ? `${outcome} (console)` : outcome
+  return [rfc3339(atMs), name ?? maskedText, shown ?? message, address, client]
 }
 
 function asJson(entry: LoginLogEntry, name: string | undefined) {
@@ -58,6 +60,7 @@ function asJson(entry: LoginLogEntry, name: string | undefined) {
     at: rfc3339(atMs),
     username: name ?? null,
     outcome,
+    via: isAtConsole(message) ? 'console' : 'gateway',
     succeeded,
     message,
     address,

@@ -5,9 +5,9 @@ import type { Database } from '../../stores/database/database.ts'
 import { requireTable } from '../../stores/database/table-shapes.ts'
 import { type ClearedKeys, createDatabaseLockouts } from '../../stores/limits/database-lockouts.ts'
 import { createRedisLockouts } from '../../stores/limits/redis-lockouts.ts'
-import { createRedis } from '../../stores/redis/redis.ts'
 import { createLastingKey } from '../../token/derived-keys.ts'
 import { withExistingDatabase } from '../configured-database.ts'
+import { withRedis } from '../configured-redis.ts'
 import type { Io } from '../io.ts'
 import { withInteractiveTimeouts } from '../settings.ts'
 import { configuredKeys, tokenSettings } from '../tokens/token-command.ts'
@@ -44,7 +44,7 @@ export async function withLockouts<Result>(
   const keys = await configuredKeys(settings)
   const secret = (purpose: string) => createLastingKey(() => keys, purpose)()
   return withExistingDatabase(settings, (database) =>
-    withStore(settings.config.redis, database, async ({ list, ...store }) => {
+    withStore(settings, database, async ({ list, ...store }) => {
       const stored = await list()
       const open = stored.flatMap((each) => opened(secret('lockout'), each))
       return work({
@@ -63,16 +63,15 @@ interface LockoutStore extends Pick<Lockouts, 'clear' | 'shared'> {
 }
 
 async function withStore<Result>(
-  { url, ...rest }: ReturnType<typeof tokenSettings>['config']['redis'],
+  { config, shared }: ReturnType<typeof tokenSettings>,
   database: Database,
   work: (store: LockoutStore) => Promise<Result>,
 ): Promise<Result> {
+  const { url, ...rest } = config.redis
   if (url === undefined) return work({ ...createDatabaseLockouts(database), shared: false })
-  const redis = createRedis(withInteractiveTimeouts({ ...rest, url }))
-  try {
-    await redis.connect()
+  return withRedis(withInteractiveTimeouts({ ...rest, url }), shared, (redis) => {
     const { list, clear } = createRedisLockouts(redis)
-    return await work({
+    return work({
       list,
       shared: true,
       async clear({ keys, related }, entry) {
@@ -82,9 +81,7 @@ async function withStore<Result>(
         return ended
       },
     })
-  } finally {
-    await redis.close()
-  }
+  })
 }
 
 function opened(secret: string, stored: StoredLockout): readonly OpenLockout[] {

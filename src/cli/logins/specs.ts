@@ -16,6 +16,7 @@ const outcomes = [
   'otp-needed',
   'wrong-otp',
   'otp-not-enrolled',
+  'not-permitted',
   'too-many-requests',
   'bad-login-request',
   'unavailable',

@@ -12,12 +12,14 @@ import { count, json, printable } from '../format.ts'
 import { operator } from '../operator.ts'
 import { maskedText } from './masked-names.ts'
 import { type OpenLockout, withLockouts } from './open-lockouts.ts'
+import { requireUnprotected } from './protected-account.ts'
 import type { unlockSpec } from './specs.ts'
 
 /** Ends lock-outs on every gateway. */
 export const loginUnlock: Run<typeof unlockSpec> = ({ arguments: [named], options }, io) => {
   const target = targetOf(named)
   return withLockouts(options.config, io, async ({ open, database, digestKey, shared, clear }) => {
+    await requireUnprotected(named, database, io)
     const account = await accountOf(named, database)
     // A user may have the name of an address: ending too much is the lesser mistake.
     const isBoth = target.kind === 'address' && account !== undefined

@@ -20,8 +20,9 @@ export async function readAssignableRoles(
     )
   }
   const readOnly = { ...config, database: { ...config.database, migrate: 'never' as const } }
-  const roleKeys = await withDatabase({ config: readOnly, directory }, (database) =>
-    createAccountDirectory(database).roleKeys(),
+  const roleKeys = await withDatabase(
+    { config: readOnly, directory, shared: io.shared },
+    (database) => createAccountDirectory(database).roleKeys(),
   )
   return { name: 'sys_role', roleKeys: new Set(roleKeys) }
 }

@@ -18,6 +18,7 @@ export function describeChange(change: PlacedChange) {
       : [methodsInWords(grant?.methods ?? []), grant?.path ?? ''],
     notes: [
       ...meaningOf(change),
+      ...domainOf(change),
       ...timesOf(change),
       ...(isInheritance ? [grantsInWords(grants, parentKey)] : []),
       ...heirsOf(change),
@@ -42,6 +43,18 @@ function meaningOf({ cause, direction, line }: AccessChange): readonly string[] 
   if (cause === 'deny') return [line === 'removed' ? 'no longer denied' : 'now denied']
   return cause === 'inheritance' && line === 'removed' ? ['no longer'] : []
 }
+
+function domainOf({ domains = [] }: AccessChange): readonly string[] {
+  const [first] = domains
+  if (first === undefined) return []
+  if (first === '*') return ['in every domain']
+  const more = domains.length - maxDomains
+  const names = domains.slice(0, maxDomains).join(', ')
+  if (more > 0) return [`in domains ${names} and ${more} more`]
+  return [domains.length > 1 || first.endsWith('*') ? `in domains ${names}` : `in domain ${first}`]
+}
+
+const maxDomains = 3
 
 /** From when on, and until when. */
 function timesOf({ startsAt, until, direction }: AccessChange): readonly string[] {

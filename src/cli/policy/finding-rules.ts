@@ -27,6 +27,10 @@ export const findingRules: Readonly<Record<Finding['code'], ReportRule>> = {
     summary: 'The role "*" does not match every role.',
     help: 'The role key is compared literally. Write one rule for each role, or an exclusion.',
   },
+  'domain-wildcard': {
+    summary: 'The domain "*" does not match every domain.',
+    help: 'The domain is compared literally. Compare it with "*" in the matcher, or write one line for each domain.',
+  },
   'deny-without-effect': {
     summary: 'The deny rule denies nothing.',
     help: 'No rule allows anything to this role. A mistyped role key here leaves the access open that you wanted to deny.',

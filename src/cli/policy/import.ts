@@ -1,14 +1,13 @@
 import { resolve } from 'node:path'
 import { Invalid } from '../../errors.ts'
 import { goAdminExclusions, specifiedExclusions } from '../../policy/import/import-exclusions.ts'
+import { type Imported, importRows, type LeftOut } from '../../policy/import/import-rows.ts'
 import {
-  hasDomainField,
-  type Imported,
-  importRows,
-  type LeftOut,
-} from '../../policy/import/import-rows.ts'
-import { mergeImported } from '../../policy/import/merged-table.ts'
-import { parsePolicySet } from '../../policy/set/policy-set.ts'
+  domainModelIn,
+  literalDomainMessage,
+  mergeImported,
+} from '../../policy/import/merged-table.ts'
+import { type PolicyFile, parsePolicySet } from '../../policy/set/policy-set.ts'
 import { type CasbinRow, readAdapterRows } from '../../stores/policies/casbin-rows.ts'
 import { writeImportedTable } from '../../stores/policies/follow/imported-table.ts'
 import { readPolicyFiles } from '../../stores/policies/policy-files.ts'
@@ -44,12 +43,16 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
     ? await withGoAdminTable({ table, config }, io, (watched) => watched.rows())
     : await readAdapterRows(policySettings(config, io).redis(), key ?? 'policies')
   if (rows.length === 0) return decline('the source has no rows: nothing was written')
-  refuseDomains(rows, directory)
-  const imported = importRows(rows, { anyModel: isRedis })
+  const existing = update ? await existingFiles(directory, io) : []
+  const imported = importRows(rows, { anyModel: isRedis, model: domainModelIn(existing) })
   const list = isDatabase ? goAdminExclusions(allExclusions) : specifiedExclusions()
   const listWarnings = update ? [] : list.warnings
   const { leftOut } = imported
-  const warnings = [...imported.narrowed.map(narrowedMessage), ...listWarnings]
+  const warnings = [
+    ...imported.narrowed.map(narrowedMessage),
+    ...imported.literalDomains.map(({ place }) => `${place}: ${literalDomainMessage}`),
+    ...listWarnings,
+  ]
   const shown = warnings.map((text) => `warning: ${printable(text)}\n`)
   io.err(formatSkipped(leftOut) + shown.join(''))
   if (leftOut.some(({ denies }) => denies)) {
@@ -57,7 +60,7 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
     throw new Invalid([{ file: directory, message: 'not written: a deny row cannot be imported' }])
   }
   const { revision, ...changes } = update
-    ? await updateImported(directory, imported, io)
+    ? await updateImported(directory, { imported, existing }, io)
     : await writeImported(directory, imported, list.text, io)
 
   const facts = { revision, directory, rows: rows.length, taken: imported.taken, ...changes }
@@ -65,17 +68,17 @@ export const policyImport: Run<typeof importSpec> = async (call, io) => {
   else {
     const taken = `imported ${imported.taken} of ${count(rows.length, 'row')}`
     io.out(`${directory}: ${revision}, ${taken}${changesInWords(changes)}\n`)
+    if (imported.hasDomain && !update) io.err(domainNote)
   }
-  return leftOut.length === 0 && imported.narrowed.length === 0 ? exitCodes.done : exitCodes.no
+  const isSame = imported.narrowed.length === 0 && imported.literalDomains.length === 0
+  return leftOut.length === 0 && isSame ? exitCodes.done : exitCodes.no
 }
 
-/** Without their domains, rules would allow in every domain, and some of them alone would be half a policy. */
-function refuseDomains(rows: readonly CasbinRow[], directory: string): void {
-  const [first, ...others] = rows.filter((row) => row.ptype === 'p' && hasDomainField(row))
-  if (first === undefined) return
-  const more = others.length === 0 ? '' : ` and ${count(others.length, 'more row')}`
-  const message = `not written: ${first.place}${more} with a domain cannot be imported: write them as lines of policy.csv, beside a model.conf with "r = sub, dom, obj, act"`
-  throw new Invalid([{ file: directory, message }])
+const domainNote =
+  'note: the rows have a domain: compare model.conf with the model of the other product, and set policy.domain to where a request has its domain\n'
+
+async function existingFiles(directory: string, io: Io): Promise<readonly PolicyFile[]> {
+  return readPolicyFiles(resolve(io.cwd, directory), directory)
 }
 
 function narrowedMessage({ place, values }: CasbinRow): string {
@@ -104,11 +107,14 @@ interface Written {
 }
 
 /** Replaces the rules of a directory that is valid with them, and writes nothing otherwise. */
-async function updateImported(directory: string, imported: Imported, io: Io): Promise<Written> {
-  const path = resolve(io.cwd, directory)
-  const { files, ...changes } = mergeImported(await readPolicyFiles(path, directory), imported)
+async function updateImported(
+  directory: string,
+  { imported, existing }: { readonly imported: Imported; readonly existing: readonly PolicyFile[] },
+  io: Io,
+): Promise<Written> {
+  const { files, ...changes } = mergeImported(existing, imported)
   const { revision } = parsePolicySet(files)
-  await writeImportedTable(path, imported.table.text, directory)
+  await writeImportedTable(resolve(io.cwd, directory), imported.table.text, directory)
   return { revision, ...changes }
 }
 

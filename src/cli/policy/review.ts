@@ -29,7 +29,7 @@ export async function reviewDirectory(
   io: Io,
   lookAround: () => Promise<Surroundings>,
 ): Promise<Review> {
-  return review(await readPolicyDirectory(name, io.cwd), io, lookAround)
+  return review(await readPolicyDirectory(name, io), io, lookAround)
 }
 
 /** `reviewDirectory`, also of a commit; `settings` name its usual directory. */

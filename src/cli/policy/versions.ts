@@ -33,7 +33,7 @@ export async function readVersion(
   settings: PolicySettings,
   io: Io,
 ): Promise<PolicyVersion> {
-  return parsed(await readVersionFiles(name, settings, io))
+  return parsed(await readVersionFiles(name, settings, io), io)
 }
 
 /** Two versions. Parsing them together takes little more than parsing one. */
@@ -60,12 +60,14 @@ async function readVersionFiles(
   }
   const { files } = isCommit(name)
     ? await readCommit(name, () => settings.directory, io)
-    : await readPolicyDirectory(name, io.cwd)
+    : await readPolicyDirectory(name, io)
   return { name, files }
 }
 
-function parsed(version: VersionFiles): PolicyVersion {
-  return verified(version, parsePolicySet(version.files))
+function parsed(version: VersionFiles, { shared }: Io): PolicyVersion {
+  const { files } = version
+  const parse = () => parsePolicySet(files)
+  return verified(version, shared?.policies.parsed(files, parse) ?? parse())
 }
 
 /** Whoever can write to Redis can store other files under a revision, with a checksum that is right. */
@@ -84,7 +86,7 @@ export function isPublished(name: string): boolean {
 
 /** Reads `live` or a published revision. Throws a Fault when it does not exist. */
 export async function readPublished(name: string, source: Source): Promise<PolicyVersion> {
-  return parsed(await readPublishedFiles(name, source))
+  return parsed(await readPublishedFiles(name, source), source.io)
 }
 
 /** Where to read, and the configuration that says whose signatures make a policy live. */

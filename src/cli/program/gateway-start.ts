@@ -16,7 +16,7 @@ export async function serveHere(options: ServeOptions): Promise<RunningPostern> 
 }
 
 interface StartOptions {
-  readonly base: Readonly<Record<string, number>> | undefined
+  readonly base: Readonly<Record<string, number | string>> | undefined
   /** Whether people read the log on a terminal. */
   readonly isTerminal: boolean
   /** Added to the configured shutdown deadlines. */

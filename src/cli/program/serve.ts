@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs'
+import type { startConsole } from '../../serve/console/console-process.ts'
 import type { supervise } from '../../serve/supervise.ts'
 import { StartEnded } from '../../workers/start-ended.ts'
 import type { Run } from '../command.ts'
@@ -26,12 +27,14 @@ async function runGateway(
 ): Promise<number> {
   const host = hostOf(io)
   const signals = watchSignals(host)
-  const [{ loadConfig }, { workerCount }] = await Promise.all([
+  const [{ configFile, loadStartConfig }, { workerCount }] = await Promise.all([
     import('../../config/load.ts'),
     import('../../workers/worker-count.ts'),
   ])
-  const source = { file: options.config, env: io.env, cwd: io.cwd }
-  const config = loadConfig(source)
+  const asked = { file: options.config, env: io.env, cwd: io.cwd }
+  const config = loadStartConfig(asked)
+  // A reload reads the same file, whatever other default file appears meanwhile.
+  const source = { ...asked, file: configFile(asked) }
   const { count, why } = workerCount(config)
   const isTerminal = host.stdout.isTTY === true
   const { log, shutdown, forward, forwardErrors } = await startProcess(
@@ -81,16 +84,34 @@ async function runGateway(
   for (const { username, roleKey, password } of seeded) {
     io.out(`created account ${username} (role ${roleKey}), password ${password}\n`)
   }
+  const consoleProcess = config.console.enabled
+    ? await startConsoleHere({
+        ...{ config, configFile: source.file, host, isTerminal },
+        ...{ forward, forwardErrors, log, takeDecisions: postern.takeDecisions },
+      })
+    : undefined
   if (options.tour) {
     const { tour } = await import('./tour.ts')
     const editorPassword = seeded.find(({ username }) => username === 'editor')?.password
-    io.out(tour({ address: `http://127.0.0.1:${publicPort}`, editorPassword }))
+    const consoleAddress = await consoleProcess?.listening(tourWaitMs)
+    io.out(tour({ address: `http://127.0.0.1:${publicPort}`, editorPassword, consoleAddress }))
   }
 
   return shutdown.complete(async () => {
+    // First: it reaches the embedded database through this process.
+    await consoleProcess?.close()
     // Together: a reload in progress must not delay that /readyz reports the shutdown.
     await Promise.all([feed.close(), postern.close()])
   })
+}
+
+/** The tour is printed without the address of a console that takes longer. */
+const tourWaitMs = 20_000
+
+/** After the gateway: the console reaches the embedded database through it. */
+async function startConsoleHere(parts: Parameters<typeof startConsole>[0]) {
+  const { startConsole } = await import('../../serve/console/console-process.ts')
+  return startConsole(parts)
 }
 
 /** Settles the supervisor's process before its workers have anything that they could wait for. */

@@ -24,6 +24,26 @@ Settings that need a restart are named in the log.`,
   ],
 } as const satisfies CommandSpec
 
+export const consoleSpec = {
+  name: 'console',
+  summary: 'run the console until it receives SIGTERM or SIGINT',
+  details: `Serves the pages and the management API of console.host and console.port, for operators, on the Redis
+and the database of the configuration. "postern serve" starts it by itself when console.enabled is
+true; run it alone to keep it on another machine than the gateways. The embedded database must exist.`,
+  arguments: [],
+  options: { ...configOption },
+  exitCodes: {
+    0: 'stopped by a signal',
+    1: 'a port, store or file is unavailable, or the shutdown was not clean',
+    3: 'the configuration, a key, a certificate or a table is not valid, or the pages are not built',
+  },
+  examples: [
+    'postern console',
+    'postern console --config /etc/postern/postern.yaml',
+    'POSTERN_CONSOLE__PORT=9300 postern console',
+  ],
+} as const satisfies CommandSpec
+
 export const workerSpec = {
   name: 'worker',
   summary: 'run one worker process of the gateway',

@@ -2,15 +2,24 @@ export interface TourFacts {
   readonly address: string
   /** The password of the editor, known only at the first start. */
   readonly editorPassword: string | undefined
+  /** Where the console listens; `undefined` if it does not. */
+  readonly consoleAddress?: string | undefined
 }
 
 /** Commands to try next: a login, an allowed call, a denied call. */
-export function tour({ address, editorPassword }: TourFacts): string {
+export function tour({ address, editorPassword, consoleAddress }: TourFacts): string {
   const password = editorPassword ?? 'THE-PASSWORD'
   const forgotten =
     editorPassword === undefined
       ? `\nThe passwords were printed at the first start. Set a new one: npx postern user passwd editor\n`
       : ''
+  const console =
+    consoleAddress === undefined
+      ? ''
+      : `
+  # who may do what, in a browser: log in as admin
+  ${consoleAddress}
+`
   const body = `{"username":"editor","password":"${password}","uuid":"-","code":"-"}`
 
   return `
@@ -25,6 +34,6 @@ ${forgotten}
 
   # but not delete it: HTTP 200 with code 401 in the body; the request never reaches the service
   curl -i -X DELETE ${address}/api/v1/orders/7 -H "Authorization: Bearer $TOKEN"
-
+${console}
 `
 }

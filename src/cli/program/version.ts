@@ -1,16 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { arch, platform, versions } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { version } from '../../version.ts'
 import type { Run } from '../command.ts'
 import { formatTable, json } from '../format.ts'
 import type { Io } from '../io.ts'
-import { hostOf } from './gateway-start.ts'
 import type { versionSpec } from './specs.ts'
 
 /** Prints what a bug report needs. */
 export const showVersion: Run<typeof versionSpec> = async ({ options }, io) => {
-  const { versions, platform, arch } = hostOf(io)
   const facts = {
     version,
     commit: commit(io.env),

@@ -36,6 +36,7 @@ export const worker: Run<typeof workerSpec> = async (_, io) => {
         apply: (next) =>
           gateway.apply(next).catch((error: Error) => {
             log.error({ reason: error.message }, 'configuration not applied by this worker')
+            throw error
           }),
         async close(withinMs) {
           shutdown.begin(withinMs)

@@ -18,7 +18,7 @@ export const policyHistory: Run<typeof historySpec> = async ({ options }, io) =>
   const { config } = settings
   const trust = settings.trust()
   const inRedis = await movesInRedis(settings, most)
-  const recorded = await readRecordedMoves(config, { cwd: io.cwd, most })
+  const recorded = await readRecordedMoves(config, most, io)
   if (inRedis instanceof Fault && recorded.moves.length === 0) throw inRedis
 
   const published = inRedis instanceof Fault ? [] : inRedis
@@ -56,9 +56,11 @@ async function movesInRedis(
 
 function print(entries: readonly HistoryEntry[], io: Io): void {
   if (entries.length === 0) io.err('nothing is published yet\n')
-  const rows = entries.map(({ at, revision, kind, author, signers, message, evidence }) => {
+  const rows = entries.map((entry) => {
+    const { at, revision, kind, author, signers, publisher, message, evidence } = entry
     const who = signers.length === 0 ? `${author} (unverified)` : `${signers.join(', ')} (signed)`
-    return [at, revision, kind, who, message + formatPromotion(evidence)]
+    const by = publisher === undefined ? '' : `, published by ${publisher}`
+    return [at, revision, kind, who + by, message + formatPromotion(evidence)]
   })
   const titles = ['AT', 'REVISION', 'KIND', 'AUTHOR', 'WHY']
   if (rows.length > 0) io.out(formatTable([titles, ...rows]))

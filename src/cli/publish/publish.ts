@@ -151,9 +151,11 @@ export async function publishPolicy(
   if (!yes && !(await confirm(set, io))) return undefined
 
   const { document, signed } = approved ?? (await createSigned(publication, state))
+  const { name, origin } = operator(io)
   const options = {
     kind,
-    origin: operator(io).origin,
+    origin,
+    ...(approved !== undefined && name !== document.author && { publisher: name }),
     ...(signed !== undefined && { signed }),
     ...(evidence !== undefined && { evidence }),
   }

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Fault, Invalid } from '../../errors.ts'
-import { openDatabase } from '../../stores/database/database.ts'
 import { createMoveTable } from '../../stores/policies/moves/move-table.ts'
 import type { Move } from '../../stores/policies/policy-store.ts'
+import { withDatabase } from '../configured-database.ts'
+import type { Io } from '../io.ts'
 import type { PolicySettings } from '../settings.ts'
 
 /** The moves that the database has, or why it could not be asked. */
@@ -18,20 +19,20 @@ interface RecordedMoves {
  */
 export async function readRecordedMoves(
   config: PolicySettings['config'],
-  { cwd, most }: { readonly cwd: string; readonly most: number },
+  most: number,
+  { cwd, shared }: Io,
 ): Promise<RecordedMoves> {
   if (config === undefined) return { moves: [] }
   const directory = resolve(cwd, config.application.dataDirectory)
   const { url } = config.database
   if (url === undefined && !existsSync(join(directory, 'database'))) return { moves: [] }
   try {
-    const options = { ...config.database, directory, migrate: 'never', prepare: 'later' } as const
-    const database = await openDatabase(options)
-    try {
-      return { moves: await createMoveTable(database, config.redis.prefix).list(most) }
-    } finally {
-      await database.close()
-    }
+    const options = { ...config.database, migrate: 'never', prepare: 'later' } as const
+    const settings = { config: { ...config, database: options }, directory, shared }
+    const moves = await withDatabase(settings, (database) =>
+      createMoveTable(database, config.redis.prefix).list(most),
+    )
+    return { moves }
   } catch (error) {
     if (error instanceof Fault || error instanceof Invalid) {
       return { moves: [], problem: error.message }

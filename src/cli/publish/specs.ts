@@ -185,7 +185,8 @@ export const historySpec = {
   name: 'policy history',
   summary: 'list who published which revision, when and why',
   details: `Times are by the clock of Redis. The author is who signed the policy, by policy.trust. Without a
-signature it is what the publisher said, marked as unverified.
+signature it is what the publisher said, marked as unverified. For a proposal, also says who published
+it, if that is not the author.
 
 Gateways copy the history to the database, so it outlives Redis. Lists both where the configuration
 has the database, and says when one of them could not be asked.`,

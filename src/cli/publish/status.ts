@@ -33,7 +33,9 @@ export const policyStatus: Run<typeof statusSpec> = async ({ options }, io) => {
     const convergence = head && convergenceOf(head, replicas)
     const converged = convergence !== undefined && isConverged(convergence)
     if (options.output === 'json') {
-      io.out(json({ converged, head: head ?? null, replicas, shadow: shadow?.json ?? null }))
+      const signatures = trust?.signatures ?? 0
+      const report = { converged, head: head ?? null, signatures, replicas }
+      io.out(json({ ...report, shadow: shadow?.json ?? null }))
       return converged ? exitCodes.done : exitCodes.no
     }
     io.out(

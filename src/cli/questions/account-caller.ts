@@ -22,7 +22,8 @@ export async function callerOfAccount(
   // No token is read, so the signing secret may be missing; whatever else is wrong is reported.
   const config = policySettings(file, io).config ?? accountSettings(file, io).config
   const directory = resolve(io.cwd, config.application.dataDirectory)
-  const caller = await withExistingDatabase({ config, directory }, (each) => find(name, each))
+  const settings = { config, directory, shared: io.shared }
+  const caller = await withExistingDatabase(settings, (each) => find(name, each))
   const seconds = (await lockoutOf(name, file, io)) ?? 0
   return seconds === 0 ? caller : { ...caller, notes: [...caller.notes, lockedOut(name, seconds)] }
 }

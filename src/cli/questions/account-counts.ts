@@ -27,7 +27,7 @@ export async function countAccounts({ config }: PolicySettings, io: Io): Promise
   const directory = resolve(io.cwd, config.application.dataDirectory)
   try {
     const list = (database: Database) => createAccountDirectory(database).list()
-    return counted(await withExistingDatabase({ config, directory }, list))
+    return counted(await withExistingDatabase({ config, directory, shared: io.shared }, list))
   } catch (error) {
     if (error instanceof Fault) return unknown(error.message)
     if (error instanceof Invalid) return unknown(error.problems.map(formatProblem).join('; '))

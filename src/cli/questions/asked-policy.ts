@@ -1,13 +1,15 @@
 import { assumedHostNote } from '../../admission/asked-hosts.ts'
 import { canonicalHost } from '../../admission/canonical-host.ts'
 import type { Asked } from '../../answers/asked.ts'
+import { domainsIn, inDomain } from '../../answers/in-domain.ts'
 import { Invalid } from '../../errors.ts'
-import { domainProblem, domainsIn, inDomain } from '../../policy/domain.ts'
+import { domainProblem } from '../../policy/domain.ts'
 import { compileAt } from '../../policy/engine/compile.ts'
 import { hasDomain } from '../../policy/model/model.ts'
 import { placeOf } from '../../policy/review/finding.ts'
 import { isExpired, parseUntil } from '../../policy/rule/until.ts'
 import type { PolicyFile, PolicySet } from '../../policy/set/policy-set.ts'
+import { didYouMean } from '../../suggest.ts'
 import { UsageError } from '../command.ts'
 import { count } from '../format.ts'
 import type { Io } from '../io.ts'
@@ -60,7 +62,8 @@ export async function askedPolicy(
   const host = configured.policyUsesHost ? domain : named
   const admission = host === undefined ? configured : { ...configured, assumedHost: host }
   const hostNote = assumedHostNote(admission)
-  const policies = compileAt(set, at)
+  const compile = () => compileAt(set, at)
+  const policies = io.shared?.policies.compiled(set, at, compile) ?? compile()
   return {
     settings,
     admission,
@@ -73,6 +76,7 @@ export async function askedPolicy(
     notes: [
       ...(note === undefined ? [] : [note]),
       ...(hostNote === undefined ? [] : [hostNote]),
+      ...domainNote(set, domain),
       ...expiredNote(set, at),
     ],
   }
@@ -108,10 +112,10 @@ function askedDomain(
   const asked = isHost ? hostAsDomain(domain, host) : domain
   const isNeeded = domains === 'required' || (domains === 'token' && isHost)
   if (isPresent && asked === undefined && isNeeded) {
-    const named = domainsIn(set).slice(0, mostNamed).join(', ')
+    const named = namesOf(domainsIn(set))
     const option = isHost ? '--host or --domain' : '--domain'
     throw new UsageError(
-      `the model has a domain: name one with ${option} (the policy names ${named})`,
+      `the model has a domain: name one with ${option}${named === '' ? '' : ` (the policy names ${named})`}`,
     )
   }
   return asked
@@ -132,7 +136,25 @@ function hostAsDomain(domain: string | undefined, host: string | undefined): str
   )
 }
 
+/** Without `*`, which is about every domain. */
+function namesOf(domains: readonly string[]): string {
+  const named = domains.filter((domain) => domain !== '*')
+  const more = named.length - mostNamed
+  return `${named.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
 const mostNamed = 5
+
+/** A domain that no line names is most often mistyped. */
+function domainNote(set: PolicySet, domain: string | undefined): readonly string[] {
+  const named = domainsIn(set).filter((each) => each !== '*')
+  const isNamed = (each: string) =>
+    each === domain || (each.endsWith('*') && domain?.startsWith(each.slice(0, -1)) === true)
+  if (domain === undefined || named.length === 0 || named.some(isNamed)) return []
+  return [
+    `the policy does not name the domain ${JSON.stringify(domain)}${didYouMean(domain, named)}`,
+  ]
+}
 
 /** The time that `--at` names, else now. Throws `UsageError` when it names none. */
 function timeOf(text: string | undefined, io: Io): number {
@@ -151,7 +173,7 @@ function expiredNote({ rules, inheritances, exclusions }: PolicySet, at: number)
 }
 
 /** What the gateway of this configuration loads. */
-function loadedBy(settings: PolicySettings): string {
+export function loadedBy(settings: PolicySettings): string {
   return settings.config?.policy.source === 'redis' ? 'live' : settings.directory
 }
 

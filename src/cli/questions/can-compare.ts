@@ -5,6 +5,7 @@ import { count, formatTable, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { datedJson } from '../policy/dated-json.ts'
 import { type AskedPolicy, policyName } from './asked-policy.ts'
+import { compareCsv } from './csv/can.ts'
 import { inexact, printNotes } from './notes.ts'
 import { untilNote } from './rule-line.ts'
 
@@ -12,7 +13,7 @@ import { untilNote } from './rule-line.ts'
 export function compareRoles(
   asked: AskedPolicy,
   [first, second]: readonly [string, string],
-  output: 'text' | 'json',
+  output: 'text' | 'json' | 'csv',
   io: Io,
 ): number {
   const more = differencesOf(asked, first, second)
@@ -26,6 +27,13 @@ export function compareRoles(
     const { name: policy, policies } = asked
     const about = { policy, revision: policies.revision, notes }
     io.out(datedJson({ roleKey: first, comparedWith: second, more, less, ...about }))
+  } else if (output === 'csv') {
+    const sides = [
+      { roleKey: first, found: more },
+      { roleKey: second, found: less },
+    ]
+    io.out(compareCsv(sides))
+    printNotes(notes, io)
   } else {
     const counts = `${count(more.differences.length, 'rule')} more, ${less.differences.length} less`
     io.out(`${printable(`${first} compared with ${second}: ${counts}`)}\n`)

@@ -1,4 +1,5 @@
 import { routeLabel } from '../../admission/route-label.ts'
+import { type AccessRoute, answererOf } from '../../admission/routes.ts'
 import type { CanAnswer } from '../../answers/can.ts'
 import type { EffectiveRule } from '../../answers/rule-effects.ts'
 import { placeOf } from '../../policy/review/finding.ts'
@@ -20,11 +21,8 @@ export function formatCan(answer: CanAnswer, policy: string): string {
     ...(inherits.length === 0 ? [] : [['inherits', inherits.join(', ')]]),
   ]
   const groups = routes.map(({ route, rules }) => {
-    const to = route?.upstream === undefined ? '' : `, upstream ${route.upstream}`
-    const title =
-      route === undefined ? 'any route' : `${routeLabel(route)} (access ${route.access}${to})`
     return section(
-      title,
+      route === undefined ? 'any route' : titleOfRoute(route),
       rules.filter(({ rule }) => !wide.has(rule)),
     )
   })
@@ -40,6 +38,11 @@ export function formatCan(answer: CanAnswer, policy: string): string {
     section('no route serves these paths: the answer is 404', unserved),
     section('without effect', ineffective),
   ].join('')
+}
+
+function titleOfRoute(route: AccessRoute): string {
+  const about = [`access ${route.access}`, answererOf(route)].filter((each) => each !== undefined)
+  return `${routeLabel(route)} (${about.join(', ')})`
 }
 
 /** A rule on more routes than this has a line of its own instead of one under each. */

@@ -9,6 +9,7 @@ import { datedJson } from '../policy/dated-json.ts'
 import { type AskedPolicy, askedPolicy, policyName } from './asked-policy.ts'
 import { compareRoles } from './can-compare.ts'
 import { formatCan, isAllowing } from './can-table.ts'
+import { canCsv } from './csv/can.ts'
 import { inexact, printNotes } from './notes.ts'
 import { formatOpen } from './open-table.ts'
 import type { canSpec } from './specs.ts'
@@ -29,6 +30,9 @@ export const policyCan: Run<typeof canSpec> = async ({ options, arguments: given
   if (options.output === 'json') {
     const { name: policy, policies } = asked
     io.out(datedJson({ ...answer, open, policy, revision: policies.revision, notes }))
+  } else if (options.output === 'csv') {
+    io.out(canCsv(answer))
+    printNotes(notes, io)
   } else {
     io.out(formatCan(answer, policyName(asked)))
     if (answer.unrestricted === undefined) io.out(formatOpen(open))

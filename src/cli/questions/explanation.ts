@@ -35,6 +35,7 @@ export function asJson(explanation: Explanation) {
     route: route === undefined ? null : routeLabel(route),
     access: route?.access ?? null,
     upstream: endpoint?.upstream ?? route?.upstream ?? null,
+    isFixedResponse: route?.respond !== undefined,
     endpoint: endpoint?.name ?? null,
     nearMisses,
     notes,
@@ -57,10 +58,7 @@ export function formatExplanation(explanation: Explanation): string {
     ...(path === raw ? [] : [['path', `${path} (given: ${raw})`]]),
     ...decisionRows(explanation),
   ]
-  const misses = nearMisses.map(({ differs, rule }) => [
-    lineOf(rule),
-    differs === 'expired' ? 'has expired' : `differs in ${differs}`,
-  ])
+  const misses = nearMisses.map(({ differs, rule }) => [lineOf(rule), missWords[differs]])
   return [
     `${printable(title)}\n`,
     formatTable(rows, '  '),
@@ -70,6 +68,14 @@ export function formatExplanation(explanation: Explanation): string {
     formatTable(misses, '  '),
   ].join('')
 }
+
+const missWords = {
+  method: 'differs in method',
+  role: 'differs in role',
+  domain: 'counts in another domain',
+  inheritance: 'inherited in another domain only',
+  expired: 'has expired',
+} as const
 
 /** The canonical path, or the one that was given when it has none. */
 function pathIn({ verdict, target }: Explanation): string {

@@ -59,14 +59,15 @@ function rowsOf({ endpoints, routes }: OpenAnswer, need: 'nothing' | 'identity')
   ]
 }
 
-function routeRow({ path, upstream, reason, except }: OpenRoute): string[] {
+function routeRow(route: OpenRoute): string[] {
+  const { covers, methods, upstream, reason, except } = route
   const to = upstream === undefined ? 'route' : `route, upstream ${upstream}`
   const others = except.map((each) => `${each.path} is ${each.access}`)
   const less = others.length === 0 ? '' : ` (except: ${others.join(', ')})`
   return [
-    '*',
-    path === '/' ? '/*' : `${path} and below`,
-    to,
+    methods?.join(',') ?? '*',
+    covers,
+    route.isFixedResponse ? 'route, fixed response' : to,
     `${reason ?? 'no reason given'}${less}`,
   ]
 }

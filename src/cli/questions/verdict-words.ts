@@ -1,5 +1,6 @@
 import type { OwnEndpoint } from '../../admission/own-endpoints.ts'
 import { routeLabel } from '../../admission/route-label.ts'
+import { answererOf } from '../../admission/routes.ts'
 import { pathOf } from '../../admission/target.ts'
 import type { Admission, CallRefusal, TokenProblem, Verdict } from '../../admission/verdict.ts'
 
@@ -64,9 +65,8 @@ export function routeOf({ allowed, route, endpoint, isUnserved }: Verdict): stri
   }
   const elsewhere = 'none: for forward-auth only, the public port answers 404'
   if (route === undefined) return elsewhere
-  const to =
-    route.respond === undefined ? `upstream ${route.upstream ?? elsewhere}` : 'fixed response'
-  return `${routeLabel(route)} (access ${route.access}, ${to})`
+  const by = answererOf(route) ?? `upstream ${elsewhere}`
+  return `${routeLabel(route)} (access ${route.access}, ${by})`
 }
 
 const steps = {

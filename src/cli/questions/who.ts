@@ -7,6 +7,7 @@ import { datedJson } from '../policy/dated-json.ts'
 import { type AccountCounts, countAccounts } from './account-counts.ts'
 import { askedTarget } from './asked-host.ts'
 import { type AskedPolicy, askedPolicy } from './asked-policy.ts'
+import { whoCsv } from './csv/who.ts'
 import { printNotes } from './notes.ts'
 import type { whoSpec } from './specs.ts'
 import { refusalOf } from './verdict-words.ts'
@@ -29,7 +30,12 @@ export const policyWho: Run<typeof whoSpec> = async ({ options, arguments: given
 
   if (options.output === 'json') io.out(datedJson(asJson(answer, asked, accounts, notes)))
   else {
-    io.out(formatWho(answer, asked, accounts))
+    const isCounted = accounts !== undefined && accounts.problem === undefined
+    io.out(
+      options.output === 'csv'
+        ? whoCsv(answer, isCounted ? accounts.of : undefined)
+        : formatWho(answer, asked, accounts),
+    )
     printNotes(notes, io)
   }
   const isAnyone = answer.kind === 'open' || [...answer.roles, ...answer.superusers].length > 0
@@ -65,6 +71,7 @@ function asJson(
     route: route === undefined ? null : routeLabel(route),
     access: route?.access ?? null,
     upstream: endpoint?.upstream ?? route?.upstream ?? null,
+    isFixedResponse: route?.respond !== undefined,
     endpoint: endpoint?.name ?? null,
     exclusion: decision?.exclusion ?? null,
     admin: {

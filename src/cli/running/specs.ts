@@ -4,10 +4,12 @@ export const upstreamsSpec = {
   name: 'upstreams',
   summary: 'show the targets of a running gateway: state, load, ejections and last errors',
   details: `STATE says why a target gets no requests, or fewer: its weight is 0, its circuit is open, its health
-check fails, outlier detection has ejected it, or it warms up.
+check fails, outlier detection has ejected it, or it warms up. FAILED is the share of failed requests
+in the last interval of outlier.errorShare, where that is on.
 
-Asks the ops listener of one gateway. With several workers, numbers are their sum, and a state is the
-worst one of any worker.`,
+Asks the ops listener of one gateway, also while the configuration file is not valid: a note says so,
+and ops.host and ops.port count as far as they are valid. With several workers, numbers are their sum,
+and a state is the worst one of any worker.`,
   arguments: [],
   options: {
     ...opsOption,
@@ -16,7 +18,7 @@ worst one of any worker.`,
   },
   exitCodes: {
     0: 'shown',
-    3: 'the configuration is not valid',
+    3: 'the configuration does not say where the gateway listens, and --ops is not given',
     5: 'the gateway did not answer',
   },
   examples: [
@@ -31,9 +33,11 @@ export const statusSpec = {
   summary: 'show version, readiness, policy and configuration of a running gateway',
   details: `Shows the revisions of the policy and of the configuration that requests are decided by. If the
 configuration file was rejected, "rejected" says why; "needs restart" names changed settings that
-only a restart applies.
+only a restart applies. With several workers, "outdated" names those that could not apply the active
+configuration and serve by an older one.
 
-Asks the ops listener of one gateway.`,
+Asks the ops listener of one gateway, also while the configuration file is not valid: a note says so,
+and ops.host and ops.port count as far as they are valid.`,
   arguments: [],
   options: {
     ...opsOption,
@@ -42,8 +46,8 @@ Asks the ops listener of one gateway.`,
   },
   exitCodes: {
     0: 'ready, and the configuration file is active',
-    1: 'not ready, or the configuration file was rejected',
-    3: 'the configuration is not valid, and --ops is not given',
+    1: 'not ready, or the configuration file was rejected or not applied by a worker',
+    3: 'the configuration does not say where the gateway listens, and --ops is not given',
     5: 'the gateway did not answer',
   },
   examples: [

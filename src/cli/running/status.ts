@@ -2,6 +2,7 @@ import { Fault } from '../../errors.ts'
 import type { Run } from '../command.ts'
 import { formatTable, json } from '../format.ts'
 import { askOps } from './ask-ops.ts'
+import { opsAddress } from './ops-address.ts'
 import type { statusSpec } from './specs.ts'
 
 interface Version {
@@ -21,21 +22,27 @@ interface Verdict {
     readonly lastError?: string
     readonly needRestart: readonly string[]
   }
-  readonly workers?: readonly { readonly state: string }[]
+  readonly workers?: readonly {
+    readonly worker: number
+    readonly state: string
+    readonly configurationError?: string
+  }[]
 }
 
 /** Shows what a running gateway serves by, and what is wrong with it. */
 export const showStatus: Run<typeof statusSpec> = async ({ options }, io) => {
-  const version = await askOps('/version', options, io)
-  const verdict = await askOps('/readyz?verbose', options, io)
+  const ops = opsAddress(options, io)
+  const version = await askOps(ops, '/version')
+  const verdict = await askOps(ops, '/readyz?verbose')
   if (!isVersion(version.body) || !isVerdict(verdict.body)) {
-    throw new Fault('port', {
-      reason: 'the answer is not that of a gateway: is it the ops listener?',
+    throw new Fault('gateway', {
+      reason: `${ops} did not answer as the ops listener of a gateway; name it with --ops`,
     })
   }
   const status = toStatus(version.body, verdict.body)
   io.out(options.output === 'json' ? json(status) : formatTable(toRows(status)))
-  return status.ready && status.configuration?.problem === undefined ? 0 : 1
+  const isRejected = status.configuration?.problem !== undefined
+  return status.ready && !isRejected && !status.workers?.outdated.length ? 0 : 1
 }
 
 function isVersion(body: unknown): body is Version {
@@ -69,6 +76,9 @@ function toStatus({ version, mode }: Version, verdict: Verdict) {
       workers: {
         count: workers.length,
         listening: workers.filter(({ state }) => state === 'listening').length,
+        outdated: workers.flatMap(({ worker, configurationError: problem }) =>
+          problem === undefined ? [] : [{ worker, problem }],
+        ),
       },
     }),
   }
@@ -84,6 +94,9 @@ function toRows(status: ReturnType<typeof toStatus>): readonly (readonly string[
     ['policy', policy.revision ?? '-'],
   ]
   if (workers !== undefined) rows.push(['workers', `${workers.listening} of ${workers.count}`])
+  for (const { worker, problem } of workers?.outdated ?? []) {
+    rows.push(['outdated', `worker ${worker} keeps an older configuration: ${problem}`])
+  }
   if (configuration === undefined) return rows
   const { file, revision, since, problem, needRestart } = configuration
   rows.push(['configuration', `${revision} (${file}, since ${since})`])

@@ -3,14 +3,15 @@ import type { TargetReport, UpstreamReport } from '../../http/sum-upstreams.ts'
 import type { Run } from '../command.ts'
 import { formatTable, json } from '../format.ts'
 import { askOps } from './ask-ops.ts'
+import { opsAddress } from './ops-address.ts'
 import type { upstreamsSpec } from './specs.ts'
 
 /** Shows the targets of a running gateway. */
 export const showUpstreams: Run<typeof upstreamsSpec> = async ({ options }, io) => {
-  const { status, body } = await askOps('/upstreams', options, io)
+  const { status, body } = await askOps(opsAddress(options, io), '/upstreams')
   if (!isReport(body)) {
     const reason = `the gateway answered ${status} without a list of upstreams: it may be older than this command`
-    throw new Fault('port', { reason })
+    throw new Fault('gateway', { reason })
   }
   if (options.output === 'json') io.out(json(body))
   else {
@@ -27,14 +28,20 @@ function isReport(body: unknown): body is { readonly upstreams: readonly Upstrea
 
 const titles = [
   ...['UPSTREAM', 'TARGET', 'WEIGHT', 'STATE', 'OUTSTANDING', 'CONNECTIONS'],
-  ...['EJECTIONS', 'LAST ERROR'],
+  ...['EJECTIONS', 'FAILED', 'LAST ERROR'],
 ]
 
 function toRow({ name }: UpstreamReport, one: TargetReport): readonly string[] {
   const { target, weight, outstanding, connections, ejections, lastError } = one
   const error = lastError === null ? '-' : `${lastError.message} (${lastError.at})`
   const numbers = [outstanding, connections, ejections].map(String)
-  return [name, target, String(weight), stateOf(one), ...numbers, error]
+  return [name, target, String(weight), stateOf(one), ...numbers, failedOf(one), error]
+}
+
+/** The share of failed requests in the last interval of `outlier.errorShare`, if that is on. */
+function failedOf({ recentRequests, recentFailures }: TargetReport): string {
+  if (recentRequests === 0) return '-'
+  return `${Math.round((100 * recentFailures) / recentRequests)}% of ${recentRequests}`
 }
 
 /** Why it gets no requests, or fewer; the strongest reason first. */

@@ -2,6 +2,7 @@ import { latestTime } from '../../stores/latest-time.ts'
 import { readUserAgent } from '../../stores/login-log/user-agent.ts'
 import { liveSessions } from '../../stores/sessions/live-sessions.ts'
 import type { Session } from '../../stores/sessions/session-store.ts'
+import { consoleIdPrefix } from '../../token/token-id.ts'
 import type { Run } from '../command.ts'
 import { accountSettings, withExistingDatabase } from '../configured-database.ts'
 import { count, formatTable, json, printable } from '../format.ts'
@@ -45,6 +46,7 @@ function toRow(session: Session): readonly string[] {
 function toJson({ issuedAt, expiresAt, seenAt, ...session }: Session) {
   return {
     ...session,
+    via: session.id.startsWith(consoleIdPrefix) ? 'console' : 'gateway',
     issuedAt: rfc3339(issuedAt),
     expiresAt: rfc3339(expiresAt),
     seenAt: rfc3339(seenAt),

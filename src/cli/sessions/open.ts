@@ -1,5 +1,5 @@
 import type { Database } from '../../stores/database/database.ts'
-import { createRedis, type RedisClient } from '../../stores/redis/redis.ts'
+import type { RedisClient } from '../../stores/redis/redis.ts'
 import { createDatabaseRevocations } from '../../stores/revocations/database-revocations.ts'
 import { createRedisRevocations } from '../../stores/revocations/redis-revocations.ts'
 import type { RevocationStore } from '../../stores/revocations/revocation-store.ts'
@@ -8,6 +8,7 @@ import { createRedisSessions } from '../../stores/sessions/redis-sessions.ts'
 import type { SessionStore } from '../../stores/sessions/session-store.ts'
 import { createRevocations, type Revocations } from '../../token/revocations.ts'
 import type { AccountSettings, withDatabase } from '../configured-database.ts'
+import { withRedis } from '../configured-redis.ts'
 import { addRevocations, redisOf } from '../tokens/revoke-tokens.ts'
 
 /** Where gateways record sessions and revocations. */
@@ -28,13 +29,7 @@ export async function withSessions<Result>(
   if (redis === undefined) {
     return open(settings, async (database) => work(await inDatabase(database)))
   }
-  const client = createRedis(redis)
-  try {
-    await client.connect()
-    return await work(await inRedis(client, redis))
-  } finally {
-    await client.close()
-  }
+  return withRedis(redis, settings.shared, async (client) => work(await inRedis(client, redis)))
 }
 
 async function inDatabase(database: Database): Promise<OpenSessions> {

@@ -4,7 +4,8 @@ export const listSpec = {
   name: 'session list',
   summary: 'list who is logged in',
   details: `A session is a token that a login issued and that gateways still accept. Those seen last come first;
-the times are in UTC, and the last one is exact to about a minute.
+the times are in UTC, and the last one is exact to about a minute. The ID of a login to the console
+begins with console-.
 
 Tokens of service accounts and of other issuers are not sessions.`,
   arguments: [],

@@ -2,13 +2,14 @@ import { modeFacts } from '../../config/mode.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { createAccountDirectory } from '../../stores/accounts/account-directory.ts'
 import type { Database } from '../../stores/database/database.ts'
-import { createRedis, type RedisSettings } from '../../stores/redis/redis.ts'
+import type { RedisSettings } from '../../stores/redis/redis.ts'
 import { createDatabaseRevocations } from '../../stores/revocations/database-revocations.ts'
 import { createRedisRevocations } from '../../stores/revocations/redis-revocations.ts'
 import { PAGE, type RevocationStore } from '../../stores/revocations/revocation-store.ts'
 import type { Revocations } from '../../token/revocations.ts'
 import { userRevocation } from '../../token/user-marks.ts'
 import type { AccountSettings, withDatabase } from '../configured-database.ts'
+import { withRedis } from '../configured-redis.ts'
 import { withInteractiveTimeouts } from '../settings.ts'
 
 /**
@@ -22,7 +23,8 @@ export async function withRevocations<Result>(
 ): Promise<Result> {
   const settings = redisOf(config)
   if (settings === undefined) return work(createDatabaseRevocations(database))
-  return withRedisRevocations(settings, work)
+  // Never shared: to publish a revocation, Redis may have to wait for its replicas.
+  return withRedis(settings, undefined, (redis) => work(createRedisRevocations(redis, settings)))
 }
 
 /** Adds the list that gateways follow to `known`. `open` opens the database, where that keeps the list. */
@@ -33,8 +35,11 @@ export async function readRevocations(
 ): Promise<void> {
   const read = (store: RevocationStore) => addRevocations(known, store)
   const redis = redisOf(settings.config)
-  if (redis !== undefined) await withRedisRevocations(redis, read)
-  else await open(settings, (database) => read(createDatabaseRevocations(database)))
+  if (redis === undefined) {
+    await open(settings, (database) => read(createDatabaseRevocations(database)))
+  } else {
+    await withRedis(redis, settings.shared, (client) => read(createRedisRevocations(client, redis)))
+  }
 }
 
 /** Adds everything that the list has to `known`. */
@@ -50,19 +55,6 @@ export async function addRevocations(known: Revocations, store: RevocationStore)
 export function redisOf({ redis }: Config): RedisSettings | undefined {
   const { url } = redis
   return url === undefined ? undefined : withInteractiveTimeouts({ ...redis, url })
-}
-
-async function withRedisRevocations<Result>(
-  settings: RedisSettings,
-  work: (store: RevocationStore) => Promise<Result>,
-): Promise<Result> {
-  const redis = createRedis(settings)
-  try {
-    await redis.connect()
-    return await work(createRedisRevocations(redis, settings))
-  } finally {
-    await redis.close()
-  }
 }
 
 /** Revokes every token that these users have now, on every gateway. */

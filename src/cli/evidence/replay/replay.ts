@@ -11,7 +11,8 @@ import { reportEngine, slownessOf } from '../../policy/engine-cost.ts'
 import { isPublished, readVersion } from '../../policy/versions.ts'
 import { createProgress, percentOf } from '../../progress.ts'
 import { renderReport } from '../../report/write.ts'
-import { policySettings } from '../../settings.ts'
+import { type PolicySettings, policySettings } from '../../settings.ts'
+import { sinceMs } from '../../since.ts'
 import { formatReplay } from './replay-in-words.ts'
 import { isFailed, replayReport } from './replay-report.ts'
 import type { replaySpec } from './specs.ts'
@@ -20,13 +21,15 @@ import type { replaySpec } from './specs.ts'
 export const policyReplay: Run<typeof replaySpec> = async (call, io) => {
   const { output, 'fail-on': failOn, policies, config } = call.options
   const settings = policySettings(config, io)
+  const names = logNames(call.arguments, settings)
+  const since = sinceOf(call.options.since, io)
   const name = policies ?? settings.directory
   const { set, files } = await readVersion(name, settings, io)
   const slowness = slownessOf(reportEngine(set, io))
   const notes = slowness === undefined ? [] : [slowness]
   // Before the replay, which then takes long.
   if (output !== 'json') for (const note of notes) io.err(`note: ${printable(note)}\n`)
-  const result = await replayLogs(call.arguments, set, io)
+  const result = await replayLogs(names, set, { since, io })
 
   const failed = isFailed(result, failOn)
   const policy = set.revision.startsWith(name) ? set.revision : `${name}, ${set.revision}`
@@ -40,17 +43,36 @@ export const policyReplay: Run<typeof replaySpec> = async (call, io) => {
     io.out(renderReport(report, output, io))
   }
   if (result.asked === 0) {
-    io.err(`postern: ${printable(whyNothing(result))}\n`)
+    io.err(`postern: ${printable(whyNothing(result, since))}\n`)
     return exitCodes.unavailable
   }
   return failed ? exitCodes.no : exitCodes.done
+}
+
+/** The logs that the user names, else the one that gateways of this configuration write. */
+function logNames(named: readonly string[], { config }: PolicySettings): readonly string[] {
+  const file = config?.logger.decisions.file
+  if (named.length > 0) return named
+  if (file !== undefined) return [file]
+  throw new UsageError(
+    'missing argument FILE: name decision logs, or set logger.decisions.file in the configuration',
+  )
+}
+
+function sinceOf(text: string | undefined, io: Io): string | undefined {
+  if (text === undefined) return undefined
+  return new Date(sinceMs(text, io.now?.() ?? Date.now())).toISOString()
 }
 
 /**
  * Asks a policy again what the gateways decided that wrote these logs, and shows the progress on a
  * terminal. Throws `Invalid` when a log does not exist.
  */
-async function replayLogs(names: readonly string[], set: PolicySet, io: Io): Promise<Replay> {
+async function replayLogs(
+  names: readonly string[],
+  set: PolicySet,
+  { since = '', io }: { readonly since?: string | undefined; readonly io: Io },
+): Promise<Replay> {
   const logs = await findLogs(names, { cwd: io.cwd, stdin: () => io.streamStdin?.() ?? noBytes() })
   // Else a decision takes three times the CPU after `push` has loaded ioredis.
   restoreFastStrings()
@@ -58,14 +80,15 @@ async function replayLogs(names: readonly string[], set: PolicySet, io: Io): Pro
   const total = logs.reduce((sum, { bytes = Number.NaN }) => sum + bytes, 0)
   let done = 0
   const words = percentOf('replaying decisions')
-  const result = await replay(logs, compile(set), (bytes) => {
+  const onRead = (bytes: number) => {
     done += bytes
     progress.show(() =>
       Number.isNaN(total)
         ? `replaying decisions: ${Math.floor(done / 1e6)} MB`
         : words(done, total),
     )
-  })
+  }
+  const result = await replay(logs, compile(set), { onRead, since })
   progress.end()
   return result
 }
@@ -76,7 +99,7 @@ async function replayLogs(names: readonly string[], set: PolicySet, io: Io): Pro
  */
 export async function showReplay(file: string, set: PolicySet, io: Io): Promise<Replay> {
   if (file === '-') throw new UsageError('--replay: name a file: the answer comes from stdin')
-  const result = await replayLogs([file], set, io)
+  const result = await replayLogs([file], set, { io })
   io.err(formatReplay(result, set.revision))
   if (result.asked === 0) io.err(`note: ${printable(whyNothing(result))}\n`)
   return result
@@ -84,10 +107,13 @@ export async function showReplay(file: string, set: PolicySet, io: Io): Promise<
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
-function whyNothing({ decisions, lines, notAsked, unreadable }: Replay): string {
+function whyNothing(
+  { decisions, lines, notAsked, unreadable }: Replay,
+  since?: string | undefined,
+): string {
   if (lines === 0 && unreadable.length > 0) return 'no log could be read'
   if (decisions === 0) {
-    return `no decisions in ${lines.toLocaleString('en-US')} lines: set logger.decisions.enabled at the gateways, and name their decision logs`
+    return `no decisions${since === undefined ? '' : ` since ${since}`} in ${lines.toLocaleString('en-US')} lines: set logger.decisions.enabled at the gateways, and name their decision logs`
   }
   return notAsked.identity + notAsked.route === decisions
     ? 'no policy made any of these decisions, so nothing could be asked'

@@ -10,12 +10,24 @@ change, grouped by the line that decided then and the line that would decide now
 Asks again what a policy decided (steps admin, exclusion, superuser, rule and none). Counts decisions
 about identity and routes, which no policy makes. A decision whose path is hashed or omitted could
 not be asked again; neither could a damaged line. Both are counted.`,
-  arguments: [{ name: 'FILE', many: true, description: 'decision logs; - reads standard input' }],
+  arguments: [
+    {
+      name: 'FILE',
+      optional: true,
+      many: true,
+      description:
+        'decision logs; - reads standard input (default: logger.decisions.file of the configuration)',
+    },
+  ],
   options: {
     policies: {
       value: 'DIR|REVISION|live',
       description:
         'policy to ask: a directory, a commit (git:REF), a revision or live (default: policy.directory of the configuration, else policies)',
+    },
+    since: {
+      value: 'TIME',
+      description: 'leave out earlier decisions: 6h, 7d or a UTC date such as 2026-11-01',
     },
     'fail-on': {
       value: 'CHANGE',
@@ -33,6 +45,7 @@ not be asked again; neither could a damaged line. Both are counted.`,
     5: 'no decision could be asked, Redis is unreachable, or the revision or commit does not exist',
   },
   examples: [
+    'postern policy replay --since 6h  # what this gateway decided lately',
     'postern policy replay /var/log/postern/decisions*.jsonl*',
     'postern policy replay decisions.jsonl --policies ../new-policies --fail-on deny',
     'postern policy replay decisions.jsonl.gz --policies git:HEAD --output markdown',

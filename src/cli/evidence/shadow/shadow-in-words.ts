@@ -64,9 +64,10 @@ export function formatDisagreements(would: Would, evidence: FleetEvidence, most:
   return `${titles[would]}:\n${formatTable([heads, ...rows], '  ')}${more}`
 }
 
-function exampleOf({ path, userId }: Disagreement): string {
+function exampleOf({ path, domain, userId }: Disagreement): string {
+  const where = domain === undefined ? '' : `domain ${domain}`
   const user = userId === undefined ? '' : `user ${userId}`
-  return [path ?? '', user].filter((each) => each !== '').join(', ') || '-'
+  return [path ?? '', where, user].filter((each) => each !== '').join(', ') || '-'
 }
 
 /** The rule that the two differ by: the one that allows, unless the other side denies by a rule. */

@@ -15,7 +15,7 @@ export async function readDatabaseUsage(
   if (config === undefined)
     return unavailable('give the configuration of the gateway with --config')
   const directory = resolve(io.cwd, config.application.dataDirectory)
-  return withExistingDatabase({ config, directory }, (database) =>
+  return withExistingDatabase({ config, directory, shared: io.shared }, (database) =>
     read(createDatabaseUsage(database)),
   )
 }

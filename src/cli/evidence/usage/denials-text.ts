@@ -39,8 +39,9 @@ function rest(denials: readonly Denial[]): string {
 }
 
 function formatDenial(denial: Denial): string {
-  const { roleKey, method, last } = denial
-  const title = `${denial.count.toLocaleString('en-US')}  ${roleKey} ${method} ${callOf(denial)}, last ${timeInWords(last)}`
+  const { roleKey, domain, method, last } = denial
+  const where = domain === undefined ? '' : ` in domain ${domain}`
+  const title = `${denial.count.toLocaleString('en-US')}  ${roleKey} ${method} ${callOf(denial)}${where}, last ${timeInWords(last)}`
   return `${printable(title)}\n${formatTable(rowsOf(denial), '  ')}`
 }
 
@@ -75,6 +76,8 @@ const mostNearMisses = 3
 const wordsFor = {
   method: 'differs in method',
   role: 'differs in role',
+  domain: 'counts in another domain',
+  inheritance: 'inherited in another domain only',
   expired: 'expired',
 } as const
 

@@ -1,8 +1,8 @@
 import type { Usage } from '../../../policy/usage/usage.ts'
-import { createRedis } from '../../../stores/redis/redis.ts'
 import { createRedisUsage } from '../../../stores/usage/redis-usage.ts'
 import type { EntryKind } from '../../../stores/usage/usage-entry.ts'
 import type { UsageStore } from '../../../stores/usage/usage-store.ts'
+import { withRedis } from '../../configured-redis.ts'
 import type { Io } from '../../io.ts'
 import { type PolicySettings, unavailable } from '../../settings.ts'
 
@@ -38,13 +38,7 @@ async function fromRedis(
   settings: PolicySettings,
   read: (store: UsageStore) => Promise<Usage>,
 ): Promise<Usage> {
-  const redis = createRedis(settings.redis())
-  try {
-    await redis.connect()
-    return await read(createRedisUsage(redis))
-  } finally {
-    await redis.close()
-  }
+  return withRedis(settings.redis(), settings.shared, (redis) => read(createRedisUsage(redis)))
 }
 
 /** Loads the database drivers only where they are needed. */

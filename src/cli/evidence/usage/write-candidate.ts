@@ -81,9 +81,9 @@ async function noteBase({ asked }: UnusedReport, directory: string, io: Io): Pro
 async function testsFor({ asked }: UnusedReport, io: Io): Promise<readonly PolicyFile[]> {
   const { name, settings } = asked
   if (isCommit(name)) return (await readCommit(name, () => settings.directory, io)).tests
-  if (!isPublished(name)) return (await readPolicyDirectory(name, io.cwd)).tests
+  if (!isPublished(name)) return (await readPolicyDirectory(name, io)).tests
   const own = settings.directory
-  return readPolicyDirectory(own, io.cwd).then(
+  return readPolicyDirectory(own, io).then(
     ({ tests }) => tests,
     () => [],
   )

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto'
 import { count, printable } from '../../format.ts'
 import { script, style } from './page.ts'
-import { cellMeanings, cellsOf, cellWords, type Sheet, type SheetCell } from './sheet.ts'
+import {
+  accessWords,
+  cellMeanings,
+  cellsOf,
+  cellWords,
+  type Sheet,
+  type SheetCell,
+} from './sheet.ts'
 
 /** A mark, which does not depend on color, and the class of each cell. */
 const marks: Readonly<Record<SheetCell, readonly [mark: string, name: string]>> = {
@@ -40,10 +47,10 @@ export function formatHtml(sheet: Sheet): string {
     ),
     '\n<tbody>\n',
     ...operations.map((operation) => {
-      const { method, path, access, servedBy } = operation
+      const { method, path, servedBy } = operation
       const by = servedBy.length === 0 ? '' : ` title="served by ${escaped(servedBy.join(', '))}"`
       const cells = cellsOf(operation).map((kind) => cellTexts[kind])
-      return `<tr><th scope="row"${by}><b>${escaped(method)}</b> ${escaped(path)}<td>${access.join(', ')}${cells.join('')}\n`
+      return `<tr><th scope="row"${by}><b>${escaped(method)}</b> ${escaped(path)}<td>${accessWords(operation).join(', ')}${cells.join('')}\n`
     }),
     `</table>\n</div>\n<script>${script}</script>\n</html>\n`,
   ].join('')

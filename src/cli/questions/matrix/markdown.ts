@@ -1,12 +1,12 @@
 import { printable } from '../../format.ts'
-import { cellMeanings, cellsOf, cellWords, type Sheet } from './sheet.ts'
+import { accessWords, cellMeanings, cellsOf, cellWords, type Sheet } from './sheet.ts'
 
 /** A table with a row for each operation. All text from files is in code, where nothing is markup. */
 export function formatMarkdown({ policy, roles, operations, notes }: Sheet): string {
   const titles = ['Operation', 'Access', ...roles.map(code)]
   const rows = operations.map((operation) => [
     code(`${operation.method} ${operation.path}`),
-    operation.access.join(', '),
+    accessWords(operation).join(', '),
     ...cellsOf(operation).map((kind) => (kind === 'none' ? '' : cellWords[kind])),
   ])
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |\n`

@@ -1,36 +1,57 @@
 import type { Operation } from '../../../answers/call-cases.ts'
-import { type Matrix, matrix, matrixSize } from '../../../answers/matrix.ts'
-import type { Run } from '../../command.ts'
+import { type Matrix, type MatrixOperation, matrix, matrixSize } from '../../../answers/matrix.ts'
+import { type Run, UsageError } from '../../command.ts'
 import { decline } from '../../declined.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { count, json } from '../../format.ts'
 import { type AskedPolicy, askedPolicy, policyName } from '../asked-policy.ts'
+import { readDocumented } from '../names/documented.ts'
 import { inexact, printNotes } from '../notes.ts'
 import { untilNote } from '../rule-line.ts'
 import type { matrixSpec } from '../specs.ts'
-import { formatCsv } from './csv.ts'
+import { formatSheet } from './csv.ts'
 import { formatHtml } from './html.ts'
+import { letterMeanings, lettersOf } from './letters.ts'
 import { formatMarkdown } from './markdown.ts'
-import { cellsOf, cellWords, createSheet, type Sheet } from './sheet.ts'
+import { cellsOf, cellWords, createSheet } from './sheet.ts'
 import { formatText } from './text.ts'
 
 /** Shows what each role may do with each operation. */
 export const policyMatrix: Run<typeof matrixSpec> = async ({ options }, io) => {
+  if (options.compact && options.output !== 'json') {
+    throw new UsageError('--compact is for --output json')
+  }
   const asked = await askedPolicy(options, io)
-  requireEvaluable(asked)
-  const found = matrix(asked)
-  const notes = notesOn(found, asked)
-  const sheet = createSheet(found, { policy: policyName(asked), notes })
-  if (options.output === 'json') io.out(formatJson(sheet, found, asked))
-  else io.out(formats[options.output](sheet))
+  const documented = await readDocumented(asked.settings, io)
+  requireEvaluable(asked, documented.operations)
+  if (options.output === 'json') {
+    const answer = () => formatJson(asked, documented, options.compact)
+    const { name, whole, settings, domain, at, policies, notes } = asked
+    // The same until a line of the policy expires.
+    const since = policies.ends.findLast((end) => end <= at)
+    const { host, compact } = options
+    const about = { name, domain, host, compact, since, notes, documented, access: settings.access }
+    io.out(io.shared?.policies.answered(whole, about, answer) ?? answer())
+    return exitCodes.done
+  }
+  const { sheet, notes } = sheetOf(asked, documented)
+  io.out(formats[options.output](sheet))
   // The other formats have the notes inside.
   if (options.output === 'text' || options.output === 'csv') printNotes(notes, io)
   return exitCodes.done
 }
 
+type Documented = Awaited<ReturnType<typeof readDocumented>>
+
+function sheetOf(asked: AskedPolicy, documented: Documented) {
+  const found = matrix(asked, documented.operations)
+  const notes = [...notesOn(found, asked), ...documented.notes]
+  return { found, notes, sheet: createSheet(found, { policy: policyName(asked), notes }) }
+}
+
 const formats = {
   text: formatText,
-  csv: formatCsv,
+  csv: formatSheet,
   markdown: formatMarkdown,
   html: formatHtml,
 } as const
@@ -38,17 +59,20 @@ const formats = {
 /** Casbin takes about 2 µs for each rule of each decision. */
 const mostEvaluations = 5_000_000
 
-function requireEvaluable({ policies }: AskedPolicy): void {
+function requireEvaluable({ policies }: AskedPolicy, documented: readonly Operation[]): void {
   const { set } = policies
   if (set.model.casbin === undefined) return
-  const { roles, operations } = matrixSize(set)
+  const { roles, operations } = matrixSize(set, documented)
   if (roles * operations * set.rules.length <= mostEvaluations) return
   decline(
     `Casbin evaluates this model, and ${count(roles, 'role')} times ${count(operations, 'operation')} with ${count(set.rules.length, 'rule')} would take too long: ask "postern policy who" about single calls, or use a model that the index answers ("postern policy check" says why it does not)`,
   )
 }
 
-function notesOn({ operations, unserved, unasked }: Matrix, asked: AskedPolicy): readonly string[] {
+function notesOn(
+  { operations, unserved, refused, unasked }: Matrix,
+  asked: AskedPolicy,
+): readonly string[] {
   const isCasbin = asked.policies.set.model.casbin !== undefined
   const sampled = operations.filter(({ isExact }) => !isExact)
   return [
@@ -56,6 +80,7 @@ function notesOn({ operations, unserved, unasked }: Matrix, asked: AskedPolicy):
     ...expiringNote(asked),
     ...(isCasbin ? inexact(asked) : about(sampled, 'examined on some of its paths only')),
     ...about(unserved, 'left out, because no route serves it'),
+    ...about(refused, 'left out, because the gateway refuses it to everyone'),
     ...about(unasked, 'left out, because its path is an expression'),
   ]
 }
@@ -77,24 +102,29 @@ function about(some: readonly Operation[], what: string): readonly string[] {
   ]
 }
 
-/** Without cells of roles that may do nothing, which are most of them. */
-function formatJson(
-  { roles, operations, notes }: Sheet,
-  found: Matrix,
-  asked: AskedPolicy,
-): string {
+function formatJson(asked: AskedPolicy, documented: Documented, isCompact: boolean): string {
+  const { found, notes, sheet } = sheetOf(asked, documented)
+  const { roles, operations } = sheet
   return json({
     policy: asked.name,
     revision: asked.policies.revision,
     roles,
+    ...(isCompact && { cells: letterMeanings }),
     operations: operations.map((operation) => {
-      const { method, path, access, servedBy, isExact } = operation
-      const cells = cellsOf(operation).map((kind, at) => [roles[at], cellWords[kind]] as const)
-      const allowed = Object.fromEntries(cells.filter(([, word]) => word !== cellWords.none))
-      return { method, path, access, servedBy, isExact, cells: allowed }
+      const { method, path, access, servedBy, isFixedResponse, isExact } = operation
+      const cells = isCompact ? lettersOf(operation) : wordsOf(operation, roles)
+      return { method, path, access, servedBy, isFixedResponse, isExact, cells }
     }),
     unserved: found.unserved,
+    refused: found.refused,
     unasked: found.unasked,
+    routesWithoutRule: found.routesWithoutRule,
     notes,
   })
+}
+
+/** Without cells of roles that may do nothing, which are most of them. */
+function wordsOf(operation: MatrixOperation, roles: readonly string[]) {
+  const cells = cellsOf(operation).map((kind, at) => [roles[at], cellWords[kind]] as const)
+  return Object.fromEntries(cells.filter(([, word]) => word !== cellWords.none))
 }

@@ -28,9 +28,17 @@ export function createSheet(
 
 /** The cells of an operation, one for each role of the sheet. */
 export function cellsOf({ cells, access }: MatrixOperation): SheetCell[] {
-  const isOpen = !access.includes('permitted')
-  const kinds = Array.from(cells, (number) => cellKinds[number] ?? 'none')
-  return [isOpen ? 'everyone' : 'admin', ...kinds]
+  return [firstCell(access), ...Array.from(cells, (number) => cellKinds[number] ?? 'none')]
+}
+
+/** The cell of `admin`. */
+export function firstCell(access: MatrixOperation['access']): SheetCell {
+  return access.includes('permitted') ? 'admin' : 'everyone'
+}
+
+/** What callers need, and whether the gateway itself responds, for a column of its own. */
+export function accessWords({ access, isFixedResponse }: MatrixOperation): readonly string[] {
+  return isFixedResponse ? [...access, 'fixed response'] : access
 }
 
 /** The word for each cell, for people and programs that read columns. */

@@ -1,5 +1,5 @@
 import { count, formatTable, printable } from '../../format.ts'
-import { cellMeanings, cellsOf, type Sheet, type SheetCell } from './sheet.ts'
+import { accessWords, cellMeanings, cellsOf, type Sheet, type SheetCell } from './sheet.ts'
 
 const marks: Readonly<Record<SheetCell, string>> = {
   none: '-',
@@ -21,7 +21,11 @@ const width = 120
 export function formatText(sheet: Sheet): string {
   const { policy, roles, operations } = sheet
   const cells = operations.map(cellsOf)
-  const titles = operations.map(({ method, path, access }) => [method, path, access.join(', ')])
+  const titles = operations.map((operation) => [
+    operation.method,
+    operation.path,
+    accessWords(operation).join(', '),
+  ])
   const blocks = blocksOf(sheet).map(({ from, to }) =>
     formatTable(
       [
@@ -57,7 +61,7 @@ function legendRows(legend: readonly (readonly [SheetCell, string])[]): string[]
 function blocksOf({ roles, operations }: Sheet): { readonly from: number; readonly to: number }[] {
   const widest = (texts: readonly string[]) => Math.max(4, ...texts.map((text) => text.length))
   const paths = operations.map(({ path }) => path)
-  const needs = operations.map(({ access }) => access.join(', '))
+  const needs = operations.map((operation) => accessWords(operation).join(', '))
   const room = Math.max(20, width - widest(paths) - widest(needs) - 14)
   const blocks: { from: number; to: number }[] = []
   let left = 0

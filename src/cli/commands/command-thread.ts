@@ -1,0 +1,19 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { callCommand } from '../../console/api/call-command.ts'
+import { personIo } from '../../console/api/person-io.ts'
+import type { Task, ThreadData } from '../../console/api/question-thread.ts'
+import { createSharedStores } from '../../console/stores/shared-stores.ts'
+import { lowerThreadPriority } from '../../thread-priority.ts'
+import { findCommand } from './table.ts'
+
+/** Runs commands for the console, in a thread of its own, and keeps stores open between them. */
+const { cwd, env } = workerData as ThreadData
+const shared = createSharedStores()
+lowerThreadPriority()
+
+parentPort?.on('message', async ({ id, task }: { readonly id: number; readonly task: Task }) => {
+  const command = await findCommand(task.command)
+  if (command === undefined) throw new Error(`unknown command ${task.command}`)
+  const printed = await callCommand(command, task.args, personIo(task, { cwd, env, shared }))
+  parentPort?.postMessage({ id, printed })
+})

@@ -1,0 +1,124 @@
+import { resolve } from 'node:path'
+import { listenersOf } from '../../config/checks/listeners.ts'
+import { type ConfigReading, configFile, readConfig } from '../../config/load.ts'
+import { modeFacts } from '../../config/mode.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { formatProblem } from '../../errors.ts'
+import type { Run } from '../command.ts'
+import { warningsOf } from '../config/check.ts'
+import { count, formatTable, json } from '../format.ts'
+import type { Io } from '../io.ts'
+import { readWithoutSecret } from '../settings.ts'
+import { type ClockSamples, createClockSamples } from './clock.ts'
+import { checkDatabase } from './database.ts'
+import { type Finding, ok, warning } from './finding.ts'
+import { checkNamedFiles, storageChecks } from './local-files.ts'
+import { checkDescriptors, checkNode } from './machine.ts'
+import { checkPublished } from './policy.ts'
+import { checkPorts } from './ports.ts'
+import { providerChecks } from './providers.ts'
+import { checkRedis } from './redis.ts'
+import { type Check, runChecks } from './run-checks.ts'
+import type { doctorSpec } from './specs.ts'
+import { checkUpstream } from './targets.ts'
+
+/** Reports whether a gateway would start and work here, and how to fix what keeps it from that. */
+export const doctor: Run<typeof doctorSpec> = async ({ options, arguments: [file] }, io) => {
+  const source = { file, env: io.env, cwd: io.cwd }
+  const reading = readConfig(source)
+  // A missing secret is one problem: it must not hide all others.
+  const { config, written } = reading.config === undefined ? readWithoutSecret(source) : reading
+  const clock = createClockSamples()
+  const findings = [checkNode(), ...configFindings(configFile(source), reading)]
+  if (config === undefined) {
+    findings.push(
+      warning(
+        'stores',
+        'Redis, database, upstreams and providers were not checked',
+        'fix the configuration, then run this command again',
+      ),
+    )
+  } else findings.push(checkDescriptors(config))
+
+  const checks: Check[] = []
+  const path = resolve(io.cwd, configFile(source))
+  if (written !== undefined) {
+    checks.push(
+      { name: 'files', run: () => checkNamedFiles(written, io.cwd) },
+      { name: 'ports', run: () => checkPorts(listenersOf(written.draft), path) },
+    )
+  }
+  if (config !== undefined) checks.push(...checksOf(config, io, clock))
+  findings.push(...(await runChecks(checks, options.timeout * 1000)))
+  const ofClock = config && clock.finding(config.jwt.clockSkewSeconds)
+  if (ofClock !== undefined) findings.push(ofClock)
+
+  const numberOf = (status: Finding['status']) =>
+    findings.filter((each) => each.status === status).length
+  const [problems, warnings] = [numberOf('problem'), numberOf('warning')]
+  if (options.output === 'json') {
+    io.out(
+      json({ file: configFile(source), ok: problems === 0, problems, warnings, checks: findings }),
+    )
+  } else {
+    io.out(format(findings))
+    const verdict =
+      problems === 0
+        ? '"postern serve" would start and work'
+        : 'fix the problems, then run "postern serve"'
+    io.out(`\n${count(problems, 'problem')}, ${count(warnings, 'warning')}: ${verdict}\n`)
+  }
+  return problems === 0 ? 0 : 1
+}
+
+function configFindings(file: string, { config, problems }: ConfigReading): readonly Finding[] {
+  if (config === undefined) {
+    // Their messages say what to do.
+    return problems.map((each) => {
+      return { check: 'configuration', status: 'problem', message: formatProblem(each) }
+    })
+  }
+  const { name } = modeFacts(config.application.mode, config.jwt.timeout)
+  const routes = count(config.routes.length, 'route')
+  const upstreams = count(Object.keys(config.upstreams).length, 'upstream')
+  return [
+    ok('configuration', `${file} (mode ${name}, ${routes}, ${upstreams})`),
+    ...warningsOf(config).map((message) =>
+      warning('configuration', message, 'change the setting unless this is intended'),
+    ),
+  ]
+}
+
+function checksOf(config: Config, { cwd }: Io, clock: ClockSamples): readonly Check[] {
+  const { redis, policy } = config
+  const { url } = redis
+  return [
+    ...storageChecks(config, cwd),
+    ...(url === undefined
+      ? []
+      : [{ name: 'redis', run: () => checkRedis({ ...redis, url }, clock) }]),
+    { name: 'database', run: () => checkDatabase(config, cwd, clock) },
+    ...(policy.source === 'redis'
+      ? [{ name: 'policy', run: () => checkPublished(config, cwd) }]
+      : []),
+    ...Object.entries(config.upstreams).map(([name, upstream]) => ({
+      name: `upstreams.${name}`,
+      run: () => checkUpstream(name, upstream, cwd),
+    })),
+    ...providerChecks(config, cwd, clock),
+  ]
+}
+
+/** Of the words for a status. */
+const longest = 'warning'.length
+
+/** One line for each finding, and what to do about it below. */
+function format(findings: readonly Finding[]): string {
+  const lines = formatTable(
+    findings.map(({ status, check, message }) => [status.padEnd(longest), check, message]),
+  ).split('\n')
+  const indent = ' '.repeat(longest + 2)
+  return findings
+    .map(({ fix }, at) => `${lines[at]}\n${fix === undefined ? '' : `${indent}fix: ${fix}\n`}`)
+    .join('')
+}

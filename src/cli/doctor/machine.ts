@@ -1,0 +1,63 @@
+import { statfs } from 'node:fs/promises'
+import { versions } from 'node:process'
+import type { Config } from '../../config/schema/schema.ts'
+import { descriptorNeeds } from '../../serve/ports/descriptors.ts'
+import { oldestNode } from '../../version.ts'
+import { shareOf } from '../../workers/share.ts'
+import { workerCount } from '../../workers/worker-count.ts'
+import { nearestExisting } from '../config/file-facts.ts'
+import { type Finding, ok, problem, warning } from './finding.ts'
+
+export function checkNode(): Finding {
+  const parts = (text: string) => text.split('.').map(Number)
+  const [[major = 0, minor = 0], [least = 0, leastMinor = 0]] = [
+    parts(versions.node),
+    parts(oldestNode),
+  ]
+  const isOld = major < least || (major === least && minor < leastMinor)
+  if (!isOld) return ok('node', `Node ${versions.node}`)
+  return problem(
+    'node',
+    `Node ${versions.node} is too old`,
+    `install Node ${oldestNode} or a later version`,
+  )
+}
+
+/** The limit is that of the shell: a service manager sets another one. */
+export function checkDescriptors(config: Config): Finding {
+  const { count } = workerCount(config)
+  const { limit, needed } = descriptorNeeds(shareOf(config, count))
+  const shown = (number: number) => number.toLocaleString('en-US')
+  if (limit === undefined) return ok('descriptors', 'this system reports no limit')
+  if (limit >= needed) {
+    return ok('descriptors', `${shown(limit)} allowed in this shell, ${shown(needed)} needed`)
+  }
+  return warning(
+    'descriptors',
+    `${shown(limit)} allowed in this shell, but ${shown(needed)} needed for limits.connections (${shown(config.limits.connections)}): clients are refused before that`,
+    `raise the limit of the gateway to ${needed} (ulimit -n, LimitNOFILE of the unit), or lower limits.connections`,
+  )
+}
+
+const mebibyte = 1024 * 1024
+/** A new embedded database takes 40 MiB. */
+const fullBytes = 64 * mebibyte
+const lowBytes = 1024 * mebibyte
+
+/** Whether the file system of this path has room for what a gateway writes there. */
+export async function checkSpace(setting: string, path: string): Promise<Finding> {
+  const existing = await nearestExisting(path)
+  const { bavail, blocks, bsize } = await statfs(existing)
+  if (blocks === 0) return ok(setting, `${existing} reports no size`)
+  const free = bavail * bsize
+  const message = `${existing} has ${sizeOf(free)} free`
+  const fix = `free space there, or point ${setting} to another file system`
+  if (free < fullBytes) return problem(setting, message, fix)
+  if (free < lowBytes) return warning(setting, message, fix)
+  return ok(setting, message)
+}
+
+function sizeOf(bytes: number): string {
+  const mebibytes = bytes / mebibyte
+  return mebibytes < 1024 ? `${Math.floor(mebibytes)} MiB` : `${(mebibytes / 1024).toFixed(1)} GiB`
+}

@@ -1,0 +1,90 @@
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { TLSSocket } from 'node:tls'
+import { urlOf } from '../../config/checks/forwarding/upstreams.ts'
+import type { Config } from '../../config/schema/schema.ts'
+import { Invalid } from '../../errors.ts'
+import { readClientContext } from '../../stores/keys/pem-files.ts'
+import { withTimeout } from '../../stores/with-timeout.ts'
+import { createConnector, type TargetTls } from '../../wire/connect.ts'
+import { connectionFailure } from './connection-fix.ts'
+import { certificateFinding } from './expiry.ts'
+import { type Finding, ok, problem, warning } from './finding.ts'
+
+type Upstream = Config['upstreams'][string]
+
+/**
+ * Connects to every target of an upstream, with TLS as requests do, and sends no request. While one
+ * target accepts connections, the others only reduce its capacity.
+ */
+export async function checkUpstream(
+  name: string,
+  upstream: Upstream,
+  cwd: string,
+): Promise<readonly Finding[]> {
+  const tls = await readTls(upstream, cwd)
+  // The check of the files reports them.
+  if (tls === 'unusable') return []
+  const urls = upstream.targets.flatMap((target) => urlOf(target) ?? [])
+  const tried = await Promise.all(
+    urls.map((url) =>
+      connect(url, tls, upstream.connectTimeoutMs).then(
+        (expires) => ({ url, expires }),
+        (error: unknown) => ({ url, error }),
+      ),
+    ),
+  )
+  const check = `upstreams.${name}`
+  const isDown = tried.every((each) => 'error' in each)
+  return tried.map((each) => {
+    if (!('error' in each)) {
+      const message = `${each.url} accepts connections`
+      if (each.expires === undefined) return ok(check, message)
+      return certificateFinding(check, `${message}, certificate`, {
+        expires: each.expires,
+        fix: 'renew the certificate of the service',
+      })
+    }
+    const { reason, fix } = connectionFailure(each.error, {
+      server: 'the service',
+      address: `${check}.targets`,
+      trust: `set ${check}.tls.caFile to the certificate of the authority that signed it`,
+    })
+    const finding = isDown ? problem : warning
+    return finding(check, `${each.url} cannot be reached: ${reason}`, fix)
+  })
+}
+
+async function readTls(
+  { tls }: Upstream,
+  cwd: string,
+): Promise<TargetTls | undefined | 'unusable'> {
+  if (tls === undefined) return undefined
+  const at = (file: string | undefined) => (file === undefined ? undefined : resolve(cwd, file))
+  const { caFile, certFile, keyFile, serverName } = tls
+  const files = { caFile: at(caFile), certFile: at(certFile), keyFile: at(keyFile) }
+  try {
+    return { secureContext: await readClientContext(files), serverName }
+  } catch (error) {
+    if (error instanceof Invalid) return 'unusable'
+    throw error
+  }
+}
+
+/** When its certificate expires; `undefined` without TLS. */
+async function connect(
+  url: string,
+  tls: TargetTls | undefined,
+  timeoutMs: number,
+): Promise<Date | undefined> {
+  const { readyEvent, open } = createConnector(new URL(url), undefined, tls)
+  const socket = open()
+  try {
+    await withTimeout(timeoutMs, once(socket, readyEvent))
+    if (!(socket instanceof TLSSocket)) return undefined
+    return new Date(socket.getPeerCertificate().valid_to)
+  } finally {
+    socket.on('error', () => {})
+    socket.destroy()
+  }
+}

@@ -1,0 +1,63 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Fault } from '../../errors.ts'
+import type { Call, Commands } from '../command.ts'
+import type { Io } from '../io.ts'
+import { hostOf, startProcess, watchSignals } from './gateway-start.ts'
+import type { consoleSpec } from './specs.ts'
+
+/**
+ * Runs the console until a signal stops it, or until the gateway that started it has gone. The
+ * management API runs these commands.
+ */
+export async function runConsole(
+  { options }: Call<typeof consoleSpec>,
+  io: Io,
+  commands: Commands,
+): Promise<number> {
+  const host = hostOf(io)
+  const signals = watchSignals(host)
+  const [
+    { loadStartConfig },
+    { createOperations },
+    { createSharedStores },
+    { readFleet },
+    { openConsole },
+  ] = await Promise.all([
+    import('../../config/load.ts'),
+    import('../../console/api/register.ts'),
+    import('../../console/stores/shared-stores.ts'),
+    import('../fleet/read-fleet.ts'),
+    import('../../serve/console/open-console.ts'),
+  ])
+  const config = loadStartConfig({ file: options.config, env: io.env, cwd: io.cwd })
+  const { dataDirectory } = config.application
+  if (
+    config.database.url === undefined &&
+    !existsSync(resolve(io.cwd, dataDirectory, 'database'))
+  ) {
+    const reason = `${dataDirectory} has no embedded database: start the gateway once, or set database.url`
+    throw new Fault('database', { reason })
+  }
+  const base = { pid: host.pid, process: 'console' }
+  const isTerminal = host.stdout.isTTY === true
+  const { log, shutdown } = await startProcess(host, config, { base, isTerminal })
+  signals.handle(shutdown.signalReceived, () => {})
+  // Also when the gateway was killed: then no one else ends this process.
+  host.once('disconnect', () => shutdown.begin())
+  const operations = await createOperations({ commands, io, config: options.config })
+  // The charts ask every few seconds, so what they ask stays open.
+  const shared = createSharedStores()
+  const asker = { ...io, shared, err() {} }
+  const running = await openConsole({
+    ...{ config, log, operations, channel: host },
+    readFleet: () => readFleet({ config: options.config, ops: undefined }, asker),
+  })
+  const { port, address } = running
+  log.info({ port, address, write: config.console.write }, 'console listening')
+  host.send?.({ kind: 'listening', port, address })
+  return shutdown.complete(async () => {
+    await running.close()
+    await shared.close()
+  })
+}

@@ -1,0 +1,45 @@
+import { routeLabel } from '../../../admission/route-label.ts'
+import type { CanAnswer } from '../../../answers/can.ts'
+import type { RoleDifferences } from '../../../answers/compare.ts'
+import type { EffectiveRule } from '../../../answers/rule-effects.ts'
+import { ruleColumns, ruleTitles, withoutRule } from './held-rule.ts'
+import { formatCsv } from './rows.ts'
+
+/** A line for each rule of a role at each route. */
+export function canCsv(answer: CanAnswer): string {
+  const { roleKey, routes, unserved, ineffective } = answer
+  const row = (route: string) => (rule: EffectiveRule) => [
+    roleKey,
+    route,
+    rule.effect,
+    ...ruleColumns(rule),
+    rule.example === undefined ? '' : `${rule.example.method} ${rule.example.path}`,
+  ]
+  return formatCsv([
+    ['role', 'route', 'result', ...ruleTitles, 'example'],
+    ...(answer.unrestricted === undefined
+      ? []
+      : [[roleKey, 'any route', 'allows everything', ...withoutRule, '']]),
+    ...routes.flatMap(({ route, rules }) =>
+      rules.map(row(route === undefined ? 'any route' : routeLabel(route))),
+    ),
+    ...unserved.map(row('no route')),
+    ...ineffective.map(row('without effect')),
+  ])
+}
+
+/** A line for each rule by which one of two roles may do what the other may not. */
+export function compareCsv(
+  sides: readonly { readonly roleKey: string; readonly found: RoleDifferences }[],
+): string {
+  const rows = sides.flatMap(({ roleKey, found }) => [
+    ...(found.isEverything ? [[roleKey, 'everything', ...withoutRule, '']] : []),
+    ...found.differences.map((each) => [
+      roleKey,
+      each.isWhole ? 'all calls' : 'some calls',
+      ...ruleColumns(each),
+      each.isUnserved ? 'no' : 'yes',
+    ]),
+  ])
+  return formatCsv([['only role', 'may', ...ruleTitles, 'served'], ...rows])
+}

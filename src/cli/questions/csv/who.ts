@@ -1,0 +1,39 @@
+import type { RoleByRule, WhoAnswer } from '../../../answers/who.ts'
+import { ruleColumns, ruleTitles, withoutRule } from './held-rule.ts'
+import { formatCsv } from './rows.ts'
+
+type CountOf = (
+  roleKey: string,
+) => { readonly enabled: number; readonly disabled: number } | undefined
+
+/** A line for each role that may make a call, and for each that a deny rule takes it from. */
+export function whoCsv(answer: WhoAnswer, countOf: CountOf | undefined): string {
+  const titles = ['role', 'may', 'by', ...ruleTitles]
+  const counted = countOf === undefined ? [] : ['accounts', 'disabled accounts']
+  const rows = rowsOf(answer).map((row) => [...row, ...countColumns(row[0] ?? '', countOf)])
+  return formatCsv([[...titles, ...counted], ...rows])
+}
+
+function countColumns(roleKey: string, countOf: CountOf | undefined): readonly string[] {
+  if (countOf === undefined) return []
+  const { enabled, disabled } = countOf(roleKey) ?? {}
+  return [enabled, disabled].map((number) => (number === undefined ? '' : String(number)))
+}
+
+function rowsOf({ kind, verdict, superusers, roles, deniedRoles }: WhoAnswer): string[][] {
+  if (kind === 'refused') return []
+  if (kind === 'open') {
+    const who = verdict.need === 'nothing' ? 'every caller' : 'every authenticated caller'
+    return [[who, 'yes', verdict.step, ...withoutRule]]
+  }
+  const ofRole = (may: string) => (role: RoleByRule) => {
+    const by = role.via.length === 0 ? 'rule' : 'inherited rule'
+    return [role.roleKey, may, by, ...ruleColumns(role)]
+  }
+  return [
+    ['admin', 'yes', 'admin', ...withoutRule],
+    ...superusers.map(({ roleKey }) => [roleKey, 'yes', 'superuser', ...withoutRule]),
+    ...roles.map(ofRole('yes')),
+    ...deniedRoles.map(ofRole('no')),
+  ]
+}

@@ -1,0 +1,46 @@
+import { resolve } from 'node:path'
+import type { Operation } from '../../../answers/call-cases.ts'
+import { formatProblem, Invalid } from '../../../errors.ts'
+import { type OpenApiDocument, readOpenApi } from '../../../openapi/document.ts'
+import type { Io } from '../../io.ts'
+import type { PolicySettings } from '../../settings.ts'
+
+/** What the documents of `policy.openapi` describe. */
+interface Documented {
+  /** Their paths as rules write them: `/orders/:id`. */
+  readonly operations: readonly Operation[]
+  /** Why a document is ignored: answers about the policy do not depend on it. */
+  readonly notes: readonly string[]
+}
+
+export async function readDocumented({ config }: PolicySettings, io: Io): Promise<Documented> {
+  const read = await Promise.all((config?.policy.openapi ?? []).map((name) => tryRead(name, io)))
+  const documents = read.filter((each) => typeof each !== 'string')
+  return {
+    operations: documents.flatMap(({ operations }) =>
+      operations.flatMap(({ method, path }) => {
+        const pattern = asPattern(path)
+        return pattern === undefined ? [] : [{ method, path: pattern }]
+      }),
+    ),
+    notes: read.filter((each) => typeof each === 'string'),
+  }
+}
+
+async function tryRead(name: string, io: Io): Promise<OpenApiDocument | string> {
+  try {
+    return await readOpenApi({ path: resolve(io.cwd, name), name })
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    const [first] = error.problems
+    return `policy.openapi: ${first === undefined ? name : formatProblem(first)}; ignored`
+  }
+}
+
+/** `undefined` for a parameter within a segment, such as `{id}.json`, which no rule can name. */
+function asPattern(path: string): string | undefined {
+  const pattern = path.replaceAll(/(?<=\/)\{([^{}/]+)\}(?=\/|$)/g, (_, name: string) => {
+    return `:${name.replaceAll(/[^\w-]/g, '_')}`
+  })
+  return /[{}]/.test(pattern) ? undefined : pattern
+}

@@ -1,0 +1,131 @@
+import { Fault } from '../../errors.ts'
+import { consoleCookies } from '../../gateway/carriers.ts'
+import { decline } from '../declined.ts'
+import { printable } from '../format.ts'
+import type { Io } from '../io.ts'
+import type { Gateway } from './gateway.ts'
+import { parseJson } from './printed.ts'
+import { type Answer, type Sent, send } from './send.ts'
+import { readSession, type StoredSession, writeSession } from './session-file.ts'
+
+/** What a console answers in place of an answer. */
+interface Refused {
+  readonly status: number
+  readonly message: string
+  /** Which refusal it is; empty: none of those. */
+  readonly kind: string
+}
+
+export function readRefused({ status, text }: Answer): Refused {
+  const { errors } = (parseJson(text) ?? {}) as { readonly errors?: unknown }
+  const [first] = Array.isArray(errors) ? errors : []
+  const { message, kind } = (first ?? {}) as Partial<Record<string, unknown>>
+  const isText = typeof message === 'string' && message !== ''
+  return {
+    status,
+    message: isText ? printable(message.slice(0, 1000)) : `status ${status}, and no reason`,
+    kind: typeof kind === 'string' ? kind : '',
+  }
+}
+
+/** The command that logs in at this gateway, for messages. */
+function loginCommand({ origin }: Gateway): string {
+  return `"postern gateway login --gateway ${origin}"`
+}
+
+/** The stored session of a gateway. Throws a Fault when there is none. */
+async function openSession(gateway: Gateway, io: Io): Promise<StoredSession> {
+  const session = await readSession(gateway, io)
+  if (session !== undefined) return session
+  throw new Fault('gateway', {
+    reason: `not logged in to ${gateway.origin}: run ${loginCommand(gateway)}`,
+  })
+}
+
+/**
+ * Sends a request with the session. When the console wants the password again, asks for it and sends
+ * the request once more. Throws a Fault for everything that logging in again or another role solves.
+ */
+export async function sendInSession(gateway: Gateway, sent: Sent, io: Io): Promise<Answer> {
+  const session = await openSession(gateway, io)
+  const answer = await send(gateway, { ...sent, cookie: session.cookie })
+  if (!isRefusal(answer)) return answer
+  const refused = readRefused(answer)
+  if (refused.kind !== 'confirmation-needed') return refuse(gateway, refused)
+  const confirmed = await confirmSession(gateway, session, io)
+  const again = await send(gateway, { ...sent, cookie: confirmed.cookie })
+  return isRefusal(again) ? refuse(gateway, readRefused(again)) : again
+}
+
+function isRefusal({ status }: Answer): boolean {
+  return status === 401 || status === 403
+}
+
+function refuse(gateway: Gateway, { status, message, kind }: Refused): never {
+  if (status === 401 || kind.startsWith('token-')) {
+    const reason = `the session at ${gateway.origin} has expired or was revoked: run ${loginCommand(gateway)}`
+    throw new Fault('gateway', { reason })
+  }
+  const why = kind === 'not-permitted' ? 'your console role does not allow it' : message
+  throw new Fault('gateway', { reason: `${gateway.origin} refused: ${why}` })
+}
+
+/** Asks the person for password and code, and keeps the confirmed session. */
+async function confirmSession(
+  gateway: Gateway,
+  session: StoredSession,
+  io: Io,
+): Promise<StoredSession> {
+  if (io.isTerminal !== true || io.prompt === undefined) {
+    const reason = `this change needs a password entered within five minutes: run ${loginCommand(gateway)}, then run it again`
+    throw new Fault('gateway', { reason })
+  }
+  const question = printable(`Password of ${session.username}: `)
+  const password = (await io.prompt(question, { isHidden: true })) ?? decline('not changed')
+  const fields = { password }
+  const path = 'session/confirm'
+  const post = (body: object) =>
+    send(gateway, { method: 'POST', path, body, cookie: session.cookie, timeoutMs: loginMs })
+  let answer = await post(fields)
+  if (answer.status !== 200 && readRefused(answer).kind === 'otp-needed') {
+    const otp = (await io.prompt('One-time code: ')) ?? decline('not changed')
+    answer = await post({ ...fields, otp })
+  }
+  if (answer.status !== 200) {
+    const { message } = readRefused(answer)
+    throw new Fault('gateway', { reason: `${gateway.origin} refused: ${message}` })
+  }
+  return keepSession(gateway, answer, io)
+}
+
+/** Password checks are slow on purpose, and may wait for others. */
+export const loginMs = 60_000
+
+/** Keeps the session that an answer issues. Throws a Fault when it issues none. */
+export async function keepSession(
+  gateway: Gateway,
+  { setCookies, text }: Answer,
+  io: Io,
+): Promise<StoredSession> {
+  const cookies = setCookies
+    .map((each) => each.split(';', 1)[0] ?? '')
+    .filter((each) => cookieForm.test(each))
+  const [cookie] = cookies
+  const { username } = (parseJson(text) ?? {}) as { readonly username?: unknown }
+  if (cookie === undefined || cookies.length > 1 || typeof username !== 'string') {
+    throw notAConsole(gateway)
+  }
+  const session = { gateway: gateway.origin, cookie, username }
+  await writeSession(gateway, session, io)
+  return session
+}
+
+const cookieForm = new RegExp(
+  `^(?:${consoleCookies.plain}|${consoleCookies.secure})=[A-Za-z0-9._~-]{1,8192}$`,
+)
+
+export function notAConsole({ origin }: Gateway): Fault {
+  return new Fault('gateway', {
+    reason: `${origin} did not answer like the console of a gateway: check --gateway`,
+  })
+}

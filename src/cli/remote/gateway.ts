@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Invalid } from '../../errors.ts'
+import { UsageError } from '../command.ts'
+import type { Io } from '../io.ts'
+
+/** Which console to ask, as the user named it. */
+export interface GatewayOptions {
+  readonly gateway: string | undefined
+  readonly 'ca-file': string | undefined
+  readonly 'allow-http': boolean
+}
+
+/** The console of a gateway. */
+export interface Gateway {
+  /** Scheme, host and port: what sessions belong to. */
+  readonly origin: string
+  /** Certificates to trust in place of those of the system. */
+  readonly ca: string | undefined
+}
+
+/** Checks what the user named. Throws `UsageError`, or `Invalid` for a file that cannot be read. */
+export function openGateway(options: GatewayOptions, io: Pick<Io, 'cwd' | 'env'>): Gateway {
+  const text = options.gateway ?? io.env['POSTERN_GATEWAY']
+  if (!text) {
+    throw new UsageError(
+      '--gateway is required: give the URL of the console, or set POSTERN_GATEWAY',
+    )
+  }
+  const url = readUrl(text)
+  if (url.protocol === 'http:' && !options['allow-http'] && !isLoopback(url.hostname)) {
+    throw new UsageError(
+      `--gateway: ${url.origin} would send passwords and sessions unencrypted: use https, or add --allow-http on a network that you trust`,
+    )
+  }
+  const file = options['ca-file']
+  return { origin: url.origin, ca: file === undefined ? undefined : readCa(file, io.cwd) }
+}
+
+function readUrl(text: string): URL {
+  const url = URL.parse(text)
+  // Neither shows the text: it may have a password.
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new UsageError('--gateway: write a URL such as https://gateway.example.com:9200')
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new UsageError('--gateway: a URL must not have a password: use "postern gateway login"')
+  }
+  if (!/^\/(?:console\/?)?$/.test(url.pathname) || url.search !== '' || url.hash !== '') {
+    throw new UsageError(`--gateway: write only ${url.origin}`)
+  }
+  return url
+}
+
+/** As `URL` writes addresses. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname)
+}
+
+function readCa(file: string, cwd: string): string {
+  try {
+    return readFileSync(resolve(cwd, file), 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new Invalid([{ file, message: `cannot be read (${code})` }])
+  }
+}

@@ -2,4 +2,9 @@ import { readFileSync } from 'node:fs'
 
 const manifest = new URL('../package.json', import.meta.url)
 
-export const version: string = JSON.parse(readFileSync(manifest, 'utf8')).version
+const { version: own, engines } = JSON.parse(readFileSync(manifest, 'utf8'))
+
+export const version: string = own
+
+/** The oldest Node that runs Postern, such as `22.19`. */
+export const oldestNode: string = String(engines.node).replace(/^>=/, '')

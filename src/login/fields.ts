@@ -13,6 +13,11 @@ export class Fields {
     this.#fields = new Map(fields)
   }
 
+  /** The same with these values. */
+  with(fields: Iterable<readonly [string, unknown]>): Fields {
+    return new Fields(this.#kind, [...this.#fields, ...fields])
+  }
+
   get(name: string): unknown {
     return this.#fields.get(name)
   }

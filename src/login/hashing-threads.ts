@@ -51,7 +51,7 @@ export function createHashingThreads(): HashingThreads {
 /** With the extension of this file: `.ts` in the source, `.js` in the build. */
 const file = new URL(import.meta.url.replace('hashing-threads', 'password-worker'))
 
-/** On a saturated machine a thread of the lowest priority may get no CPU at all. */
+/** On a saturated machine a thread of low priority may wait long for CPU. */
 const longestMs = 30_000
 
 function answerOf(thread: Worker, comparison: Comparison): Promise<boolean | Fault> {

@@ -7,6 +7,8 @@ export type AttemptOutcome = 'logged-in' | 'logged-out' | 'unavailable' | Refusa
 export interface AttemptOrigin {
   readonly address: string
   readonly userAgent: string
+  /** Where someone logged in or out, if not at the gateway. */
+  readonly at?: 'console'
 }
 
 /** A login attempt or a logout in the login log. */
@@ -55,6 +57,7 @@ const messages = {
   'otp-needed': 'one-time code missing',
   'wrong-otp': 'wrong one-time code',
   'otp-not-enrolled': 'one-time codes not enrolled',
+  'not-permitted': 'role may not log in here',
   'too-many-requests': 'too many attempts',
   'bad-login-request': 'malformed login request',
   unavailable: 'login was unavailable',
@@ -65,18 +68,26 @@ export type LoginOutcome = keyof typeof messages
 
 export const loginOutcomes = Object.keys(messages) as readonly LoginOutcome[]
 
-/** What a row of the login log says about this outcome. */
-export function messageOf(outcome: LoginOutcome): string {
-  return messages[outcome]
+/** What rows of the login log say about this outcome: at the gateway, and at the console. */
+export function messagesOf(outcome: LoginOutcome): readonly string[] {
+  return [messages[outcome], `${messages[outcome]}${atConsole}`]
 }
 
 /** The outcome that a row of the login log is about; `undefined` for a row of another program. */
 export function outcomeOf(message: string): LoginOutcome | undefined {
-  return loginOutcomes.find((outcome) => messages[outcome] === message)
+  return loginOutcomes.find((outcome) => messagesOf(outcome).includes(message))
 }
 
+/** Whether a row of the login log is about the console. */
+export function isAtConsole(message: string): boolean {
+  return message.endsWith(atConsole)
+}
+
+/** What messages of the console end with. */
+const atConsole = ' (console)'
+
 export function toRecord(
-  { address, userAgent }: AttemptOrigin,
+  { address, userAgent, at: place }: AttemptOrigin,
   username: string,
   outcome: AttemptOutcome,
   at: Date,
@@ -86,7 +97,7 @@ export function toRecord(
     attemptId: randomUUID(),
     username,
     status: good ? '2' : '1',
-    message: isLoginOutcome(outcome) ? messages[outcome] : outcome,
+    message: `${isLoginOutcome(outcome) ? messages[outcome] : outcome}${place === undefined ? '' : atConsole}`,
     address,
     userAgent: userAgent.slice(0, mostAgentChars),
     at,

@@ -45,6 +45,7 @@ export const chinese: Texts = {
   'password-changed': '密码修改成功',
   'password-changed-here': '密码修改成功，暂时无法通知其他网关',
   'no-profile': '只有在此拥有账号的用户才有个人信息',
+  'confirmation-needed': '修改前请再次输入密码',
 
   // Requests that no client should send.
   'ambiguous-path': '请求路径存在歧义',
@@ -64,6 +65,8 @@ export const chinese: Texts = {
   port: '服务暂时不可用',
   overloaded: '系统繁忙，请稍后再试',
   workers: '服务暂时不可用',
+  configuration: '服务暂时不可用',
+  gateway: '服务暂时不可用',
   redis: '服务暂时不可用，请稍后再试',
   database: '服务暂时不可用',
   policies: '服务暂时不可用',

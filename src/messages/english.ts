@@ -46,6 +46,7 @@ export const english: Texts = {
   'password-changed': 'password changed',
   'password-changed-here': 'password changed; other gateways do not know yet',
   'no-profile': 'only users with an account here have a profile',
+  'confirmation-needed': 'enter your password again to make changes',
 
   // Requests that no client should send.
   'ambiguous-path': 'the path can be read in more than one way',
@@ -65,6 +66,8 @@ export const english: Texts = {
   port: 'temporarily unavailable',
   overloaded: 'too much to do, try again later',
   workers: 'temporarily unavailable',
+  configuration: 'temporarily unavailable',
+  gateway: 'temporarily unavailable',
   redis: 'temporarily unavailable, try again later',
   database: 'temporarily unavailable',
   policies: 'temporarily unavailable',

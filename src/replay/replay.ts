@@ -27,6 +27,12 @@ interface LogProblem {
   readonly message: string
 }
 
+interface Reading {
+  readonly onRead?: (bytes: number) => void
+  /** Earlier decisions are left out. ISO 8601, in UTC, to the millisecond. */
+  readonly since?: string
+}
+
 /**
  * Asks a policy again what gateways decided. Reads log after log, in constant memory. A damaged line or
  * file is counted, not an error: a log may be truncated because its gateway crashed.
@@ -34,7 +40,7 @@ interface LogProblem {
 export async function replay(
   logs: readonly LogSource[],
   policies: CompiledPolicies,
-  onRead: (bytes: number) => void = () => {},
+  { onRead = () => {}, since = '' }: Reading = {},
 ): Promise<Replay> {
   const tally = createTally(policies)
   const unreadable: LogProblem[] = []
@@ -46,7 +52,10 @@ export async function replay(
   for (const log of logs) {
     const file = log.name
     const reader = createLineReader({
-      record: tally.take,
+      record(found) {
+        // A decision without a time may be a recent one.
+        if (found.at === undefined || found.at >= since) tally.take(found)
+      },
       noRecord(found, line) {
         if (found === 'other') {
           otherLines++

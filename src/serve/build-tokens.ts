@@ -41,8 +41,9 @@ export async function buildTokens(options: ServeOptions, mode: ModeFacts, closin
   return { keys, issuers, tokens, revocations, assertionProblem }
 }
 
-async function openConfiguredKeys(
-  { config, log }: ServeOptions,
+/** The keys that sign and verify what this process issues. */
+export async function openConfiguredKeys(
+  { config, log }: Pick<ServeOptions, 'config' | 'log'>,
   weakAllowed: boolean,
 ): Promise<OpenKeys> {
   const { dataDirectory } = config.application

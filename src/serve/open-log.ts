@@ -30,7 +30,7 @@ export interface OpenLog {
 export function openLog(
   config: Config,
   { fd, errorFd, isTerminal, env }: Output,
-  base: Readonly<Record<string, number>> | undefined,
+  base: Readonly<Record<string, number | string>> | undefined,
 ): OpenLog {
   const { level, format } = config.logger
   const clean = createClean(secretsIn(config))

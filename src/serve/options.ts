@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema/schema.ts'
+import type { DecisionBatch } from '../fleet/decision-batch.ts'
 import type { Log } from '../log/log.ts'
 import type { VerifyPassword } from '../login/password-method.ts'
 import type { SeededAccount } from '../stores/accounts/seed.ts'
@@ -19,7 +20,10 @@ export interface ServeOptions {
   readonly abortSignal?: AbortSignal
   /** The configuration file that this process follows. Unset: it follows none. */
   readonly configuration?: () => ConfigState
-  /** Set in a worker: its supervisor has the ops port and logs what is logged once. */
+  /**
+   * Set in a process beside others: its supervisor has the ops port and logs what is logged once. 0 is
+   * the console.
+   */
   readonly asWorker?: { readonly number: number; readonly ticketKeys: Buffer }
 }
 
@@ -54,6 +58,8 @@ export interface RunningPostern {
    * when a file that it names cannot be used.
    */
   apply(config: Config): Promise<void>
+  /** What each process decided since the last call, for the console that asks every half second. */
+  takeDecisions(): Promise<readonly DecisionBatch[]>
   /** What the ops port shows. */
   readonly ops: GatewayOps
   close(): Promise<void>

@@ -1,6 +1,8 @@
 import { type Closing, createClosing } from '../closing.ts'
 import { modeFacts } from '../config/mode.ts'
+import type { ReplicaFacts } from '../fleet/replica-facts.ts'
 import { createCrossSite } from '../gateway/cross-site.ts'
+import { createDecisionWatch } from '../gateway/evidence/decision-watch.ts'
 import { createTunnels } from '../gateway/exchange/tunnels.ts'
 import { createTokenCookie } from '../http/token-cookie.ts'
 import { addPropagationMetric } from '../metrics/policy-metrics.ts'
@@ -62,6 +64,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   )
   const redis = await openRedis(config.redis)
   if (redis !== undefined) closing.add(redis.close)
+  const decisionWatch = createDecisionWatch()
+  let ownFacts: (() => ReplicaFacts) | undefined
   let digestKey: () => string | undefined = () => undefined
   const shadow = openShadow(config, () => digestKey())
   const trust = config.policy.trust && readTrust(config.policy.trust, '.')
@@ -72,6 +76,8 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     live: createLivePolicies(),
     log,
     version,
+    facts: () => ownFacts?.(),
+    takeDecisions: decisionWatch.take,
     onPropagated: addPropagationMetric(registry),
     ...(shadow !== undefined && { shadow }),
   })
@@ -112,6 +118,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
       now,
       tracing,
       record,
+      watchDecisions: decisionWatch.wrap,
       usage,
       shadow: shadow?.observe,
       tunnels,
@@ -145,6 +152,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     tls,
     upstreams: () => gateway.current().upstreams.all,
   })
+  ownFacts = ops.facts
   options.beforeListening?.()
   const opsPort = options.asWorker === undefined ? await openOps(config, ops, closing) : 0
   const { publicPort, forwardAuthPort } = await ports.open()
@@ -156,6 +164,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     seeded: login.seeded,
     revision: policies.revision(),
     ops,
+    takeDecisions: async () => [decisionWatch.take()],
     async apply(next) {
       await gateway.apply(next)
       following?.apply(next)

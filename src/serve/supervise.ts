@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { createClosing } from '../closing.ts'
 import { modeFacts } from '../config/mode.ts'
 import type { Config } from '../config/schema/schema.ts'
+import type { DecisionBatch } from '../fleet/decision-batch.ts'
+import type { ReplicaOnHost } from '../fleet/replica-facts.ts'
 import { shapeRoutes } from '../gateway/route/shape-routes.ts'
 import { readListenOverflows } from '../http/port/listen-overflows.ts'
 import { sumUpstreams } from '../http/sum-upstreams.ts'
@@ -100,6 +102,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   addWorkerMetrics(own, () => ({
     states: pool.slots.map((slot) => (watch.isSilent(slot) ? 'silent' : slot.state())),
     restarts: pool.restarts(),
+    outdated: pool.slots.filter((slot) => slot.configurationError() !== undefined).length,
   }))
   addConfigMetrics(own, options.configuration)
   addLogMetrics(own, log.dropped)
@@ -128,10 +131,22 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
         const all = await Promise.all(pool.slots.map((slot) => slot.ask('upstreams')))
         return sumUpstreams(all.filter((one) => one !== undefined))
       },
+      async replicas() {
+        const all = await Promise.all(pool.slots.map((slot) => slot.ask('replicas')))
+        return withConfiguration(
+          all.flatMap((one) => one ?? []),
+          options.configuration(),
+        )
+      },
       publicKeys: () => publicKeysOf(pool),
     },
     closing,
   )
+
+  async function takeDecisions(): Promise<readonly DecisionBatch[]> {
+    const all = await Promise.all(pool.slots.map((slot) => slot.ask('decisions')))
+    return all.filter((batch) => batch !== undefined)
+  }
 
   async function apply(next: Config): Promise<void> {
     await checkFiles(next)
@@ -155,7 +170,10 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
   try {
     const { publicPort, forwardAuthPort, revision } = await pool.start()
     hasStarted = true
-    return { publicPort, opsPort, forwardAuthPort, seeded: [], revision, apply, close }
+    return {
+      ...{ publicPort, opsPort, forwardAuthPort, seeded: [], revision },
+      ...{ takeDecisions, apply, close },
+    }
   } finally {
     // Lines of a worker that failed must not be lost with this process.
     if (!hasStarted) await relay.drained()
@@ -169,6 +187,15 @@ async function checkFiles({ routes, upstreams }: Config): Promise<void> {
   for (const { tls } of Object.values(upstreams)) {
     if (tls !== undefined) await readClientContext(tls)
   }
+}
+
+/** Workers do not read the file. */
+function withConfiguration(
+  replicas: readonly ReplicaOnHost[],
+  { revision, since, lastError }: ConfigState,
+): readonly ReplicaOnHost[] {
+  const configuration = { revision, since, rejected: lastError !== undefined }
+  return replicas.map((each) => ({ ...each, facts: { ...each.facts, configuration } }))
 }
 
 /** All workers have the same keys, so the first answer will do. */

@@ -13,6 +13,9 @@ export function createTokenId(issuedAt: number): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
+/** What the id of a login to the console begins with, so that lists can tell it from a token's. */
+export const consoleIdPrefix = 'console-'
+
 /**
  * When a token was issued, in milliseconds: by its id if this gateway family made it, otherwise the
  * start of the second in the claim, so that in doubt the token counts as older. 0 without a claim.

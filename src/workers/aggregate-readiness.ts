@@ -47,5 +47,12 @@ function distinct(all: readonly Reported[]): Readiness['problems'] {
 }
 
 function inFull({ slot, readiness }: Reported) {
-  return { worker: slot.number, pid: slot.pid(), state: slot.state(), ...readiness }
+  const configurationError = slot.configurationError()
+  return {
+    worker: slot.number,
+    pid: slot.pid(),
+    state: slot.state(),
+    ...(configurationError !== undefined && { configurationError }),
+    ...readiness,
+  }
 }

@@ -1,4 +1,6 @@
 import type { Config } from '../config/schema/schema.ts'
+import type { DecisionBatch } from '../fleet/decision-batch.ts'
+import type { ReplicaOnHost } from '../fleet/replica-facts.ts'
 import type { Readiness } from '../http/readiness.ts'
 import type { UpstreamReport } from '../http/sum-upstreams.ts'
 import type { MetricSnapshot } from '../metrics/snapshot.ts'
@@ -10,7 +12,10 @@ export interface Answers {
   readonly ownMetrics: readonly MetricSnapshot[]
   readonly readiness: Readiness
   readonly upstreams: readonly UpstreamReport[]
+  readonly replicas: readonly ReplicaOnHost[]
   readonly publicKeys: readonly object[]
+  /** What the worker decided since the last question. */
+  readonly decisions: DecisionBatch
 }
 
 export type Question = keyof Answers
@@ -53,6 +58,8 @@ export type FromWorker =
   /** It receives messages now; earlier ones may be lost. */
   | { readonly kind: 'hello' }
   | ({ readonly kind: 'listening' } & Listening)
+  /** The result of `configure`: why it keeps the configuration before, if it does. */
+  | { readonly kind: 'configured'; readonly problem?: string | undefined }
   | { readonly kind: 'answer'; readonly id: number; readonly answer: Answers[Question] }
   /** It got a signal of its own, and keeps listening until `leave`. */
   | { readonly kind: 'leaving' }

@@ -48,6 +48,8 @@ export interface WorkerSlot {
   readonly ask: <Q extends Question>(question: Q) => Promise<Answers[Q] | undefined>
   /** Serves by this configuration: the process that runs, and those that replace it. */
   readonly configure: (config: Config) => void
+  /** Why its process serves by an older configuration, if it does. */
+  readonly configurationError: () => string | undefined
   readonly kill: () => void
   /** Makes it close open connections now. */
   readonly abort: () => void
@@ -68,6 +70,7 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
   /** Set once it has to shut down. */
   let closingMs: number | undefined
   let lastId = 0
+  let configurationError: string | undefined
   let { config } = start
 
   function onMessage(message: FromWorker): void {
@@ -78,6 +81,7 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
       listeningSince = performance.now()
       events.listening(message)
     } else if (message.kind === 'answer') open.get(message.id)?.(message.answer)
+    else if (message.kind === 'configured') configurationError = message.problem
     else if (message.kind === 'leaving') events.leaving()
     else if (message.kind === 'closing') state = 'closing'
     else {
@@ -94,6 +98,7 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
     child = undefined
     state = 'waiting'
     listeningSince = undefined
+    configurationError = undefined
     for (const answer of open.values()) answer(undefined)
     const inOrder = code === 0 || signal === 'SIGTERM' || signal === 'SIGINT'
     events.exited({ pid, code, signal, servedMs, inOrder })
@@ -151,6 +156,7 @@ export function createWorkerSlot({ number, fork, start, ...events }: SlotParts):
       config = next
       if (state !== 'waiting') send({ kind: 'configure', config })
     },
+    configurationError: () => configurationError,
     kill: () => void child?.kill('SIGKILL'),
     abort: () => send({ kind: 'abort' }),
   }

@@ -1,6 +1,8 @@
 import type { Worker } from 'node:cluster'
 import type { Config } from '../config/schema/schema.ts'
 import { Fault } from '../errors.ts'
+import type { DecisionBatch } from '../fleet/decision-batch.ts'
+import type { ReplicaOnHost } from '../fleet/replica-facts.ts'
 import type { OpsServerParts } from '../http/ops-server.ts'
 import type { UpstreamReport } from '../http/sum-upstreams.ts'
 import type { MetricRegistry } from '../metrics/registry.ts'
@@ -10,13 +12,15 @@ import type { Answers, FromWorker, Listening, Question, Start, ToWorker } from '
 export interface GatewayOps extends OpsServerParts {
   readonly metrics: MetricRegistry
   readonly upstreams: () => readonly UpstreamReport[]
+  readonly replicas: () => readonly ReplicaOnHost[]
   readonly publicKeys: () => readonly object[]
 }
 
 /** A gateway that runs in this worker. */
 export interface Gateway extends Listening {
   readonly ops: GatewayOps
-  /** Serves new requests by this configuration. Reports a failure itself, and does not throw. */
+  takeDecisions(): Promise<readonly DecisionBatch[]>
+  /** Serves new requests by this configuration. Throws, after it has logged why, if it cannot. */
   apply(config: Config): Promise<void>
   /** Shuts it down in order, within that time if one is given. */
   close(withinMs?: number): Promise<void>
@@ -75,7 +79,15 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
   function configure(config: Config): void {
     const running = gateway
     if (running === undefined) early = config
-    else configured = configured.then(() => running.apply(config))
+    else configured = configured.then(() => applyTo(running, config))
+  }
+
+  async function applyTo(running: Gateway, config: Config): Promise<void> {
+    const problem = await running.apply(config).then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
+    await send(worker, { kind: 'configured', problem })
   }
 
   worker.on('message', (message: ToWorker) => void onMessage(message))
@@ -112,10 +124,15 @@ export async function work({ worker, serve, signal }: WorkParts): Promise<void> 
   clearTimeout(late)
 }
 
-async function answerOf({ ops }: Gateway, question: Question): Promise<Answers[Question]> {
+async function answerOf(
+  { ops, takeDecisions }: Gateway,
+  question: Question,
+): Promise<Answers[Question]> {
   if (question === 'metrics') return ops.metrics.snapshot()
   if (question === 'ownMetrics') return ops.metrics.snapshot('own')
   if (question === 'upstreams') return ops.upstreams()
+  if (question === 'replicas') return ops.replicas()
+  if (question === 'decisions') return (await takeDecisions())[0] ?? { decisions: [], leftOut: 0 }
   return question === 'readiness' ? ops.readiness(true) : ops.publicKeys()
 }
 

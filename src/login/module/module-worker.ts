@@ -9,7 +9,7 @@ import { describeThrown } from './thrown-error.ts'
 import { createWorkerTools } from './worker-tools.ts'
 
 /* The thread of a login module. Whatever the module does here, the gateway goes on. */
-lowerThreadPriority('lower')
+lowerThreadPriority()
 // A port of our own: a module that uses `parentPort` cannot disturb it.
 const { file, port } = workerData as ThreadTask & { readonly port: MessagePort }
 const say = (message: FromThread) => port.postMessage(message)

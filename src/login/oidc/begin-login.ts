@@ -17,6 +17,8 @@ interface BeginRequest {
   readonly to: string
   /** Where a single-page application gets the answer, `true` for the first configured. Absent: our callback. */
   readonly app?: string | true | undefined
+  /** What this login confirms. Absent: nothing, and the provider may use a session of its own. */
+  readonly confirms?: string | undefined
   /** The names of the cookies that the browser sent. */
   readonly cookieNames: readonly string[]
 }
@@ -33,10 +35,14 @@ export type BeginLogin = (request: BeginRequest) => Promise<BegunLogin>
 export function createBeginLogin(parts: BeginParts): BeginLogin {
   const { settings, provider, sealing, now } = parts
 
-  return async ({ to, app, cookieNames }) => {
+  return async ({ to, app, confirms, cookieNames }) => {
     const redirectUri = app === undefined ? settings.redirectUri : appRedirectUri(settings, app)
-    const flow = beginFlow({ provider: settings.name, redirectUri, to }, now())
-    const url = await provider.authorizationUrl({ ...flow, challenge: challengeOf(flow) })
+    const flow = beginFlow({ provider: settings.name, redirectUri, to, confirms }, now())
+    const url = await provider.authorizationUrl({
+      ...flow,
+      challenge: challengeOf(flow),
+      asksAgain: confirms !== undefined,
+    })
     const sealed = await sealing.seal({ ...flow })
     return {
       url,

@@ -12,6 +12,8 @@ interface Flow {
   readonly redirectUri: string
   /** Where the browser goes after the login: a path of ours. */
   readonly to: string
+  /** What this login confirms: the provider must ask its user again. Absent: it need not. */
+  readonly confirms?: string | undefined
   /** Seconds since the epoch. */
   readonly startedAt: number
 }
@@ -20,12 +22,12 @@ interface Flow {
 const skewSeconds = 60
 
 export function beginFlow(
-  { provider, redirectUri, to }: Pick<Flow, 'provider' | 'redirectUri' | 'to'>,
+  { provider, redirectUri, to, confirms }: Omit<Flow, 'state' | 'nonce' | 'verifier' | 'startedAt'>,
   now: number,
 ): Flow {
   const secret = () => randomBytes(32).toString('base64url')
   return {
-    ...{ provider, redirectUri, to, startedAt: Math.floor(now) },
+    ...{ provider, redirectUri, to, confirms, startedAt: Math.floor(now) },
     ...{ state: secret(), nonce: secret(), verifier: secret() },
   }
 }
@@ -58,14 +60,15 @@ export async function readFlow(
   return flow
 }
 
-/** Where the browser goes after the login of this state. */
-export async function returnPathOf(
+/** What the browser that began the login of this state wants with it. Whether it may is not checked. */
+export async function purposeOf(
   sealing: Pick<Sealing, 'open'>,
   state: string,
   cookie: (name: string) => string | undefined,
-): Promise<string> {
+): Promise<{ readonly to: string; readonly confirms: string | undefined }> {
   const flow = await sealing.open(cookie(flowCookie(state)) ?? '')
-  return typeof flow?.['to'] === 'string' ? flow['to'] : '/'
+  const { to, confirms } = (flow ?? {}) as Partial<Flow>
+  return { to: to ?? '/', confirms }
 }
 
 function expired(reason: string): Refusal {

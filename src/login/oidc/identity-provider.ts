@@ -26,6 +26,8 @@ interface AuthorizationRequest {
   readonly nonce: string
   /** SHA-256 of the PKCE verifier (RFC 7636 4.2). */
   readonly challenge: string
+  /** Whether the provider must ask for credentials again (Core 3.1.2.1, `prompt` and `max_age`). */
+  readonly asksAgain: boolean
 }
 
 /** What the browser brought back, and what it must fit. */

@@ -51,7 +51,10 @@ export function createOidcMethod(parts: OidcMethodParts): LoginMethod {
     if (code === undefined) throw new Refusal('login-expired', { reason: 'code is missing' })
 
     const confirmed = await provider.exchange({ ...flow, code, iss })
-    checkIdToken(confirmed, settings, { startedAt: flow.startedAt, now: now() })
+    checkIdToken(confirmed, settings, {
+      ...{ startedAt: flow.startedAt, now: now() },
+      asksAgain: flow.confirms !== undefined,
+    })
     const identity = readIdentity(confirmed.claims, settings)
     const syncRole = roles !== undefined
     const verified = await signIn(identity, {

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { createAdmission } from '../../admission/verdict.ts'
+import { accessSettings } from '../../config/access-settings.ts'
 import { modeFacts } from '../../config/mode.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { createHeaderReader } from '../../gateway/arrival/arriving-headers.ts'
@@ -8,7 +9,7 @@ import { createTrust } from '../../gateway/arrival/trusted-peers.ts'
 import { combineObservers } from '../../gateway/authorize.ts'
 import { createCheck } from '../../gateway/check.ts'
 import { createCors } from '../../gateway/cors.ts'
-import { recordedAdmit } from '../../gateway/evidence/decision-record.ts'
+import { createDescription, recordedAdmit } from '../../gateway/evidence/decision-record.ts'
 import { createTransferRates, type TransferRates } from '../../gateway/exchange/transfer-rates.ts'
 import { createAssertionHeader, noAssertion } from '../../gateway/headers/assertion-header.ts'
 import { createIdentityHeaders } from '../../gateway/headers/identity-headers.ts'
@@ -88,21 +89,16 @@ export async function buildGeneration(
         assert: createAssertions({ ...signed, keys, now }),
       })
     : noAssertion
+  const describe = createDescription({
+    ...config.logger.decisions,
+    digestKey: findLastingKey(keys, 'decisions'),
+    labels: { pod: hostname(), version },
+    now,
+  })
   const shared = {
     readHeaders: createHeaderReader(injectedNames, requestIdName),
     findOrigin: createOriginFinder(config.application.trustedProxies),
-    ...createAdmission({
-      routes,
-      endpoints: {
-        ...config.endpoints,
-        captchaAlias: config.captcha.alias,
-        oidc: config.login.oidc,
-        page: config.login.page,
-      },
-      maxTargetBytes: config.limits.targetBytes,
-      policyUsesHost: config.policy.domain?.from === 'host',
-      hosts: config.application.hosts,
-    }),
+    ...createAdmission({ ...accessSettings(config), routes }),
     limits,
     verifyToken: tokens.verify,
     isOwnToken: tokens.isOwn,
@@ -114,16 +110,10 @@ export async function buildGeneration(
       if (token.kind === 'user') sessions.ended(token)
       return revocations.revoke(revocationOf(token))
     },
-    admit:
-      record === undefined
-        ? admit
-        : recordedAdmit(admit, {
-            ...config.logger.decisions,
-            digestKey: findLastingKey(keys, 'decisions'),
-            labels: { pod: hostname(), version },
-            now,
-            write: record,
-          }),
+    admit: lasting.watchDecisions(
+      record === undefined ? admit : recordedAdmit(admit, describe, record),
+      describe,
+    ),
   }
   const pass = createPipeline({
     ...shared,

@@ -1,6 +1,7 @@
 import type { Closing } from '../../closing.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import type { FindCrossSite } from '../../gateway/cross-site.ts'
+import type { createDecisionWatch } from '../../gateway/evidence/decision-watch.ts'
 import { createBodyMemory } from '../../gateway/exchange/body-memory.ts'
 import { createEventStreams } from '../../gateway/exchange/event-streams.ts'
 import { createOpenExchanges } from '../../gateway/exchange/open-exchanges.ts'
@@ -41,6 +42,7 @@ export interface GatewayParts {
   readonly crossSite: FindCrossSite
   readonly tracing: Tracing | undefined
   readonly record: WriteDecision | undefined
+  readonly watchDecisions: ReturnType<typeof createDecisionWatch>['wrap']
   readonly usage: Pick<AdmitParts, 'observe' | 'onIdentified'> | undefined
   readonly shadow: AdmitParts['observe']
   readonly log: Log

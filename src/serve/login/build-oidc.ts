@@ -5,7 +5,7 @@ import type { TokenCookie } from '../../http/token-cookie.ts'
 import type { LinkedAccounts } from '../../login/linked-account.ts'
 import type { Login } from '../../login/login.ts'
 import { createBeginLogin } from '../../login/oidc/begin-login.ts'
-import { returnPathOf } from '../../login/oidc/flow.ts'
+import { purposeOf } from '../../login/oidc/flow.ts'
 import { createOidcMethod } from '../../login/oidc/oidc-method.ts'
 import {
   addProviderMetrics,
@@ -35,10 +35,12 @@ export function buildOidc(
     readonly sessions: SessionRecorder
     readonly revokeToken: (revocation: TokenRevocation) => Promise<unknown>
     readonly timeoutMs: number
+    /** The purpose of the key that seals logins on their way. Unset: that of the gateway. */
+    readonly flowKey?: string | undefined
   },
   closing: Closing,
 ) {
-  const sealing = createSealing(createDerivedKeys(parts.keys, 'oidc-flow'))
+  const sealing = createSealing(createDerivedKeys(parts.keys, parts.flowKey ?? 'oidc-flow'))
   const onResult = countProviderLogins(
     parts.registry,
     config.login.oidc.map(({ name }) => name),
@@ -64,7 +66,15 @@ export function buildOidc(
     log.info({ providers: shown }, 'accepting logins of identity providers')
   }
 
+  const begin = new Map(
+    open.map((each) => [each.settings.name, createBeginLogin({ ...each, sealing, now })]),
+  )
+  type Cookie = (name: string) => string | undefined
+
   return {
+    /** How logins begin, by name of the provider. */
+    begin,
+    purposeOf: (state: string, cookie: Cookie) => purposeOf(sealing, state, cookie),
     methods: open.map(({ method }) => method),
     states,
     onIssued: logouts.onIssued,
@@ -78,11 +88,9 @@ export function buildOidc(
       if (open.length === 0) return undefined
       return createOidcResponses({
         ...rest,
-        begin: new Map(
-          open.map((each) => [each.settings.name, createBeginLogin({ ...each, sealing, now })]),
-        ),
+        begin,
         endSessions: logouts.endSessions,
-        returnPath: (state, cookie) => returnPathOf(sealing, state, cookie),
+        returnPath: async (state, cookie) => (await purposeOf(sealing, state, cookie)).to,
         strictCookie: config.cookie.sameSite === 'strict',
       })
     },

@@ -1,4 +1,5 @@
 import type { ModeFacts } from '../../config/mode.ts'
+import type { ReplicaFacts } from '../../fleet/replica-facts.ts'
 import type { ShadowComparison } from '../../gateway/shadow/shadow-comparison.ts'
 import { reportUpstreams } from '../../gateway/upstream/report.ts'
 import type { Upstream } from '../../gateway/upstream/upstreams.ts'
@@ -24,6 +25,7 @@ import { version } from '../../version.ts'
 import type { GatewayOps } from '../../workers/worker.ts'
 import type { ServeOptions } from '../options.ts'
 import type { openTls } from './build-ports.ts'
+import { createOwnFacts } from './own-facts.ts'
 
 interface ObservedParts {
   readonly registry: MetricRegistry
@@ -48,10 +50,10 @@ interface ObservedParts {
 
 /** What the ops port shows: readiness, metrics and public keys. */
 export function buildOps(
-  { config, log, configuration }: ServeOptions,
+  { config, log, configuration, asWorker }: ServeOptions,
   mode: ModeFacts,
   parts: ObservedParts,
-): GatewayOps {
+): GatewayOps & { readonly facts: () => ReplicaFacts } {
   const { registry, policies, keys, issuers, revocations, loginLog, moduleState, tls } = parts
   addPolicyMetrics(registry, policies.state)
   const { shadow } = parts
@@ -70,33 +72,51 @@ export function buildOps(
   if (config.logger.enableddb) addLoginLogMetrics(registry, loginLog.state)
   addKeyMetrics(registry, keys.state)
   if (config.issuers.length > 0) addIssuerMetrics(registry, issuers.states)
+  const readiness = createReadiness({
+    revision: policies.revision,
+    checks: [
+      { name: 'policy', problem: policies.problem },
+      { name: 'assertion', problem: parts.assertionProblem },
+      { name: 'life', problem: () => (parts.isDraining() ? 'closing' : undefined) },
+    ],
+    details: {
+      ...(configuration !== undefined && { configuration }),
+      policy: policies.state,
+      ...(parts.following !== undefined && { policyFollow: parts.following }),
+      keys: keys.state,
+      serviceTokens: () => config.tokens.service,
+      ...(config.issuers.length > 0 && { issuers: issuers.states }),
+      ...(config.login.oidc.length > 0 && { identityProviders: parts.identityProviders }),
+      revocation: revocations.state,
+      loginLog: loginLog.state,
+      ...(moduleState !== undefined && { loginModule: moduleState }),
+      ...(parts.directory !== undefined && { directory: parts.directory.states }),
+      ...(tls !== undefined && { tls: tls.state }),
+    },
+  })
+  const upstreams = () => reportUpstreams(parts.upstreams())
+  const facts = createOwnFacts({
+    mode: mode.name,
+    worker: asWorker?.number,
+    isReady: () => readiness(false).ready,
+    configuration,
+    keys: keys.state,
+    certificate: tls?.state,
+    upstreams,
+    outcomes: () => registry.readings('postern_outcomes_total'),
+  })
   return {
     version,
     mode: mode.name,
-    readiness: createReadiness({
-      revision: policies.revision,
-      checks: [
-        { name: 'policy', problem: policies.problem },
-        { name: 'assertion', problem: parts.assertionProblem },
-        { name: 'life', problem: () => (parts.isDraining() ? 'closing' : undefined) },
-      ],
-      details: {
-        ...(configuration !== undefined && { configuration }),
-        policy: policies.state,
-        ...(parts.following !== undefined && { policyFollow: parts.following }),
-        keys: keys.state,
-        serviceTokens: () => config.tokens.service,
-        ...(config.issuers.length > 0 && { issuers: issuers.states }),
-        ...(config.login.oidc.length > 0 && { identityProviders: parts.identityProviders }),
-        revocation: revocations.state,
-        loginLog: loginLog.state,
-        ...(moduleState !== undefined && { loginModule: moduleState }),
-        ...(parts.directory !== undefined && { directory: parts.directory.states }),
-        ...(tls !== undefined && { tls: tls.state }),
-      },
-    }),
+    readiness,
+    facts,
+    replicas() {
+      const { stale, lastError } = policies.state()
+      const revision = policies.revision() ?? null
+      return [{ revision, version, stale, ...(lastError && { lastError }), facts: facts() }]
+    },
     metrics: registry,
-    upstreams: () => reportUpstreams(parts.upstreams()),
+    upstreams,
     publicKeys: () => publicJwks(keys.current()),
   }
 }

@@ -22,15 +22,25 @@ export function firstReserved(config: Config): number | undefined {
 
 /** Warns at startup when clients will be refused before `limits.connections` is reached. */
 export function warnOfDescriptors(config: Config, log: Log): void {
-  const limit = readDescriptorLimit()
-  const { limits, forwardAuth } = config
-  const ports = forwardAuth.enabled ? 2 : 1
-  const needed = ports * limits.connections + besidesClients(config)
+  const { limit, needed } = descriptorNeeds(config)
   if (limit === undefined || limit >= needed) return
   log.warn(
-    { limit, needed, connections: limits.connections },
+    { limit, needed, connections: config.limits.connections },
     'file descriptor limit too low for limits.connections: raise it (ulimit -n, LimitNOFILE)',
   )
+}
+
+/** The limit of this process, and what one process needs to reach `limits.connections`. */
+export function descriptorNeeds(config: Config): {
+  readonly limit: number | undefined
+  readonly needed: number
+} {
+  const { limits, forwardAuth } = config
+  const ports = forwardAuth.enabled ? 2 : 1
+  return {
+    limit: readDescriptorLimit(),
+    needed: ports * limits.connections + besidesClients(config),
+  }
 }
 
 /** The limit of open files and connections of this process; `undefined` if the system reports none. */

@@ -1,12 +1,13 @@
-import { type Admission, createAdmission } from '../../admission/verdict.ts'
+import { createAdmission } from '../../admission/verdict.ts'
 import { failingTests } from '../../answers/policy-tests.ts'
 import type { Closing } from '../../closing.ts'
+import { accessSettings } from '../../config/access-settings.ts'
 import type { Config } from '../../config/schema/schema.ts'
 import { Invalid } from '../../errors.ts'
 import { addFollowMetrics } from '../../metrics/policy/follow-metrics.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import { openForeignDatabase } from '../../stores/policies/casbin-rows.ts'
-import { updateDirectory } from '../../stores/policies/follow/followed-directory.ts'
+import { followedModel, updateDirectory } from '../../stores/policies/follow/followed-directory.ts'
 import { createFollower, type FollowState } from '../../stores/policies/follow/follower.ts'
 import { watchCasbinTable } from '../../stores/policies/follow/table-fingerprint.ts'
 import type { ServeOptions } from '../options.ts'
@@ -42,10 +43,11 @@ export async function openFollower(
   await table.fingerprint().catch((error) => {
     if (error instanceof Invalid) throw error
   })
-  let admission = admissionOf(config)
+  let admission = createAdmission(accessSettings(config))
   const failing = (...[set, tests]: ToTest) => failingTests(set, tests, admission)
   const follower = createFollower({
     table,
+    domainModel: () => followedModel({ directory, shown: directory }),
     publish: (imported) => updateDirectory(imported, { directory, shown: directory, failing }),
     everyMs: follow.intervalMs,
     log,
@@ -56,21 +58,9 @@ export async function openFollower(
   return {
     state: follower.state,
     apply(next) {
-      admission = admissionOf(next)
+      admission = createAdmission(accessSettings(next))
     },
   }
-}
-
-function admissionOf(config: Config): Admission {
-  const { oidc, page } = config.login
-  return createAdmission({
-    routes: config.routes,
-    endpoints: { ...config.endpoints, captchaAlias: config.captcha.alias, oidc, page },
-    forwardAuth: config.forwardAuth.enabled,
-    maxTargetBytes: config.limits.targetBytes,
-    hosts: config.application.hosts,
-    policyUsesHost: config.policy.domain?.from === 'host',
-  })
 }
 
 type ToTest = Parameters<Parameters<typeof updateDirectory>[1]['failing']>

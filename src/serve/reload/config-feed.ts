@@ -35,7 +35,7 @@ export function createConfigFeed(source: ConfigSource, config: Config, log: Log)
     directory: dirname(path),
     names: [basename(path)],
     readFiles: async () => [{ text: await textOf(path) }],
-    part: 'port',
+    part: 'configuration',
   })
   const status = createReloadStatus(() => {
     const { error, text } = status.failure() ?? { error: undefined, text: '' }

@@ -1,0 +1,61 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { OfferedCaptcha } from '../../login/captcha/captcha.ts'
+import type { Throttle } from '../../login/throttle.ts'
+import { Problem } from '../problem.ts'
+import type { FindCallerOrigin } from './caller-origin.ts'
+
+interface CaptchaRouteParts {
+  /** Absent in modes without captcha. */
+  readonly captchas:
+    | {
+        readonly offer: () => Promise<OfferedCaptcha>
+        readonly picture: (sealed: string) => Promise<Buffer | undefined>
+        readonly recording: (sealed: string, language: 'en' | 'zh') => Promise<Buffer | undefined>
+      }
+    | undefined
+  readonly throttle: Pick<Throttle, 'captcha'>
+  readonly originOf: FindCallerOrigin
+  /** Names of the providers of single sign-on. */
+  readonly providers: readonly string[]
+  readonly hasPassword: boolean
+  /** The path of this scope. */
+  readonly prefix: string
+}
+
+/** What a login form needs before anyone has logged in. */
+export function addCaptchaRoutes(scope: FastifyInstance, parts: CaptchaRouteParts): void {
+  const { captchas, throttle, originOf, prefix } = parts
+
+  /** Drawing costs more than most requests, so it counts as a captcha. */
+  const count = (request: FastifyRequest) =>
+    throttle.captcha({ address: originOf(request).address, foreign: false })
+
+  scope.get('/providers', { config: { access: 'anyone' } }, async () => ({
+    password: parts.hasPassword,
+    captcha: captchas !== undefined,
+    providers: parts.providers.map((name) => ({ name, url: `${prefix}/login/oidc/${name}` })),
+  }))
+
+  if (captchas === undefined) return
+
+  scope.get('/captcha', { config: { access: 'anyone' } }, async (request) => {
+    await count(request)
+    const { id, sealed } = await captchas.offer()
+    const png = (await captchas.picture(sealed))?.toString('base64')
+    const audio = `${prefix}/captcha.wav?text=${encodeURIComponent(sealed)}`
+    return { id, data: `data:image/png;base64,${png}`, audio }
+  })
+
+  scope.get('/captcha.wav', { config: { access: 'anyone' } }, async (request, reply) => {
+    await count(request)
+    const { lang } = request.query as { readonly lang?: unknown }
+    const bytes = await captchas.recording(textOf(request), lang === 'zh' ? 'zh' : 'en')
+    if (bytes === undefined) throw new Problem(404, 'no such captcha')
+    return reply.type('audio/wav').send(bytes)
+  })
+}
+
+function textOf({ query }: FastifyRequest): string {
+  const { text } = query as { readonly text?: unknown }
+  return typeof text === 'string' ? text : ''
+}

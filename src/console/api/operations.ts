@@ -1,0 +1,132 @@
+import type { ConsoleRole } from '../access/roles.ts'
+
+/**
+ * A command that the management API offers. What callers may set is listed here, option by option: a
+ * new option of a command reaches the API only by a change of this table. Options that name files,
+ * directories, URLs or tokens stay out.
+ */
+export interface Operation {
+  /** Its words, such as `policy who`; with slashes between them they are the path. */
+  readonly command: string
+  /** The console role that it needs. */
+  readonly role: ConsoleRole
+  /** A `question` is a GET. A `draft` is a question with files in the body, a `change` a POST too. */
+  readonly kind?: 'draft' | 'change'
+  /** Arguments, in lower case, and options that callers may set. */
+  readonly parameters?: readonly string[]
+  /** It reads a policy, which takes CPU: it runs in the thread for questions. */
+  readonly needsThread?: true
+  /** Those that must name a published policy, although the command also reads directories. */
+  readonly revisions?: readonly string[]
+  /** Those that the API needs, although the command does not. */
+  readonly required?: readonly string[]
+  /** The option or the last argument that is a directory with the files of the body. */
+  readonly draft?: string
+  /** The parameter whose value the caller must repeat as `confirm`. */
+  readonly confirms?: string
+  /** Options that every call has. */
+  readonly fixed?: readonly string[]
+}
+
+const asked = ['revision', 'domain', 'at', 'host'] as const
+
+/** What readers may ask. */
+export const questions: readonly Operation[] = [
+  { command: 'version', role: 'reader' },
+  { command: 'status', role: 'reader' },
+  { command: 'upstreams', role: 'reader' },
+  { command: 'fleet', role: 'reader' },
+  { command: 'config check', role: 'reader' },
+  { command: 'config print', role: 'reader' },
+  {
+    command: 'policy check',
+    role: 'reader',
+    needsThread: true,
+    parameters: ['strict', 'against', 'accounts'],
+    revisions: ['against'],
+  },
+  { command: 'policy test', role: 'reader', needsThread: true, parameters: ['min-coverage'] },
+  {
+    command: 'policy explain',
+    role: 'reader',
+    needsThread: true,
+    parameters: ['role', 'method', 'path', 'user', 'anonymous', ...asked],
+  },
+  {
+    command: 'policy who',
+    role: 'reader',
+    needsThread: true,
+    parameters: ['method', 'path', 'accounts', ...asked],
+  },
+  {
+    command: 'policy can',
+    role: 'reader',
+    needsThread: true,
+    parameters: ['role', 'compare', ...asked],
+  },
+  { command: 'policy open', role: 'reader', needsThread: true, parameters: asked },
+  {
+    command: 'policy matrix',
+    role: 'reader',
+    needsThread: true,
+    parameters: ['compact', ...asked],
+  },
+  {
+    command: 'policy unused',
+    role: 'reader',
+    needsThread: true,
+    parameters: ['days', 'baseline', 'revision', 'domain', 'host'],
+    revisions: ['baseline'],
+  },
+  {
+    command: 'policy denials',
+    role: 'reader',
+    needsThread: true,
+    parameters: ['since', 'limit', ...asked],
+  },
+  {
+    command: 'policy diff',
+    role: 'reader',
+    needsThread: true,
+    parameters: ['from', 'to', 'this-gateway'],
+    revisions: ['from', 'to'],
+  },
+  {
+    command: 'policy proposals',
+    role: 'reader',
+    needsThread: true,
+    parameters: ['revision'],
+    revisions: ['revision'],
+  },
+  { command: 'policy shadow', role: 'reader', parameters: ['limit'] },
+  { command: 'policy names', role: 'reader', needsThread: true, parameters: asked },
+  {
+    command: 'policy files',
+    role: 'reader',
+    needsThread: true,
+    parameters: ['revision', 'tests'],
+    revisions: ['revision'],
+  },
+  { command: 'policy status', role: 'reader' },
+  { command: 'policy history', role: 'reader', parameters: ['limit'] },
+  { command: 'user list', role: 'reader', parameters: ['starts-with', 'limit'] },
+  { command: 'user show', role: 'reader', parameters: ['name'] },
+  { command: 'role list', role: 'reader' },
+  { command: 'role show', role: 'reader', parameters: ['key'] },
+  { command: 'service list', role: 'reader' },
+  { command: 'token list', role: 'reader', parameters: ['service'] },
+  { command: 'session list', role: 'reader', parameters: ['user', 'limit'] },
+  {
+    command: 'login list',
+    role: 'reader',
+    // Not show-names: people type passwords into the field for the name.
+    parameters: ['user', 'address', 'outcome', 'since', 'limit'],
+  },
+  { command: 'login locks', role: 'reader' },
+  {
+    command: 'audit list',
+    role: 'reader',
+    parameters: ['since', 'actor', 'action', 'subject', 'limit'],
+  },
+  { command: 'keys list', role: 'reader' },
+]

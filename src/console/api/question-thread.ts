@@ -1,0 +1,153 @@
+import { Worker } from 'node:worker_threads'
+import type { DraftDirectory } from '../../cli/io.ts'
+import { Fault } from '../../errors.ts'
+import type { Printed } from './call-command.ts'
+
+/** A command to run, and for whom. */
+export interface Task {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly username: string
+  /** The client's address. */
+  readonly address: string
+  /** What they must not touch, by role. */
+  readonly protectedRoles: readonly string[]
+  /** Whether it changes something: it then opens stores of its own. */
+  readonly writes: boolean
+  /** The directory that the command line names, if the caller sent it. */
+  readonly draft?: DraftDirectory | undefined
+}
+
+/** What the thread starts with. */
+export interface ThreadData {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The queue is full: the client may try again. */
+export class Busy extends Error {}
+
+/** More than a person asks before the first answer, and few enough to be answered within a minute. */
+const mostWaiting = 16
+/** Longer than questions about 10,000 rules take, and less than the server waits for a silent connection. */
+const longestMs = 50_000
+/** A question that needs more would also fail at a terminal, but must not end the console. */
+const maxHeapMb = 2048
+
+interface Waiting {
+  readonly task: Task
+  readonly resolve: (printed: Printed) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/**
+ * One thread for questions that need CPU, so that the console stays responsive meanwhile: it starts
+ * with the first question and keeps policies compiled for the next one. Questions run one at a time,
+ * in order; at most 16 wait, and one whose client has gone does not run. Changes do not wait in that
+ * queue, because most of their time they wait for replicas.
+ */
+export class QuestionThread {
+  readonly #file: URL
+  readonly #data: ThreadData
+  #thread: Worker | undefined
+  readonly #pending = new Map<number, (printed: Printed | Error) => void>()
+  readonly #queue: Waiting[] = []
+  #isAsking = false
+  #writing = 0
+  #lastId = 0
+
+  constructor(file: URL, data: ThreadData) {
+    this.#file = file
+    this.#data = data
+  }
+
+  /** Throws `Busy` when too many wait, and a Fault when the thread cannot answer. */
+  ask(task: Task, signal: AbortSignal): Promise<Printed> {
+    if (task.writes) return this.#change(task)
+    if (this.#queue.length >= mostWaiting) return Promise.reject(new Busy())
+    return new Promise((resolve, reject) => {
+      const waiting = { task, resolve, reject }
+      signal.addEventListener('abort', () => {
+        const at = this.#queue.indexOf(waiting)
+        if (at !== -1) this.#queue.splice(at, 1)
+        reject(signal.reason)
+      })
+      this.#queue.push(waiting)
+      void this.#next()
+    })
+  }
+
+  async close(): Promise<void> {
+    for (const { reject } of this.#queue.splice(0)) reject(ended())
+    await this.#thread?.terminate()
+  }
+
+  async #change(task: Task): Promise<Printed> {
+    this.#writing++
+    try {
+      return await this.#run(task)
+    } finally {
+      this.#writing--
+    }
+  }
+
+  async #next(): Promise<void> {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      await this.#run(next.task, longestMs).then(next.resolve, next.reject)
+    }
+    this.#isAsking = false
+  }
+
+  #run(task: Task, timeoutMs?: number): Promise<Printed> {
+    const thread = this.#thread ?? this.#start()
+    const id = ++this.#lastId
+    return new Promise((resolve, reject) => {
+      const timer = timeoutMs && setTimeout(() => this.#giveUp(id), timeoutMs)
+      this.#pending.set(id, (result) => {
+        clearTimeout(timer)
+        this.#pending.delete(id)
+        if (result instanceof Error) reject(result)
+        else resolve(result)
+      })
+      thread.postMessage({ id, task })
+    })
+  }
+
+  #start(): Worker {
+    const thread = new Worker(this.#file, {
+      workerData: this.#data,
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
+    })
+    thread.unref()
+    thread.on('message', ({ id, printed }: { id: number; printed: Printed }) => {
+      this.#pending.get(id)?.(printed)
+    })
+    thread.on('error', (error) => this.#lost(thread, error))
+    thread.on('exit', () => this.#lost(thread, ended()))
+    this.#thread = thread
+    return thread
+  }
+
+  /** A thread that computes cannot be interrupted, only ended; not while it changes something. */
+  #giveUp(id: number): void {
+    this.#pending.get(id)?.(
+      new Fault('policies', { reason: `no answer within ${longestMs / 1000} s: ask for less` }),
+    )
+    if (this.#writing === 0) void this.#thread?.terminate()
+  }
+
+  #lost(thread: Worker, why: Error): void {
+    if (this.#thread !== thread) return
+    this.#thread = undefined
+    const isMemory = (why as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'
+    const reason = isMemory ? 'the answer needs too much memory: ask for less' : why.message
+    const fault = new Fault('policies', { reason, cause: why })
+    for (const settle of [...this.#pending.values()]) settle(fault)
+  }
+}
+
+function ended(): Error {
+  return new Error('the thread that answers questions has ended')
+}

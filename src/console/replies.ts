@@ -1,0 +1,74 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Fault, Refusal } from '../errors.ts'
+import { statusEnvelopes } from '../http/envelope.ts'
+import { envelopeOf, extraHeaders } from '../http/reply-error.ts'
+import type { Log } from '../log/log.ts'
+import type { Messages } from '../messages/messages.ts'
+import { ClientGone, Problem } from './problem.ts'
+
+/** One reason, in the form in which commands print errors; `kind` tells pages which one it is. */
+interface ErrorBody {
+  readonly ok: false
+  readonly errors: readonly [{ readonly message: string; readonly kind?: string }]
+}
+
+/** Replies to a request that failed. The only writer of errors. */
+export type ReplyError = (error: unknown, request: FastifyRequest, reply: FastifyReply) => void
+
+export function createErrorReplies(messages: Messages, log: Pick<Log, 'error'>): ReplyError {
+  return (error, request, reply) => {
+    const problem = error instanceof Problem ? error : frameworkProblem(error)
+    if (problem !== undefined) {
+      void reply.code(problem.status).send(bodyOf(problem.message))
+      return
+    }
+    const envelope = envelopeOf(error, statusEnvelopes)
+    const { text, headers } = messages.chosenBy(request.raw.rawHeaders)[envelope.message]
+    if (!(error instanceof Refusal || error instanceof Fault || isBrokenOff(error, request))) {
+      log.error({ err: error }, 'console request failed')
+    }
+    for (const [name, value] of pairsOf([...headers, ...extraHeaders(error)])) {
+      void reply.header(name, value)
+    }
+    void reply.code(envelope.status).send(bodyOf(text, kindOf(error)))
+  }
+}
+
+/**
+ * The client went away: with a log line for each, anyone could fill the log. A store that resets its
+ * connection has the same code, so only errors of this request count.
+ */
+function isBrokenOff(error: unknown, { raw }: FastifyRequest): boolean {
+  return error instanceof ClientGone || error === raw.errored
+}
+
+function bodyOf(message: string, kind?: string): ErrorBody {
+  return { ok: false, errors: [{ message, ...(kind !== undefined && { kind }) }] }
+}
+
+function kindOf(error: unknown): string | undefined {
+  if (error instanceof Refusal) return error.kind
+  return error instanceof Fault ? error.part : undefined
+}
+
+/** What fastify rejects before a handler runs. Its own texts name its internals. */
+function frameworkProblem(error: unknown): Problem | undefined {
+  const { statusCode, code, validation } = error as Partial<FastifyError>
+  if (typeof code !== 'string' || !code.startsWith('FST_') || statusCode === undefined) {
+    return undefined
+  }
+  if (statusCode >= 500) return undefined
+  if (validation !== undefined) return new Problem(400, (error as Error).message)
+  return new Problem(statusCode, texts[statusCode] ?? 'malformed request')
+}
+
+const texts: Readonly<Record<number, string>> = {
+  404: 'not found',
+  413: 'the body is too large',
+  414: 'the address is too long',
+  415: 'Content-Type must be application/json',
+}
+
+function* pairsOf(list: readonly string[]): Generator<readonly [string, string]> {
+  for (let at = 0; at + 1 < list.length; at += 2) yield [list[at] ?? '', list[at + 1] ?? '']
+}

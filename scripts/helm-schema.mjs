@@ -215,6 +215,7 @@ const schema = {
       from: theirsEach('Peers that may connect to the public port.'),
       opsFrom: theirsEach('Peers that may connect to the ops port.'),
       forwardAuthFrom: theirsEach('Proxies that may connect to the forward-auth port.'),
+      consoleFrom: theirsEach('Proxies that may connect to the console.'),
       extraIngress: theirsEach(),
       egress: theirsEach(),
     }),

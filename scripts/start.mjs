@@ -21,6 +21,7 @@ if (changedAt(stamp) <= newest) {
   chmodSync('dist/main.js', 0o755)
   writeFileSync(stamp, '')
 }
+await import('./console-pages.mjs')
 
 const serve = ['serve', '--tour', ...process.argv.slice(2)]
 const stdio = ['ignore', 'inherit', 'inherit']
@@ -29,6 +30,8 @@ const children = [
   // As in the image; docs/operate.md says what these are for.
   spawn(node, ['--v8-pool-size=1', '--max-semi-space-size=16', 'dist/main.js', ...serve], {
     stdio,
+    // Elsewhere the console is off by default.
+    env: { POSTERN_CONSOLE__ENABLED: 'true', ...process.env },
   }),
 ]
 

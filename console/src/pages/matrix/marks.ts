@@ -1,0 +1,15 @@
+import type { CellWord } from '../../answers.ts'
+
+/** The sign and the class of each cell. Signs say the same as colors. */
+export const marks: Readonly<Record<CellWord, readonly [sign: string, name: string]>> = {
+  allowed: ['✓', 'own'],
+  inherited: ['↑', 'inherited'],
+  everyone: ['∗', 'everyone'],
+  superuser: ['★', 'superuser'],
+  admin: ['A', 'everyone'],
+  partly: ['◐', 'part'],
+  'partly inherited': ['◑', 'part'],
+  'partly everyone': ['◒', 'part'],
+  denied: ['✕', 'deny'],
+  no: ['', 'none'],
+}

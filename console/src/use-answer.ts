@@ -1,0 +1,59 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { ask, type Parameters, Problem } from './api.ts'
+
+/** What a page knows of the answer to its question. */
+export interface Answer<T> {
+  /** The last answer; it stays while the next one loads. */
+  readonly value: T | undefined
+  readonly exitCode: number
+  readonly problem: Problem | undefined
+  readonly isLoading: boolean
+  readonly reload: () => void
+}
+
+interface State<T> {
+  readonly key: string
+  readonly value?: T
+  readonly exitCode?: number
+  readonly problem?: Problem
+}
+
+/**
+ * Asks a question and follows its parameters. A question that is no longer shown is cancelled.
+ * `undefined` as operation asks nothing.
+ */
+export function useAnswer<T>(
+  operation: string | undefined,
+  parameters: Parameters = {},
+  { isOptional = false } = {},
+): Answer<T> {
+  const [turn, setTurn] = useState(0)
+  const [state, setState] = useState<State<T>>({ key: '' })
+  const asked = operation === undefined ? '' : JSON.stringify([operation, parameters])
+  const key = asked === '' ? '' : `${turn} ${asked}`
+
+  useEffect(() => {
+    if (asked === '') return
+    const [name, given] = JSON.parse(asked) as [string, Parameters]
+    const controller = new AbortController()
+    ask<T>(name, given, { signal: controller.signal, isOptional }).then(
+      ({ value, exitCode }) => setState({ key, value, exitCode }),
+      (error: unknown) => {
+        if (controller.signal.aborted) return
+        setState({ key, problem: error instanceof Problem ? error : new Problem(0, []) })
+      },
+    )
+    return () => controller.abort()
+  }, [key, asked, isOptional])
+
+  const reload = useCallback(() => setTurn((last) => last + 1), [])
+  const isCurrent = state.key === key
+  return {
+    // An answer about something else is not shown, one that is being refreshed is.
+    value: asked !== '' && state.key.endsWith(asked) ? state.value : undefined,
+    exitCode: state.exitCode ?? 0,
+    problem: isCurrent ? state.problem : undefined,
+    isLoading: asked !== '' && !isCurrent,
+    reload,
+  }
+}

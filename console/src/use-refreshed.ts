@@ -1,0 +1,28 @@
+import { useEffect, useRef } from 'preact/hooks'
+import type { Parameters } from './api.ts'
+import { type Answer, useAnswer } from './use-answer.ts'
+
+/**
+ * An answer that is asked for again whenever `turn` changes. While a question fails, the last answer
+ * stays, with its problem.
+ */
+export function useRefreshed<T>(
+  operation: string | undefined,
+  parameters: Parameters,
+  {
+    turn,
+    isOptional = false,
+  }: { readonly turn: string | number | null | undefined; readonly isOptional?: boolean },
+): Answer<T> {
+  const answer = useAnswer<T>(operation, parameters, { isOptional })
+  const { value, reload } = answer
+  const last = useRef<T>(undefined)
+  if (value !== undefined) last.current = value
+  const asked = useRef(turn)
+  useEffect(() => {
+    if (asked.current === turn) return
+    asked.current = turn
+    reload()
+  }, [turn, reload])
+  return { ...answer, value: value ?? last.current }
+}

@@ -36,6 +36,15 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Port of the console for connections from outside the pod; empty when only port-forward reaches it. */}}
+{{- define "postern.consolePort" -}}
+{{- $loopback := list "127.0.0.1" "localhost" "::1" -}}
+{{- $isOpen := not (has (dig "console" "host" "127.0.0.1" .Values.config) $loopback) -}}
+{{- if and (dig "console" "enabled" false .Values.config) $isOpen -}}
+{{- dig "console" "port" 9200 .Values.config | int64 -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "postern.policyDirectory" -}}
 {{- dig "policy" "directory" "/etc/postern/policies" .Values.config -}}
 {{- end -}}

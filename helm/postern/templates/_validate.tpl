@@ -110,6 +110,14 @@
 {{- $problems = append $problems "networkPolicy.forwardAuthFrom is required when config.forwardAuth is enabled: list the proxies that may connect" -}}
 {{- end -}}
 
+{{- if and $values.networkPolicy.enabled (include "postern.consolePort" .) (not $values.networkPolicy.consoleFrom) -}}
+{{- $problems = append $problems "networkPolicy.consoleFrom is required when config.console.host is not a loopback address: list the proxies that may connect" -}}
+{{- end -}}
+{{- $isEncrypted := or (dig "console" "tls" "" $values.config) (hasPrefix "https://" (dig "console" "url" "" $values.config)) -}}
+{{- if and (include "postern.consolePort" .) (not $isEncrypted) -}}
+{{- $problems = append $problems "config.console.host is not a loopback address, so passwords would cross the network in plain text: set config.console.tls, or set config.console.url to the https:// address of the proxy that terminates TLS" -}}
+{{- end -}}
+
 {{- if $values.appContainers -}}
 {{- $order := $values.appShutdown.order -}}
 {{/* Chart.yaml excludes versions below 1.26, and `helm lint` reports such a version. */}}

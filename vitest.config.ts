@@ -5,9 +5,14 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Elsewhere: `npm run test:long` runs what takes minutes, `npm run test:v8` what is about V8.
     exclude: ['test/long/**', 'test/chaos/**', 'test/helm/**', 'test/v8/**'],
-    globalSetup: ['test/support/services/setup.ts', 'test/support/database-template.ts'],
+    globalSetup: [
+      'test/support/services/setup.ts',
+      'test/support/database-template.ts',
+      'test/support/console-pages.ts',
+    ],
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    expect: { poll: { timeout: 120_000 } },
     // Most of a test waits for sockets and processes: a third worker uses the two cores better.
     maxWorkers: 3,
     // Loading the product once for each file would take a third of the CPU. Tests close what they open.

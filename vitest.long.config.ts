@@ -4,9 +4,14 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/chaos/**/*.test.ts', 'test/helm/**/*.test.ts', 'test/long/**/*.test.ts'],
-    globalSetup: ['test/support/services/setup.ts', 'test/support/database-template.ts'],
+    globalSetup: [
+      'test/support/services/setup.ts',
+      'test/support/database-template.ts',
+      'test/support/console-pages.ts',
+    ],
     testTimeout: 300_000,
-    hookTimeout: 120_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     fileParallelism: false,
     // These race real processes on shared cores. CI reports a test that needed a second try, and fails
     // one that fails twice.

@@ -24,6 +24,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'data-scope.ts': ['suggest.ts'],
   log: [],
   metrics: [],
+  // Pure: what gateways say of themselves to those who watch.
+  fleet: [],
   'metrics/config': ['metrics'],
   'metrics/providers': ['metrics'],
   'metrics/policy': ['metrics'],
@@ -41,15 +43,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'config/issuers.ts': ['config/schema', 'data-scope.ts'],
   'config/login-providers.ts': ['config/schema'],
   'config/reading': ['config/schema', 'config/schema/patterns.ts', 'suggest.ts'],
+  'config/checks/forwarding': [
+    'config/schema',
+    'config/reading',
+    'admission',
+    'suggest.ts',
+    'control-headers.ts',
+    'reserved-headers.ts',
+  ],
   'config/checks': [
+    'config/checks/forwarding',
     'config/schema',
     'config/mode.ts',
     'config/issuers.ts',
     'config/reading',
     'admission',
     'suggest.ts',
-    'control-headers.ts',
-    'reserved-headers.ts',
     'database-url.ts',
     'mysql-url.ts',
     'key-url.ts',
@@ -74,14 +83,21 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'policy/rule': [],
   'policy/model': ['policy/rule'],
   'policy/set': ['policy/steps.ts', 'policy/rule', 'policy/model', 'suggest.ts'],
-  'policy/engine': ['policy/steps.ts', 'policy/rule', 'policy/model', 'policy/set'],
+  'policy/engine/tables': [],
+  'policy/engine': [
+    'policy/engine/tables',
+    'policy/steps.ts',
+    'policy/rule',
+    'policy/model',
+    'policy/set',
+  ],
   policy: ['policy/engine'],
   // What gateways count of a policy, and by which key.
   'policy/usage': ['policy/rule', 'policy/engine'],
   'policy/shadow': [],
   'policy/import': ['policy/steps.ts', 'policy/model', 'policy/set'],
   'policy/review': ['policy/rule', 'policy/model', 'policy/set'],
-  'policy/diff': ['policy/steps.ts', 'policy/rule', 'policy/set', 'policy/review'],
+  'policy/diff': ['policy/steps.ts', 'policy/rule', 'policy/model', 'policy/set', 'policy/review'],
   'policy/checks': [
     'policy/steps.ts',
     'policy/rule',
@@ -125,7 +141,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // OpenID Connect, except for what openid-client does.
   'login/oidc': ['login', 'token/claim', 'token/issuers', 'token/sealing'],
 
-  'gateway/upstream': ['wire'],
+  // What is known about one server, whatever the settings.
+  'gateway/upstream/state': ['wire'],
+  'gateway/upstream': ['gateway/upstream/state', 'wire'],
   'gateway/reply.ts': [],
   'gateway/arrival': [
     'policy',
@@ -184,8 +202,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   gateway: ['gateway/', 'admission', 'policy', 'policy/engine', 'token', 'tracing', 'wire'],
   // What the gateway records of decisions.
   'gateway/evidence': [
+    'fleet',
     'gateway',
     'gateway/stages.ts',
+    'gateway/question.ts',
     'admission',
     'policy',
     'policy/rule',
@@ -198,9 +218,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'stores/feed': [],
   'stores/git': [],
   'stores/embedded': ['stores/files'],
-  'stores/database': ['stores/embedded', 'database-url.ts', 'mysql-url.ts'],
+  'stores/database/mysql': [],
+  'stores/database': [
+    'stores/database/mysql',
+    'stores/embedded',
+    'database-url.ts',
+    'mysql-url.ts',
+  ],
   'stores/policies/document': ['stores', 'policy/set', 'signing'],
-  'stores/policies/replicas': ['stores', 'stores/redis', 'stores/policies/document'],
+  'stores/policies/replicas': ['fleet', 'stores', 'stores/redis', 'stores/policies/document'],
   'stores/policies/proposals': [
     'stores',
     'stores/redis',
@@ -231,9 +257,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/files',
     'stores/policies',
     'policy/import',
+    'policy/model',
     'policy/set',
   ],
   'stores/policies': [
+    'fleet',
     'stores',
     'stores/redis',
     'stores/database',
@@ -323,7 +351,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'login',
     'login/oidc',
   ],
-  http: ['http/', 'gateway/', 'login', 'login/captcha', 'messages', 'metrics', 'tracing', 'log'],
+  http: [
+    'fleet',
+    'http/',
+    'gateway/',
+    'login',
+    'login/captcha',
+    'messages',
+    'metrics',
+    'tracing',
+    'log',
+  ],
 
   // The login page: HTML over the same login as the API.
   'page/texts': [],
@@ -338,13 +376,61 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'token',
   ],
 
+  // Who may use the console: sessions, roles, login, and what a browser must not do.
+  'console/problem.ts': [],
+  'console/headers.ts': [],
+  'console/access': [
+    'console/problem.ts',
+    'gateway',
+    'gateway/carriers.ts',
+    'gateway/arrival',
+    'http/connections',
+    'http/oidc',
+    'login',
+    'login/captcha',
+    'login/oidc',
+    'token',
+    'token/sealing',
+    'lru.ts',
+  ],
+  // The commands over HTTP.
+  'console/api': [
+    'cli',
+    'console/access',
+    'console/problem.ts',
+    'console/stores',
+    'suggest.ts',
+    'version.ts',
+  ],
+  // What commands that the console runs share.
+  'console/stores': [
+    'cli',
+    'lru.ts',
+    'policy/engine',
+    'policy/set',
+    'stores/database',
+    'stores/redis',
+  ],
+  // Streams of what gateways do.
+  'console/live': ['console/access', 'console/headers.ts', 'console/problem.ts', 'fleet'],
+  console: [
+    'console/problem.ts',
+    'console/headers.ts',
+    'console/access',
+    'http',
+    'log',
+    'messages',
+  ],
+
   // Knows processes and what they say to each other, and of a gateway only what its ops port shows.
-  workers: ['config/schema', 'config/checks', 'http', 'metrics', 'log', 'back-off.ts'],
+  workers: ['fleet', 'config/schema', 'config/checks', 'http', 'metrics', 'log', 'back-off.ts'],
 
   cli: [
     'admission',
     'config',
     'config/schema',
+    'policy/engine',
+    'policy/set',
     'signing',
     'stores/audit',
     'stores/database',
@@ -363,17 +449,24 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'serve/options.ts',
     'serve/ports',
     'serve/reload',
+    'serve/console',
+    'console/api',
+    'console/stores',
+    'cli/fleet',
     'workers',
     'version.ts',
   ],
   // Asks the ops listener of a running gateway.
   'cli/running': ['cli', 'config', 'config/schema', 'http'],
+  // Every running gateway.
+  'cli/fleet': ['cli', 'cli/running', 'fleet', 'stores/policies', 'stores/policies/proposals'],
   // Knows nothing of policies: commands hand it plain data.
   'cli/report': ['cli', 'version.ts'],
   'cli/policy': ['cli', 'cli/report', 'answers', 'admission', 'policy/', 'signing', 'stores/'],
   // What a policy and the configuration together answer.
   'cli/questions': [
     'cli',
+    'cli/questions/csv',
     'cli/policy',
     'cli/accounts',
     'cli/tokens',
@@ -386,7 +479,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'token',
     'suggest.ts',
   ],
-  'cli/questions/matrix': ['cli', 'cli/questions', 'answers'],
+  // The answers as rows of a spreadsheet.
+  'cli/questions/csv': ['cli', 'admission', 'answers', 'policy/review', 'policy/rule'],
+  'cli/questions/matrix': [
+    'cli',
+    'cli/questions',
+    'cli/questions/csv',
+    'cli/questions/names',
+    'answers',
+  ],
+  'cli/questions/files': ['cli', 'cli/policy', 'cli/questions', 'policy/set', 'stores/policies'],
+  'cli/questions/names': ['cli', 'cli/questions', 'answers', 'openapi'],
   'cli/questions/coverage': [
     'cli',
     'cli/policy',
@@ -405,7 +508,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'cli/questions',
     'answers/usage',
     'policy/',
-    'stores/redis',
     'stores/usage',
   ],
   'cli/evidence/replay': [
@@ -489,9 +591,24 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   // Accounts of programs, and their tokens.
   'cli/services': ['cli', 'cli/tokens', 'stores/', 'token', 'suggest.ts'],
+  // What a new project is made of.
+  'cli/init/templates': [],
+  'cli/init': [
+    'cli',
+    'cli/accounts',
+    'cli/init/templates',
+    'cli/roles',
+    'config',
+    'config/schema',
+    'login',
+    'stores/accounts',
+    'token',
+  ],
   'cli/keys': ['cli', 'config/', 'signing', 'stores/keys', 'token'],
   'cli/config': [
+    'openapi',
     'cli',
+    'admission',
     'config/',
     'login/module',
     'page',
@@ -503,13 +620,32 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/policies',
     'token',
   ],
-  'cli/commands': ['cli/', 'suggest.ts'],
+  // Whether a gateway would start and work: asks what the gateway would open.
+  'cli/doctor': [
+    'cli',
+    'cli/config',
+    'cli/running',
+    'config/',
+    'console',
+    'gateway/upstream',
+    'serve/ports',
+    'stores/',
+    'wire',
+    'workers',
+    'database-url.ts',
+    'mysql-url.ts',
+    'version.ts',
+  ],
+  // Commands that a console runs, and the login there.
+  'cli/remote': ['cli', 'cli/policy', 'console/api', 'gateway/carriers.ts', 'version.ts'],
+  'cli/commands': ['cli/', 'console/api', 'console/stores', 'suggest.ts', 'thread-priority.ts'],
 
   // The composition roots.
-  'serve/options.ts': ['config/schema', 'log', 'login', 'stores/accounts', 'workers'],
+  'serve/options.ts': ['config/schema', 'fleet', 'log', 'login', 'stores/accounts', 'workers'],
   'serve/records': [
     'admission',
     'answers',
+    'config',
     'config/schema',
     'gateway',
     'login',
@@ -550,6 +686,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores/feed',
   ],
   'serve/gateway': ['*'],
+  'serve/console': ['*'],
   'serve/ports': ['*'],
   serve: ['*'],
   'main.ts': ['*'],
@@ -559,7 +696,7 @@ const forAll = ['errors.ts', 'endpoints.ts']
 
 /** Each library of the outside has one home. */
 const homes: Readonly<Record<string, RegExp>> = {
-  fastify: /^http\//,
+  fastify: /^(?:http|console)\//,
   'openid-client': /^stores\/oidc\//,
   jose: /^token\//,
   casbin: /^policy\/engine\/(?:compile|casbin-engine)\.ts$/,

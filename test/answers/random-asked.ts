@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { Access, AccessRoute } from '../../src/admission/routes.ts'
 import { createAdmission } from '../../src/admission/verdict.ts'
 import type { Asked } from '../../src/answers/asked.ts'
+import { inDomain } from '../../src/answers/in-domain.ts'
 import { compile } from '../../src/policy/engine/compile.ts'
 import { policySet } from '../policy/policy-text.ts'
 
@@ -91,6 +92,28 @@ e = some(where (p.eft == allow)) && !some(where (p.eft == deny))
 m = g(r.sub, p.sub) && (keyMatch2(r.obj, p.obj) || keyMatch(r.obj, p.obj)) && regexMatch(r.act, p.act)${superuser}
 `
 
+/** The same with a domain, for which the rules and `g` lines of others must not count. */
+const modelWithDomain = model('')
+  .replace('r = sub, obj', 'r = sub, dom, obj')
+  .replace('p = sub, obj', 'p = sub, dom, obj')
+  .replace('g = _, _', 'g = _, _, _')
+  .replace('g(r.sub, p.sub)', 'g(r.sub, p.sub, r.dom) && (r.dom == p.dom || p.dom == "*")')
+
+/** Puts each line into a domain: most of them into `north`, which is asked about. */
+function policiesInDomain(lines: readonly string[], exclusions: string) {
+  const where = (line: string) => {
+    const choice = [...line].reduce((sum, each) => sum + each.charCodeAt(0), 0) % 4
+    return ['north', '*', 'south', 'north'][choice] ?? ''
+  }
+  const placed = lines.map((line) =>
+    line.startsWith('g')
+      ? `${line}, ${where(line) === 'south' ? 'south' : 'north'}`
+      : line.replace(/^(p, \w+)/, `$1, ${where(line)}`),
+  )
+  const set = policySet({ modelText: modelWithDomain, lines: placed, exclusions })
+  return inDomain(compile(set), 'north')
+}
+
 /** Policies with deny rules, inheritance and exclusions, in configurations of all kinds. */
 export const randomAsked: fc.Arbitrary<Asked> = fc
   .record({
@@ -104,20 +127,26 @@ export const randomAsked: fc.Arbitrary<Asked> = fc
     assumedHost: fc.constantFrom(undefined, 'api.example.com', 'www.example.com'),
     logout: fc.constantFrom('gateway', 'backend'),
     captchaAlias: fc.boolean(),
+    hasDomain: fc.constantFrom(false, false, true),
     superuser: fc.constantFrom('', '', '', ' || r.sub == "root"', ' || g(r.sub, "clerk")'),
   })
-  .map(({ rules, inheritances, exclusions, routes, superuser, assumedHost, ...endpoints }) => ({
-    policies: compile(
-      policySet({
-        modelText: model(superuser),
-        lines: [...rules, ...inheritances],
-        exclusions: exclusions.join('\n'),
-      }),
-    ),
+  .map(({ rules, inheritances, exclusions, routes, superuser, assumedHost, ...others }) => ({
+    policies: others.hasDomain
+      ? policiesInDomain([...rules, ...inheritances], exclusions.join('\n'))
+      : compile(
+          policySet({
+            modelText: model(superuser),
+            lines: [...rules, ...inheritances],
+            exclusions: exclusions.join('\n'),
+          }),
+        ),
     admission: {
       ...createAdmission({
         routes,
-        endpoints: { ...endpoints, profile: 'gateway', password: 'gateway' },
+        endpoints: {
+          ...{ logout: others.logout, captchaAlias: others.captchaAlias },
+          ...{ profile: 'gateway', password: 'gateway' },
+        },
       }),
       ...(assumedHost !== undefined && { assumedHost }),
     },

@@ -1,11 +1,13 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordChange } from '../../src/stores/audit/audit.ts'
-import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import type { Database } from '../../src/stores/database/database.ts'
+import { tableOf } from '../../src/stores/database/dialect.ts'
 import { runCommand } from '../support/run-command.ts'
+import { seededDatabase } from '../support/seeded-database.ts'
 
 const ada = { kind: 'operator', name: 'ada', origin: 'host-1' } as const
 
@@ -16,13 +18,10 @@ describe('postern audit list', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'postern-audit-'))
-    await cp(inject('databaseTemplate'), join(directory, 'data'), { recursive: true })
+    const { database, settings } = await seededDatabase(directory)
+    gateway = database
     const secret = 'a secret of the test that is long enough for anybody'
-    await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n`)
-    gateway = await openDatabase({
-      ...{ directory: join(directory, 'data'), poolSize: 1 },
-      ...{ connectTimeoutMs: 5000, statementTimeoutMs: 10_000 },
-    })
+    await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n${settings}`)
     await recordChange(gateway, {
       ...{ actor: ada, action: 'user.role', subject: 'alice' },
       before: { roleKey: 'editor' },
@@ -135,11 +134,12 @@ TIME ada host-1 user.role alice roleKey editor -> viewer
 
     expect(code).toBe(0)
     expect(err).toContain(
-      '\nnote: not recorded in the audit log: config/postern.yaml: configuration file does not exist; fix it, or name the configuration of the gateway with --config\n',
+      '\nnote: not recorded in the audit log: postern.yaml: configuration file does not exist; fix it, or name the configuration of the gateway with --config\n',
     )
   })
 
   test('creates no database where none exists', async () => {
+    if (gateway.kind !== 'embedded') return
     const { code, err } = await runCommand(
       ['audit', 'list', '--config', join(directory, 'postern.yaml')],
       { cwd: tmpdir() },
@@ -150,10 +150,11 @@ TIME ada host-1 user.role alice roleKey editor -> viewer
   })
 
   test('reads more than a page', async () => {
+    const names = Array.from({ length: 2500 }, (_, at) => ({ name: String(at + 1) }))
     await sql`
       insert into postern_audit (actor_kind, actor, origin, action, subject)
-      select 'operator', 'many', 'h', 'user.add', n::text
-      from generate_series(1, 2500) as n`.execute(gateway.db)
+      select 'operator', 'many', 'h', 'user.add', name
+      from ${tableOf('names', { name: 'text' }, names)}`.execute(gateway.db)
 
     const { out } = await list('--actor', 'many', '--limit', '2200', '--output', 'jsonl')
 

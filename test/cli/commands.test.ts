@@ -314,6 +314,7 @@ describe('the start of the program', () => {
     audit: 'src/cli/commands/audit.ts',
     session: 'src/cli/commands/sessions.ts',
     keys: 'src/cli/commands/keys.ts',
+    gateway: 'src/cli/commands/gateway.ts',
   }
 
   test('passes arguments, streams and exit code through', async () => {

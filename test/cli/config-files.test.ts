@@ -204,6 +204,15 @@ describe('config check rejects what serve rejects', () => {
     expect(await refusalOfServe(file)).toMatch(/does not match the certificate/)
   })
 
+  test('an OpenAPI document that is missing, which a gateway does not need', async () => {
+    const { file } = await configured({ policy: { openapi: ['DIRECTORY/orders.yaml'] } })
+
+    const { code, err } = await check(file)
+
+    expect(code).toBe(3)
+    expect(err).toMatch(/policy\.openapi\[0\]: .*orders\.yaml does not exist/)
+  })
+
   test('an assertion that no key can sign', async () => {
     const identity = { assertion: { enabled: true } }
     const keys = { 'keys/a.pem': newKey().publicPem }

@@ -146,6 +146,25 @@ describe('postern config print', () => {
     })
   })
 
+  test('masks the values of request headers, which may be API keys of services', async () => {
+    const file = scratchFile(`application: { mode: dev }
+upstreams: { a: { targets: ['http://127.0.0.1:1'] } }
+routes:
+  - path: /a
+    upstream: a
+    requestHeaders: { set: { X-Api-Key: hidden-key }, add: { X-Tag: hidden-tag }, remove: [X-Debug] }
+`)
+
+    const { out } = await config(['print', 'x.yaml'], file)
+
+    expect(out).not.toContain('hidden')
+    expect(parse(out).routes[0].requestHeaders).toEqual({
+      set: { 'X-Api-Key': '***' },
+      add: { 'X-Tag': '***' },
+      remove: ['X-Debug'],
+    })
+  })
+
   test('prints the same as JSON', async () => {
     const text = await config(['print', 'config/postern.yaml'])
     const json = await config(['print', 'config/postern.yaml', '--output=json'])

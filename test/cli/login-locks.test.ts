@@ -1,13 +1,13 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../../src/log/log.ts'
 import { createLockoutRecorder } from '../../src/login/lockouts/lockout-recorder.ts'
 import { sealLockout } from '../../src/login/lockouts/sealed-lockout.ts'
 import { createThrottle } from '../../src/login/throttle.ts'
-import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import type { Database } from '../../src/stores/database/database.ts'
 import { createDatabaseLockouts } from '../../src/stores/limits/database-lockouts.ts'
 import { createMemoryCounters } from '../../src/stores/limits/memory-counters.ts'
 import { createRedisCounters } from '../../src/stores/limits/redis-counters.ts'
@@ -19,6 +19,7 @@ import { logInFrom } from '../support/log-in.ts'
 import { connectRedis, testPrefix } from '../support/redis-client.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
 import { runCommand } from '../support/run-command.ts'
+import { seededDatabase } from '../support/seeded-database.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { until } from '../support/until.ts'
 
@@ -35,11 +36,10 @@ let database: Database
 let redis: RedisServer
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'postern-locks-'))
-  await cp(inject('databaseTemplate'), join(directory, 'data'), { recursive: true })
-  const options = { poolSize: 1, connectTimeoutMs: 5000, statementTimeoutMs: 10_000 }
-  database = await openDatabase({ directory: join(directory, 'data'), ...options })
+  const seeded = await seededDatabase(directory)
+  database = seeded.database
   redis = await startRedis()
-  const jwt = `jwt: { secret: ${secret} }\n`
+  const jwt = `jwt: { secret: ${secret} }\n${seeded.settings}`
   await writeFile(join(directory, 'database.yaml'), jwt)
   const shared = `${jwt}redis: { url: '${redis.url}', prefix: '${testPrefix}' }\n`
   await writeFile(join(directory, 'redis.yaml'), shared)

@@ -9,7 +9,7 @@ import { folder, policy } from './policy-runner.ts'
 const model = readFileSync('policies/model.conf', 'utf8')
 const inheritingModel = formatModel(widestModel)
 const routesUnknown =
-  'note: routes are ignored: config/postern.yaml: configuration file does not exist; give a configuration with --config\n'
+  'note: routes are ignored: postern.yaml: configuration file does not exist; give a configuration with --config\n'
 
 describe('postern policy diff', () => {
   const twoPolicies = async (before: string, after: string, exclusions = '') =>

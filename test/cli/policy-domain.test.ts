@@ -134,3 +134,87 @@ describe('a test of a policy whose domain is the host', () => {
     expect(err).toContain('error: domain is required: the model has a domain')
   })
 })
+
+describe('reading a policy with domains', () => {
+  const run = async (args: readonly string[], more: Readonly<Record<string, string>> = {}) => {
+    const cwd = await folder({
+      'x.yaml': byClaim,
+      'policies/model.conf': tenants,
+      'policies/policy.csv': `${[...lines, 'g, bob, lead, souht.test'].join('\n')}\n`,
+      ...more,
+    })
+    return policy([...args, '--config', 'x.yaml'], { cwd })
+  }
+
+  test('check finds a g line in a domain without rules, and a star that matches nothing', async () => {
+    const { err } = await run(['check'])
+    expect(err).toContain(
+      'policy.csv:4:15: warning: role "lead" has no rules in domain "souht.test", neither its own nor inherited ones; did you mean south.test?',
+    )
+    const star = { 'policies/policy.csv': 'p, lead, *, /orders/:id, GET\ng, ann, lead, *\n' }
+    expect((await run(['check'], star)).err).toMatch(
+      /policy\.csv:1:10: warning: domain "\*" is compared literally[^\n]*\n[^\n]*policy\.csv:2:15: warning: domain "\*" is compared literally: "\*" does not match every domain; write one "g" line/,
+    )
+  })
+
+  test('check compares rules within a domain only', async () => {
+    const twice = {
+      'policies/policy.csv': `${lines.join('\n')}\np, lead, south.test, /orders/:id, GET\n`,
+    }
+    expect((await run(['check'], twice)).err).toBe('')
+  })
+
+  test('explain says that a rule, or what is inherited, counts in another domain', async () => {
+    const elsewhere = await run(['explain', 'lead', 'PUT', '/orders/7', '--domain', 'north.test'])
+    expect(elsewhere.out).toMatch(
+      /p, lead, south\.test, \/orders\/:id, PUT +counts in another domain/,
+    )
+    const heir = await run(['explain', 'ann', 'PUT', '/orders/7', '--domain', 'south.test'])
+    expect(heir.out).toMatch(/PUT +inherited in another domain only/)
+  })
+
+  test('every question says that the policy does not name the domain', async () => {
+    for (const args of [['can', 'lead'], ['who', 'GET', '/orders/7'], ['matrix']]) {
+      const { err } = await run([...args, '--domain', 'norht.test'])
+      expect(err).toContain('not name the domain "norht.test"; did you mean north.test?')
+    }
+  })
+
+  test('coverage and open answer for the domain, and compare every rule of it', async () => {
+    const document =
+      'openapi: 3.0.0\ninfo: { title: t, version: "1" }\npaths: { "/orders/{id}": { put: { responses: {} } } }\n'
+    const covered = await run(['coverage', 'api.yaml', '--domain', 'north.test'], {
+      'api.yaml': document,
+    })
+    expect(covered.out).toContain('1 operation is for admin only')
+    expect(covered.out).toContain('policies/policy.csv:1')
+    expect(covered.out).not.toContain('policies/policy.csv:2')
+    expect((await run(['open'])).code).toBe(0)
+  })
+
+  test('diff says in which domains a role gains, and once for every domain', async () => {
+    const next = {
+      'next/model.conf': tenants.replace('r.dom == p.dom', '(r.dom == p.dom || p.dom == "*")'),
+      'now/model.conf': tenants.replace('r.dom == p.dom', '(r.dom == p.dom || p.dom == "*")'),
+      'now/policy.csv': `${lines.join('\n')}\n`,
+      'next/policy.csv': `${[
+        ...lines,
+        ...['north', 'south'].map((each) => `p, clerk, ${each}.test, /orders/:id, DELETE`),
+        'p, guest, *, /orders/:id, GET',
+        'g, bob, lead, south.test',
+      ].join('\n')}\n`,
+    }
+    const { out } = await run(['diff', 'now', 'next'], next)
+
+    expect(out).toMatch(/\+ +guest +GET +\/orders\/:id +next\/policy\.csv:6 +in every domain,/)
+    expect(out).toMatch(
+      /\+ +bob +inherits +lead +next\/policy\.csv:7 +in domain south\.test, 1 rule/,
+    )
+    expect(out).toMatch(/\+ +clerk +DELETE .*policy\.csv:4 +in domain north\.test,/)
+    expect(out).toContain('4 gains')
+    const { changes } = JSON.parse(
+      (await run(['diff', 'now', 'next', '--output', 'json'], next)).out,
+    )
+    expect(changes[0].domains).toBeDefined()
+  })
+})

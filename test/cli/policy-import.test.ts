@@ -2,8 +2,11 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { formatModel } from '../../src/policy/set/format.ts'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
 import { withForeignDatabase } from '../../src/stores/policies/casbin-rows.ts'
+import { tenants } from '../policy/domain-models.ts'
+import { policyFiles, shippedModel } from '../policy/policy-text.ts'
 import { copiedDirectory, limits } from '../stores/test-databases.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { type RedisServer, startRedis } from '../support/redis-server.ts'
@@ -15,11 +18,26 @@ const columns =
 /** What a go-admin database has: (role, path, method), the rest empty. */
 const rows = (...lines: readonly string[]) =>
   lines.map((line) => {
-    const [ptype = '', v0 = '', v1 = '', v2 = '', v3 = ''] = line.split(', ')
-    return `('${ptype}', '${v0}', '${v1}', '${v2}', '${v3}', '', '')`
+    const [ptype = '', v0 = '', v1 = '', v2 = '', v3 = '', v4 = ''] = line.split(', ')
+    return `('${ptype}', '${v0}', '${v1}', '${v2}', '${v3}', '${v4}', '')`
   })
 const insert = (table: string, ...lines: readonly string[]) =>
   `insert into ${table} (ptype, v0, v1, v2, v3, v4, v5) values ${rows(...lines).join(', ')}`
+
+const inDomains = [
+  'p, lead, north, /orders/:id, GET',
+  'p, lead, south, /orders/:id, PUT',
+  'g, ann, lead, north',
+]
+const tenantTable =
+  'g, ann, lead, north\np, lead, north, /orders/:id, GET\np, lead, south, /orders/:id, PUT\n'
+
+async function writeFolder(directory: string, modelText: string): Promise<void> {
+  await mkdir(directory, { recursive: true })
+  for (const { name, text } of policyFiles({ modelText, lines: ['# postern: empty'] })) {
+    await writeFile(join(directory, name), text)
+  }
+}
 
 describe('postern policy import database', () => {
   let database: Database
@@ -84,6 +102,47 @@ describe('postern policy import database', () => {
     expect(checked.err).toMatch(
       /warning: PUT \/api\/v1\/sys-user is excluded, but imported\/policy\.csv:1 has a rule/,
     )
+  })
+
+  test('takes rows with a domain over, and says what the configuration needs', async () => {
+    const cwd = await given(
+      `create table casbin_rule (${columns})`,
+      insert('casbin_rule', ...inDomains, 'p, clerk, /api/v1/x, GET'),
+    )
+
+    const { code, out, err } = await run(cwd)
+
+    expect(out).toContain('imported 3 of 4 rows')
+    expect(err).toContain('skipped: the row has no domain, but other rows have')
+    expect(err).toContain('note: the rows have a domain: compare model.conf')
+    expect(code).toBe(1)
+    expect(await readFile(join(cwd, 'imported/policy.csv'), 'utf8')).toBe(tenantTable)
+    expect(await readFile(join(cwd, 'imported/model.conf'), 'utf8')).toContain('g = _, _, _\n')
+    const who = await policy(
+      ['who', 'GET', '/orders/7', '--policies', 'imported', '--domain', 'north'],
+      {
+        cwd,
+      },
+    )
+    expect(who.out).toContain('ann')
+  })
+
+  test('updates a directory whose model says what a domain means', async () => {
+    const cwd = await given(
+      `create table casbin_rule (${columns})`,
+      insert('casbin_rule', ...inDomains, 'p, lead, *, /help, GET'),
+    )
+    const files = (modelText: string) => writeFolder(join(cwd, 'imported'), modelText)
+
+    await files(tenants)
+    expect((await run(cwd, '--update')).err).toContain('the domain "*" counts only for')
+    await files(tenants.replace('r.dom == p.dom', '(r.dom == p.dom || p.dom == "*")'))
+    expect(await run(cwd, '--update')).toMatchObject({ code: 0, err: '' })
+    await files(formatModel(shippedModel))
+    expect(await run(cwd, '--update')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('the rows have a domain, but the model has none'),
+    })
   })
 
   test('lists rows that cannot be imported, with the reason, and takes the others', async () => {
@@ -231,7 +290,7 @@ describe('postern policy import from PostgreSQL', () => {
     const options = { ...limits, url: server.url }
     const statements = [
       `create table casbin_rule (${columns})`,
-      insert('casbin_rule', 'p, clerk, /api/v1/dept, GET'),
+      insert('casbin_rule', ...inDomains),
     ]
     await withForeignDatabase(options, async (db) => {
       for (const statement of statements) await sql.raw(statement).execute(db)
@@ -251,7 +310,8 @@ describe('postern policy import from PostgreSQL', () => {
     await server.stop()
 
     expect(code).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({ directory: 'imported', rows: 1, taken: 1, leftOut: [] })
+    expect(JSON.parse(out)).toMatchObject({ directory: 'imported', rows: 3, taken: 3, leftOut: [] })
+    expect(await readFile(join(cwd, 'imported/policy.csv'), 'utf8')).toBe(tenantTable)
     expect(tables).toEqual([{ name: 'casbin_rule' }])
   })
 })
@@ -308,10 +368,10 @@ describe('postern policy import redis', () => {
     ],
     ['is empty', '[]', 1, 'no rows'],
     [
-      'has rules with a domain',
-      '[{"ptype":"p","v0":"a","v1":"/x","v2":"GET"},{"ptype":"p","v0":"a","v1":"north","v2":"/x","v3":"GET"},{"ptype":"p","v0":"a","v1":"north","v2":"/x","v3":"GET","v4":"deny"}]',
+      'has rules with a domain, and one without that denies',
+      '[{"ptype":"p","v0":"a","v1":"/x","v2":"GET","v3":"deny"},{"ptype":"p","v0":"a","v1":"north","v2":"/x","v3":"GET","v4":"deny"}]',
       3,
-      'policies[1] and 1 more row with a domain cannot be imported: write them as lines of policy.csv',
+      'policies[0]: skipped: the row has no domain, but other rows have',
     ],
     [
       'has a circle of roles',
@@ -324,6 +384,31 @@ describe('postern policy import redis', () => {
 
     expect(ran).toMatchObject({ code, out: '', err: expect.stringContaining(words) })
     expect(await readdir(ran.cwd)).toEqual([])
+  })
+
+  test('takes domains over, with inheritance in every domain and effects', async () => {
+    const kept = [
+      { ptype: 'p', v0: 'lead', v1: 'north', v2: '/orders', v3: 'GET' },
+      { ptype: 'p', v0: 'lead', v1: 'north', v2: '/orders/:id', v3: '*', v4: 'deny' },
+      { ptype: 'g', v0: 'ann', v1: 'lead' },
+    ]
+
+    const { cwd, code, out } = await run(JSON.stringify(kept))
+    const model = await readFile(join(cwd, 'imported/model.conf'), 'utf8')
+
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('3 of 3 rows') })
+    expect(model).toContain('p = sub, dom, obj, act, eft\n')
+    expect(model).toContain('g = _, _\n')
+    expect(await policy(['check', 'imported'], { cwd })).toMatchObject({ code: 0 })
+  })
+
+  test('warns that the domain "*" is compared literally', async () => {
+    const kept = [{ ptype: 'p', v0: 'lead', v1: '*', v2: '/orders', v3: 'GET' }]
+
+    const { code, err } = await run(JSON.stringify(kept))
+
+    expect(code).toBe(1)
+    expect(err).toContain('warning: policies[0]: the domain "*" counts only for requests whose')
   })
 
   test('leaves out a role that is inherited in one domain only', async () => {

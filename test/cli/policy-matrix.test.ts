@@ -132,6 +132,7 @@ describe('postern policy matrix', () => {
       path: '/orders/7',
       access: ['permitted'],
       servedBy: ['/orders'],
+      isFixedResponse: false,
       isExact: true,
       cells: { admin: 'admin', lead: 'denied' },
     })

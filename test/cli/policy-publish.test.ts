@@ -422,6 +422,7 @@ describe('postern policy status', () => {
     expect(JSON.parse(out)).toMatchObject({
       converged: true,
       head: { revision },
+      signatures: 0,
       replicas: [{ id: 'a-1', revision, stale: false }],
     })
   })

@@ -13,6 +13,7 @@ import { createDatabaseUsage } from '../../src/stores/usage/database-usage.ts'
 import { createRedisUsage } from '../../src/stores/usage/redis-usage.ts'
 import { nameOf, observedName, otherName } from '../../src/stores/usage/usage-entry.ts'
 import type { UsageStore } from '../../src/stores/usage/usage-store.ts'
+import { tenants } from '../policy/domain-models.ts'
 import { widestModel } from '../policy/policy-text.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { folder, policy } from './policy-runner.ts'
@@ -34,6 +35,21 @@ const files = {
   'policies/model.conf': model,
   'policies/policy.csv': csv,
   'policies/tests/orders_test.yaml': tests,
+}
+
+const tenantRules =
+  'p, lead, north, /orders/:id, GET\np, lead, south, /orders/:id, PUT\ng, ann, lead, north\n'
+
+/** The same with a policy that has a domain. */
+async function tenantsOnRedis() {
+  const config = settings(
+    `redis: { url: '${redis.url}' }\npolicy: { domain: { from: claim, claim: tenant } }\n`,
+  )
+  return folder({
+    'config/postern.yaml': config,
+    'policies/model.conf': tenants,
+    'policies/policy.csv': tenantRules,
+  })
 }
 
 /** A directory whose gateways count in Redis. */
@@ -283,7 +299,7 @@ describe('policy unused', () => {
 
   test('reads the database where Redis is not configured, also while a gateway has it open', async () => {
     const cwd = await folder({ 'config/postern.yaml': settings(''), ...files })
-    const directory = join(cwd, 'data')
+    const directory = join(cwd, 'config', 'data')
     await cp(inject('databaseTemplate'), directory, { recursive: true })
     const timeouts = { connectTimeoutMs: 30_000, statementTimeoutMs: 30_000 }
     const database = await openDatabase({ directory, poolSize: 1, ...timeouts })
@@ -320,6 +336,51 @@ describe('policy denials', () => {
     expect((await policy(['denials', '--limit', '1'], { cwd })).out).toContain(
       '… and 20 refusals of 2 other calls: add --limit 5\n',
     )
+  })
+
+  test('of a policy with domains are explained in theirs, and the line names it', async () => {
+    const cwd = await tenantsOnRedis()
+    await write(await redisStore(), {
+      refused: [
+        { roleKey: 'lead', domain: 'south', method: 'GET', path: '/orders/:id' },
+        { roleKey: 'lead', domain: 'north', method: 'PUT', path: '/orders/:id' },
+        { roleKey: 'lead', domain: '*', method: 'DELETE', path: '/orders/:id' },
+      ],
+    })
+
+    const { out } = await policy(['denials'], { cwd })
+
+    expect(out).toMatch(/\n5 {2}lead GET \/orders\/:id in domain south, last/)
+    expect(out).toContain(
+      'policy.csv:1: p, lead, north, /orders/:id, GET  counts in another domain\n',
+    )
+    expect(out).toContain('  would allow  p, lead, south, /orders/:id, GET\n')
+    expect(out).toContain('  would allow  p, lead, north, /orders/:id, PUT\n')
+    // A client chose the domain: a line with it would count in all of them.
+    expect(out).not.toContain('would allow  p, lead, *')
+  })
+
+  test('unused lists the rules of the domains in which none decided', async () => {
+    const cwd = await tenantsOnRedis()
+    const { rules } = parsePolicySet([
+      { name: 'model.conf', text: tenants },
+      { name: 'policy.csv', text: tenantRules },
+    ])
+    const store = await redisStore()
+    const name = ruleUsageKey(rules[0] as (typeof rules)[number])
+    const at = Date.now()
+    await store.add({
+      id: 'used',
+      day: dayOf(at),
+      at,
+      entries: [{ kind: 'decision', name, count: 1 }],
+    })
+    await write(store, { roles: ['lead', 'ann'] })
+
+    const { out } = await policy(['unused'], { cwd })
+
+    expect(out).toContain('p, lead, south, /orders/:id, PUT')
+    expect(out).not.toContain('p, lead, north, /orders/:id, GET')
   })
 
   test('counts from the day of --since, and answers about another policy', async () => {

@@ -222,6 +222,91 @@ exclusions without effect
   })
 })
 
+describe('a fixed response', () => {
+  const routes = `
+application: { mode: dev }
+upstreams: { app: { targets: [http://127.0.0.1:9] } }
+routes:
+  - { path: /, upstream: app }
+  - { path: /orders, respond: { status: 503 } }
+  - { path: /robots.txt, match: exact, access: public, reason: For crawlers., respond: { body: x } }
+`
+  const shown = (args: readonly string[]) => ask(args, { 'config/postern.yaml': routes })
+  const read = async (args: readonly string[]) =>
+    JSON.parse((await shown([...args, '--output', 'json'])).out)
+
+  test.each([
+    [['can', 'clerk'], '/orders (access permitted, fixed response)\n'],
+    [['who', 'GET', '/orders/7'], '/orders (access permitted, fixed response)\n'],
+    [['explain', 'clerk', 'GET', '/orders/7'], '/orders (access permitted, fixed response)\n'],
+    [['open'], '/robots.txt         route, fixed response '],
+    [['matrix'], 'DELETE  /orders/7              permitted, fixed response  '],
+    [['matrix', '--output', 'csv'], 'DELETE,/orders/7,permitted fixed-response,/orders,'],
+    [['matrix', '--output', 'markdown'], '| `DELETE /orders/7` | permitted, fixed response |'],
+    [['matrix', '--output', 'html'], '</b> /orders/7<td>permitted, fixed response<td'],
+  ])('is named by policy %j', async (args, words) => {
+    expect((await shown(args)).out).toContain(words)
+  })
+
+  test('has a field in every answer', async () => {
+    const [can, who, open, explain, matrix] = [
+      await read(['can', 'clerk']),
+      await read(['who', 'GET', '/orders/7']),
+      await read(['open']),
+      await read(['explain', 'clerk', 'GET', '/orders/7']),
+      await read(['matrix']),
+    ]
+    const field = ({ path, route, isFixedResponse }: Readonly<Record<string, unknown>>) => [
+      path ?? Object(route).path,
+      isFixedResponse,
+    ]
+
+    expect([can.routes.map(field), open.routes.map(field)]).toEqual([
+      [
+        ['/', false],
+        ['/orders', true],
+      ],
+      [['=/robots.txt', true]],
+    ])
+    expect([who.isFixedResponse, explain.isFixedResponse]).toEqual([true, true])
+    expect(matrix.operations.map(field)).toEqual(
+      expect.arrayContaining([
+        ['/orders/:id', true],
+        ['/missing', false],
+      ]),
+    )
+    const other = await read(['who', 'GET', '/missing'])
+    expect(other.isFixedResponse).toBe(false)
+  })
+})
+
+test('policy open shows what a route covers, and the routes that take some of it', async () => {
+  const open = (more: string) => `upstream: app, access: public, reason: A test.${more} }`
+  const routes = [
+    '{ path: /shop, upstream: app, methods: [POST, PUT] }',
+    `{ path: /shop, ${open('')}`,
+    '{ path: /shop, match: exact, hosts: [b.test], upstream: app }',
+    `{ path: /one, match: exact, methods: [GET], ${open('')}`,
+    '{ path: /one/below, upstream: app }',
+    `{ path: /, hosts: ['*.test'], ${open('')}`,
+    '{ path: /admin, hosts: [a.test], upstream: app }',
+    // The host decides first, so this one takes nothing from the route of *.test.
+    '{ path: /other, upstream: app }',
+  ]
+  const text = `application: { mode: dev }
+upstreams: { app: { targets: [http://127.0.0.1:9] } }
+routes:
+${routes.map((route) => `  - ${route}\n`).join('')}`
+
+  const { out } = await ask(['open'], { 'config/postern.yaml': text })
+
+  expect(out).toContain(`
+  *        /shop and below     route, upstream app                A test. (except: POST,PUT /shop is permitted, b.test=/shop is permitted)
+  GET      /one                route, upstream app                A test.
+  *        *.test/*            route, upstream app                A test. (except: b.test=/shop is permitted, a.test/admin is permitted)
+`)
+})
+
 describe('postern policy open, with tokens that no login issues', () => {
   const more = `${config}tokens: { service: { enabled: true, maxLifetime: 7776000 } }\nissuers: [{ issuer: https://id.test, audience: a, jwksUri: https://id.test/keys, claims: { roleKey: r }, roles: [{ value: clerk }, { value: x, role: chief }] }]\n`
 

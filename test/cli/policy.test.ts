@@ -301,7 +301,7 @@ routes:
 })
 
 const routesUnknown =
-  'note: routes are ignored: config/postern.yaml: configuration file does not exist; give a configuration with --config\n'
+  'note: routes are ignored: postern.yaml: configuration file does not exist; give a configuration with --config\n'
 
 describe('postern policy explain', () => {
   test('allows with step, rule, place and revision, and exits with 0', async () => {

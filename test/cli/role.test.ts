@@ -1,25 +1,26 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../src/stores/database/database.ts'
+import { tableOf } from '../../src/stores/database/dialect.ts'
 import { runCommand } from '../support/run-command.ts'
+import { seededDatabase } from '../support/seeded-database.ts'
 
 describe('postern role', () => {
   let directory: string
   /** A gateway's: as long as it is open, every command works through it. */
   let gateway: Database
+  let settings: string
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'postern-role-'))
-    await cp(inject('databaseTemplate'), join(directory, 'data'), { recursive: true })
+    const seeded = await seededDatabase(directory)
+    gateway = seeded.database
+    settings = seeded.settings
     const secret = 'a secret of the test that is long enough for anybody'
-    await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n`)
-    gateway = await openDatabase({
-      ...{ directory: join(directory, 'data'), poolSize: 1 },
-      ...{ connectTimeoutMs: 5000, statementTimeoutMs: 10_000 },
-    })
+    await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n${settings}`)
   })
   afterAll(async () => {
     await gateway.close()
@@ -104,15 +105,17 @@ describe('postern role', () => {
 
   test('set revokes the tokens of more users than one write carries', async () => {
     await role('add', 'crowd', '--name', 'Crowd', '--data-scope', 'self')
+    const members = Array.from({ length: 1001 }, (_, at) => ({ name: `member ${at}` }))
     await sql`insert into sys_user (username, role_id, status)
-      select 'member ' || n, (select role_id from sys_role where role_key = 'crowd'), '2'
-      from generate_series(1, 1001) as n`.execute(gateway.db)
+      select name, (select role_id from sys_role where role_key = 'crowd'), '2'
+      from ${tableOf('members', { name: 'text' }, members)}`.execute(gateway.db)
 
     const { err } = await role('set', 'crowd', '--name', 'Many')
 
     expect(err).toContain('; revoked the tokens of 1,001 users\n')
     const { rows } = await sql<{ count: number }>`
-      select count(*)::int from postern_revocation join sys_user on name = 'u:' || sys_user.user_id::text
+      select count(*)::int as count from postern_revocation
+      join sys_user on name = concat('u:', sys_user.user_id::text)
       where username like 'member %'`.execute(gateway.db)
     expect(rows).toEqual([{ count: 1001 }])
   })
@@ -121,7 +124,7 @@ describe('postern role', () => {
     await writeFile(
       join(directory, 'redis.yaml'),
       `jwt: { secret: a secret of the test that is long enough for anybody }
-redis: { url: 'redis://127.0.0.1:1', connectTimeoutMs: 200 }\n`,
+redis: { url: 'redis://127.0.0.1:1', connectTimeoutMs: 200 }\n${settings}`,
     )
 
     const args = ['role', 'set', 'editor', '--data-scope', 'self', '--config', 'redis.yaml']
@@ -144,7 +147,7 @@ redis: { url: 'redis://127.0.0.1:1', connectTimeoutMs: 200 }\n`,
     await role('add', 'scribe', '--name', 'Scribe', '--data-scope', '2')
 
     const { rows } = await sql`
-      select actor, action, before, after from postern_audit where subject = 'scribe'`.execute(
+      select actor, action, "before", after from postern_audit where subject = 'scribe'`.execute(
       gateway.db,
     )
     expect(rows).toEqual([

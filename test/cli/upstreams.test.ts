@@ -36,8 +36,24 @@ describe('postern upstreams', () => {
     expect(after.code).toBe(0)
     expect(after.out).toMatch(/circuit open.*ECONNREFUSED/)
     expect(backend).toMatchObject({ name: 'backend', balance: 'round-robin' })
-    expect(backend.targets[0]).toMatchObject({ target: dead, circuit: 'open', outstanding: 0 })
+    expect(backend.targets[0]).toMatchObject({
+      target: dead,
+      weight: 1,
+      circuit: 'open',
+      outstanding: 0,
+    })
     expect(Date.parse(backend.targets[0].lastError.at)).toBeGreaterThan(0)
+  })
+
+  test('shows the share of failed requests, where it counts', async () => {
+    const counted = { ...idle, target: 'http://b:1', recentRequests: 40, recentFailures: 12 }
+    const upstreams = [{ name: 'a', balance: 'round-robin', targets: [idle, counted] }]
+    const port = await startAnswering(JSON.stringify({ upstreams }))
+    const { out } = await runCommand(['upstreams', '--ops', `http://127.0.0.1:${port}`])
+
+    expect(out).toMatch(/^UPSTREAM .* EJECTIONS +FAILED +LAST ERROR$/m)
+    expect(out).toMatch(/http:\/\/a:1 .* 0 +- +-$/m)
+    expect(out).toMatch(/http:\/\/b:1 .* 0 +30% of 40 +-$/m)
   })
 
   test('finds the ops listener through the configuration', async () => {
@@ -74,8 +90,56 @@ describe('postern upstreams', () => {
     const usage = await runCommand(['upstreams', '--ops', 'localhost'])
 
     expect(refused.code).toBe(5)
-    expect(refused.err).toContain(`${ops}: connection refused: is the gateway running`)
+    expect(refused.err).toBe(
+      `postern: the ops listener ${ops} did not answer: connection refused; start the gateway, or name its ops listener with --ops\n`,
+    )
     expect(usage.code).toBe(2)
+  })
+})
+
+describe('while the configuration file is not valid', () => {
+  async function ask(words: string, text: string, env: Readonly<Record<string, string>> = {}) {
+    const cwd = await mkdtemp(join(tmpdir(), 'postern-invalid-'))
+    onTestFinished(() => rm(cwd, { recursive: true }))
+    await writeFile(join(cwd, 'c.yaml'), text)
+    return runCommand([...words.split(' '), '--config', 'c.yaml'], { cwd, env })
+  }
+
+  test('status and upstreams ask the gateway all the same, and say so', async () => {
+    const { opsPort } = await startPostern()
+    const text = `ops: { port: ${opsPort} }\nroutes: [{ path: x }]\nbanana: 1\n`
+
+    const status = await ask('status', text)
+    const upstreams = await ask('upstreams --output json', text)
+
+    expect(status.code).toBe(0)
+    expect(status.out).toMatch(/^version .*\n(.*\n)*ready +yes\n/)
+    expect(JSON.parse(upstreams.out).upstreams[0].name).toBe('backend')
+    for (const { err } of [status, upstreams]) {
+      expect(err).toMatch(/^note: the configuration is not valid \(c\.yaml:2:\d+: routes\[0\].*\n$/)
+      expect(err).toContain('more problem')
+      expect(err).toContain(`asking http://127.0.0.1:${opsPort}, use --ops`)
+    }
+  })
+
+  test('ops.host and ops.port count as far as they are valid', async () => {
+    const port = await startAnswering('{"upstreams":[]}')
+    const env = { POSTERN_OPS__PORT: String(port) }
+
+    const host = await ask('upstreams', `ops: { port: ${port}, host: 'a b' }\n`)
+    const notYaml = await ask('upstreams', 'ops: [\n', env)
+    const noPort = await ask('upstreams', `ops: { port: 0 }\nbanana: 1\n`)
+
+    expect([host.code, notYaml.code, noPort.code]).toEqual([0, 0, 3])
+    for (const { err } of [host, notYaml]) expect(err).toContain(`asking http://127.0.0.1:${port}`)
+    expect(noPort.err).toContain('--ops URL')
+  })
+
+  test('a file that does not exist is an error: its name is probably mistyped', async () => {
+    const missing = await runCommand(['status', '--config', 'none.yaml'])
+
+    expect(missing).toMatchObject({ code: 3, out: '' })
+    expect(missing.err).toContain('none.yaml: configuration file does not exist')
   })
 })
 
@@ -108,15 +172,15 @@ test('the reports of workers add up, and the worst state counts', () => {
   const old = { message: 'old', at: '2026-01-01T00:00:00.000Z' }
   const late = { message: 'late', at: '2026-01-01T00:00:01.000Z' }
   const sum = sumUpstreams([
-    report({ outstanding: 1, circuit: 'open', lastError: late }),
+    report({ outstanding: 1, circuit: 'open', lastError: late, recentRequests: 6 }),
     report({ outstanding: 2, tunnels: 1, connections: 3, lastError: old, healthy: false }),
-    report({ circuit: 'half-open' }),
+    report({ circuit: 'half-open', recentRequests: 4, recentFailures: 2 }),
   ])
 
   expect(sum).toEqual(
     report({
       ...{ outstanding: 3, tunnels: 1, connections: 3, circuit: 'open' },
-      ...{ healthy: false, lastError: late },
+      ...{ healthy: false, lastError: late, recentRequests: 10, recentFailures: 2 },
     }),
   )
 })
@@ -129,6 +193,8 @@ const idle: TargetReport = {
   healthy: true,
   ejectedMs: 0,
   ejections: 0,
+  recentRequests: 0,
+  recentFailures: 0,
   outstanding: 0,
   tunnels: 0,
   connections: 0,

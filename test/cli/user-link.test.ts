@@ -1,11 +1,12 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
-import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database } from '../../src/stores/database/database.ts'
 import { createLinkedAccounts } from '../../src/stores/identities/linked-accounts.ts'
 import { runCommand } from '../support/run-command.ts'
+import { seededDatabase } from '../support/seeded-database.ts'
 
 const secret = 'a secret of the test that is long enough for anybody'
 const provider = `login:
@@ -24,12 +25,12 @@ describe('postern user link', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'postern-link-'))
-    await cp(inject('databaseTemplate'), join(directory, 'data'), { recursive: true })
-    await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n${provider}`)
-    gateway = await openDatabase({
-      ...{ directory: join(directory, 'data'), poolSize: 1 },
-      ...{ connectTimeoutMs: 5000, statementTimeoutMs: 10_000 },
-    })
+    const { database, settings } = await seededDatabase(directory)
+    gateway = database
+    await writeFile(
+      join(directory, 'postern.yaml'),
+      `jwt: { secret: ${secret} }\n${settings}${provider}`,
+    )
   })
   afterAll(async () => {
     await gateway.close()
@@ -76,7 +77,7 @@ describe('postern user link', () => {
     expect(rows).toHaveLength(1)
     await expect(signIn('s-1', 'admin')).rejects.toMatchObject({ kind: 'no-account' })
     const audited = await sql<{ action: string; before: string; after: string }>`
-      select action, before, after from postern_audit where action like 'user.%link'
+      select action, "before", after from postern_audit where action like 'user.%link'
       order by id`.execute(gateway.db)
     const identity = '{"provider":"corp","issuer":"https://id.example","subject":"s-1"}'
     expect(audited.rows).toEqual([

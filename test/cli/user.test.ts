@@ -8,13 +8,14 @@ import { createPasswordCredentials } from '../../src/login/password-credentials.
 import { createPasswordHash } from '../../src/login/password-hash.ts'
 import { english } from '../../src/messages/english.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
-import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import type { Database } from '../../src/stores/database/database.ts'
 import { createDatabaseLockouts } from '../../src/stores/limits/database-lockouts.ts'
 import { createDatabaseSessions } from '../../src/stores/sessions/database-sessions.ts'
 import { createLastingKey } from '../../src/token/derived-keys.ts'
 import { secretAlone } from '../../src/token/key-set.ts'
 import { secretKey } from '../../src/token/keys.ts'
 import { runCommand } from '../support/run-command.ts'
+import { seededDatabase } from '../support/seeded-database.ts'
 
 const secret = 'a secret of the test that is long enough for anybody'
 const noKing =
@@ -27,15 +28,14 @@ describe('postern user', () => {
   let directory: string
   /** A gateway's: as long as it is open, every command works through it. */
   let gateway: Database
+  let settings: string
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'postern-user-'))
-    await cp(inject('databaseTemplate'), join(directory, 'data'), { recursive: true })
-    await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n`)
-    gateway = await openDatabase({
-      ...{ directory: join(directory, 'data'), poolSize: 1 },
-      ...{ connectTimeoutMs: 5000, statementTimeoutMs: 10_000 },
-    })
+    const seeded = await seededDatabase(directory)
+    gateway = seeded.database
+    settings = seeded.settings
+    await writeFile(join(directory, 'postern.yaml'), `jwt: { secret: ${secret} }\n${settings}`)
   })
   afterAll(async () => {
     await gateway.close()
@@ -157,7 +157,20 @@ describe('postern user', () => {
     expect(out).not.toContain('$2')
   })
 
+  test('list narrows by how names begin and how many', async () => {
+    const names = async (...args: readonly string[]) => {
+      const { out } = await user(['list', '--output', 'json', ...args])
+      return JSON.parse(out).map(({ username }: { username: string }) => username)
+    }
+
+    expect(await names('--starts-with', 'ADM')).toEqual(['admin'])
+    expect(await names('--starts-with', '%')).toEqual([])
+    expect(await names('--starts-with', 'a\0')).toEqual([])
+    expect(await names('--limit', '1')).toEqual(['admin'])
+  })
+
   test('works where no gateway runs', async () => {
+    if (gateway.kind !== 'embedded') return
     const alone = join(directory, 'alone')
     await cp(inject('databaseTemplate'), join(alone, 'data'), { recursive: true })
     await cp(join(directory, 'postern.yaml'), join(alone, 'postern.yaml'))
@@ -240,7 +253,10 @@ describe('postern user', () => {
 
   test('show says which facts are unknown while Redis is unreachable', async () => {
     const redis = `redis: { url: 'redis://127.0.0.1:1', connectTimeoutMs: 200 }\n`
-    await writeFile(join(directory, 'redis.yaml'), `jwt: { secret: ${secret} }\n${redis}`)
+    await writeFile(
+      join(directory, 'redis.yaml'),
+      `jwt: { secret: ${secret} }\n${settings}${redis}`,
+    )
     const show = ['user', 'show', 'admin', '--config', 'redis.yaml']
 
     const { code, out } = await runCommand(show, { cwd: directory })
@@ -373,7 +389,7 @@ describe('postern user', () => {
     await user(['role', 'hugo', 'editor'])
 
     const { rows } = await sql`
-      select actor_kind, actor, origin, action, before, after from postern_audit
+      select actor_kind, actor, origin, action, "before", after from postern_audit
       where subject = 'hugo' order by id`.execute(gateway.db)
     const by = { actor_kind: 'operator', actor: 'ada', origin: hostname() }
     expect(rows).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createBalance } from '../../src/gateway/upstream/balance.ts'
+import { createWarmUp } from '../../src/gateway/upstream/state/warm-up.ts'
 import type { Target } from '../../src/gateway/upstream/target.ts'
-import { createWarmUp } from '../../src/gateway/upstream/warm-up.ts'
 
 interface Fake {
   weight?: number

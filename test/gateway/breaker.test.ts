@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createBreaker } from '../../src/gateway/upstream/breaker.ts'
+import { createBreaker } from '../../src/gateway/upstream/state/breaker.ts'
 
 function startBreaker({ isAlone = false } = {}) {
   let time = 0
@@ -195,5 +195,23 @@ describe('a breaker', () => {
     abandoned(early)
 
     expect(allows()).toBe(false)
+  })
+})
+
+describe('other settings of a breaker', () => {
+  test('leave it open, for no longer than they allow, and count what has begun', () => {
+    const { fail, openIt, state, wait, change, latest } = startBreaker()
+    fail()
+    change({ failures: 2, openMs: 1000, maxOpenMs: 3000 })
+    fail()
+    expect([state(), latest()]).toEqual(['open', 2])
+    change({ failures: 2, openMs: 500, maxOpenMs: 500 })
+    wait(499)
+    expect(state()).toBe('open')
+    wait(1)
+    expect(state()).toBe('half-open')
+    openIt()
+    wait(500)
+    expect(state()).toBe('half-open')
   })
 })

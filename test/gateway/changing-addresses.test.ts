@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Target } from '../../src/gateway/upstream/target.ts'
-import { createUpstream } from '../../src/gateway/upstream/upstream.ts'
+import { createUpstream, type UpstreamSettings } from '../../src/gateway/upstream/upstream.ts'
 import { askTarget } from '../support/ask-target.ts'
 import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
 import { until } from '../support/until.ts'
@@ -15,39 +15,48 @@ async function start(first: readonly string[]) {
   const server = await startRecordingUpstream()
   onTestFinished(server.close)
   const name = { leadsTo: first, asked: 0 }
-  const upstream = createUpstream(
-    'orders',
-    {
-      targets: [`http://localhost:${server.port}`],
-      host: 'target',
-      keepAlive: true,
-      requestBufferBytes: 65_536,
-      maxShare: 50,
-      balance: 'round-robin',
-      connections: 4,
-      tunnels: 4,
-      connectTimeoutMs: 1000,
-      queueTimeoutMs: 1000,
-      headersTimeoutMs: 5000,
-      bodyTimeoutMs: 5000,
-      retries: 0,
-      dnsSeconds: 0.005,
-      breaker: { failures: 1, openMs: 1, maxOpenMs: 1 },
-    },
-    {
-      async resolve() {
-        name.asked++
-        return name.leadsTo
-      },
-    },
-  )
+  const settings: UpstreamSettings = {
+    targets: [`http://localhost:${server.port}`],
+    host: 'target',
+    keepAlive: true,
+    requestBufferBytes: 65_536,
+    maxShare: 50,
+    balance: 'round-robin',
+    connections: 4,
+    tunnels: 4,
+    connectTimeoutMs: 1000,
+    queueTimeoutMs: 1000,
+    headersTimeoutMs: 5000,
+    bodyTimeoutMs: 5000,
+    // Longer than the test: idle connections must be closed, not time out.
+    idleTimeoutMs: 600_000,
+    retries: 0,
+    dnsSeconds: 0.005,
+    breaker: { failures: 1, openMs: 1, maxOpenMs: 1 },
+  }
+  const resolve = async () => {
+    name.asked++
+    return name.leadsTo
+  }
+  const upstream = createUpstream('orders', settings, { resolve })
   onTestFinished(upstream.close)
   const settled = async () => {
     const { asked } = name
     await until(() => name.asked > asked + 1)
   }
   await settled()
-  return { server, upstream, name, settled }
+  /** As after a change of another setting. */
+  const reload = () => {
+    const next = createUpstream(
+      'orders',
+      { ...settings, queueTimeoutMs: 2000 },
+      { resolve, previous: upstream },
+    )
+    onTestFinished(next.close)
+    upstream.retire()
+    return next
+  }
+  return { server, upstream, name, settled, reload }
 }
 
 describe('a name that leads elsewhere', () => {
@@ -80,6 +89,39 @@ describe('a name that leads elsewhere', () => {
 
     expect(await waiting).toBe(200)
     await until(() => server.connections() === 0)
+  })
+
+  test('keeps its addresses, connections and load over a reload', async () => {
+    const { server, upstream, name, settled, reload } = await start(['127.0.0.1', '127.0.0.2'])
+    const names = upstream.targets().map((target) => target.name)
+    await askTarget(upstream.targets()[0] as Target)
+    expect(server.connections()).toBe(1)
+
+    const next = reload()
+    expect(next.targets().map((target) => target.name)).toEqual(names)
+    await settled()
+    await askTarget(next.targets()[0] as Target)
+    expect([server.connections(), server.requests.length]).toEqual([1, 2])
+    name.leadsTo = ['127.0.0.2']
+    await settled()
+    await until(() => server.connections() === 0)
+  })
+
+  test('keeps a circuit over a reload, and not with another single address', async () => {
+    const { server, upstream, name, settled, reload } = await start(['127.0.0.1'])
+    const [target] = upstream.targets() as [Target]
+    const openFor = (one: Target) => {
+      one.ended('failed', one.began())
+      return one.breaker.state()
+    }
+    expect(openFor(target)).not.toBe('closed')
+    const next = reload()
+    expect(next.targets()[0]?.breaker.state()).not.toBe('closed')
+    name.leadsTo = ['127.0.0.2']
+    await settled()
+
+    await until(() => next.targets()[0]?.breaker.state() === 'closed')
+    expect(server.requests).toEqual([])
   })
 
   test('again and again, leaves nothing behind', async () => {

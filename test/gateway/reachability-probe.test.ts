@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createReachabilityProbe } from '../../src/gateway/upstream/reachability-probe.ts'
+import { createReachabilityProbe } from '../../src/gateway/upstream/state/reachability-probe.ts'
 import { until } from '../support/until.ts'
 
 /** A target that can be reached from the given connection on. */

@@ -6,6 +6,8 @@ import { type CompiledPolicies, compile } from '../../src/policy/engine/compile.
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
 import { bounds } from '../../src/policy/shadow/evidence.ts'
 import { readEvidence } from '../../src/policy/shadow/read-evidence.ts'
+import { tenants } from '../policy/domain-models.ts'
+import { policySet } from '../policy/policy-text.ts'
 import { policyFiles } from '../support/policy-files.ts'
 
 const policies = (...rules: readonly string[]) => compile(parsePolicySet(policyFiles(rules)))
@@ -32,6 +34,32 @@ function started(shadow: CompiledPolicies, showing = plain) {
   }
   return { comparison, ask }
 }
+
+describe('a shadow beside a live policy with a domain', () => {
+  test('is asked in the domain of the request, and the example names it', () => {
+    const rules = ['p, clerk, north, /orders, GET', 'p, clerk, south, /orders, GET']
+    const live = compile(policySet({ modelText: tenants, lines: rules }))
+    const { comparison } = started(
+      compile(policySet({ modelText: tenants, lines: rules.slice(0, 1) })),
+    )
+    for (const domain of ['north', 'south', 'west']) {
+      const { received, token } = request('clerk', 'GET', '/orders')
+      const identified = { received, token: { ...token, domain } } as unknown as Identified
+      comparison.observe(
+        identified,
+        decide({ roleKey: 'clerk', domain, method: 'GET', path: '/orders' }, live),
+      )
+    }
+
+    const read = readEvidence(JSON.parse(JSON.stringify(comparison.evidence())))
+    expect(read).toMatchObject({
+      ...{ evaluated: 3, wouldDeny: 1, wouldAllow: 0 },
+      disagreements: [
+        { domain: 'south', live: { rule: { text: 'p, clerk, south, /orders, GET' } } },
+      ],
+    })
+  })
+})
 
 describe('a shadow beside the live policy', () => {
   const live = policies('clerk, /orders, GET', 'clerk, /orders/:id, DELETE')

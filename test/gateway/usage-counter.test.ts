@@ -57,6 +57,30 @@ describe('the usage counter', () => {
     ])
   })
 
+  test('counts refusals of each domain, but by route without it, and none of a domain without end', () => {
+    const { observe, take } = counter()
+    const inDomain = (domain: string, at: number) => {
+      const { received, token } = call(`/a${at}`, { route: '/' })
+      return { received, token: { ...token, domain } } as unknown as Identified
+    }
+
+    observe(inDomain('north', 1), none)
+    observe(inDomain('south', 1), none)
+    observe(inDomain('x'.repeat(254), 1), none)
+    const { refusals, others } = take()
+
+    expect([...refusals.values()].map(({ domain, path }) => [domain, path])).toEqual([
+      ['north', '/a1'],
+      ['south', '/a1'],
+    ])
+    expect(others.refusal).toBe(1)
+    // A scan of hosts fills no entry that routes need.
+    const scan = refusalLimits.pathsOfRole * 2
+    for (let at = 0; at < scan; at++) observe(inDomain(`host-${at}`, 1), none)
+    const all = [...take().refusals.values()]
+    expect(all).toEqual([{ roleKey: 'clerk', method: 'GET', route: '/', count: scan }])
+  })
+
   test('keeps only the route where the decision log must not show paths', () => {
     const { observe, take } = counter({ showPaths: false })
 

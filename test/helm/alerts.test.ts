@@ -140,6 +140,34 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
     ).toBe('')
   })
 
+  test('report workers with an older configuration until they have the active one', () => {
+    const series = [{ series: labelled('postern_workers_outdated'), values: '0x10 1x10 0x40' }]
+    const alert = ['PosternWorkersOutdated']
+
+    expect(
+      tryRules([
+        { series, minutes: 9, silent: alert },
+        { series, minutes: 15, fires: alert },
+        { series, minutes: 30, silent: alert },
+      ]),
+    ).toBe('')
+  })
+
+  test('report a target that is ejected again and again, and not one ejection', () => {
+    const metric = 'postern_upstream_ejections_total'
+    const labels = '{upstream="backend", target="http://a:1", reason="error-share"}'
+    const series = [{ series: labelled(metric + labels), values: '0x10 1x30 1+1x5 6x90' }]
+    const alert = ['PosternTargetEjected']
+
+    expect(
+      tryRules([
+        { series, minutes: 30, silent: alert },
+        { series, minutes: 50, fires: alert },
+        { series, minutes: 120, silent: alert },
+      ]),
+    ).toBe('')
+  })
+
   test('report a bug that came before the first scrape', () => {
     const series = [
       { series: labelled('postern_outcomes_total{outcome="bug"}'), values: '_x30 1x60' },

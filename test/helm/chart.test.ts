@@ -288,6 +288,25 @@ describe('the parts of the chart', () => {
     expect(JSON.stringify(only(manifests, 'Pod').spec)).toContain('https://shop-postern:80')
   })
 
+  test('open the console to its proxies alone, and by default to nobody outside the pod', () => {
+    const manifests = rendered('everything')
+    const { ingress } = only(manifests, 'NetworkPolicy').spec as { ingress: unknown[] }
+    expect(only(manifests, 'Service', 'shop-postern-console').spec).toMatchObject({
+      type: 'ClusterIP',
+      ports: [{ port: 9200, targetPort: 'console' }],
+    })
+    expect(ingress).toContainEqual({
+      ports: [{ port: 'console' }],
+      from: [{ podSelector: { matchLabels: { app: 'oauth' } } }],
+    })
+
+    const local = { files: ['existing-secrets'], set: ['config.console.enabled=true'] }
+    expect(JSON.stringify(render(local))).not.toMatch(/"(?:name|port|targetPort)":"console"/)
+    expect(notes(local)).toContain('port-forward deploy/shop-postern 9200\n')
+    expect(notes(sets.everything)).toContain('https://console.example.com/console/')
+    expect(notes({ files: ['existing-secrets'] })).not.toContain('console')
+  })
+
   test('put the service of a sidecar into the same pod, reached over 127.0.0.1', () => {
     const manifests = rendered('sidecar')
     const { initContainers = [] } = gatewayOf(manifests).spec.template.spec

@@ -106,7 +106,7 @@ async function scrapeOfABusyGateway(): Promise<ReadonlyMap<string, ReadonlySet<s
 /** What only a gateway of several workers has. */
 function scrapeOfWorkers(): Promise<string> {
   const registry = createMetricRegistry()
-  addWorkerMetrics(registry, () => ({ states: [], restarts: 0 }))
+  addWorkerMetrics(registry, () => ({ states: [], restarts: 0, outdated: 0 }))
   return registry.text()
 }
 
@@ -294,6 +294,8 @@ describe('the alert rules', () => {
     'postern_login_log_dropped_total',
     'postern_key_last_reload_success',
     'postern_circuit_state',
+    'postern_upstream_ejections_total',
+    'postern_workers_outdated',
     'nodejs_eventloop_lag_p99_seconds',
     'process_resident_memory_bytes',
   ])('watch %s', (metric) => {
@@ -314,6 +316,29 @@ describe('the alert rules', () => {
 })
 
 describe('the board', () => {
+  test.each([
+    'postern_upstream_ejected',
+    'postern_upstream_ejections_total',
+    'postern_config_info',
+    'postern_config_reloads_total',
+    'postern_config_last_reload_success',
+    'postern_config_last_reload_timestamp_seconds',
+    'postern_config_restart_needed',
+    'postern_workers_outdated',
+    'postern_policy_follow_reloads_total',
+    'postern_policy_follow_last_reload_success',
+    'postern_policy_follow_checked_timestamp_seconds',
+  ])('shows %s', (metric) => {
+    const shown = [
+      ...board.panels.flatMap(({ targets = [] }) => targets),
+      ...board.annotations.list,
+    ]
+
+    expect(
+      shown.filter(({ expr }) => selectorsIn(expr).some((one) => one.metric === metric)),
+    ).not.toEqual([])
+  })
+
   test('has no panel on top of another', () => {
     const cells = board.panels.flatMap(({ title, gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, at) => ({

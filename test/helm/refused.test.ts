@@ -99,6 +99,16 @@ describe('values that cannot be meant', () => {
       'podDisruptionBudget has both minAvailable and',
     ],
     ['an Ingress for no host', 'ingress.enabled=true', 'ingress.hosts is required'],
+    [
+      'a console that everyone in the cluster reaches',
+      'config.console.enabled=true,config.console.host=0.0.0.0,config.console.url=https://console.example.com',
+      'networkPolicy.consoleFrom is required when config.console.host is not a loopback address',
+    ],
+    [
+      'a console without TLS',
+      'config.console.enabled=true,config.console.host=0.0.0.0,networkPolicy.consoleFrom[0].podSelector.matchLabels.app=proxy',
+      'config.console.host is not a loopback address, so passwords would cross the network',
+    ],
     ['a route from nowhere', 'httpRoute.enabled=true', 'httpRoute.parentRefs is required'],
   ])('are refused with one line: %s', (_, set, line) => {
     const [said = '', ...rest] = lines(refusal({ files: good, set: [set] }))

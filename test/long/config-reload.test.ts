@@ -1,7 +1,4 @@
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { Agent, createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -11,38 +8,9 @@ import { loadConfig } from '../../src/config/load.ts'
 import { createLog } from '../../src/log/log.ts'
 import { serve } from '../../src/serve/serve.ts'
 import { startGatewayProcess } from '../support/gateway-process.ts'
-import { loneGatewayConfig } from '../support/lone-gateway-config.ts'
+import { marked, startMarkedLoad, startMarkedService } from '../support/reload-load.ts'
 import { runCommand } from '../support/run-command.ts'
 import { until } from '../support/until.ts'
-
-/** A service whose responses say who it is, what it got, and by which configuration. */
-async function startService(name: string) {
-  let accepted = 0
-  let open = 0
-  const server = createServer((incoming, reply) => {
-    let bytes = 0
-    incoming.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-    })
-    incoming.on('end', () => {
-      const marks = ['a', 'b'].filter((mark) => incoming.headers[`x-id-${mark}`] !== undefined)
-      reply.end(JSON.stringify({ name, marks, bytes }))
-    })
-  })
-  server.keepAliveTimeout = 600_000
-  server.on('connection', (socket) => {
-    accepted++
-    open++
-    socket.on('close', () => open--)
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const { port } = server.address() as AddressInfo
-  return { origin: `http://127.0.0.1:${port}`, accepted: () => accepted, open: () => open }
-}
 
 async function newDirectory() {
   const directory = await mkdtemp(join(tmpdir(), 'postern-reload-'))
@@ -50,29 +18,13 @@ async function newDirectory() {
   return directory
 }
 
-const open = { access: 'public', reason: 'test' }
-
-/** Everything that tells the configurations apart carries the mark. */
-function marked(directory: string, mark: string, own: string, shared: string) {
-  return loneGatewayConfig(directory, own, {
-    upstreams: { [`own-${mark}`]: { targets: [own] }, shared: { targets: [shared] } },
-    routes: [
-      { path: '/', upstream: `own-${mark}`, ...open },
-      { path: '/shared', upstream: 'shared', ...open },
-    ],
-    headers: { requestId: `X-Id-${mark}` },
-    cors: { origins: ['https://app.test'], exposeHeaders: [`X-${mark}`] },
-    logger: { level: 'silent' },
-  })
-}
-
 describe('a reload', () => {
   test('300 times under load fails no request and mixes no configurations', async () => {
     const directory = await newDirectory()
     const [a, b, shared] = [
-      await startService('a'),
-      await startService('b'),
-      await startService('s'),
+      await startMarkedService('a'),
+      await startMarkedService('b'),
+      await startMarkedService('s'),
     ]
     const configs = []
     for (const [mark, service] of [['a', a] as const, ['b', b] as const]) {
@@ -84,70 +36,27 @@ describe('a reload', () => {
     const log = createLog('silent', new Writable({ write: (_, __, done) => done() }))
     const postern = await serve({ config: first, log })
     onTestFinished(() => postern.close())
-    const agent = new Agent({ keepAlive: true, maxSockets: 8 })
-    onTestFinished(() => agent.destroy())
-
-    async function call(path: string, body: Buffer | undefined) {
-      const outgoing = request({
-        agent,
-        port: postern.publicPort,
-        host: '127.0.0.1',
-        path,
-        method: body === undefined ? 'GET' : 'POST',
-        headers: { origin: 'https://app.test', ...(body && { 'content-length': body.length }) },
-      })
-      // In two parts, so that a reload comes between them.
-      outgoing.write(body?.subarray(0, 100_000) ?? '')
-      if (body !== undefined) await new Promise((resolve) => setTimeout(resolve, 5))
-      outgoing.end(body?.subarray(100_000))
-      const [answer] = await once(outgoing, 'response')
-      let text = ''
-      for await (const chunk of answer) text += chunk
-      return {
-        status: answer.statusCode,
-        exposed: answer.headers['access-control-expose-headers'],
-        text,
-      }
-    }
-
-    let isDone = false
-    const seen = new Map<string, number>()
-    const wrong: unknown[] = []
-    async function client(path: string, body: Buffer | undefined) {
-      while (!isDone) {
-        const { status, exposed, text } = await call(path, body)
-        const { name, marks, bytes } = status === 200 ? JSON.parse(text) : {}
-        const mark = String(marks)
-        const isOne = exposed === `X-${mark}` && (name === mark || name === 's')
-        if (status !== 200 || !isOne || bytes !== (body?.length ?? 0))
-          wrong.push({ status, exposed, text })
-        seen.set(mark, (seen.get(mark) ?? 0) + 1)
-      }
-    }
-    const upload = Buffer.alloc(200_000)
-    const clients = ['/x', '/y', '/shared/x', '/shared/y'].map((path) => client(path, undefined))
-    clients.push(client('/upload', upload), client('/shared/upload', upload))
+    const load = startMarkedLoad(postern.publicPort)
     for (let round = 0; round < 300; round++) {
       await postern.apply(round % 2 === 0 ? second : first)
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
-    isDone = true
-    await Promise.all(clients)
+    const { marks, wrong } = await load.stop()
 
     expect(wrong).toEqual([])
-    expect([...seen.keys()].sort()).toEqual(['a', 'b'])
+    expect([...marks.keys()].sort()).toEqual(['a', 'b'])
     // Its settings never change: three clients need three connections, and keep them.
     expect(shared.accepted()).toBeLessThanOrEqual(3)
     expect(shared.open()).toBeGreaterThan(0)
     await until(() => b.open() === 0)
-  }, 60_000)
+  })
 
   test('follows the file, keeps the current one when it is invalid, and names what needs a restart', async () => {
     const directory = await newDirectory()
     const [a, b, shared] = [
-      await startService('a'),
-      await startService('b'),
-      await startService('s'),
+      await startMarkedService('a'),
+      await startMarkedService('b'),
+      await startMarkedService('s'),
     ]
     const file = join(directory, 'postern.yaml')
     const { logger: _, ...one } = marked(directory, 'a', a.origin, shared.origin) as Record<
@@ -181,6 +90,14 @@ describe('a reload', () => {
     expect(rejected.out).toMatch(/^ready +yes$/m)
     expect(rejected.out).toMatch(/^rejected +.*postern\.yaml/m)
 
+    const wrong = { ...other, routes: [{ path: 'x', upstream: 'y' }], banana: 1 }
+    await writeFile(file, stringify(wrong))
+    const problemsOf = () =>
+      gateway.log.findLast(({ problems }) => problems !== undefined)?.['problems']
+    await until(() => String(problemsOf()).includes('banana'))
+    const check = await runCommand(['config', 'check', file, '--no-files'])
+    expect(problemsOf()).toEqual(check.err.trim().split('\n'))
+
     await writeFile(file, stringify({ ...other, ops: { port: 1 } }))
     await until(async () => (await served()) === 'b')
     await until(() => line('changed settings need a restart') !== undefined)
@@ -205,5 +122,5 @@ describe('a reload', () => {
     expect(metrics).toContain(`postern_config_info{revision="${(await verbose()).revision}"} 1`)
     expect(metrics).toContain('postern_config_last_reload_success 1')
     expect(await gateway.stop()).toBe(0)
-  }, 60_000)
+  })
 })

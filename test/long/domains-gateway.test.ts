@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { folder, policy } from '../cli/policy-runner.ts'
-import { tenants } from '../policy/domain-models.ts'
+import { domainModels, tenants } from '../policy/domain-models.ts'
 import { linesOf, recordOf } from '../replay/records.ts'
 import { askAbout, asked, contractNames } from '../support/forward-auth.ts'
 import { startPostern } from '../support/start-postern.ts'
@@ -59,6 +60,55 @@ describe('the Destination of MOVE', () => {
     await status('west', '/dav/yours/b')
     // Neither the rule of another domain nor that of the other path reaches the upstream.
     expect(postern.upstream.requests).toHaveLength(2)
+  })
+})
+
+describe('commands and the gateway', () => {
+  const roles = ['editor', 'clerk', 'viewer']
+  const domains = ['north', 'south', 'west']
+  const rules = [
+    ...['clerk, north, /orders/:id, GET', 'clerk, south, /orders/:id, PUT, allow'],
+    ...['clerk, *, /help/*, GET', 'viewer, south, /*, GET', 'viewer, *, /orders/9, GET, deny'],
+    ...['editor, north, /orders/:id, DELETE', 'clerk, west, /help/secret, GET, deny'],
+  ]
+  const model = domainModels['deny overrides'] ?? ''
+
+  test('agree about random calls, whether the tenant is a claim or the host', async () => {
+    const inheritances = ['editor, clerk, north', 'viewer, clerk, south']
+    for (const from of ['claim', 'host'] as const) {
+      const postern = await startPostern({
+        ...{ model, rules, inheritances },
+        config: { policy: { domain: { from, ...(from === 'claim' && { claim: 'tenant' }) } } },
+      })
+      let served = 0
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...roles),
+          fc.constantFrom(...domains),
+          fc.constantFrom('GET', 'PUT', 'DELETE'),
+          fc.constantFrom('/orders/7', '/orders/9', '/help/a', '/help/secret', '/other'),
+          async (role, domain, method, path) => {
+            const reached = postern.upstream.requests.length
+            await postern.call(`${method} ${path}`, {
+              token: tokenOf(role, from === 'claim' ? { tenant: domain } : {}),
+              ...(from === 'host' && { host: domain }),
+            })
+            const isServed = postern.upstream.requests.length > reached
+            const cwd = postern.dataDirectory
+            const where = ['--policies', postern.policyDirectory, '--domain', domain]
+            const explained = await policy(['explain', role, method, path, ...where], { cwd })
+            const who = await policy(['who', method, path, ...where, '--output', 'json'], { cwd })
+            const named = JSON.parse(who.out).roles.map((each: { roleKey: string }) => each.roleKey)
+            const about = `${role} ${domain} ${method} ${path}\n${explained.out}`
+            expect([about, explained.code === 0]).toEqual([about, isServed])
+            expect([about, named.includes(role)]).toEqual([about, isServed])
+            if (isServed) served++
+          },
+        ),
+        { numRuns: 60 },
+      )
+      expect(served).toBeGreaterThan(5)
+    }
   })
 })
 

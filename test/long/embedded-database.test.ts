@@ -97,7 +97,7 @@ describe('an embedded database that another process has open', () => {
     })
     other.kill('SIGCONT')
     const found = () => createAccounts(database).findByUsername('admin')
-    await expect.poll(found, { timeout: 20_000 }).toMatchObject({ enabled: true })
+    await expect.poll(found).toMatchObject({ enabled: true })
   })
 
   test('forgets the transaction of a process that is killed within it', async () => {

@@ -1,10 +1,14 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
+import { tenants } from '../policy/domain-models.ts'
 import { asked } from '../support/forward-auth.ts'
+import { findHaproxy, startHaproxy } from '../support/haproxy.ts'
+import { startNginx } from '../support/nginx.ts'
 import { startProxy } from '../support/proxy-process.ts'
 import { type RawAnswer, request, sendRaw } from '../support/raw-client.ts'
 import { findProxy, type ProxyName } from '../support/services/find-proxy.ts'
-import { startPostern } from '../support/start-postern.ts'
+import { type PosternOptions, startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
 import { echoing } from '../support/websocket-upstream.ts'
@@ -20,7 +24,7 @@ function missing(name: ProxyName): string | undefined {
 }
 
 const names: readonly ProxyName[] = ['caddy', 'traefik', 'envoy']
-const leftOut = new Map(names.map((name) => [name, missing(name)]))
+const leftOut = new Map<string, string | undefined>(names.map((name) => [name, missing(name)]))
 for (const [name, why] of leftOut) {
   if (why !== undefined) console.warn(`left out: the tests behind ${name}; ${why}`)
 }
@@ -28,27 +32,46 @@ for (const [name, why] of leftOut) {
 interface Sent {
   readonly as?: string
   readonly headers?: readonly string[]
+  readonly host?: string
+}
+
+const usual: PosternOptions = {
+  routes: [
+    { path: '/', upstream: 'backend' },
+    { path: '/open', upstream: 'backend', access: 'public', reason: 'a test' },
+  ],
 }
 
 /** Postern, the real proxy that asks it, and the service that the proxy forwards to. */
-async function startBehind(name: ProxyName, change?: (sample: string) => string) {
-  const postern = await startPostern({
-    config: asked(),
-    routes: [
-      { path: '/', upstream: 'backend' },
-      { path: '/open', upstream: 'backend', access: 'public', reason: 'a test' },
-    ],
-  })
+async function startBehind(
+  name: ProxyName | 'nginx',
+  change?: (sample: string) => string,
+  { config, ...options }: PosternOptions = usual,
+) {
+  const postern = await startPostern({ ...options, config: asked(config) })
   const ports = {
     postern: postern.publicPort,
     asked: postern.forwardAuthPort ?? 0,
     backend: postern.upstream.port,
   }
-  const port = await startProxy(name, ports, change)
+  const port =
+    name === 'nginx'
+      ? await startNginx({
+          ports: {
+            '127.0.0.1:8000': ports.postern,
+            '127.0.0.1:9101': ports.asked,
+            '127.0.0.1:8080': ports.backend,
+          },
+        })
+      : await startProxy(name, ports, change)
 
-  async function call(line: string, { as, headers = [] }: Sent = {}): Promise<RawAnswer> {
+  async function call(
+    line: string,
+    { as, headers = [], host = 'gateway.test' }: Sent = {},
+  ): Promise<RawAnswer> {
     const token = as === undefined ? [] : [`Authorization: Bearer ${tokenOf(as)}`]
-    const text = request(line, [...token, ...headers])
+    const plain = request(line, [...token, ...headers])
+    const text = plain.replace('Host: gateway.test', `Host: ${host}`)
     const bytes = Buffer.from(text, 'latin1')
     const { answers } = await sendRaw(port, bytes, { quietMs: 60_000 })
     const [answer] = answers
@@ -56,7 +79,12 @@ async function startBehind(name: ProxyName, change?: (sample: string) => string)
     return answer
   }
   // Some listen before they have read all of their configuration.
-  await until(async () => (await call('GET /open/ready')).status === 200)
+  await until(async () => {
+    const host = options.routes?.some(({ hosts }) => hosts === undefined)
+      ? {}
+      : { host: 'open.test' }
+    return (await call('GET /open/ready', host)).status === 200
+  })
   return { backend: postern.upstream, call, port }
 }
 
@@ -197,6 +225,135 @@ describe.each(names)('behind a real %s', (name) => {
 
     expect(captcha.json()).toMatchObject({ code: 200, id: expect.any(String) })
     expect(backend.requests.length).toBe(before)
+  })
+})
+
+if (process.env['POSTERN_TEST_NGINX'] === '') leftOut.set('nginx', 'no nginx')
+
+/** Headers by which a client that requests another host says that it wants open.test. */
+const lies: readonly (readonly string[])[] = [
+  ['X-Forwarded-Host: open.test'],
+  ['X-Forwarded-Host: open.test', 'X-Forwarded-Host: open.test'],
+  ['X-Forwarded-Host: closed.test, open.test'],
+  ['X-Forwarded-Host: open.test', 'X-Forwarded-For: 127.0.0.1'],
+  ['X-Forwarded-Host: open.test', 'Connection: keep-alive, X-Forwarded-Host'],
+  ['Connection: keep-alive, X-Forwarded-Host, Host'],
+  ['X_Forwarded_Host: open.test'],
+  ['Forwarded: for=127.0.0.1;host=open.test'],
+  ['X-Original-Host: open.test', 'X-Host: open.test', 'X-Forwarded-Server: open.test'],
+  ['X-Original-URI: http://open.test/a', 'X-Forwarded-Uri: http://open.test/a'],
+]
+
+describe.each([...names, 'nginx'] as const)('hosts behind a real %s', (name) => {
+  const upstream = 'backend'
+  const options: PosternOptions = {
+    routes: [
+      { path: '/', hosts: ['open.test'], upstream, access: 'public', reason: 'a test' },
+      { path: '/', hosts: ['closed.test', 'other.test'], upstream },
+    ],
+    model: tenants,
+    rules: ['lead, closed.test, /orders/*, GET'],
+    inheritances: ['editor, lead, closed.test'],
+    config: { policy: { domain: { from: 'host' } } },
+  }
+
+  test.skipIf(leftOut.get(name) !== undefined)(
+    'the one that the client requested decides, whatever it says besides',
+    async () => {
+      const { backend, call } = await startBehind(name, undefined, options)
+      const statusOf = async (host: string, sent: Sent = {}, target = '/a') =>
+        (await call(`GET ${target}`, { ...sent, host })).status
+
+      // By route.
+      expect(await statusOf('open.test')).toBe(200)
+      expect(await statusOf('OPEN.test:8088')).toBe(200)
+      expect(await statusOf('closed.test')).toBe(401)
+      expect(await statusOf('unknown.test')).toBe(404)
+      // By domain.
+      expect(await statusOf('closed.test', { as: 'editor' }, '/orders/7')).toBe(200)
+      expect(await statusOf('other.test', { as: 'editor' }, '/orders/7')).toBe(403)
+      // The endpoints of Postern.
+      expect(await statusOf('open.test', {}, '/api/v1/getCaptcha')).toBe(200)
+      expect(await statusOf('unknown.test', {}, '/api/v1/getCaptcha')).toBe(404)
+
+      const before = backend.requests.length
+      for (const headers of lies) {
+        const forged = headers.map((header) => header.replaceAll('open.test', 'closed.test'))
+        expect([
+          headers,
+          await statusOf('closed.test', { headers }),
+          await statusOf('unknown.test', { headers }),
+          await statusOf('unknown.test', { headers }, '/api/v1/getCaptcha'),
+          await statusOf('other.test', { headers: forged, as: 'editor' }, '/orders/7'),
+        ]).toEqual([headers, ...[401, 404, 404, 403].map((no) => expect.toBeOneOf([no, 400]))])
+      }
+      expect(backend.requests.length).toBe(before)
+    },
+  )
+
+  test.skipIf(leftOut.get(name) !== undefined)(
+    'an absolute target replaces Host for Postern and for the service alike',
+    async () => {
+      const { backend, call } = await startBehind(name, undefined, options)
+      const before = backend.requests.length
+
+      const closed = await call('GET http://closed.test/a', { host: 'open.test' })
+      expect([closed.status, backend.requests.length]).toEqual([401, before])
+
+      const open = await call('GET http://open.test/a', { host: 'closed.test' })
+      expect(open.status).toBe(200)
+      expect(backend.requests.at(-1)?.values('Host')).toEqual(['open.test'])
+    },
+  )
+})
+
+const haproxy = findHaproxy()
+if (haproxy === undefined) console.warn('left out: the test behind HAProxy, which is not installed')
+
+describe.skipIf(haproxy === undefined)('a real HAProxy before the public port', () => {
+  const line = 'http-request set-header X-Forwarded-Host %[req.hdr(host)]'
+
+  async function start(lines: readonly string[]) {
+    const postern = await startPostern({
+      config: { application: { trustedProxies: ['127.0.0.1'] }, refusals: { status: 'real' } },
+      routes: [
+        {
+          path: '/',
+          hosts: ['open.test'],
+          upstream: 'backend',
+          access: 'public',
+          reason: 'a test',
+        },
+        { path: '/', hosts: ['closed.test'], upstream: 'backend' },
+      ],
+    })
+    const port = await startHaproxy(haproxy ?? '', postern.publicPort, lines)
+    return async (host: string, headers: readonly string[] = [], target = '/a') => {
+      const text = request(`GET ${target}`, headers).replace('gateway.test', host)
+      const { answers } = await sendRaw(port, Buffer.from(text, 'latin1'), { quietMs: 60_000 })
+      return answers[0]?.status
+    }
+  }
+
+  test('with the line of docs/routes.md, no client can choose the host', async () => {
+    expect(await readFile('docs/routes.md', 'utf8')).toContain(`\`${line}\``)
+    const status = await start([line])
+
+    expect([await status('open.test'), await status('closed.test')]).toEqual([200, 401])
+    for (const headers of lies) {
+      expect([headers, await status('closed.test', headers)]).toEqual([
+        headers,
+        expect.toBeOneOf([401, 400]),
+      ])
+    }
+    const absolute = await status('open.test', [], 'http://closed.test/a')
+    expect(absolute).toBeOneOf([401, 400])
+  })
+
+  test('without it, a client can', async () => {
+    const status = await start([])
+
+    expect(await status('closed.test', ['X-Forwarded-Host: open.test'])).toBe(200)
   })
 })
 

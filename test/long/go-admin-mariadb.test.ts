@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tenants } from '../policy/domain-models.ts'
 import { findMariadb, type MariadbServer, startMariadb } from '../support/mariadb-server.ts'
 import { startPostern } from '../support/start-postern.ts'
+import { tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
 
 const missing = findMariadb() === undefined
@@ -22,7 +24,42 @@ const run = (text: string) => server.query(text, 'ga')
 const add = (role: string, path: string) =>
   run(`insert into casbin_rule (ptype, v0, v1, v2) values ('p', '${role}', '${path}', 'GET')`)
 
+test.skipIf(missing)('a gateway follows a table with domains on MariaDB', async () => {
+  await run('delete from casbin_rule')
+  const inDomain = (...values: readonly string[]) =>
+    run(
+      `insert into casbin_rule (ptype, v0, v1, v2, v3) values (${values.map((each) => `'${each}'`).join(', ')})`,
+    )
+  await inDomain('p', 'lead', 'north', '/orders/:id', 'GET')
+  await inDomain('g', 'editor', 'lead', 'north', '')
+  const postern = await startPostern({
+    model: tenants,
+    rules: ['stale, north, /x, GET'],
+    config: {
+      database: { url: server.urlOf('ga') },
+      policy: {
+        domain: { from: 'claim', claim: 'tenant' },
+        follow: { database: true, intervalMs: 500 },
+      },
+    },
+  })
+  const rules = () => readFile(join(postern.policyDirectory, 'policy.csv'), 'utf8')
+  expect(await rules()).toBe('g, editor, lead, north\np, lead, north, /orders/:id, GET\n')
+  const isServed = async (tenant: string) => {
+    const reached = postern.upstream.requests.length
+    await postern.call('GET /orders/7', { token: tokenOf('editor', { tenant }) })
+    return postern.upstream.requests.length > reached
+  }
+  expect(await isServed('north')).toBe(true)
+  expect(await isServed('south')).toBe(false)
+
+  await inDomain('g', 'editor', 'lead', 'south', '')
+  await inDomain('p', 'lead', 'south', '/orders/:id', 'GET')
+  await until(() => isServed('south'))
+})
+
 test.skipIf(missing)('a gateway follows a Casbin table on MariaDB', async () => {
+  await run('delete from casbin_rule')
   await add('clerk', '/api/v1/dept')
   const postern = await startPostern({
     rules: ['stale, /x, GET'],

@@ -2,14 +2,24 @@ import { createServer, type Socket } from 'node:net'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
+import { createAccountDirectory } from '../../src/stores/accounts/account-directory.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
+import { createRoleChanges } from '../../src/stores/accounts/role-changes.ts'
+import { createRoleDirectory } from '../../src/stores/accounts/role-directory.ts'
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import { readAudit } from '../../src/stores/audit/read-audit.ts'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import { createLinkChanges } from '../../src/stores/identities/link-changes.ts'
 import { createUsedOnce } from '../../src/stores/identities/used-once.ts'
+import { createDatabaseLockouts } from '../../src/stores/limits/database-lockouts.ts'
 import { readCasbinTable } from '../../src/stores/policies/casbin-rows.ts'
 import { createMoveTable } from '../../src/stores/policies/moves/move-table.ts'
+import { createDatabaseRevocations } from '../../src/stores/revocations/database-revocations.ts'
+import { createEnrollmentChanges } from '../../src/stores/second-factor/enrollment-changes.ts'
 import { createSecondFactorStore } from '../../src/stores/second-factor/second-factor-store.ts'
+import { createServiceChanges } from '../../src/stores/services/service-changes.ts'
+import { createServiceDirectory } from '../../src/stores/services/service-directory.ts'
+import { createDatabaseSessions } from '../../src/stores/sessions/database-sessions.ts'
 import { findMariadb, type MariadbServer, startMariadb } from '../support/mariadb-server.ts'
 
 if (findMariadb() === undefined) process.stderr.write('MariaDB is not installed: skipped\n')
@@ -17,7 +27,12 @@ if (findMariadb() === undefined) process.stderr.write('MariaDB is not installed:
 const limits = { directory: '', poolSize: 4, connectTimeoutMs: 5000, statementTimeoutMs: 5000 }
 const actor = { kind: 'operator', name: 'ada', origin: 'host-1' } as const
 
-/** As go-admin's gorm makes it on MySQL. */
+/** As go-admin's gorm makes them on MySQL. */
+const goAdminRole = `create table sys_role (role_id bigint auto_increment primary key,
+  role_name varchar(128), status varchar(4), role_key varchar(128), role_sort bigint,
+  flag varchar(128), remark varchar(255), admin tinyint(1), data_scope varchar(128),
+  create_by bigint, update_by bigint, created_at datetime(3), updated_at datetime(3),
+  deleted_at datetime(3)) character set utf8mb4 collate utf8mb4_general_ci`
 const goAdminUser = `create table sys_user (user_id bigint auto_increment primary key,
   username varchar(64), password varchar(128), nick_name varchar(128), phone varchar(11),
   role_id bigint, salt varchar(255), avatar varchar(255), sex varchar(255), email varchar(128),
@@ -57,6 +72,104 @@ describe.skipIf(findMariadb() === undefined)('MariaDB', () => {
       expect((await accounts.findByUsername('Admin'))?.caller.roleKey).toBe('editor')
       expect((await accounts.findByUsername('admin'))?.caller.roleKey).toBe('admin')
     }
+  })
+
+  const similar = ['Admin', 'ádmin', 'admin ', 'ADMIN\t', 'ａdmin', 'admin\u200b', 'admin\u0301']
+
+  test('changes no account, role, session or lock-out of a name that is only similar', async () => {
+    const database = await fresh([goAdminRole, goAdminUser])
+    const changes = createAccountChanges(database, actor)
+    const roles = createRoleChanges(database, actor)
+    const enrollments = createEnrollmentChanges(database, actor)
+    const links = createLinkChanges(database, actor)
+    const services = createServiceChanges(database, actor)
+    await services.add({ name: 'robot', roleKey: 'viewer', note: '' })
+    const before = await sql`select * from sys_user order by user_id`.execute(database.db)
+    const directory = createAccountDirectory(database)
+
+    for (const name of similar) {
+      expect(await changes.setPassword(name, 'stolen')).toBe('no-such-user')
+      expect(await changes.setEnabled(name, false)).toBe('no-such-user')
+      expect(await changes.setRole(name, 'viewer')).toBe('no-such-user')
+      expect(await changes.rename(name, 'other')).toBe('no-such-user')
+      expect(await changes.remove(name)).toBe('no-such-user')
+      expect(await changes.setRole('editor', name)).toBe('no-such-role')
+      expect(await roles.set(name, { dataScope: '1' })).toBe('no-such-role')
+      expect(await roles.remove(name)).toBe('no-such-role')
+      expect(await createRoleDirectory(database).show(name)).toEqual([])
+      expect(await directory.idsOf(name)).toEqual([])
+      expect(await directory.show(name)).toEqual([])
+      expect(await enrollments.remove({ username: name, userId: '1' })).toBe('no-such-user')
+      const identity = { provider: 'corp', issuer: 'https://corp', subject: 's' }
+      expect(await links.link(name, identity)).toBe('no-such-user')
+    }
+    for (const name of ['Robot', 'robot ', 'róbot']) {
+      expect(await createServiceDirectory(database).callerOf(name)).toBe('no-such-service')
+      expect(await services.setRole(name, 'admin')).toBe('no-such-service')
+      expect(await services.remove(name)).toBe('no-such-service')
+    }
+
+    const after = await sql`select * from sys_user order by user_id`.execute(database.db)
+    expect(after.rows).toEqual(before.rows)
+    expect(await readAudit(database, { actor: 'ada', limit: 10 })).toHaveLength(1)
+  })
+
+  test('keeps sessions, lock-outs, identities and revocations of similar names apart', async () => {
+    const database = await fresh([goAdminRole, goAdminUser])
+    const sessions = createDatabaseSessions(database)
+    const now = Date.now()
+    const session = { roleKey: 'admin', address: '::1', agent: '', issuedAt: now, seenAt: now }
+    const names = ['admin', ...similar]
+    const ids = names.map((_, at) => `${'aAáÁ'[at % 4]}${' '.repeat(at >> 2)}`)
+    const rows = ids.map((id, at) => ({
+      ...{ ...session, id, userId: id, username: names[at] ?? '', expiresAt: now + 60_000 },
+    }))
+    await sessions.add(rows)
+    const lockouts = createDatabaseLockouts(database)
+    await lockouts
+      .recordsOf('gateway')
+      .add(ids.map((key) => ({ key, kind: 'account', sealed: 'x', leftMs: 60_000 })))
+    const revocations = createDatabaseRevocations(database)
+    await revocations.append(
+      [{ kind: 'token', id: 'a', userId: 'a', issuedAt: now, until: now + 60_000 }],
+      'before',
+    )
+
+    for (const [at, id] of ids.entries()) {
+      expect(await sessions.list(id)).toMatchObject([{ id, username: names[at] }])
+    }
+    await sessions.remove([{ id: 'A', userId: 'A' }])
+    expect((await sessions.list()).map(({ id }) => id).toSorted()).toEqual(
+      ids.filter((id) => id !== 'A').toSorted(),
+    )
+    const entry = { actor, action: 'login.unlock', subject: 'x' } as const
+    expect(await lockouts.clear({ keys: ['A'], related: [] }, entry)).toEqual(['A'])
+    expect(await lockouts.secondsLeft('a')).toBeGreaterThan(0)
+    expect(await lockouts.secondsLeft('A')).toBe(0)
+    expect((await lockouts.list()).map(({ key }) => key)).toHaveLength(ids.length - 1)
+    expect((await revocations.read(undefined))?.revocations).toMatchObject([{ id: 'a' }])
+  })
+
+  test('says that a name is taken where go-admin’s unique index compares without letter case', async () => {
+    const mark = 'modify deleted_at bigint not null default 0'
+    const database = await fresh([
+      goAdminRole,
+      `alter table sys_role ${mark}, add unique key (role_key, deleted_at)`,
+      goAdminUser,
+      `alter table sys_user ${mark}, add unique key (username, deleted_at)`,
+    ])
+    const changes = createAccountChanges(database, actor)
+    const account = { username: 'Admin', roleKey: 'viewer', passwordHash: 'x' }
+
+    expect(await changes.add(account)).toBe('name-taken')
+    expect(await changes.rename('editor', 'ADMIN ')).toBe('name-taken')
+    const roles = createRoleChanges(database, actor)
+    expect(await roles.add('Viewer', { name: 'x', dataScope: '5' })).toBe('key-taken')
+    expect(
+      await createServiceChanges(database, actor).add({ ...account, name: 'Editor', note: '' }),
+    ).toBe('name-taken')
+    expect(await readAudit(database, { actor: 'ada', limit: 10 })).toEqual([])
+    expect(await changes.rename('editor', 'Editor')).toHaveProperty('userIds')
   })
 
   test('keeps every digit of an ID', async () => {

@@ -145,7 +145,7 @@ describe('a role that needs one-time codes', () => {
 
     expect(here.logText()).toContain('second factor required')
     await expect
-      .poll(() => here.logText(), { timeout: 30_000 })
+      .poll(() => here.logText())
       .toContain('role \\"editr\\" does not exist; did you mean editor?')
   })
 })

@@ -6,6 +6,7 @@ import { checkPolicySet } from '../../src/policy/checks/check.ts'
 import { findingCodes } from '../../src/policy/review/finding.ts'
 import { formatModel } from '../../src/policy/set/format.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
+import { tenants } from './domain-models.ts'
 import { policyFiles, widestModel } from './policy-text.ts'
 
 type Code = (typeof findingCodes)[number]
@@ -43,6 +44,13 @@ const samples: Readonly<Record<Code, { readonly warned: Sample; readonly fine: S
   'deny-without-effect': {
     warned: { lines: [clerk, 'p, clerc, /orders/7, GET, deny'] },
     fine: { lines: [clerk, 'p, clerk, /orders/7, GET, deny'] },
+  },
+  'domain-wildcard': {
+    warned: { modelText: tenants, lines: ['p, clerk, *, /orders, GET'] },
+    fine: {
+      modelText: tenants.replace('r.dom == p.dom', '(r.dom == p.dom || p.dom == "*")'),
+      lines: ['p, clerk, *, /orders, GET'],
+    },
   },
   duplicate: {
     warned: { lines: [clerk, 'p,clerk,/orders,GET,allow'] },

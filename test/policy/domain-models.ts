@@ -2,6 +2,8 @@ import { byPriority, denyOverrides } from './casbin-models.ts'
 
 /** The pieces of a model with a domain. */
 interface DomainModelPieces {
+  /** Whether rules have no domain. */
+  readonly withoutColumn?: boolean
   /** The condition on role and domain. */
   readonly subject: string
   readonly path?: string
@@ -19,7 +21,7 @@ export function domainModel(pieces: DomainModelPieces): string {
   const matcher = `${subject} && ${path} && ${method}${pieces.or === undefined ? '' : ` || ${pieces.or}`}`
   return [
     '[request_definition]\nr = sub, dom, obj, act',
-    `[policy_definition]\np = sub, dom, obj, act${pieces.effect === undefined ? '' : ', eft'}`,
+    `[policy_definition]\np = sub${pieces.withoutColumn === true ? '' : ', dom'}, obj, act${pieces.effect === undefined ? '' : ', eft'}`,
     ...(pieces.roles === undefined ? [] : [`[role_definition]\n${pieces.roles}`]),
     `[policy_effect]\ne = ${effect}`,
     `[matchers]\nm = ${matcher}\n`,
@@ -31,6 +33,20 @@ export const tenants = domainModel({
   subject: 'g(r.sub, p.sub, r.dom) && r.dom == p.dom',
   roles: 'g = _, _, _',
 })
+
+/** Models with a domain that the index evaluates. */
+export const indexedDomainModels: readonly string[] = [
+  'roles in a domain',
+  'roles in a domain, exact paths',
+  'roles in every domain',
+  'rules for every domain',
+  'deny overrides',
+  'domains by prefix',
+  'domains by prefix, deny overrides',
+  'roles of the domain of the rule',
+  'rules without a domain',
+  'lists of methods',
+]
 
 const anyDomain = '(r.dom == p.dom || p.dom == "*")'
 
@@ -65,6 +81,27 @@ export const domainModels: Readonly<Record<string, string>> = {
   'domains by prefix': domainModel({
     subject: 'r.sub == p.sub && keyMatch(r.dom, p.dom)',
     path: 'r.obj == p.obj',
+  }),
+  'domains by prefix, deny overrides': domainModel({
+    subject: 'g(r.sub, p.sub, r.dom) && (r.dom == p.dom || keyMatch(r.dom, p.dom))',
+    path: '(keyMatch(r.obj, p.obj) || keyMatch2(r.obj, p.obj))',
+    roles: 'g = _, _, _',
+    effect: denyOverrides,
+  }),
+  'rules without a domain': domainModel({
+    subject: 'g(r.sub, p.sub, r.dom)',
+    path: 'keyMatch2(r.obj, p.obj)',
+    roles: 'g = _, _, _',
+    withoutColumn: true,
+  }),
+  'lists of methods': domainModel({
+    subject: 'r.dom == p.dom && g(r.sub, p.sub)',
+    method: 'regexMatch(r.act, p.act)',
+    roles: 'g = _, _',
+  }),
+  'superuser of every domain': domainModel({
+    subject: 'r.sub == p.sub && r.dom == p.dom',
+    or: 'r.sub == "root"',
   }),
   'superuser of one domain': domainModel({
     subject: 'r.sub == p.sub && r.dom == p.dom',

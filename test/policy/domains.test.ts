@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { domainsIn, inDomain } from '../../src/answers/in-domain.ts'
 import { decide } from '../../src/policy/decide.ts'
-import { domainProblem, domainsIn, inDomain } from '../../src/policy/domain.ts'
+import { domainProblem } from '../../src/policy/domain.ts'
+import { compile, compileFlat } from '../../src/policy/engine/compile.ts'
+import { flattenPolicies } from '../../src/policy/engine/flat-policies.ts'
 import { formatPolicyFiles } from '../../src/policy/set/format.ts'
 import { parsePolicySet } from '../../src/policy/set/policy-set.ts'
+import { finish } from '../../src/policy/steps.ts'
 import { domainModel, tenants } from './domain-models.ts'
 import { policies, policyFiles, policySet, problemsOf } from './policy-text.ts'
 
@@ -48,6 +52,34 @@ describe('a model with a domain', () => {
 
     // Casbin's == takes the array ["north"] for the text "north".
     expect(() => decide({ ...question, domain: ['north'] as never }, compiled)).toThrow(/engine/)
+  })
+
+  test('loses what is inherited in a domain when its line expires there, by the index as well', () => {
+    const dated = [...lines, '# postern: until 2026-12-01', 'g, ann, lead, south']
+    const set = policySet({ modelText: tenants, lines: dated })
+    const [before, after] = [Date.UTC(2026, 10, 30), Date.UTC(2026, 11, 1)]
+    const may = (domain: string, at: number) => {
+      const question = { roleKey: 'ann', domain, method: 'GET', path: '/orders/7' }
+      const flat = finish(flattenPolicies(set))
+      const compiled = [compile(set, () => at), ...(flat ? [compileFlat(flat, () => at)] : [])]
+      return compiled.map((each) => decide(question, each).allowed)
+    }
+
+    expect(compile(set).engine.name).toBe('index')
+    expect([may('north', before), may('south', before)]).toEqual([
+      [true, true],
+      [true, true],
+    ])
+    expect([may('north', after), may('south', after)]).toEqual([
+      [true, true],
+      [false, false],
+    ])
+  })
+
+  test('keeps the revision that it had when Casbin evaluated it', () => {
+    expect(policySet({ modelText: tenants, lines }).revision).toBe(
+      'r-3416bd645f8d477cbb23bb561c987383',
+    )
   })
 
   test('is another revision than the same rules with another request, and is written as it was', () => {

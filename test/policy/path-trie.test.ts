@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createPathTrieBuilder } from '../../src/policy/engine/path-trie.ts'
+import { createPathTrieBuilder } from '../../src/policy/engine/tables/path-trie.ts'
 
 function trieOf(patterns: readonly string[]) {
   const builder = createPathTrieBuilder()

@@ -13,13 +13,16 @@ import { policyFiles, policySet, widestModel } from './policy-text.ts'
 const words = ['x', 'y', 'xy', 'z']
 const deepest = 5
 
-/** Every path of these words, one level deeper than any pattern and any route. */
+/**
+ * Every path of these words, one level deeper than any pattern and any route, and each with a last word
+ * that no route has: `/z*` allows `/zq` too, which another route may serve.
+ */
 const paths = (() => {
   const all = ['']
   for (const path of all) {
     if (path.split('/').length <= deepest) for (const word of words) all.push(`${path}/${word}`)
   }
-  return all.slice(1)
+  return all.slice(1).flatMap((path) => [path, `${path}q`])
 })()
 
 const route = fc.record({

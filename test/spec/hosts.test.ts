@@ -69,6 +69,20 @@ describe('routes with hosts', () => {
     expect((await postern.call('GET /x', { host: 'postern', headers })).status).toBe(200)
   })
 
+  test('do not fall back to the name of the gateway when a proxy reports a malformed host', async () => {
+    const config = { application: { trustedProxies: ['127.0.0.1'] } }
+    const inner = { path: '/', hosts: ['postern'], ...open }
+    const postern = await startPostern({ routes: [api, inner], config })
+    const status = async (...headers: string[]) =>
+      (await postern.call('GET /x', { host: 'postern', headers })).status
+
+    for (const host of ['api.example.com!', 'a b', 'api.example.com, x@y', 'api.example.com,']) {
+      expect(await status(`X-Forwarded-Host: ${host}`), host).toBe(400)
+    }
+    // As a proxy sends its own requests, such as health checks.
+    expect([await status(), await status('X-Forwarded-Host:')]).toEqual([200, 200])
+  })
+
   test('decide in forward-auth too', async () => {
     const postern = await startPostern({ routes: [api], config: asked({}) })
     const about = async (host: string) => {

@@ -37,8 +37,13 @@ async function startStreaming(now?: () => number, jwt: Readonly<Record<string, u
   return { postern, upstream }
 }
 
-/** Opens a stream and waits until something has come. */
-async function open(postern: TestPostern, path: string, token: string | undefined) {
+/** Opens a stream and waits until something has come. `more` are headers of the request. */
+async function open(
+  postern: TestPostern,
+  target: string,
+  token: string | undefined,
+  more: readonly string[] = [],
+) {
   const socket = connect(postern.publicPort, '127.0.0.1')
   onTestFinished(() => void socket.destroy())
   const state = { received: '', closed: false }
@@ -51,7 +56,8 @@ async function open(postern: TestPostern, path: string, token: string | undefine
   })
   await once(socket, 'connect')
   const carried = token === undefined ? [] : [`Authorization: Bearer ${token}`]
-  socket.write(request(`GET ${path}`, carried))
+  const line = target.startsWith('/') ? `GET ${target}` : target
+  socket.write(request(line, [...carried, ...more]))
   await until(() => state.received.includes('data:'))
   return state
 }
@@ -126,6 +132,26 @@ describe('an open stream', () => {
     await until(() => postern.logText().includes('"outcome":"cut-by-policy"'))
     expect(lost.received.endsWith('0\r\n\r\n')).toBe(false)
     expect([kept, excluded, admins].map(({ closed }) => closed)).toEqual([false, false, false])
+  })
+
+  test('is cut when a new policy no longer allows the path in its Destination header', async () => {
+    const { postern, upstream } = await startStreaming()
+    const publish = async (...rules: readonly string[]) => {
+      const lines = rules.map((rule) => `p, editor, ${rule}\n`).join('')
+      await writeFile(join(postern.policyDirectory, 'policy.csv'), lines)
+      const { revision } = parsePolicySet(await readPolicyFiles(postern.policyDirectory))
+      await until(() => postern.logText().includes(revision))
+    }
+    const copy = (to: string) =>
+      open(postern, 'COPY /dav/from', tokenOf('editor'), [`Destination: /dav/${to}/b`])
+    await publish('/dav/*, *')
+    const [lost, kept] = [await copy('theirs'), await copy('mine')]
+
+    await publish('/dav/from, *', '/dav/mine/*, *')
+
+    await until(() => lost.closed && upstream.cut === 1)
+    await until(() => postern.logText().includes('"outcome":"cut-by-policy"'))
+    expect(kept.closed).toBe(false)
   })
 
   test('is cut when the line that allows it expires, and may begin again when the clock is set back', async () => {

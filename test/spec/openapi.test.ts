@@ -429,7 +429,7 @@ describe('the running gateway answers as docs/openapi.yaml says', () => {
 
 function opsServer(parts: Partial<OpsServerParts> = {}) {
   return createOpsServer({
-    ...{ version: '', mode: '', publicKeys: () => [], upstreams: () => [] },
+    ...{ version: '', mode: '', publicKeys: () => [], upstreams: () => [], replicas: () => [] },
     readiness: () => ({ ready: true, revision: null, problems: [] }),
     metrics: { contentType: '', text: async () => '' },
     ...parts,

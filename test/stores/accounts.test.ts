@@ -10,7 +10,7 @@ import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import { readAudit } from '../../src/stores/audit/read-audit.ts'
 import type { Database } from '../../src/stores/database/database.ts'
 import { laterEra } from './go-admin-tables.ts'
-import { erasIn, type RunningDatabase, testDatabases } from './test-databases.ts'
+import { dropIndex, erasIn, type RunningDatabase, testDatabases } from './test-databases.ts'
 
 const eras = [
   { era: 'NULL marks a live row', statements: [], deleted: 'now()' },
@@ -237,9 +237,9 @@ describe.each(testDatabases())('accounts in $name', ({ name, start }) => {
 
   test('of one name are resolved to the lowest that may log in', async () => {
     const database = await seeded()
+    await dropIndex(database, 'sys_user', 'sys_user_live_username')
     await run(
       database,
-      'drop index sys_user_live_username',
       `update sys_user set username = 'twin', status = '1'`,
       `insert into sys_user (username, role_id, status, password) values ('twin', 3, '2', 'mine')`,
       `insert into sys_user (username, role_id, status, password) values ('twin', 3, '2', 'other')`,
@@ -257,7 +257,7 @@ describe.each(testDatabases())('accounts in $name', ({ name, start }) => {
 
   test('are added once when two add the same name at the same time', async () => {
     const database = await seeded()
-    await run(database, 'drop index sys_user_live_username')
+    await dropIndex(database, 'sys_user', 'sys_user_live_username')
     const changes = createAccountChanges(database, actor)
     const account = { username: 'racer', roleKey: 'viewer', passwordHash: 'x' }
 

@@ -1,23 +1,20 @@
-import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/errors.ts'
 import { createAuditQueue } from '../../src/stores/audit/audit-queue.ts'
 import { readAudit } from '../../src/stores/audit/read-audit.ts'
-import { type Database, openDatabase } from '../../src/stores/database/database.ts'
+import type { Database } from '../../src/stores/database/database.ts'
+import { clock } from '../../src/stores/database/dialect.ts'
 import { until } from '../support/until.ts'
-import { copiedDirectory, limits } from './test-databases.ts'
+import { type RunningDatabase, testDatabases } from './test-databases.ts'
 
-let directory: string
+let server: RunningDatabase
 let database: Database
 beforeAll(async () => {
-  directory = await copiedDirectory()
-  database = await openDatabase({ directory, ...limits })
+  server = (await testDatabases()[0]?.start()) ?? server
+  database = await server.fresh()
 })
-afterAll(async () => {
-  await database.close()
-  await rm(directory, { recursive: true, force: true })
-})
+afterAll(() => server.stop())
 
 function entryOf(subject: string, after: object = { kids: ['a'] }, origin = 'pod-1') {
   const actor = { kind: 'gateway', name: 'postern', origin } as const
@@ -53,9 +50,7 @@ describe('the queue of audit entries', () => {
     await new Promise((done) => setTimeout(done, 50))
     reachable.is = true
     await until(() => queue.state().waiting === 0)
-    const { rows } = await sql<{ now: Date }>`select clock_timestamp() as "now"`.execute(
-      database.db,
-    )
+    const { rows } = await sql<{ now: Date }>`select ${clock} as "now"`.execute(database.db)
     await queue.close()
 
     const written = await found('order')

@@ -22,6 +22,7 @@ describe('the settings of policy and redis', () => {
     expect(policy).toEqual({
       source: 'files',
       directory: 'policies',
+      openapi: [],
       pollSeconds: 3,
       usage: true,
       replicaMemory: 86_400,

@@ -60,6 +60,15 @@ describe.each(testDatabases())('moves of the policy in $name', ({ start }) => {
     ])
   })
 
+  test('name the publisher of a proposal, and who proposed it', async () => {
+    await createMoveTable(database, '{6}:').add([moveOf(601, { publisher: 'ben' })])
+
+    expect(await audited(revisionOf(601))).toMatchObject({
+      actor: { kind: 'operator', name: 'ben', origin: 'unknown' },
+      after: { proposedBy: 'ada', author: 'unverified' },
+    })
+  })
+
   test('are there once, however many gateways copy them', async () => {
     const moves = Array.from({ length: 20 }, (_, index) => moveOf(120 - index))
     const replicas = Array.from({ length: 4 }, () => createMoveTable(database, '{1}:'))

@@ -265,7 +265,7 @@ describe('a large policy', () => {
     expect(kept).toMatchObject({ signed: large.signed, revision: large.document.revision })
     const again = await openFeed({ url: 'redis://127.0.0.1:1' }, { trust, snapshot })
     expect(again.revision()).toBe(large.document.revision)
-  }, 60_000)
+  })
 })
 
 describe('the snapshot of a gateway with policy.trust', () => {

@@ -97,7 +97,7 @@ function runHelm(
     command === 'template'
       ? ['template', 'shop', from, '--namespace', 'web', '--kube-version', '1.31.0']
       : ['lint', from, '--strict']
-  return spawnSync(tools.helm, [...how, ...args], { encoding: 'utf8', timeout: 60_000 })
+  return spawnSync(tools.helm, [...how, ...args], { encoding: 'utf8', timeout: 180_000 })
 }
 
 /** The one object of that kind, and of that name where there are several. */

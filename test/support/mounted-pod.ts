@@ -59,7 +59,7 @@ export function runInPod(
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [main, ...(args ?? container.args ?? []).map(here)],
-    { encoding: 'utf8', env: { PATH, HOME, ...env }, timeout: 30_000, cwd: root },
+    { encoding: 'utf8', env: { PATH, HOME, ...env }, timeout: 180_000, cwd: root },
   )
   return { status, stdout, stderr }
 }

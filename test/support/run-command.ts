@@ -4,8 +4,8 @@ export interface RunOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly stdin?: string | Buffer
-  /** What a person at a terminal types; without it there is no terminal. */
-  readonly types?: string | (() => Promise<string>)
+  /** What a person at a terminal types, or `undefined` for Ctrl-C; without it there is no terminal. */
+  readonly types?: string | (() => Promise<string | undefined>)
   /** Sees each text of stdout as it is written. */
   readonly onOut?: (text: string) => void
   readonly userName?: string
@@ -48,6 +48,10 @@ export async function runCommand(
     ...(types !== undefined && {
       isTerminal: true,
       ask: async (question: string) => {
+        err += question
+        return typeof types === 'string' ? types : ((await types()) ?? '')
+      },
+      prompt: async (question: string) => {
         err += question
         return typeof types === 'string' ? types : types()
       },

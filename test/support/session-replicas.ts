@@ -8,6 +8,7 @@ import { postLogin } from './log-in.ts'
 import { prefix } from './published-policies.ts'
 import type { RedisServer } from './redis-server.ts'
 import { runCommand } from './run-command.ts'
+import { serverUrl } from './seeded-database.ts'
 import { startPostern, type TestPostern } from './start-postern.ts'
 import { testSecret } from './tokens.ts'
 import { until } from './until.ts'
@@ -54,7 +55,10 @@ export interface User {
 
 /** Everything ends with the test. */
 export async function startReplicas(options: ReplicaOptions): Promise<Replicas> {
-  const { redis, databaseUrl, ownDatabase = false, migrate, revocation } = options
+  const { redis, migrate, revocation } = options
+  const databaseUrl =
+    options.databaseUrl ?? (await serverUrl(options.ownDatabase ? 'own' : 'shared'))
+  const ownDatabase = options.ownDatabase === true && databaseUrl === undefined
   const { statementTimeoutMs = 10_000 } = options
   const directory = await mkdtemp(join(tmpdir(), 'postern-replicas-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))

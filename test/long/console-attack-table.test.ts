@@ -1,0 +1,215 @@
+import { describe, expect, test } from 'vitest'
+import { findCommand } from '../../src/cli/commands/table.ts'
+import { isAtLeast } from '../../src/console/access/roles.ts'
+import { openApiDocument } from '../../src/console/api/openapi.ts'
+import { type Operation, questions } from '../../src/console/api/operations.ts'
+import { parametersOf } from '../../src/console/api/parameters.ts'
+import { draftOperations, writeOperations } from '../../src/console/api/writes.ts'
+import { startConsole, type TestConsole } from '../support/start-console.ts'
+import { testSecret, tokenOf } from '../support/tokens.ts'
+
+const operations = [...questions, ...draftOperations, ...writeOperations]
+const roles = { reader: ['editor'], author: [], publisher: ['admin'] }
+
+/** What people need before they have logged in. A new one must be added here, and so be thought about. */
+const open = new Set([
+  'GET providers',
+  'GET captcha',
+  'GET captcha.wav',
+  'POST login',
+  'GET login/oidc/{provider}',
+  'GET login/oidc/{provider}/callback',
+])
+
+/** Every call of the API that needs a session, from its description, which a test compares with the server. */
+async function everyCall(): Promise<readonly string[]> {
+  const { paths } = (await openApiDocument(findCommand)) as { paths: Record<string, object> }
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.slice(1)}`),
+  )
+  for (const line of open) expect(all).toContain(line)
+  return all.filter((line) => !open.has(line))
+}
+
+function lineOf({ command, kind }: Operation): string {
+  return `${kind === undefined ? 'GET' : 'POST'} ${command.replaceAll(' ', '/')}`
+}
+
+/** What no attack may change. */
+async function stateOf(target: TestConsole): Promise<string> {
+  const lines = ['user list', 'role list', 'audit list --limit 1000', 'token list']
+  const answers = lines.map(async (line) => (await target.postern(`${line} --output json`)).out)
+  return (await Promise.all(answers)).join('')
+}
+
+const files = [{ name: 'policy.csv', text: '' }]
+
+/** A request that only lacks what the test takes away. */
+function bodyOf({ kind, draft }: Operation): object {
+  return kind !== undefined && draft !== undefined ? { files } : {}
+}
+
+describe('every call of the management API', () => {
+  test('is refused to strangers, gateway tokens, and sessions that were forged, revoked or have expired', async () => {
+    let time = Date.now() / 1000
+    const config = { console: { port: 0, write: true, roles } }
+    const target = await startConsole({ isWhole: true, now: () => time, config })
+    const other = await startConsole({ config: { jwt: { secret: `another-${testSecret}` } } })
+    const expired = await target.logIn()
+    time += 28_801
+    const revoked = await target.logIn()
+    await target.call('POST logout', { cookie: revoked })
+    const valid = await target.logIn()
+    const [name, text = ''] = valid.split('=')
+    const token = tokenOf('admin', { identity: 1 })
+    const strangers = {
+      'no session': {},
+      'a gateway token as session': { cookie: `${name}=${token}` },
+      'a gateway token in its own cookie': { cookie: `jwt=${token}` },
+      'a gateway token in the header': { headers: [`Authorization: Bearer ${token}`] },
+      'a session in the header': { headers: [`Authorization: Bearer ${text}`] },
+      'a session in another cookie': { cookie: `jwt=${text}` },
+      'an unsigned session': { cookie: `${name}=eyJhbGciOiJub25lIn0.e30.` },
+      'a session of another key': { cookie: await other.logIn() },
+      'a changed session': { cookie: `${valid.slice(0, -4)}AAAA` },
+      'two sessions': { cookie: `${valid}; ${valid}` },
+      'an expired session': { cookie: expired },
+      'a revoked session': { cookie: revoked },
+    }
+    const before = await stateOf(target)
+
+    for (const line of await everyCall()) {
+      for (const [who, call] of Object.entries(strangers)) {
+        const answer = await target.call(line, call)
+        expect([line, who, answer.status]).toEqual([line, who, 401])
+        expect([who, answer.header('set-cookie')]).toEqual([who, undefined])
+        expect(answer.json()).toMatchObject({ ok: false })
+      }
+    }
+    expect(await stateOf(target)).toBe(before)
+    expect((await target.call('GET session', { cookie: valid })).status).toBe(200)
+  })
+
+  test('is refused to other sites, other hosts, frames and forms, whoever is logged in', async () => {
+    const config = { console: { port: 0, write: true, roles } }
+    const target = await startConsole({ isWhole: true, config })
+    const cookie = await target.logIn()
+    const before = await stateOf(target)
+    const foreign = [
+      ['Sec-Fetch-Site: cross-site'],
+      ['Sec-Fetch-Site: same-site'],
+      ['Origin: https://evil.example'],
+      ['Origin: null'],
+    ]
+
+    for (const line of [...(await everyCall()), 'GET providers', 'POST login']) {
+      for (const headers of foreign) {
+        const answer = await target.call(line, { cookie, headers })
+        expect([line, headers, answer.status]).toEqual([line, headers, 403])
+        // No answer may be shown in a frame or read by another origin.
+        expect(answer.header('x-frame-options')).toBe('DENY')
+        expect(answer.header('content-security-policy')).toContain("frame-ancestors 'none'")
+        expect(answer.header('access-control-allow-origin')).toBeUndefined()
+      }
+      const rebound = await target.call(line, { cookie, host: 'evil.example' })
+      expect([line, rebound.status]).toEqual([line, 421])
+      if (line.startsWith('GET')) continue
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+        const headers = [`Content-Type: ${type}`]
+        const form = await target.call(line, { cookie, headers, body: '{}' })
+        expect([line, type, form.status]).toEqual([line, type, 415])
+      }
+    }
+    expect(await stateOf(target)).toBe(before)
+  })
+
+  test.each(['reader', 'author'] as const)('is refused to a %s if it is for more', async (role) => {
+    const own = { reader: [], author: [], publisher: ['admin'], [role]: ['editor'] }
+    const config = { console: { port: 0, write: true, roles: own } }
+    const target = await startConsole({ isWhole: true, config })
+    const cookie = await target.logIn('editor')
+    const before = await stateOf(target)
+
+    for (const operation of operations.filter((each) => !isAtLeast(role, each.role))) {
+      const line = lineOf(operation)
+      const { status, body } = await target.call(line, { cookie, body: bodyOf(operation) })
+      expect([line, status]).toEqual([line, 403])
+      expect(body).toContain('not-permitted')
+    }
+    expect(await stateOf(target)).toBe(before)
+  })
+})
+
+describe('every operation', () => {
+  test('accepts no member that its table does not name, not even one that its command has', async () => {
+    const config = { console: { port: 0, write: true, roles } }
+    const target = await startConsole({ isWhole: true, config })
+    const cookie = await target.logIn()
+    const before = await stateOf(target)
+
+    for (const operation of operations) {
+      const { spec } = (await findCommand(operation.command)) ?? {}
+      if (spec === undefined) throw new Error(operation.command)
+      const accepted = new Set(parametersOf(operation, spec).map(({ name }) => name))
+      const others = [...Object.keys(spec.options), 'isAdmin', 'actor', '__proto__', 'constructor']
+      for (const name of others.filter((each) => !accepted.has(each))) {
+        const isQuestion = operation.kind === undefined
+        const line = `${lineOf(operation)}${isQuestion ? `?${name}=true` : ''}`
+        const members = { ...bodyOf(operation), ...Object.fromEntries([[name, true]]) }
+        const answer = await target.call(line, isQuestion ? { cookie } : { cookie, body: members })
+        expect([line, name, answer.status]).toEqual([line, name, 400])
+      }
+      if (operation.kind === undefined) continue
+      // A link must not carry what a person confirms.
+      const link = `${lineOf(operation)}?confirm=editor&name=editor`
+      const { status, body } = await target.call(link, { cookie, body: bodyOf(operation) })
+      expect([link, status, body]).toEqual([link, 400, expect.stringContaining('into the body')])
+    }
+    expect(await stateOf(target)).toBe(before)
+  })
+
+  test('survives forged names, IDs and revisions, and changes nothing for them', async () => {
+    const config = { console: { port: 0, write: true, roles } }
+    const target = await startConsole({ isWhole: true, config })
+    const cookie = await target.logIn()
+    const before = await stateOf(target)
+    const forged = [
+      'console-00000000-0000-4000-8000-000000000000',
+      'r-0000000000000000',
+      "x' or '1'='1' --",
+      '../../etc/passwd',
+      '<script>alert(1)</script>',
+      '--config=/dev/null',
+    ]
+
+    for (const operation of operations) {
+      const { spec } = (await findCommand(operation.command)) ?? {}
+      if (spec === undefined) throw new Error(operation.command)
+      const texts = parametersOf(operation, spec).filter(
+        ({ name, schema }) => schema.type === 'string' && !('enum' in schema) && name !== 'confirm',
+      )
+      for (const value of texts.length === 0 ? [] : forged) {
+        const input = Object.fromEntries(texts.map(({ name }) => [name, value]))
+        const isQuestion = operation.kind === undefined
+        const query = isQuestion ? `?${new URLSearchParams(input)}` : ''
+        const confirm = operation.confirms === undefined ? {} : { confirm: value }
+        const answer = await target.call(`${lineOf(operation)}${query}`, {
+          cookie,
+          ...(!isQuestion && { body: { ...bodyOf(operation), ...input, ...confirm } }),
+        })
+        const { command } = operation
+        expect([
+          command,
+          value,
+          [200, 400, 422, 503].includes(answer.status),
+          answer.status,
+        ]).toEqual([...[command, value, true, answer.status]])
+        expect(answer.header('set-cookie')).toBeUndefined()
+        expect([command, answer.body.includes('root:')]).toEqual([command, false])
+      }
+    }
+    expect(await stateOf(target)).toBe(before)
+    expect(target.logText()).not.toContain('console command failed')
+    expect(target.logText()).not.toContain('console request failed')
+  })
+})

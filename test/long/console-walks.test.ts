@@ -1,0 +1,188 @@
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findChromium } from '../support/browser.ts'
+import { logInToConsole, openWatchedPage } from '../support/console-browser.ts'
+import {
+  type ConsoleFleet,
+  callThrough,
+  logInAt,
+  startConsoleFleet,
+  tabTo,
+} from '../support/console-fleet.ts'
+import { until } from '../support/until.ts'
+
+const program = findChromium()
+if (program === undefined) console.log('skipped: no Chromium found; set POSTERN_TEST_CHROMIUM')
+
+/** Each walk uses the keyboard alone, on a fleet with real Redis and PostgreSQL. */
+describe.skipIf(program === undefined)('a walk through the console', () => {
+  let browser: Browser
+  let fleet: ConsoleFleet
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox'] })
+    fleet = await startConsoleFleet({
+      people: { ann: 'author', petra: 'admin', carl: 'clerk', cora: 'clerk', cleo: 'clerk' },
+      config: {
+        login: { failuresPerPair: 2, failuresPerAccount: 100 },
+        refusals: { notPermittedCode: 403 },
+      },
+    })
+  }, 180_000)
+  afterAll(async () => {
+    await browser?.close()
+    await fleet?.stop()
+  })
+
+  async function loggedIn(name: string) {
+    const watched = await openWatchedPage(browser, fleet.address)
+    await logInToConsole(watched.page, fleet, name)
+    return watched
+  }
+
+  test('takes a change from proposal to rollback by two people', async () => {
+    const { token } = await logInAt(fleet.gateways[0], 'carl', fleet.passwords['carl'] ?? '')
+    const mayPut = () =>
+      Promise.all(fleet.gateways.map((each) => callThrough(each, 'PUT', '/orders', token)))
+    const both = (code: number) => until(async () => (await mayPut()).every((x) => x === code))
+    await both(403)
+
+    const ann = await loggedIn('ann')
+    const proposed = await propose(ann.page, fleet)
+    expect(await mayPut()).toEqual([403, 403])
+    await press(ann.page, 'Changes', proposed)
+    await ann.page.getByText('Access widens').waitFor()
+    // An author proposes and does not publish.
+    expect(await ann.page.getByRole('button', { name: 'Publish' }).count()).toBe(0)
+
+    const petra = await loggedIn('petra')
+    fleet.moveClock()
+    await press(petra.page, 'Changes', proposed, 'Publish')
+    await typeInDialog(petra.page, proposed)
+    await petra.page.keyboard.press('Enter')
+    await enterPassword(petra.page, fleet.passwords['petra'] ?? '')
+    await petra.page.getByText('2 of 2 use it').waitFor()
+    await both(200)
+
+    await petra.page.getByText('published by petra').waitFor()
+    const [first = ''] = await revisionsIn(petra.page, 'the first policy')
+    await press(petra.page, 'Roll back')
+    await typeInDialog(petra.page, 'carl must not change orders')
+    await petra.page.keyboard.press('Tab')
+    await petra.page.keyboard.type(first)
+    await petra.page.keyboard.press('Enter')
+    const history = petra.page.getByRole('table', { name: 'History' })
+    await history.getByText('carl must not change orders').waitFor()
+    await both(403)
+
+    expect(await history.locator('tbody tr').count()).toBe(3)
+    await press(petra.page, 'Audit')
+    const audit = petra.page.getByRole('table', { name: 'Audit' })
+    const row = (action: string) => audit.locator('tbody tr', { hasText: action })
+    await until(async () => {
+      await petra.page.reload()
+      await audit.waitFor()
+      return (await row('policy.rollback').count()) === 1
+    })
+    expect(await row('policy.push').first().textContent()).toMatch(/petra.*\(console\).*ann/)
+    expect(await row('policy.rollback').textContent()).toMatch(/petra.*\(console\)/)
+    expect(unexpected([...ann.problems, ...petra.problems])).toEqual([])
+  })
+
+  test('unlocks a person who entered wrong passwords', async () => {
+    const [gateway] = fleet.gateways
+    const attempt = async (password: string) => (await logInAt(gateway, 'cora', password)).code
+    const codes = [await attempt('wrong'), await attempt('wrong'), await attempt('wrong')]
+    expect(codes).toEqual([400, 400, 429])
+    expect(await attempt(fleet.passwords['cora'] ?? '')).toBe(429)
+
+    const { page, problems } = await loggedIn('petra')
+    fleet.moveClock()
+    await press(page, 'Login log', 'Unlock')
+    await page.getByRole('dialog').waitFor()
+    await press(page, 'Unlock')
+    await enterPassword(page, fleet.passwords['petra'] ?? '')
+    await page.getByText('Nothing is locked out.').waitFor()
+
+    expect(await attempt(fleet.passwords['cora'] ?? '')).toBe(200)
+    expect(unexpected(problems)).toEqual([])
+  })
+
+  test('ends the session of a person who is active', async () => {
+    const { token } = await logInAt(fleet.gateways[0], 'cleo', fleet.passwords['cleo'] ?? '')
+    const calls = () =>
+      Promise.all(fleet.gateways.map((each) => callThrough(each, 'GET', '/orders', token)))
+    await until(async () => (await calls()).every((code) => code === 200))
+
+    const { page, problems } = await loggedIn('petra')
+    fleet.moveClock()
+    await press(page, 'Sessions')
+    const row = page.locator('tbody tr', { hasText: 'cleo' })
+    await until(async () => {
+      await page.reload()
+      await page.getByRole('table').waitFor()
+      return (await row.count()) === 1
+    })
+    await row.getByRole('button', { name: 'End' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    expect(await calls()).toEqual([200, 200])
+    await press(page, 'End')
+    await enterPassword(page, fleet.passwords['petra'] ?? '')
+    await row.waitFor({ state: 'detached' })
+
+    expect(await calls()).toEqual([401, 401])
+    expect(unexpected(problems)).toEqual([])
+  })
+})
+
+/** How a page finds out that a change needs the password is an error for the browser. */
+function unexpected(problems: readonly string[]): readonly string[] {
+  return problems.filter((problem) => !problem.includes('status of 403'))
+}
+
+/** Goes to each of these links and buttons with Tab, and presses Enter there. */
+async function press(page: Page, ...names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    await page.getByText(name, { exact: true }).first().waitFor()
+    await tabTo(page, name)
+    await page.keyboard.press('Enter')
+  }
+}
+
+/** Types once the dialog has the focus in its first field. */
+async function typeInDialog(page: Page, text: string): Promise<void> {
+  await page.locator('input:focus, textarea:focus').waitFor()
+  await page.keyboard.type(text)
+}
+
+async function enterPassword(page: Page, password: string): Promise<void> {
+  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor()
+  await page.locator('input[name=password]:focus').waitFor()
+  await page.keyboard.type(password)
+  await page.keyboard.press('Enter')
+}
+
+async function revisionsIn(page: Page, message: string): Promise<readonly string[]> {
+  const row = page.getByRole('row', { name: message })
+  return row.locator('code').allTextContents()
+}
+
+/** Proposes that clerks may change orders, with the session of this page. Returns the revision. */
+async function propose(page: Page, { files, address }: ConsoleFleet): Promise<string> {
+  const draft = files.map(({ name, text }) => ({
+    ...{
+      name,
+      text: text.replace(
+        'p, clerk, /orders, GET',
+        'p, clerk, /orders, GET\np, clerk, /orders, PUT',
+      ),
+    },
+  }))
+  const status = await page.request.get(`${address}api/v1/policy/status`)
+  const over = (await status.json()).head.revision
+  const answer = await page.request.post(`${address}api/v1/policy/propose`, {
+    data: { files: draft, message: 'clerks change orders', over },
+  })
+  expect([answer.status(), await answer.text()]).toEqual([200, expect.stringContaining('r-')])
+  return (await answer.json()).revision
+}

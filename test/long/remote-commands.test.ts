@@ -1,0 +1,244 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { findCommand } from '../../src/cli/commands/table.ts'
+import { consoleFiles } from '../support/console-policy.ts'
+import { questions } from '../support/console-questions.ts'
+import { startPostgres } from '../support/postgres-server.ts'
+import { testRedis } from '../support/published-policies.ts'
+import { type RemotePostern, remotePostern } from '../support/remote-postern.ts'
+import { type Ran, runCommand } from '../support/run-command.ts'
+import { startConsole, type TestConsole } from '../support/start-console.ts'
+import { nowSeconds } from '../support/tokens.ts'
+
+interface Office {
+  readonly console: TestConsole
+  readonly remote: RemotePostern
+  /** Runs a command beside the console, in the directory that both machines have a copy of. */
+  local(typed: string): Promise<Ran>
+  /** Runs it over the network, from a directory with the same files. */
+  far(typed: string, options?: Parameters<RemotePostern['run']>[1]): Promise<Ran>
+  readonly cwd: string
+}
+
+/** A console with a published policy, and a machine that knows only its address. */
+async function openOffice(
+  options: { readonly isPostgres?: boolean; readonly now?: () => number } = {},
+): Promise<Office> {
+  const redis = await testRedis()
+  const { isPostgres = false, now } = options
+  const postgres = isPostgres ? await startPostgres() : undefined
+  if (postgres !== undefined) onTestFinished(postgres.stop)
+  const console = await startConsole({
+    ...{ isWhole: true, ownDatabase: true, ...(now !== undefined && { now }) },
+    config: {
+      redis: { url: redis.url },
+      policy: { source: 'redis' },
+      console: { port: 0, write: true, roles: { reader: ['editor'], publisher: ['admin'] } },
+      ...(postgres !== undefined && { database: { url: postgres.url } }),
+    },
+  })
+  const cwd = dirname(console.configFile)
+  await writePolicy(cwd, consoleFiles['policies/policy.csv'])
+  const env = { POSTERN_CONFIG: console.configFile }
+  const local = (typed: string) => runCommand(typed.split(' '), { cwd, env })
+  const remote = await remotePostern(`http://127.0.0.1:${console.port}`)
+  const office = {
+    ...{ console, remote, local, cwd },
+    far: (typed: string, given = {}) => remote.run(typed.split(' '), { cwd, ...given }),
+  }
+  await done(local('policy push policies -m first --yes --no-wait'))
+  if (isPostgres) {
+    await done(local('role add clerk --name Clerk --data-scope 1'))
+    const { out } = await done(local('user add petra --role admin'))
+    await done(remote.logIn('petra', out.trim()))
+  } else await done(remote.logIn('admin', console.passwords['admin'] ?? ''))
+  return office
+}
+
+async function writePolicy(cwd: string, rules: string, name = 'policies'): Promise<void> {
+  for (const [file, text] of Object.entries(consoleFiles)) {
+    if (!file.startsWith('policies/')) continue
+    const path = join(cwd, file.replace('policies', name))
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(path, file.endsWith('policy.csv') ? rules : text)
+  }
+}
+
+async function done(running: Promise<Ran>): Promise<Ran> {
+  const ran = await running
+  expect([ran.code, ran.code === 0 ? '' : ran.err]).toEqual([0, ''])
+  return ran
+}
+
+/** Compares with what the command says here, before or after: ages and counts go on meanwhile. */
+async function compare({ local, far }: Office, typed: string): Promise<void> {
+  const before = await local(typed)
+  const asked = await far(typed)
+  if (JSON.stringify(before) === JSON.stringify(asked)) return
+  expect([typed, asked]).toEqual([typed, await local(typed)])
+}
+
+describe('a command with --gateway prints and returns what it does beside the console', () => {
+  test.each([
+    ['the embedded database', false],
+    ['PostgreSQL', true],
+  ])('every question, in every format, with Redis and %s', async (_, isPostgres) => {
+    const office = await openOffice({ isPostgres })
+    for (const [name, asked] of Object.entries(questions)) {
+      const { spec } = (await findCommand(name)) ?? {}
+      const formats = spec?.options['output']?.choices ?? []
+      for (const [, typed] of asked) {
+        await compare(office, typed)
+        for (const format of ['json', 'jsonl', 'csv']) {
+          if (!formats.includes(format)) continue
+          const [words, ...rest] = typed.split(' -- ')
+          await compare(office, [`${words} --output ${format}`, ...rest].join(' -- '))
+        }
+      }
+    }
+    expect(office.console.logText()).not.toContain('"level":"error"')
+  })
+
+  test('every draft, valid or not, with the names of its directory', async () => {
+    const office = await openOffice()
+    await writePolicy(office.cwd, 'p, clerk, /orders, GET\np, lead, /bills, GET\n', 'drafts/new')
+    await writePolicy(office.cwd, 'p, clerk\np, lead, /orders, PUT\n', 'drafts/broken')
+    for (const directory of ['policies', './policies', 'drafts/new/', 'drafts/broken', 'absent']) {
+      for (const typed of [
+        `policy check ${directory} --strict`,
+        `policy check ${directory} --against live --accounts`,
+        `policy test ${directory} --min-coverage 90`,
+        `policy diff live ${directory}`,
+      ]) {
+        await compare(office, typed)
+        await compare(office, `${typed} --output json`)
+      }
+    }
+  })
+})
+
+describe('a change with --gateway', () => {
+  test('goes from a directory to a proposal, live and back', async () => {
+    const office = await openOffice()
+    const { far, local, cwd } = office
+    const live = async () => JSON.parse((await local('policy status --output json')).out).head
+    const { revision: first } = await live()
+    await writePolicy(cwd, 'p, clerk, /orders, GET\np, lead, /orders, DELETE\n')
+    const proposed = await done(far(`policy propose policies -m more --over ${first}`))
+    const [revision = ''] = proposed.out.match(/r-[0-9a-f]{12,}/) ?? []
+    await compare(office, `policy proposals ${revision}`)
+    const unasked = await far(`policy push ${revision} --no-wait`)
+    const refused = await far(`policy push ${revision} --no-wait`, { types: 'no' })
+    expect((await live()).revision).toBe(first)
+    const pushed = await done(far(`policy push ${revision} --no-wait`, { types: 'yes' }))
+    expect((await live()).revision).toBe(revision)
+    await done(far(`policy rollback ${first} -m back --yes --no-wait`))
+    expect((await live()).revision).toBe(first)
+
+    expect([unasked.code, unasked.err]).toEqual([
+      1,
+      expect.stringContaining('review the diff above, then run again with --yes'),
+    ])
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('not published')])
+    expect(pushed.out).toBe(`${revision} is live; replicas not checked\n`)
+    const history = JSON.parse((await far('policy history --output json')).out)
+    expect(history.map(({ author }: { author: string }) => author)).toEqual([
+      'admin',
+      'admin',
+      'ada',
+    ])
+  })
+
+  test('of accounts, sessions and lock-outs is in the audit log with its person', async () => {
+    const office = await openOffice()
+    const { far } = office
+    const added = await done(far('user add zoe --role editor'))
+    expect(added.out).toMatch(/^\S+\n$/)
+    for (const typed of [
+      'user role zoe clerk',
+      'user disable zoe',
+      'user enable zoe',
+      'user passwd zoe',
+      'session end --user zoe',
+      'login unlock zoe',
+    ]) {
+      const { code, err } = await far(typed)
+      expect([typed, code, err]).toEqual([typed, expect.toBeOneOf([0, 1]), expect.any(String)])
+    }
+    const unasked = await far('user delete zoe')
+    expect([unasked.code, unasked.err]).toEqual([1, expect.stringContaining('with --yes')])
+    await done(far('user delete zoe', { types: 'yes' }))
+    await compare(office, 'user show zoe')
+    const audit = JSON.parse((await far('audit list --subject zoe --output json')).out)
+    for (const { actor } of audit) {
+      expect(actor).toEqual({ kind: 'user', name: 'admin', origin: '127.0.0.1 (console)' })
+    }
+    expect(audit.length).toBeGreaterThan(4)
+  })
+
+  test('waits for replicas longer than the server waits for a silent client', async () => {
+    const office = await openOffice()
+    const { far, local, cwd } = office
+    const status = JSON.parse((await local('policy status --output json')).out)
+    await writePolicy(cwd, 'p, clerk, /orders, GET\np, lead, /orders, DELETE\n')
+    const proposed = await done(
+      far(`policy propose policies -m more --over ${status.head.revision}`),
+    )
+    const [revision = ''] = proposed.out.match(/r-[0-9a-f]{12,}/) ?? []
+
+    // The idle timeout is 60 seconds.
+    const { code, out, err } = await far(`policy push ${revision} --yes --wait 75 --replicas 9`)
+
+    expect([code, `${out}${err}`]).toEqual([1, expect.stringContaining('9')])
+    expect(err).toContain(`published ${revision}`)
+  })
+
+  test('asks for the password again after five minutes', async () => {
+    let later = 0
+    const office = await openOffice({ now: () => nowSeconds() + later })
+    const { far, console, remote } = office
+    later = 400
+    const unasked = await far('user add zoe --role editor')
+    const wrong = await far('user add zoe --role editor', { types: 'nonsense' })
+    expect((await far('user show zoe')).code).toBe(1)
+    await done(far('user add zoe --role editor', { types: console.passwords['admin'] ?? '' }))
+    await done(far('user disable zoe'))
+    later = 10_000_000
+    const expired = await far('user list')
+
+    expect([unasked.code, unasked.err]).toEqual([
+      5,
+      expect.stringContaining('this change needs a password entered within five minutes'),
+    ])
+    expect([wrong.code, wrong.err]).toEqual([5, expect.stringContaining('refused')])
+    expect([expired.code, expired.out, expired.err]).toEqual([
+      5,
+      '',
+      expect.stringContaining('has expired or was revoked: run "postern gateway login'),
+    ])
+    expect(console.logText()).not.toContain(console.passwords['admin'])
+    expect(remote.state).not.toBe('')
+  })
+})
+
+describe('a login with --gateway', () => {
+  test('has the role of its account, and ends', async () => {
+    const { console, remote, far } = await openOffice()
+    await done(remote.logIn('editor', console.passwords['editor'] ?? ''))
+    const who = JSON.parse((await far('gateway whoami --output json')).out)
+    await done(far('user list'))
+    const refused = await far('user disable admin')
+    const draft = await far('policy check policies')
+    await done(far('gateway logout'))
+    const after = await far('user list')
+
+    expect(who).toMatchObject({ username: 'editor', role: 'reader', write: true })
+    for (const { code, err } of [refused, draft]) {
+      expect([code, err]).toEqual([5, expect.stringContaining('your console role does not allow')])
+    }
+    expect([after.code, after.err]).toEqual([5, expect.stringContaining('not logged in to')])
+    const wrong = await remote.logIn('editor', 'nonsense-1')
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('refused')])
+  })
+})

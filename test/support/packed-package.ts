@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+/** The environment of a user, without what steers the tests. */
+export function userEnvironment(): NodeJS.ProcessEnv {
+  const isOurs = (name: string) => /^(?:POSTERN_|NODE_|VITEST)/.test(name)
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
+}
+
+/** Runs a program that must succeed, and returns its stdout. */
+export async function succeed(
+  program: string,
+  args: readonly string[],
+  cwd = '.',
+): Promise<string> {
+  const { stdout } = await promisify(execFile)(program, args, { cwd, env: userEnvironment() })
+  return stdout
+}
+
+/**
+ * Builds the package out of the sources as they are, packs it, and installs it into the empty directory
+ * `app` of `root`, without running scripts. Returns that directory.
+ */
+export async function installPacked(root: string): Promise<string> {
+  const built = join(root, 'package')
+  const app = join(root, 'app')
+  mkdirSync(built)
+  mkdirSync(app)
+  const node = process.execPath
+  for (const project of ['build', 'types']) {
+    const tsc = ['node_modules/typescript/bin/tsc', '-p', `tsconfig.${project}.json`, '--noCheck']
+    await succeed(node, [...tsc, '--outDir', join(built, 'dist')])
+  }
+  const manifest = readFileSync('package.json', 'utf8')
+  const { files } = JSON.parse(manifest) as { readonly files: readonly string[] }
+  const named = files.filter((name) => name !== 'dist' && !name.startsWith('!'))
+  for (const name of [...named, 'README.md']) {
+    cpSync(resolve(name), join(built, name), { recursive: true })
+  }
+  writeFileSync(join(built, 'package.json'), manifest)
+  const packed = await succeed('npm', ['pack', '--silent', '--pack-destination', root], built)
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+  await succeed('npm', ['install', ...quiet, '--prefer-offline', join(root, packed.trim())], app)
+  return app
+}

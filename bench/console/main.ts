@@ -1,0 +1,80 @@
+import { availableParallelism, loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { findChromium } from '../../test/support/browser.ts'
+import { measureCpu } from './cpu.ts'
+import { rounded } from './figures.ts'
+import { measureInteractions } from './interactions.ts'
+import { measurePages, openBrowser } from './pages.ts'
+import { startWorld } from './world.ts'
+
+/*
+ * The console with 10,000 rules, 200 roles and 20 replicas. In Chromium: how long each page takes until its
+ * answer is painted, against the console's frame without a page in the same run, and its longest task. At
+ * the gateway: CPU per proxied request while a reader has the live pages open, against the same gateway
+ * without. One replica is a gateway; the others report themselves with a gateway's code and serve nothing.
+ * With --check, the exit code says whether all is within the limits.
+ */
+const { values } = parseArgs({
+  options: {
+    replicas: { type: 'string', default: '20' },
+    /** Visits of each page that count. */
+    rounds: { type: 'string', default: '7' },
+    /** Windows of load, each once with and once without live pages. */
+    pairs: { type: 'string', default: '10' },
+    seconds: { type: 'string', default: '3' },
+    only: { type: 'string' },
+    check: { type: 'boolean', default: false },
+  },
+})
+const limits = { ratio: 2, longestTaskMs: 200, cpuRatio: 1.03 }
+const isWanted = (part: 'pages' | 'cpu') => (values.only ?? part) === part
+/** A run takes minutes: what it is doing goes to standard error. */
+const tell = (text: string) =>
+  console.error(`${Math.round(performance.now() / 100) / 10} s: ${text}`)
+
+const program = findChromium()
+if (program === undefined && isWanted('pages')) {
+  console.error('Chromium not found: install it, set POSTERN_TEST_CHROMIUM, or run --only cpu')
+  process.exit(1)
+}
+
+tell('starting Redis, gateway, console and replicas')
+const world = await startWorld(Number(values.replicas))
+try {
+  const pages = program !== undefined && isWanted('pages') ? await inBrowser(program) : undefined
+  const cpu = isWanted('cpu')
+    ? await measureCpu(world, {
+        pairs: Number(values.pairs),
+        seconds: Number(values.seconds),
+        tell,
+      })
+    : undefined
+  const about = { cpus: availableParallelism(), load: rounded(loadavg()[0] ?? 0, 1) }
+  console.log(JSON.stringify({ benchmark: 'console', ...about, ...pages, cpu }))
+  const missed = [
+    ...(pages?.pages ?? []).flatMap(({ address, ratio, longestTaskMs }) => [
+      ...(ratio > limits.ratio ? [`${address}: ${ratio} times the empty page`] : []),
+      ...(longestTaskMs > limits.longestTaskMs
+        ? [`${address}: a task of ${longestTaskMs} ms`]
+        : []),
+    ]),
+    ...Object.entries(pages?.interactions ?? {}).flatMap(([name, { longestTaskMs }]) =>
+      longestTaskMs > limits.longestTaskMs ? [`${name}: a task of ${longestTaskMs} ms`] : [],
+    ),
+    ...((cpu?.ratio ?? 0) > limits.cpuRatio ? [`CPU per request: ${cpu?.ratio} times`] : []),
+  ]
+  for (const each of missed) console.error(`missed: ${each}`)
+  if (values.check && missed.length > 0) process.exitCode = 1
+} finally {
+  await world.stop()
+}
+
+async function inBrowser(chromium: string) {
+  const { context, close } = await openBrowser(chromium, world)
+  try {
+    const measured = await measurePages(context, world, { rounds: Number(values.rounds), tell })
+    return { ...measured, interactions: await measureInteractions(context, world) }
+  } finally {
+    await close()
+  }
+}

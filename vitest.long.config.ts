@@ -13,6 +13,8 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
     fileParallelism: false,
+    // As in vitest.config.ts: threads that run TypeScript make WebAssembly code too.
+    execArgv: ['--no-wasm-code-gc'],
     // These race real processes on shared cores. CI reports a test that needed a second try, and fails
     // one that fails twice.
     retry: process.env['CI'] === undefined ? 0 : 1,

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type CallersOptions, callMany } from '../support/callers.ts'
+import { type CallersOptions, type CallersResult, callMany } from '../support/callers.ts'
 import { startLoneGateway } from '../support/lone-gateway.ts'
 import { startKeepAliveNginx } from '../support/nginx.ts'
-import { startRestartableService } from '../support/restartable-service.ts'
+import { type RestartableService, startRestartableService } from '../support/restartable-service.ts'
 import { tokenOf } from '../support/tokens.ts'
 
 const hasNginx = process.env['POSTERN_TEST_NGINX'] !== ''
@@ -30,6 +30,21 @@ async function beside(
   return ours
 }
 
+/**
+ * The goal is one POST at most, as with nginx. A POST that was on the wire when the service closed the
+ * connection may have been executed, so no proxy may send it again; a machine with busy cores makes
+ * more of them. The service counts these: any other failure is the gateway's.
+ */
+async function expectOnlyCrossed(
+  { failed, reasons }: Pick<CallersResult, 'failed' | 'reasons'>,
+  service: RestartableService,
+): Promise<void> {
+  expect({ failed: failed['GET'], reasons }).toMatchObject({ failed: 0 })
+  const crossed = await service.crossed()
+  console.log(`crossed: ${crossed}`)
+  expect(failed['POST'], reasons.join()).toBeLessThanOrEqual(Math.max(1, crossed))
+}
+
 describe('an upstream that closes idle connections', () => {
   test.each([
     ['all of them every 2 s', { sweepMs: 2000 }, { requests: 6000, pauseMs: [0, 1000] }],
@@ -54,18 +69,13 @@ describe('an upstream that closes idle connections', () => {
       const { sent, failed, reasons } = await beside(ports, { callers: 100, ...load })
 
       expect(sent).toEqual({ GET: load.requests / 2, POST: load.requests / 2 })
-      expect({ failed: failed['GET'], reasons }).toMatchObject({ failed: 0 })
-      const crossed = await own.crossed()
-      console.log(`crossed: ${crossed}, and ${await other.crossed()} of nginx`)
-      // The goal is one at most, as with nginx. A POST that was on the wire when the service closed the
-      // connection may have been executed, so no proxy may send it again; a machine with busy cores
-      // makes more of them. The service counts these: any other failure is the gateway's.
-      expect(failed['POST'], reasons.join()).toBeLessThanOrEqual(Math.max(1, crossed))
+      console.log(`crossed: ${await other.crossed()} of nginx`)
+      await expectOnlyCrossed({ failed, reasons }, own)
     },
   )
 })
 
-test('ten restarts of one of two targets fail no request', async () => {
+test('ten restarts of one of two targets fail no GET, and no POST but those that crossed a close', async () => {
   const [first, second] = [await startRestartableService(), await startRestartableService()]
   const ports = [
     await startGateway([first.origin, second.origin]),
@@ -85,5 +95,5 @@ test('ten restarts of one of two targets fail no request', async () => {
   const { sent, failed, reasons } = await load
 
   expect(sent).toEqual({ GET: 800, POST: 800 })
-  expect({ failed, reasons }).toEqual({ failed: { GET: 0, POST: 0 }, reasons: [] })
+  await expectOnlyCrossed({ failed, reasons }, first)
 })

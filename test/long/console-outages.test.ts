@@ -50,6 +50,8 @@ describe('the console', () => {
     onTestFinished(redis.stop)
     const target = await startConsole({
       isWhole: true,
+      // Without Redis, the history is what the database has of it.
+      ownDatabase: true,
       config: { redis: { url: redis.url }, policy: { source: 'redis' } },
     })
     const cookie = await target.logIn()

@@ -31,6 +31,7 @@ export async function startRestartableService({
 }: IdleConnections = {}): Promise<RestartableService> {
   const port = await freePort()
   let end = async () => {}
+  let crossedBefore = 0
 
   async function start(): Promise<void> {
     const child = spawn(process.execPath, [program, ...[port, timeoutMs, sweepMs].map(String)], {
@@ -41,11 +42,16 @@ export async function startRestartableService({
     process.once('exit', kill)
     end = async () => {
       child.kill('SIGTERM')
-      await ended
+      await Promise.all([ended, once(lines, 'close')])
       process.off('exit', kill)
     }
+    const lines = createInterface({ input: child.stdout })
+    lines.on('line', (line) => {
+      const [, count] = /^crossed (\d+)$/.exec(line) ?? []
+      crossedBefore += Number(count ?? 0)
+    })
     await Promise.race([
-      once(createInterface({ input: child.stdout }), 'line'),
+      once(lines, 'line'),
       ended.then(([code]) => {
         throw new Error(`the service ended with ${code}`)
       }),
@@ -55,6 +61,7 @@ export async function startRestartableService({
   await start()
   onTestFinished(() => end())
   const origin = `http://127.0.0.1:${port}`
-  const crossed = async () => Number(await (await fetch(`${origin}/crossed`)).text())
+  const crossed = async () =>
+    crossedBefore + Number(await (await fetch(`${origin}/crossed`)).text())
   return { origin, port, start, stop: () => end(), crossed }
 }

@@ -3,9 +3,14 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Database, openDatabase } from '../../src/stores/database/database.ts'
 import { migrate } from '../../src/stores/database/migrations.ts'
+import { laterEra } from '../stores/go-admin-tables.ts'
+import {
+  copiedDirectory,
+  everyDatabase,
+  limits,
+  type RunningDatabase,
+} from '../stores/test-databases.ts'
 import { until } from '../support/until.ts'
-import { laterEra } from './go-admin-tables.ts'
-import { copiedDirectory, everyDatabase, limits, type RunningDatabase } from './test-databases.ts'
 
 async function tables({ db }: Database): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`

@@ -60,7 +60,7 @@ export interface ReplayChange {
   readonly roles: Distinct
   readonly methods: Distinct
   readonly example: { readonly roleKey: string; readonly method: string; readonly path: string }
-  readonly now: { readonly rule?: Rule; readonly exclusion?: Exclusion }
+  readonly now: { readonly step: string; readonly rule?: Rule; readonly exclusion?: Exclusion }
 }
 
 /** `policy replay` */
@@ -79,16 +79,9 @@ export interface ReplayAnswer {
   readonly changes: readonly ReplayChange[]
 }
 
-/** `policy denials` */
-export interface DenialsAnswer {
-  readonly since: string
-  readonly refusals: number
-  readonly denials: readonly Denial[]
-}
-export interface Denial {
-  readonly roleKey: string
-  readonly method: string
-  readonly path?: string
-  readonly count: number
-  readonly allowedNow?: boolean
+/** `policy propose`, in so far as it says whether the proposal is stored. */
+export interface ProposeAnswer {
+  readonly revision?: string
+  readonly failed?: number
+  readonly tests?: number
 }

@@ -5,7 +5,7 @@ import { formatModel } from '../../src/policy/set/format.ts'
 import { dayOf } from '../../src/policy/usage/usage.ts'
 import { createRedis } from '../../src/stores/redis/redis.ts'
 import { createRedisUsage } from '../../src/stores/usage/redis-usage.ts'
-import { observedName } from '../../src/stores/usage/usage-entry.ts'
+import { nameOf, observedName } from '../../src/stores/usage/usage-entry.ts'
 import { widestModel } from '../policy/policy-text.ts'
 import { type ConsoleGateway, startConsoleGateway } from '../support/console-browser.ts'
 import { consoleFiles } from '../support/console-policy.ts'
@@ -41,12 +41,20 @@ const unseen: readonly string[] = [
   'UserAnswer.links.*',
   'UserAnswer.lockouts.username',
   'UserAnswer.oneTimeCodes.*',
+  'FleetAnswer.replicas.lastError',
+  'FleetAnswer.replicas.facts.certificate',
+  'FleetAnswer.replicas.facts.upstreams.named.*',
+  'DenialsAnswer.denials.domain',
+  'CheckAnswer.errors.code',
+  'TestsAnswer.failures.code',
 ]
+
+const decisionLog = 'decisions.jsonl'
 
 const settings = {
   policy: { source: 'redis' },
   jwt: { secret: testSecret },
-  logger: { enableddb: true },
+  logger: { enableddb: true, decisions: { enabled: true, file: decisionLog } },
   console: { enabled: true, port: 0, write: true },
   upstreams: { app: { targets: ['http://127.0.0.1:9'] } },
   routes: [
@@ -124,6 +132,9 @@ function questionsOf({ first, second, proposed }: Revisions): Readonly<Record<st
     SessionsAnswer: ['session/list'],
     LoginsAnswer: ['login/list'],
     LocksAnswer: ['login/locks'],
+    FleetAnswer: ['fleet'],
+    DenialsAnswer: ['policy/denials'],
+    FilesAnswer: ['policy/files?revision=live&tests=true'],
     'readonly Proposal[]': ['policy/proposals'],
     'readonly HistoryEntry[]': ['policy/history'],
     'readonly UserSummary[]': ['user/list'],
@@ -157,9 +168,66 @@ async function collectAnswers(): Promise<readonly TypedAnswer[]> {
       answers.push({ type, operation, body: JSON.parse(text) })
     }
   }
+  for (const { type, operation, body, status = 200 } of draftQuestions()) {
+    const answer = await send(gateway, operation, { cookie, body })
+    const text = await answer.text()
+    expect([operation, answer.status, text]).toEqual([operation, status, expect.anything()])
+    answers.push({ type, operation, body: JSON.parse(text) })
+  }
   const body = { name: 'ben', role: 'clerk' }
   const added = await send(gateway, 'user/add', { cookie, body })
   return [...answers, { type: 'AddedUser', operation: 'user/add', body: await added.json() }]
+}
+
+interface DraftQuestion {
+  readonly type: string
+  readonly operation: string
+  readonly body: object
+  readonly status?: number
+}
+
+/** What the editor asks about drafts: the same policy, and some that are invalid, narrower or wider. */
+function draftQuestions(): readonly DraftQuestion[] {
+  const policy = files['policies/policy.csv']
+  const draft = (changed: Readonly<Record<string, string>>) =>
+    Object.entries({ ...files, ...changed }).map(([name, text]) => ({
+      name: name.replace('policies/', ''),
+      text,
+    }))
+  const same = draft({})
+  const invalid = draft({ 'policies/policy.csv': `${policy}p, clerk, no-slash, GET, allow\n` })
+  const narrower = draft({
+    'policies/policy.csv': policy.replaceAll('p, clerk, /orders, GET, allow\n', ''),
+  })
+  const wider = draft({ 'policies/policy.csv': `${policy}p, clerk, /orders, POST, allow\n` })
+  const excluded = draft({
+    'policies/exclusions.yaml': '- { method: POST, path: /orders, reason: A form for all. }\n',
+  })
+  const untested = draft({}).filter(({ name }) => !name.startsWith('tests/'))
+  const since = '6h'
+  return [
+    { type: 'CheckAnswer', operation: 'policy/check', body: { files: same } },
+    { type: 'CheckAnswer', operation: 'policy/check', body: { files: invalid }, status: 422 },
+    { type: 'TestsAnswer', operation: 'policy/test', body: { files: same } },
+    { type: 'TestsAnswer', operation: 'policy/test', body: { files: narrower } },
+    ...[narrower, wider, excluded].map((each) => ({
+      type: 'ReplayAnswer',
+      operation: 'policy/replay',
+      body: { files: each, since },
+    })),
+    { type: 'DenialsAnswer', operation: 'policy/denials', body: { files: wider, since } },
+    { type: 'DiffAnswer', operation: 'policy/diff', body: { from: 'live', files: wider } },
+    {
+      type: 'ProposeAnswer',
+      operation: 'policy/propose',
+      body: { files: untested, message: 'untested', over: 'live', 'no-tests': true },
+    },
+    {
+      type: 'ProposeAnswer',
+      operation: 'policy/propose',
+      body: { files: narrower, message: 'fails', over: 'live' },
+    },
+  ]
 }
 
 function send(
@@ -217,6 +285,11 @@ async function fill(gateway: ConsoleGateway, redis: RedisServer): Promise<Revisi
     await send(gateway, 'login', { body: wrong })
     return JSON.parse(await postern('login locks', 'json')).lockouts.length > 0
   })
+  await until(async () => {
+    await fetch(`http://127.0.0.1:${publicPort}/orders`, { headers })
+    const decisions = await readFile(join(cwd, decisionLog), 'utf8').catch(() => '')
+    return decisions.includes('"method":"GET"') && decisions.includes('"method":"POST"')
+  })
   await countUsage(redis)
   return { first: first.revision, second: second.revision, proposed }
 }
@@ -236,6 +309,13 @@ async function countUsage({ url }: RedisServer): Promise<void> {
     name: observedName(now, `r-${'0'.repeat(32)}`),
     count: 1,
   } as const
-  await createRedisUsage(client).add({ id: 'batch', day: dayOf(now), at: now, entries: [observed] })
+  const refused = [
+    { roleKey: 'clerk', method: 'POST', path: '/orders' },
+    { roleKey: 'clerk', method: 'GET', path: '/orders' },
+    { roleKey: 'clerk', method: 'DELETE', path: '/nowhere' },
+    { roleKey: 'clerk', method: 'DELETE', route: 'orders' },
+  ].map((call) => ({ kind: 'refusal', name: nameOf(call), count: 2 }) as const)
+  const entries = [observed, ...refused]
+  await createRedisUsage(client).add({ id: 'batch', day: dayOf(now), at: now, entries })
   await client.close()
 }

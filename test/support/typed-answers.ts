@@ -13,21 +13,27 @@ export interface TypedAnswer {
 
 const sources = resolve('console/src')
 
-/** Every question of the front end with a type of answers.ts, as `TYPE operation`. */
-export function typedQuestions(): readonly string[] {
-  const types = new Set(
-    [...readFileSync(join(sources, 'answers.ts'), 'utf8').matchAll(/^export \w+ (\w+)/gm)].map(
-      ([, name]) => name,
+const modules = ['answers', 'draft-answers', 'live-answers']
+
+/** The types of answers, by name, with the module that has them. */
+const moduleOf = new Map(
+  modules.flatMap((module) =>
+    [...readFileSync(join(sources, `${module}.ts`), 'utf8').matchAll(/^export \w+ (\w+)/gm)].map(
+      ([, name = '']) => [name, module] as const,
     ),
-  )
+  ),
+)
+
+/** Every question of the front end with a type of these modules, as `TYPE operation`. */
+export function typedQuestions(): readonly string[] {
   const found = readdirSync(sources, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.tsx?$/.test(path))
     .flatMap((path) => [
       ...readFileSync(join(sources, path), 'utf8').matchAll(
-        /\b(?:useAnswer|ask|submit|change)<((?:readonly )?[A-Z][A-Za-z]{2,}(?:\[\])?)>\([^)]*?'([a-z]+(?:\/[a-z]+)*)'/g,
+        /\b(?:useAnswer|useRefreshed|ask|submit|change)<((?:readonly )?[A-Z][A-Za-z]{2,}(?:\[\])?)>\([^)]*?'([a-z]+(?:\/[a-z]+)*)'(?! \?)/g,
       ),
     ])
-    .filter(([, type = '']) => types.has(type.replace(/^readonly |\[\]$/g, '')))
+    .filter(([, type = '']) => moduleOf.has(type.replace(/^readonly |\[\]$/g, '')))
     .map(([, type, operation]) => `${type} ${operation}`)
   return [...new Set(found)].toSorted()
 }
@@ -70,7 +76,8 @@ type None<T> = [T] extends [never] ? 'every field seen' : T
 `
 
 function textOf(answers: readonly TypedAnswer[], unseen: readonly string[]): string {
-  const named = (type: string) => type.replace(/[A-Z]\w+/, (name) => `A.${name}`)
+  const named = (type: string) =>
+    type.replace(/[A-Z]\w+/, (name) => `M${modules.indexOf(moduleOf.get(name) ?? '')}.${name}`)
   const samples = answers.map(({ type, operation, body }, at) => {
     // Not in one statement: a literal may not have more fields than its type, an answer may.
     const value = `const sample${at} = ${JSON.stringify(body)} as const`
@@ -84,7 +91,7 @@ function textOf(answers: readonly TypedAnswer[], unseen: readonly string[]): str
     return `export const seen${at}: None<${left}> = 'every field seen'`
   })
   return [
-    "import type * as A from '../answers.ts'",
+    ...modules.map((module, at) => `import type * as M${at} from '../${module}.ts'`),
     helpers,
     `type Unseen = ${unseen.map(patternOf).join(' | ') || 'never'}`,
     ...samples,

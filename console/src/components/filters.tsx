@@ -2,6 +2,7 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import type { Query } from '../address.ts'
 import { open } from '../router.ts'
 import { commonTexts, useTexts } from '../texts/texts.ts'
+import { Choice, type Choices } from './choice.tsx'
 
 /** One thing that narrows a list: a text, or a choice if it has choices. */
 export interface Filter {
@@ -9,7 +10,7 @@ export interface Filter {
   readonly name: string
   readonly label: string
   /** The first one means: not narrowed. */
-  readonly choices?: readonly (readonly [value: string, text: string])[]
+  readonly choices?: Choices
   readonly placeholder?: string
 }
 
@@ -85,18 +86,7 @@ function FilterField({ filter, value, onValue }: FilterFieldProps) {
           onInput={(event) => onValue(event.currentTarget.value)}
         />
       ) : (
-        <select
-          id={id}
-          name={name}
-          value={value}
-          onChange={(event) => onValue(event.currentTarget.value)}
-        >
-          {choices.map(([each, text]) => (
-            <option key={each} value={each}>
-              {text}
-            </option>
-          ))}
-        </select>
+        <Choice id={id} name={name} value={value} choices={choices} onValue={onValue} />
       )}
     </div>
   )

@@ -4,7 +4,6 @@ import {
   readDecision,
   type WatchedDecision,
 } from '../../fleet/decision-batch.ts'
-import type { Eventually } from '../eventually.ts'
 import type { Admit } from '../pipeline.ts'
 import type { Authorized, Received } from '../stages.ts'
 import type { DecisionRecord } from './decision-record.ts'
@@ -49,26 +48,35 @@ export function createDecisionWatch(): DecisionWatch {
     seen.decisions.push(shorten(record))
   }
 
+  async function noteLater(
+    received: Received,
+    coming: Promise<Authorized>,
+    describe: Describe,
+  ): Promise<Authorized> {
+    try {
+      const came = await coming
+      note(received, came.grounds, describe)
+      return came
+    } catch (error) {
+      note(received, error, describe)
+      throw error
+    }
+  }
+
   return {
     wrap(admit, describe) {
       return (received, stages) => {
         if (seen === undefined) return admit(received, stages)
-        const allowed = (authorized: Authorized) => {
-          note(received, authorized.grounds, describe)
-          return authorized
-        }
-        const refused = (error: unknown): never => {
+        try {
+          const came = admit(received, stages)
+          // Most are known at once, and a promise for each would cost more than the watching.
+          if (came instanceof Promise) return noteLater(received, came, describe)
+          note(received, came.grounds, describe)
+          return came
+        } catch (error) {
           note(received, error, describe)
           throw error
         }
-        // Most are known at once, and a promise for each would cost more than the watching.
-        let came: Eventually<Authorized>
-        try {
-          came = admit(received, stages)
-        } catch (error) {
-          return refused(error)
-        }
-        return came instanceof Promise ? came.then(allowed, refused) : allowed(came)
       }
     },
     take() {

@@ -1,10 +1,11 @@
 import { useId } from 'preact/hooks'
+import { Choice, type Choices } from '../choice.tsx'
 
 interface ChoiceFieldProps {
   readonly label: string
   readonly name: string
   readonly value: string
-  readonly choices: readonly (readonly [value: string, text: string])[]
+  readonly choices: Choices
   readonly onValue: (value: string) => void
 }
 
@@ -14,18 +15,7 @@ export function ChoiceField({ label, name, value, choices, onValue }: ChoiceFiel
   return (
     <div class="field choice-field">
       <label for={id}>{label}</label>
-      <select
-        id={id}
-        name={name}
-        value={value}
-        onChange={(event) => onValue(event.currentTarget.value)}
-      >
-        {choices.map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
+      <Choice id={id} name={name} value={value} choices={choices} onValue={onValue} />
     </div>
   )
 }

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { HistoryEntry, Proposal } from '../../answers.ts'
-import { Dialog } from '../../components/dialog.tsx'
 import type { Draft } from '../../state/draft.ts'
-import { commonTexts, useTexts } from '../../texts/texts.ts'
+import { useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
+import { DangerDialog } from './danger-dialog.tsx'
 import { texts as bilingual } from './texts.ts'
 
 interface BaseFormProps {
@@ -48,7 +48,15 @@ export function BaseForm({ draft, isChanged, onBegin }: BaseFormProps) {
         </select>
       </label>
       <button type="submit">{texts.begin}</button>
-      {isAsking && <DiscardDialog onDiscard={begin} onClose={() => setAsking(false)} />}
+      {isAsking && (
+        <DangerDialog
+          title={texts.discardTitle}
+          effect={texts.discardEffect}
+          action={texts.discard}
+          onAction={begin}
+          onClose={() => setAsking(false)}
+        />
+      )}
     </form>
   )
 }
@@ -84,29 +92,4 @@ function Published() {
 
 function Choice({ revision, message }: { revision: string; message: string }) {
   return <option value={revision}>{`${revision.slice(0, 14)} ${message.slice(0, 60)}`}</option>
-}
-
-interface DiscardDialogProps {
-  readonly onDiscard: () => void
-  readonly onClose: () => void
-}
-
-function DiscardDialog({ onDiscard, onClose }: DiscardDialogProps) {
-  const texts = useTexts(bilingual)
-  const common = useTexts(commonTexts)
-  return (
-    <Dialog title={texts.discardTitle} onClose={onClose}>
-      <div class="dialog-form">
-        <p>{texts.discardEffect}</p>
-        <div class="actions">
-          <button type="button" class="primary danger" onClick={onDiscard}>
-            {texts.discard}
-          </button>
-          <button type="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-        </div>
-      </div>
-    </Dialog>
-  )
 }

@@ -4,6 +4,7 @@ import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
 import { type DraftFile, mostFiles, nameProblem, stateOf } from '../../lib/draft.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
+import { DangerDialog } from './danger-dialog.tsx'
 import type { Noted } from './marks.ts'
 import { texts as bilingual } from './texts.ts'
 
@@ -87,7 +88,16 @@ export function FileList({ files, base, current, noted, onSelect, onFiles }: Fil
         />
       )}
       {dialog === 'delete' && (
-        <DeleteDialog name={current} onDelete={() => onFiles(others)} onClose={close} />
+        <DangerDialog
+          title={texts.deleteTitle(current)}
+          effect={texts.deleteEffect}
+          action={texts.deleteFile}
+          onAction={() => {
+            onFiles(others)
+            close()
+          }}
+          onClose={close}
+        />
       )}
     </div>
   )
@@ -159,36 +169,6 @@ function NameDialog({ title, first, others, onName, onClose }: NameDialogProps) 
           </button>
         </div>
       </form>
-    </Dialog>
-  )
-}
-
-interface DeleteDialogProps {
-  readonly name: string
-  readonly onDelete: () => void
-  readonly onClose: () => void
-}
-
-function DeleteDialog({ name, onDelete, onClose }: DeleteDialogProps) {
-  const texts = useTexts(bilingual)
-  const common = useTexts(commonTexts)
-  const remove = () => {
-    onDelete()
-    onClose()
-  }
-  return (
-    <Dialog title={texts.deleteTitle(name)} onClose={onClose}>
-      <div class="dialog-form">
-        <p>{texts.deleteEffect}</p>
-        <div class="actions">
-          <button type="button" class="primary danger" onClick={remove}>
-            {texts.deleteFile}
-          </button>
-          <button type="button" onClick={onClose}>
-            {common.cancel}
-          </button>
-        </div>
-      </div>
     </Dialog>
   )
 }

@@ -5,6 +5,7 @@ import { Banner } from '../../components/banner.tsx'
 import { useMayChange } from '../../components/change.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { Field } from '../../components/field.tsx'
+import type { ProposeAnswer } from '../../draft-answers.ts'
 import type { Draft } from '../../state/draft.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { liveRevision } from './begin.ts'
@@ -41,13 +42,6 @@ export function Propose(props: ProposeProps) {
   )
 }
 
-/** What the command printed, in so far as it says whether it stored the proposal. */
-interface Printed {
-  readonly revision?: string
-  readonly failed?: number
-  readonly tests?: number
-}
-
 function ProposeDialog(props: ProposeProps & { readonly onClose: () => void }) {
   const { draft, onOver, onProposed, onClose } = props
   const texts = useTexts(bilingual)
@@ -65,7 +59,7 @@ function ProposeDialog(props: ProposeProps & { readonly onClose: () => void }) {
       ...{ files, message: message.trim(), over: over ?? 'live' },
       ...(!hasTests && isUntested && { 'no-tests': true }),
     }
-    const answer = await change<Printed>('policy/propose', body)
+    const answer = await change<ProposeAnswer>('policy/propose', body)
     if (answer === undefined) return
     const { revision, failed = 0 } = answer.value
     if (answer.exitCode === 0 && revision !== undefined) onProposed(revision)

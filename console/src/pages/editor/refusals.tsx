@@ -1,5 +1,5 @@
 import { type Column, Table } from '../../components/table.tsx'
-import type { Denial, DenialsAnswer } from '../../draft-answers.ts'
+import type { Denial, DenialsAnswer } from '../../live-answers.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { texts as bilingual } from './texts.ts'
 

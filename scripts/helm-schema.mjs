@@ -117,8 +117,12 @@ const schema = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Values of the Postern chart',
   ...section({
-    // Helm adds it to subcharts.
-    global: theirs(),
+    enabled: flag('For a chart that has this one as a dependency with condition: postern.enabled.'),
+    // Open, because a chart that has this one as a dependency puts its own values there.
+    global: {
+      type: 'object',
+      properties: { imageRegistry: text('Registry of the image, instead of image.registry.') },
+    },
     replicaCount: number(0, 10_000, 'Number of gateways. Not used with autoscaling.'),
     image: section({
       registry: text(),
@@ -132,7 +136,9 @@ const schema = {
     imagePullSecrets: list(section({ name: name() }, '', ['name'])),
     nameOverride: name(),
     fullnameOverride: name(),
+    namespaceOverride: name('Namespace of every object. Empty: the namespace of the release.'),
     commonLabels: texts('Labels of every object.'),
+    deploymentAnnotations: texts('Annotations of the Deployment.'),
     podLabels: texts(),
     podAnnotations: texts(),
     serviceAccount: section({ create: flag(), name: name(), annotations: texts() }),
@@ -179,6 +185,8 @@ const schema = {
       externalTrafficPolicy: choice(['', 'Cluster', 'Local']),
       loadBalancerClass: text(),
       loadBalancerSourceRanges: list({ type: 'string' }),
+      ipFamilyPolicy: choice(['', 'SingleStack', 'PreferDualStack', 'RequireDualStack']),
+      ipFamilies: list({ type: 'string', enum: ['IPv4', 'IPv6'] }),
       extraPorts: theirsEach(),
     }),
     ingress: section({
@@ -269,7 +277,9 @@ const schema = {
     affinity: theirs(),
     topologySpreadConstraints: theirsEach(),
     priorityClassName: name(),
+    runtimeClassName: name(),
     hostAliases: theirsEach(),
+    dnsPolicy: choice(['', 'ClusterFirst', 'ClusterFirstWithHostNet', 'Default', 'None']),
     dnsConfig: theirs(),
     extraEnv: theirsEach(),
     envFrom: theirsEach(),

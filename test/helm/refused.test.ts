@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { refusal, validate } from '../support/chart.ts'
+import { lint, refusal, validate } from '../support/chart.ts'
 
 const good = ['existing-secrets']
 
-/** Our own lines in what helm says: it puts the place in the template before them. */
+/** Our own lines in what helm says: it puts the place in the template before them, and 3.6 two marks around. */
 function lines(text: string): readonly string[] {
-  const [, said = ''] = /error calling fail: \n([\s\S]*?)\n\n/.exec(text) ?? []
+  const [, said = ''] =
+    /(?:HELM_ERR_START|execution error at \(.*\): )\n([\s\S]*?)\n(?:HELM_ERR_END|\n)/.exec(text) ??
+    []
   return said.split('\n')
 }
 
@@ -97,6 +99,11 @@ describe('values that cannot be meant', () => {
       'both budgets',
       'podDisruptionBudget.minAvailable=1,podDisruptionBudget.maxUnavailable=1',
       'podDisruptionBudget has both minAvailable and',
+    ],
+    [
+      'a chart that is switched off by itself',
+      'enabled=false',
+      'enabled: false has an effect only in a chart that has this one as a dependency',
     ],
     ['an Ingress for no host', 'ingress.enabled=true', 'ingress.hosts is required'],
     [
@@ -207,6 +214,51 @@ describe('a secret that is missing', () => {
 
     expect(said).toContain('secrets.jwtSecret.value is too short')
     expect(said).not.toContain('hunter2')
+  })
+})
+
+describe('a kind that another project brings', () => {
+  const on = ['metrics.serviceMonitor.enabled', 'metrics.prometheusRule.enabled']
+  const route = ['httpRoute.enabled=true', 'httpRoute.parentRefs[0].name=public']
+  const set = [...on.map((value) => `${value}=true`), ...route]
+  // A cluster reports its kinds like this.
+  const cluster = ['v1/Pod', 'apps/v1/Deployment']
+  const monitoring = ['ServiceMonitor', 'PrometheusRule'].map(
+    (kind) => `monitoring.coreos.com/v1/${kind}`,
+  )
+
+  test('is named where the cluster does not have it, with the project that brings it', () => {
+    expect(lines(refusal({ files: good, set, kinds: cluster }))).toEqual([
+      expect.stringMatching(
+        /^metrics\.serviceMonitor\.enabled needs the kind ServiceMonitor .*Prometheus Operator/,
+      ),
+      expect.stringMatching(/^metrics\.prometheusRule\.enabled needs the kind PrometheusRule /),
+      expect.stringMatching(/^httpRoute\.enabled needs the kind HTTPRoute .*Gateway API/),
+    ])
+    expect(lines(refusal({ files: good, set, kinds: [...cluster, ...monitoring] }))).toEqual([
+      expect.stringMatching(/^httpRoute\.enabled /),
+    ])
+  })
+
+  test('is rendered where the cluster has it, and where there is no cluster to look at', () => {
+    const kinds = [...cluster, ...monitoring, 'gateway.networking.k8s.io/v1/HTTPRoute']
+
+    expect(refusal({ files: good, set, kinds })).toBe('')
+    expect(refusal({ files: good, set })).toBe('')
+  })
+
+  test('is not needed by values that leave it out', () => {
+    expect(refusal({ files: good, kinds: cluster })).toBe('')
+  })
+})
+
+describe('helm lint --strict', () => {
+  test.each([
+    ['without values', []],
+    ['with a Job that would need Redis', ['policy.delivery=push']],
+    ['with a policy of files', ['policy.delivery=files']],
+  ])('passes %s, so that a pipeline can lint the chart as it is', (_, set) => {
+    expect(lint({ files: [], set })).toBe('')
   })
 })
 

@@ -14,6 +14,7 @@ export interface Manifest {
   readonly kind: string
   readonly metadata: {
     readonly name: string
+    readonly namespace?: string
     readonly labels?: Readonly<Record<string, string>>
     readonly annotations?: Readonly<Record<string, string>>
   }
@@ -27,13 +28,36 @@ const chart = join(import.meta.dirname, '..', '..', 'helm', 'postern')
 export interface Values {
   readonly files: readonly string[]
   readonly set?: readonly string[]
+  /** Kinds that the cluster has, such as `v1/Pod`; without them helm renders for no cluster. */
+  readonly kinds?: readonly string[]
   /** Setting to path of a file with its text. */
   readonly setFile?: Readonly<Record<string, string>>
 }
 
 /** What `helm template` makes of the chart; release `shop` in namespace `web`. */
 export function render(values: Values): readonly Manifest[] {
-  const { status, stdout, stderr } = runHelm('template', values)
+  return rendered(runHelm('template', values))
+}
+
+/**
+ * What `helm template` makes of another chart, which has this one as a dependency named `postern` with
+ * `condition: postern.enabled`. `own` are its values.
+ */
+export function renderAsSubchart(own: unknown): readonly Manifest[] {
+  const parent = mkdtempSync(join(tmpdir(), 'postern-parent-'))
+  try {
+    cpSync(chart, join(parent, 'charts', 'postern'), { recursive: true })
+    const dependencies = [{ name: 'postern', version: '0.1.0', condition: 'postern.enabled' }]
+    const about = { apiVersion: 'v2', name: 'shop', version: '1.0.0', dependencies }
+    writeFileSync(join(parent, 'Chart.yaml'), JSON.stringify(about))
+    writeFileSync(join(parent, 'values.yaml'), JSON.stringify(own))
+    return rendered(runHelm('template', { files: [] }, parent))
+  } finally {
+    rmSync(parent, { recursive: true, force: true })
+  }
+}
+
+function rendered({ status, stdout, stderr }: ReturnType<typeof runHelm>): readonly Manifest[] {
   if (status !== 0) throw new Error(stderr)
   return parseAllDocuments(stdout).flatMap((document) => {
     // A key twice, a tab, a template that rendered half a line.
@@ -81,7 +105,7 @@ export function lint(values: Values): string {
 
 function runHelm(
   command: 'template' | 'lint',
-  { files, set = [], setFile = {} }: Values,
+  { files, set = [], setFile = {}, kinds = [] }: Values,
   from = chart,
 ) {
   const values = join(import.meta.dirname, '..', 'helm', 'values')
@@ -91,6 +115,7 @@ function runHelm(
       name === 'sidecar' ? join(chart, 'values-sidecar.yaml') : join(values, `${name}.yaml`),
     ]),
     ...set.flatMap((one) => ['--set', one]),
+    ...kinds.flatMap((kind) => ['--api-versions', kind]),
     ...Object.entries(setFile).flatMap(([key, path]) => ['--set-file', `${key}=${path}`]),
   ]
   const how =

@@ -13,6 +13,10 @@
 {{- end -}}
 {{- end -}}
 
+{{- define "postern.namespace" -}}
+{{- default .Release.Namespace .Values.namespaceOverride -}}
+{{- end -}}
+
 {{- define "postern.releaseLabels" -}}
 app.kubernetes.io/name: {{ include "postern.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -41,8 +45,37 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{- define "postern.image" -}}
 {{- $image := .Values.image -}}
-{{- if $image.registry }}{{ $image.registry }}/{{ end }}{{ $image.repository }}
+{{- $registry := default $image.registry (dig "imageRegistry" "" (default dict .Values.global)) -}}
+{{- if $registry }}{{ $registry }}/{{ end }}{{ $image.repository }}
 {{- if $image.digest }}@{{ $image.digest }}{{ else }}:{{ default .Chart.AppVersion $image.tag }}{{ end }}
+{{- end -}}
+
+{{/* How every pod of the release resolves names and is run. */}}
+{{- define "postern.podEnvironment" -}}
+{{- with .Values.runtimeClassName }}
+runtimeClassName: {{ . }}
+{{- end }}
+{{- with .Values.dnsPolicy }}
+dnsPolicy: {{ . }}
+{{- end }}
+{{- with .Values.dnsConfig }}
+dnsConfig:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.hostAliases }}
+hostAliases:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "postern.serviceIpFamilies" -}}
+{{- with .Values.service.ipFamilyPolicy }}
+ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- with .Values.service.ipFamilies }}
+ipFamilies:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end -}}
 
 {{- define "postern.serviceAccountName" -}}

@@ -9,6 +9,9 @@
 {{- $workers := int64 (dig "application" "workers" 1 $values.config) -}}
 {{- $delivery := $values.policy.delivery -}}
 
+{{- if not $values.enabled -}}
+{{- $problems = append $problems "enabled: false has an effect only in a chart that has this one as a dependency with `condition: postern.enabled`; remove it" -}}
+{{- end -}}
 {{- if not $values.image.repository -}}
 {{- $problems = append $problems "image.repository is required: build the image with `docker build -t REGISTRY/postern:VERSION .`, push it, and set its repository" -}}
 {{- end -}}
@@ -155,7 +158,12 @@
 {{- $problems = append $problems "httpRoute.parentRefs is required: set the Gateway" -}}
 {{- end -}}
 
+{{- range splitList "\n" (include "postern.missingKinds" . | trim) -}}
+{{- if . }}{{ $problems = append $problems . }}{{ end -}}
+{{- end -}}
+
 {{- if $problems -}}
-{{- fail (printf "\n%s\n" (join "\n" $problems)) -}}
+{{/* Not `fail`: `required` lets `helm lint` pass without values in every Helm 3. */}}
+{{- required (printf "\n%s\n" (join "\n" $problems)) nil -}}
 {{- end -}}
 {{- end -}}

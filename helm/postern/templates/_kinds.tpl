@@ -1,0 +1,19 @@
+{{/*
+Problems with kinds of other projects that values turn on and the cluster does not have, one line each. Only a
+cluster reports kinds, as v1/Pod; without one (`helm template`, `helm lint`), nothing can be missing.
+*/}}
+{{- define "postern.missingKinds" -}}
+{{- $wanted := list
+  (list .Values.metrics.serviceMonitor.enabled "metrics.serviceMonitor.enabled" "monitoring.coreos.com/v1" "ServiceMonitor" "the Prometheus Operator")
+  (list .Values.metrics.prometheusRule.enabled "metrics.prometheusRule.enabled" "monitoring.coreos.com/v1" "PrometheusRule" "the Prometheus Operator")
+  (list .Values.httpRoute.enabled "httpRoute.enabled" "gateway.networking.k8s.io/v1" "HTTPRoute" "the Gateway API")
+-}}
+{{- if .Capabilities.APIVersions.Has "v1/Pod" -}}
+{{- range $wanted -}}
+{{- $kind := printf "%s/%s" (index . 2) (index . 3) -}}
+{{- if and (index . 0) (not ($.Capabilities.APIVersions.Has $kind)) }}
+{{ index . 1 }} needs the kind {{ index . 3 }} ({{ index . 2 }}), which this cluster does not have: install the CRDs of {{ index . 4 }}, or set it to false
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

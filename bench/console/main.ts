@@ -20,7 +20,7 @@ const { values } = parseArgs({
     /** Visits of each page that count. */
     rounds: { type: 'string', default: '7' },
     /** Windows of load, each once with and once without live pages. */
-    pairs: { type: 'string', default: '10' },
+    pairs: { type: 'string', default: '20' },
     seconds: { type: 'string', default: '3' },
     only: { type: 'string' },
     check: { type: 'boolean', default: false },

@@ -33,7 +33,10 @@ interface Visit {
 /** An address that no page has: frame, session and a heading, and no question. */
 const emptyPage = '#/none'
 
-/** Notes the first frame with the whole answer, and every long task. */
+/**
+ * Notes the first frame with the whole answer, and every long task. The editor is whole with its text: what
+ * it then asks about the draft is work for the commands, on the draft of a person.
+ */
 const watcher = `
   globalThis.bench = { painted: undefined, longest: 0 }
   new PerformanceObserver((list) => {
@@ -41,7 +44,7 @@ const watcher = `
   }).observe({ type: 'longtask', buffered: true })
   const look = () => {
     const isReady = document.querySelector('main h1') !== null &&
-      document.querySelector('.loading, [aria-busy=true]') === null
+      document.querySelector('.loading, [aria-busy=true]:not(.editor-side)') === null
     if (!isReady) bench.painted = undefined
     else if (bench.painted === undefined) {
       bench.painted = 0

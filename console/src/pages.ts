@@ -39,3 +39,13 @@ export function isPage(id: string): id is PageId {
 }
 
 export const pageIds = Object.keys(pages).filter(isPage)
+
+/** The page that an address names; the first one if it names none. */
+export function pageNamed(name: string): string {
+  return name === '' ? (pageIds[0] ?? '') : name
+}
+
+/** Fetches the code of a page before it is shown. A failure is the page's to tell. */
+export function preload(id: string): void {
+  if (isPage(id)) pages[id]?.load().catch(() => {})
+}

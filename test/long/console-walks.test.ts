@@ -75,6 +75,9 @@ describe.skipIf(program === undefined)('a walk through the console', () => {
     await both(403)
 
     expect(await history.locator('tbody tr').count()).toBe(3)
+    await press(petra.page, 'Overview')
+    const moves = petra.page.getByRole('table', { name: 'Policy changes' })
+    await moves.getByText('published by petra').first().waitFor()
     await press(petra.page, 'Audit')
     const audit = petra.page.getByRole('table', { name: 'Audit' })
     const row = (action: string) => audit.locator('tbody tr', { hasText: action })

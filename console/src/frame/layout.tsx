@@ -6,7 +6,7 @@ import { Banner } from '../components/banner.tsx'
 import { PageHeader } from '../components/page-header.tsx'
 import { ErrorState, Loading } from '../components/states.tsx'
 import { FailedLogin } from '../login/failed-login.tsx'
-import { isPage, type PageProps, pageIds, pages } from '../pages.ts'
+import { isPage, type PageProps, pageNamed, pages } from '../pages.ts'
 import { address } from '../router.ts'
 import { outage } from '../state/session.ts'
 import { useStore } from '../state/store.ts'
@@ -19,7 +19,7 @@ export function Layout({ session }: { session: Session }) {
   const texts = useTexts(commonTexts)
   const { page, query } = useStore(address)
   const trouble = useStore(outage)
-  const id = page === '' ? (pageIds[0] ?? '') : page
+  const id = pageNamed(page)
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={skip}>

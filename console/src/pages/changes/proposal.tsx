@@ -2,7 +2,7 @@ import { addressOf } from '../../address.ts'
 import type { ProposalAnswer } from '../../answers.ts'
 import { AccessDiff } from '../../components/access/access-diff.tsx'
 import { Answered } from '../../components/answered.tsx'
-import { Change } from '../../components/change.tsx'
+import { Change, useMayChange } from '../../components/change.tsx'
 import { CommandLine } from '../../components/command-line.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
@@ -61,6 +61,7 @@ function About({ proposal }: { proposal: ProposalAnswer }) {
 function Steps({ proposal: { revision, state, signers, needed } }: { proposal: ProposalAnswer }) {
   const texts = useTexts(bilingual)
   const back = () => open('changes')
+  const mayEdit = useMayChange('author')
   return (
     <>
       {state === 'stale' && <p class="block">{texts.stale}</p>}
@@ -73,6 +74,11 @@ function Steps({ proposal: { revision, state, signers, needed } }: { proposal: P
         </div>
       )}
       <div class="actions block">
+        {mayEdit && (
+          <a class="button" href={addressOf('editor', { revision })}>
+            {texts.edit}
+          </a>
+        )}
         {state === 'approved' && (
           <Change
             needs="publisher"

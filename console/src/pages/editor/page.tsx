@@ -6,6 +6,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState, ErrorState, Loading } from '../../components/states.tsx'
 import { isAtLeast } from '../../lib/console-roles.ts'
 import type { PageProps } from '../../pages.ts'
+import { open } from '../../router.ts'
 import { type Draft, storeDraft, storedDraft } from '../../state/draft.ts'
 import { session } from '../../state/session.ts'
 import { useStore } from '../../state/store.ts'
@@ -49,6 +50,7 @@ interface Beginning {
 }
 
 function Drafting({ username, revision }: DraftingProps) {
+  const texts = useTexts(bilingual)
   const [draft, setDraft] = useState(() => storedDraft(username))
   const [proposed, setProposed] = useState<string>()
   const [beginning, setBeginning] = useState<Beginning | undefined>(() =>
@@ -74,6 +76,7 @@ function Drafting({ username, revision }: DraftingProps) {
   }, [beginning, username])
 
   const begin = (from: string | undefined) => {
+    open('editor', { revision: from }, { replace: true })
     setBeginning({ revision: from, turn: (beginning?.turn ?? 0) + 1 })
   }
   const finish = (stored: string) => {
@@ -90,6 +93,14 @@ function Drafting({ username, revision }: DraftingProps) {
       {problem !== undefined && (
         <Banner kind="error" isAnnounced>
           {problem.message}
+        </Banner>
+      )}
+      {draft !== undefined && revision !== undefined && draft.revision !== revision && (
+        <Banner kind="warning">
+          <p>{texts.unfinished}</p>
+          <button type="button" disabled={beginning !== undefined} onClick={() => begin(revision)}>
+            {texts.beginInstead(revision)}
+          </button>
         </Banner>
       )}
       {draft === undefined ? (

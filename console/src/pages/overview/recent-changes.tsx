@@ -36,7 +36,16 @@ export function PolicyChanges({ moves }: { moves: readonly HistoryEntry[] }) {
               title: texts.revision,
               cell: ({ revision }) => <Revision of={revision} />,
             },
-            { id: 'who', title: texts.who, cell: ({ author }) => <Name text={author} /> },
+            {
+              id: 'who',
+              title: texts.who,
+              cell: ({ author, publisher }) => (
+                <>
+                  <Name text={author} />
+                  {publisher !== undefined && <div class="detail">{texts.movedBy(publisher)}</div>}
+                </>
+              ),
+            },
             { id: 'why', title: texts.why, cell: ({ message }) => <Name text={message} /> },
             {
               id: 'difference',

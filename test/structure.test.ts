@@ -591,6 +591,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   // Accounts of programs, and their tokens.
   'cli/services': ['cli', 'cli/tokens', 'stores/', 'token', 'suggest.ts'],
+  'cli/completion': ['cli'],
   // What a new project is made of.
   'cli/init/templates': [],
   'cli/init': [

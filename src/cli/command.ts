@@ -25,6 +25,8 @@ interface NumberRange {
 export interface ArgumentSpec {
   readonly name: string
   readonly description: string
+  /** What it may be, as a placeholder such as `DIR|live`, where the name does not say it. */
+  readonly accepts?: string
   readonly optional?: true
   /** The options that replace it: with one of them, the user leaves it out. */
   readonly unless?: readonly string[]

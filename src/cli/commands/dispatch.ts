@@ -1,4 +1,5 @@
 import { type Command, UsageError } from '../command.ts'
+import { completionSpec } from '../completion/specs.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from '../format.ts'
 import { commandHelp } from '../help.ts'
@@ -15,6 +16,8 @@ export async function dispatch(argv: readonly string[], io: Io): Promise<number>
   try {
     const { gateway, words, ...taken } = takeGateway(argv, io.env)
     const start: Start = (command, args) => {
+      // A startup file of a shell may set POSTERN_GATEWAY before it loads the script.
+      if (command.spec.name === completionSpec.name) return command.run(args, io)
       if (command.spec.name.startsWith('gateway ')) return command.run([...args, ...words], io)
       return gateway === undefined ? command.run(args, io) : remotely(command, args, gateway, io)
     }

@@ -1,13 +1,11 @@
 import type { CommandSpec } from '../command.ts'
 import { listHelp } from '../help.ts'
-import { commands, type Group, groups, nameInGroup } from './table.ts'
+import { commandSet, type Group, nameInGroup } from './table.ts'
 
 /** The specification of every command that users call, group by group. */
 export async function allCommands(): Promise<readonly CommandSpec[]> {
-  const inGroups = await Promise.all(groups.map((group) => group.commands()))
-  return [...commands.filter(({ isInternal }) => !isInternal), ...inGroups.flat()].map(
-    ({ spec }) => spec,
-  )
+  const { commands, groups } = await commandSet()
+  return [...commands, ...groups.flatMap((group) => group.commands)]
 }
 
 /** `postern help`. */

@@ -1,8 +1,11 @@
 import type { Command, CommandSpec, Commands, FindCommand } from '../command.ts'
+import type { CommandSet } from '../completion/nodes.ts'
+import { completionSpec } from '../completion/specs.ts'
 import { doctorSpec } from '../doctor/specs.ts'
 import { fleetSpec } from '../fleet/specs.ts'
 import { initSpec } from '../init/specs.ts'
 import { consoleSpec, serveSpec, versionSpec, workerSpec } from '../program/specs.ts'
+import { gatewayOptions } from '../remote/specs.ts'
 import { statusSpec, upstreamsSpec } from '../running/specs.ts'
 import { command } from './run-command.ts'
 
@@ -29,6 +32,10 @@ export const commands: readonly (Command & { readonly isInternal?: true })[] = [
   command(statusSpec, async () => (await import('../running/status.ts')).showStatus),
   command(fleetSpec, async () => (await import('../fleet/fleet.ts')).showFleet),
   command(upstreamsSpec, async () => (await import('../running/upstreams.ts')).showUpstreams),
+  command(completionSpec, async () => {
+    const { completion } = await import('../completion/completion.ts')
+    return async (call, io) => completion(call, io, await commandSet())
+  }),
   command(versionSpec, async () => (await import('../program/version.ts')).showVersion),
 ]
 
@@ -95,6 +102,18 @@ export const groups: readonly Group[] = [
     commands: async () => (await import('./keys.ts')).keysCommands,
   },
 ]
+
+/** Every command that users call, by group, with the options that all of them have. */
+export async function commandSet(): Promise<CommandSet> {
+  const members = groups.map(async ({ name, summary, commands: load }) => {
+    return { name, summary, commands: (await load()).map(({ spec }) => spec) }
+  })
+  return {
+    commands: commands.filter(({ isInternal }) => !isInternal).map(({ spec }) => spec),
+    groups: await Promise.all(members),
+    common: gatewayOptions,
+  }
+}
 
 /** `push` of `policy push`. */
 export function nameInGroup({ name }: CommandSpec): string {

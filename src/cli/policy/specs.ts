@@ -108,12 +108,14 @@ can be added later; --this-gateway ignores them.`,
   arguments: [
     {
       name: 'FROM',
+      accepts: 'DIR|REVISION|live',
       optional: true,
       description:
         'old policy: a directory, a commit (git:REF or git:REF:PATH), a revision or live (default: live)',
     },
     {
       name: 'TO',
+      accepts: 'DIR|REVISION|live',
       optional: true,
       description: 'new policy (default: policy.directory of the configuration, else policies)',
     },

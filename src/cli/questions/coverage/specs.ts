@@ -11,7 +11,14 @@ matches. Decides as the gateway does: routes, own endpoints, exclusions, rules.
 
 Reads OpenAPI 2.0, 3.0 and 3.1 as JSON or YAML. "$ref" leads to files in the folder of the document
 only. The paths of "servers" (2.0: "basePath") count as part of each path unless you give --base.`,
-  arguments: [{ name: 'DOCUMENT', many: true, description: 'OpenAPI documents, JSON or YAML' }],
+  arguments: [
+    {
+      name: 'DOCUMENT',
+      accepts: 'FILE',
+      many: true,
+      description: 'OpenAPI documents, JSON or YAML',
+    },
+  ],
   options: {
     base: {
       value: 'PATH',

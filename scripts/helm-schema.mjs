@@ -6,7 +6,9 @@ import { join } from 'node:path'
 import { parse } from 'yaml'
 
 const root = join(import.meta.dirname, '..')
-const target = join(root, 'helm', 'postern', 'values.schema.json')
+const chart = join(root, 'helm', 'postern')
+const target = join(chart, 'values.schema.json')
+const values = parse(readFileSync(join(chart, 'values.yaml'), 'utf8'))
 
 const text = (description = '', more = {}) => ({ type: 'string', description, ...more })
 const choice = (values, description = '') => ({ type: 'string', enum: values, description })
@@ -73,10 +75,18 @@ const policyFiles = {
   additionalProperties: false,
 }
 
+/** Helm makes a string of `--set threshold=0.2`. */
+const threshold = { type: ['number', 'string'], minimum: 0, pattern: '^[0-9]+([.][0-9]+)?$' }
+const alertOverride = section({ for: text(), labels: texts(), annotations: texts() })
+
+function alertNames() {
+  const { groups } = parse(readFileSync(join(chart, 'alerts', 'postern.rules.yaml'), 'utf8'))
+  return groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))
+}
+
 /** `config` of the chart: the settings of a gateway without secrets, because it becomes a ConfigMap. */
 function configSection() {
   const whole = JSON.parse(readFileSync(join(root, 'config', 'schema.json'), 'utf8'))
-  const values = parse(readFileSync(join(root, 'helm', 'postern', 'values.yaml'), 'utf8'))
   const { $schema: _, title: __, ...config } = withoutSecrets(whole, values.config)
   const { application, ops, policy, shutdown, tls } = config.properties
   // Follows from policy.delivery.
@@ -218,6 +228,13 @@ const schema = {
       hostnames: list({ type: 'string' }),
       rules: list(section({ matches: theirsEach(), filters: theirsEach(), timeouts: theirs() })),
     }),
+    forwardAuth: section({
+      traefik: section({ enabled: flag('Create Middlewares of Traefik.') }),
+      envoyGateway: section({
+        enabled: flag('Create a SecurityPolicy of Envoy Gateway.'),
+        httpRoutes: list(name('Name of an HTTPRoute whose requests are checked.')),
+      }),
+    }),
     networkPolicy: section({
       enabled: flag(),
       from: theirsEach('Peers that may connect to the public port.'),
@@ -236,7 +253,27 @@ const schema = {
         relabelings: theirsEach(),
         metricRelabelings: theirsEach(),
       }),
-      prometheusRule: section({ enabled: flag(), labels: texts() }),
+      prometheusRule: section({
+        enabled: flag(),
+        labels: texts(),
+        matchers: text('PromQL matchers that select the gateways of this release.'),
+        disabled: list({ type: 'string', enum: alertNames() }, 'Alerts to leave out.'),
+        overrides: {
+          type: 'object',
+          description: 'Changes to alerts by name.',
+          propertyNames: { enum: alertNames() },
+          additionalProperties: alertOverride,
+        },
+        thresholds: section(
+          Object.fromEntries(
+            Object.keys(values.metrics.prometheusRule.thresholds).map((alert) => [
+              alert,
+              threshold,
+            ]),
+          ),
+          'When alerts fire.',
+        ),
+      }),
       dashboard: section({ enabled: flag(), labels: texts(), annotations: texts() }),
     }),
     resources: theirs(),

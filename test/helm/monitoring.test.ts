@@ -354,14 +354,7 @@ describe('the board', () => {
 describe('the chart', () => {
   const manifests = render({
     files: ['existing-secrets'],
-    set: ['metrics.prometheusRule.enabled=true', 'metrics.dashboard.enabled=true'],
-  })
-
-  test('brings the rules as a PrometheusRule, with their own templates untouched', () => {
-    expect(only(manifests, 'PrometheusRule')).toMatchObject({
-      apiVersion: 'monitoring.coreos.com/v1',
-      spec: rulesFile,
-    })
+    set: ['metrics.dashboard.enabled=true'],
   })
 
   test('brings the board as the ConfigMap that Grafana looks for', () => {

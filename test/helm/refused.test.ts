@@ -34,6 +34,26 @@ describe('values that cannot be meant', () => {
       'Additional property rules.txt',
     ],
     ['a text for a number', 'replicaCount=three', 'replicaCount: Invalid type'],
+    [
+      'a threshold of an alert that has none',
+      'metrics.prometheusRule.thresholds.PosternBug=1',
+      'Additional property PosternBug is not allowed',
+    ],
+    [
+      'a threshold that is no number',
+      'metrics.prometheusRule.thresholds.PosternFaults=5%',
+      "Does not match pattern '^[0-9]+",
+    ],
+    [
+      'a change to an alert that does not exist',
+      'metrics.prometheusRule.overrides.PosternBugs.for=1m',
+      'Property name of "PosternBugs" does not match',
+    ],
+    [
+      'an alert that does not exist',
+      'metrics.prometheusRule.disabled={PosternBugs}',
+      'metrics.prometheusRule.disabled.0 must be one of',
+    ],
   ])('are refused by the schema: %s', (_, set, message) => {
     expect(refusal({ files: good, set: [set] })).toContain(message)
   })
@@ -115,6 +135,21 @@ describe('values that cannot be meant', () => {
       'a console without TLS',
       'config.console.enabled=true,config.console.host=0.0.0.0,networkPolicy.consoleFrom[0].podSelector.matchLabels.app=proxy',
       'config.console.host is not a loopback address, so passwords would cross the network',
+    ],
+    [
+      'a Middleware that asks where nobody answers',
+      'forwardAuth.traefik.enabled=true',
+      'config.forwardAuth is required with forwardAuth.traefik and',
+    ],
+    [
+      'proxies that are not named',
+      'config.forwardAuth.enabled=true',
+      'config.application.trustedProxies is required with config.forwardAuth',
+    ],
+    [
+      'a SecurityPolicy for no route',
+      'forwardAuth.envoyGateway.enabled=true,config.forwardAuth.enabled=true,config.forwardAuth.host=0.0.0.0,config.application.trustedProxies={10.0.0.0/8},networkPolicy.forwardAuthFrom[0].podSelector.matchLabels.app=envoy',
+      'forwardAuth.envoyGateway.httpRoutes is required',
     ],
     ['a route from nowhere', 'httpRoute.enabled=true', 'httpRoute.parentRefs is required'],
   ])('are refused with one line: %s', (_, set, line) => {

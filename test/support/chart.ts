@@ -138,7 +138,13 @@ export function only(manifests: readonly Manifest[], kind: string, name?: string
 }
 
 /** Kinds of other projects: Kubernetes has no schema for them. */
-export const foreignKinds: readonly string[] = ['ServiceMonitor', 'PrometheusRule', 'HTTPRoute']
+export const foreignKinds: readonly string[] = [
+  'ServiceMonitor',
+  'PrometheusRule',
+  'HTTPRoute',
+  'Middleware',
+  'SecurityPolicy',
+]
 
 /** Throws what Kubernetes would object to. */
 export async function validate(manifest: Manifest): Promise<void> {

@@ -35,13 +35,16 @@ export function alertNames(): readonly string[] {
   return [...readFileSync(rules, 'utf8').matchAll(/alert: (\w+)/g)].map(([, name = '']) => name)
 }
 
-/** What promtool says against the file of rules; empty when it accepts it. */
-export function checkRules(): string {
-  return complaints('check', rules)
+/** What promtool says against a file of rules; empty when it accepts it. */
+export function checkRules(file = rules): string {
+  return complaints('check', file)
 }
 
-/** What promtool says against the cases, by the rules as they are; empty when all hold. */
-export function tryRules(cases: readonly AlertCase[], { everyMinutes = 1 } = {}): string {
+/** What promtool says against the cases, by the rules as they are or in `file`; empty when all hold. */
+export function tryRules(
+  cases: readonly AlertCase[],
+  { everyMinutes = 1, file: ruleFile = rules } = {},
+): string {
   const directory = mkdtempSync(join(tmpdir(), 'postern-promtool-'))
   const file = join(directory, 'test.yaml')
   const tests = cases.map(({ series, minutes, fires = [], silent = [] }) => ({
@@ -53,7 +56,7 @@ export function tryRules(cases: readonly AlertCase[], { everyMinutes = 1 } = {})
     ],
   }))
   try {
-    const suite = { rule_files: [rules], evaluation_interval: `${everyMinutes}m`, tests }
+    const suite = { rule_files: [ruleFile], evaluation_interval: `${everyMinutes}m`, tests }
     writeFileSync(file, JSON.stringify(suite))
     return complaints('test', file)
   } finally {

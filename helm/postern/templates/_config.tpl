@@ -36,6 +36,22 @@
 {{- end -}}
 {{- end -}}
 
+{{/* 50: with the suffix, a name of a Service has at most 63 characters. */}}
+{{- define "postern.forwardAuthName" -}}
+{{- include "postern.fullname" . | trunc 50 | trimSuffix "-" }}-forward-auth
+{{- end -}}
+
+{{/* Headers of a positive response that the proxy forwards. */}}
+{{- define "postern.identityHeaders" -}}
+- X-User-Id
+- X-Role-Key
+- X-Data-Scope
+- X-User-Name
+- X-Role-Id
+- X-Request-Id
+- X-Postern-Assertion
+{{- end -}}
+
 {{/* Port of the console for connections from outside the pod; empty when only port-forward reaches it. */}}
 {{- define "postern.consolePort" -}}
 {{- $loopback := list "127.0.0.1" "localhost" "::1" -}}

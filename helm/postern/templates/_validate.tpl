@@ -113,6 +113,17 @@
 {{- $problems = append $problems "networkPolicy.forwardAuthFrom is required when config.forwardAuth is enabled: list the proxies that may connect" -}}
 {{- end -}}
 
+{{- $proxies := or $values.forwardAuth.traefik.enabled $values.forwardAuth.envoyGateway.enabled -}}
+{{- if and $proxies (not (include "postern.forwardAuthPort" .)) -}}
+{{- $problems = append $problems "config.forwardAuth is required with forwardAuth.traefik and forwardAuth.envoyGateway: set config.forwardAuth to enabled: true, host: 0.0.0.0" -}}
+{{- end -}}
+{{- if and (dig "forwardAuth" "enabled" false $values.config) (not (dig "application" "trustedProxies" "" $values.config)) -}}
+{{- $problems = append $problems "config.application.trustedProxies is required with config.forwardAuth: list the addresses of the proxies that may ask" -}}
+{{- end -}}
+{{- if and $values.forwardAuth.envoyGateway.enabled (not $values.forwardAuth.envoyGateway.httpRoutes) -}}
+{{- $problems = append $problems "forwardAuth.envoyGateway.httpRoutes is required: name the HTTPRoutes whose requests are checked" -}}
+{{- end -}}
+
 {{- if and $values.networkPolicy.enabled (include "postern.consolePort" .) (not $values.networkPolicy.consoleFrom) -}}
 {{- $problems = append $problems "networkPolicy.consoleFrom is required when config.console.host is not a loopback address: list the proxies that may connect" -}}
 {{- end -}}

@@ -592,6 +592,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   // Accounts of programs, and their tokens.
   'cli/services': ['cli', 'cli/tokens', 'stores/', 'token', 'suggest.ts'],
   'cli/completion': ['cli'],
+  'cli/manual': ['cli', 'version.ts'],
   // What a new project is made of.
   'cli/init/templates': [],
   'cli/init': [

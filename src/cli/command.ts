@@ -102,6 +102,18 @@ export interface Commands {
   readonly threadFile: URL
 }
 
+/** Every command that users call, by group. */
+export interface CommandSet {
+  readonly commands: readonly CommandSpec[]
+  readonly groups: readonly {
+    readonly name: string
+    readonly summary: string
+    readonly commands: readonly CommandSpec[]
+  }[]
+  /** The options that every command has. */
+  readonly common: Readonly<Record<string, OptionSpec>>
+}
+
 /** The command line cannot be understood: exit code 2, with the usage of the command. */
 export class UsageError extends Error {
   constructor(message: string) {

@@ -34,10 +34,15 @@ function byNumber([left]: readonly [string, string], [right]: readonly [string, 
 
 /** `Usage: postern …`, one line for each way to call the command. */
 export function usageLines(spec: CommandSpec): string {
-  const { name, usage = [derivedUsage(spec)] } = spec
-  return usage
-    .map((rest, at) => `${at === 0 ? 'Usage: ' : '       '}postern ${name} ${rest}`.trimEnd())
+  return usages(spec)
+    .map((usage, at) => `${at === 0 ? 'Usage: ' : '       '}${usage}`)
     .join('\n')
+}
+
+/** The ways to call the command: `postern policy test [DIR] [OPTIONS]`. */
+export function usages(spec: CommandSpec): readonly string[] {
+  const { name, usage = [derivedUsage(spec)] } = spec
+  return usage.map((rest) => `postern ${name} ${rest}`.trimEnd())
 }
 
 function derivedUsage({ arguments: positionals, options }: CommandSpec): string {
@@ -72,7 +77,8 @@ function optionForm(name: string, { short, value }: OptionSpec): string {
   return short === undefined ? `    ${long}` : `-${short}, ${long}`
 }
 
-function optionText({ description, required, default: standard }: OptionSpec): string {
+/** The description of an option, with its default. */
+export function optionText({ description, required, default: standard }: OptionSpec): string {
   if (required !== undefined) return `${description} (required)`
   return standard === undefined ? description : `${description} (default: ${standard})`
 }
@@ -107,6 +113,7 @@ function wrapped(text: string, columns: number): readonly string[] {
   return [...lines, line]
 }
 
-function sentence(summary: string): string {
+/** A summary as a sentence. */
+export function sentence(summary: string): string {
   return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`
 }

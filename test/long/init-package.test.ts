@@ -29,6 +29,7 @@ describe('the packed npm package', () => {
         'dist/login/module/contract.d.ts',
         'docs/commands.md',
         'helm/postern/Chart.yaml',
+        'man/postern.1',
         'samples/nginx/postern.conf',
       ]),
     )

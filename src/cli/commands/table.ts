@@ -1,5 +1,4 @@
-import type { Command, CommandSpec, Commands, FindCommand } from '../command.ts'
-import type { CommandSet } from '../completion/nodes.ts'
+import type { Command, CommandSet, CommandSpec, Commands, FindCommand } from '../command.ts'
 import { completionSpec } from '../completion/specs.ts'
 import { doctorSpec } from '../doctor/specs.ts'
 import { fleetSpec } from '../fleet/specs.ts'

@@ -1,8 +1,8 @@
-import type { Call } from '../command.ts'
+import type { Call, CommandSet } from '../command.ts'
 import type { Io } from '../io.ts'
 import { bashScript } from './bash.ts'
 import { fishScript } from './fish.ts'
-import { type CommandSet, completionNodes } from './nodes.ts'
+import { completionNodes } from './nodes.ts'
 import type { completionSpec } from './specs.ts'
 import { zshScript } from './zsh.ts'
 

@@ -1,4 +1,4 @@
-import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command.ts'
+import type { ArgumentSpec, CommandSet, CommandSpec, OptionSpec } from '../command.ts'
 
 /** What a shell offers for a value. */
 export interface Offer {
@@ -31,19 +31,6 @@ export interface Node {
   readonly next: readonly { readonly word: string; readonly summary: string }[]
   readonly options: readonly CompletedOption[]
   readonly arguments: readonly CompletedArgument[]
-}
-
-interface Member {
-  readonly name: string
-  readonly summary: string
-}
-
-/** The commands of the program, loaded. */
-export interface CommandSet {
-  readonly commands: readonly CommandSpec[]
-  readonly groups: readonly (Member & { readonly commands: readonly CommandSpec[] })[]
-  /** The options that every command has. */
-  readonly common: Readonly<Record<string, OptionSpec>>
 }
 
 /** Every node, the one without words first. */
@@ -91,7 +78,7 @@ const versionOption = {
   description: 'show the version, commit, Node version and platform',
 }
 
-function nextWord({ name, summary }: Member) {
+function nextWord({ name, summary }: { readonly name: string; readonly summary: string }) {
   return { word: name.slice(name.indexOf(' ') + 1), summary }
 }
 

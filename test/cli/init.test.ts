@@ -89,6 +89,7 @@ describe('postern init', () => {
     ['--upstream', 'http://a:1/path', 'is not the address of a service'],
     ['--user', ' ada', 'must not contain'],
     ['--role', 'a,b', 'cannot be a role key'],
+    ['--role', 'admin', 'admin skips the permission check'],
     ['--template', 'maximal', 'minimal'],
   ])('takes no %s %s', async (option, value, message) => {
     const cwd = await emptyDirectory()

@@ -1,4 +1,5 @@
 import { nameProblem } from '../../stores/accounts/account-name.ts'
+import { adminKey } from '../../stores/accounts/last-admin.ts'
 import { randomPassword } from '../../stores/accounts/random-password.ts'
 import { passwordProblem } from '../accounts/user-password.ts'
 import { UsageError } from '../command.ts'
@@ -35,6 +36,11 @@ export async function readAnswers(
   io: Io,
 ): Promise<Answers> {
   checkKey(options.role)
+  if (options.role === adminKey) {
+    throw new UsageError(
+      '--role: admin skips the permission check, so no policy is for it: name the role of your users, and add an admin later with "postern user add NAME --role admin"',
+    )
+  }
   const upstream = await read('Address of your service', {
     given: options.upstream,
     option: '--upstream',

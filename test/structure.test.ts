@@ -31,6 +31,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'metrics/policy': ['metrics'],
   wire: [],
   tracing: [],
+  // Exports spans to a collector; loaded only with tracing.otlp.
+  'tracing/otlp': ['tracing'],
 
   messages: ['login/passwords', 'lru.ts'],
 
@@ -716,7 +718,7 @@ const homes: Readonly<Record<string, RegExp>> = {
   ldapts: /^stores\/ldap\//,
   bowser: /^stores\/login-log\/user-agent\.ts$/,
   '@prometheus-io/client': /^metrics\/registry\.ts$/,
-  '@opentelemetry/api': /^tracing\/spans\.ts$/,
+  '@opentelemetry/api': /^tracing\/sdk-spans\.ts$/,
 }
 
 interface Source {

@@ -18,24 +18,47 @@ import type { RedisClient } from '../stores/redis/redis.ts'
 import { createDatabaseUsage } from '../stores/usage/database-usage.ts'
 import { createRedisUsage } from '../stores/usage/redis-usage.ts'
 import { createUsageRecorder } from '../stores/usage/usage-recorder.ts'
-import { findSpans } from '../tracing/spans.ts'
+import { findSpans } from '../tracing/sdk-spans.ts'
+import type { Spans } from '../tracing/spans.ts'
 import { createTracing, type Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
 import { clock, type ServeOptions } from './options.ts'
 
-/** Trace propagation, with spans where an OpenTelemetry SDK is loaded. */
-export function openTracing(
-  { tracing }: Config,
+/** Trace propagation, with spans where a collector is configured or an OpenTelemetry SDK is loaded. */
+export async function openTracing(
+  options: ServeOptions,
+  registry: MetricRegistry,
   isTrustedProxy: (address: string) => boolean,
   closing: Closing,
-): Tracing | undefined {
-  const spans = findSpans(version)
+): Promise<Tracing | undefined> {
+  const { tracing } = options.config
+  const spans = (await openSpanExport(options, registry)) ?? findSpans(version)
   if (spans !== undefined) closing.add(spans.flush)
   return createTracing({
     propagate: tracing.propagate,
     isTrusted: tracing.from === 'anyone' ? undefined : isTrustedProxy,
     spans,
   })
+}
+
+/** Spans for the collector of `tracing.otlp`. Without it, no code of the exporter is loaded. */
+async function openSpanExport(
+  { config, log, env = {} }: ServeOptions,
+  registry: MetricRegistry,
+): Promise<Spans | undefined> {
+  const { otlp, samplePercent } = config.tracing
+  if (otlp === undefined) return undefined
+  const { openOtlp } = await import('../tracing/otlp/open-otlp.ts')
+  const { spans, counts } = openOtlp({ otlp, samplePercent, version, env, log })
+  registry.readCounter(
+    { name: 'postern_spans_exported_total', help: 'Spans that the collector accepted.' },
+    () => [{ value: counts().exported }],
+  )
+  registry.readCounter(
+    { name: 'postern_spans_dropped_total', help: 'Spans that the collector never accepted.' },
+    () => [{ value: counts().dropped }],
+  )
+  return spans
 }
 
 /** Copies the history of published policies to the database. */

@@ -8,6 +8,8 @@ import type { GatewayOps } from '../workers/worker.ts'
 export interface ServeOptions {
   readonly config: Config
   readonly log: Log
+  /** Environment variables, for what describes the deployment to a collector of spans. */
+  readonly env?: Readonly<Record<string, string | undefined>>
   /** Seconds since the epoch. */
   readonly now?: () => number
   /** Checks names and passwords in another way (specification, Authentication 7). */

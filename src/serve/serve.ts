@@ -57,8 +57,9 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   const registry = createMetricRegistry()
 
   // Stores. Tracing comes first and so closes last: no store waits for the export of spans.
-  const tracing = openTracing(
-    config,
+  const tracing = await openTracing(
+    options,
+    registry,
     (address) => gateway.current().isTrustedProxy(address),
     closing,
   )

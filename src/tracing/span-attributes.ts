@@ -95,6 +95,12 @@ export function nameOf(method: string): string {
   return knownMethods.has(method) ? method : 'HTTP'
 }
 
+/** The name of the server span when it ends. */
+export function serverName({ method, notes }: TracedEnd): string {
+  const route = routeOf(notes)
+  return route === undefined ? nameOf(method) : `${nameOf(method)} ${route}`
+}
+
 /** The method, or `_OTHER` for an unknown one. */
 export function methodAttributes(method: string): Readonly<Record<string, string>> {
   if (knownMethods.has(method)) return { 'http.request.method': method }
@@ -102,7 +108,7 @@ export function methodAttributes(method: string): Readonly<Record<string, string
 }
 
 /** The configured route, or the path of one of the gateway's own endpoints. */
-export function routeOf({ route, path }: TracedEnd['notes']): string | undefined {
+function routeOf({ route, path }: TracedEnd['notes']): string | undefined {
   if (route === undefined || route === 'none') return undefined
   return route.startsWith('/') ? route : path
 }

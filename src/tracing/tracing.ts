@@ -1,5 +1,5 @@
 import type { TracedEnd } from './span-attributes.ts'
-import type { OpenSpan, Spans } from './spans.ts'
+import type { Spans } from './spans.ts'
 import { formatTrace, newSpanId, readTrace, type Trace } from './trace.ts'
 
 /** An incoming request, as Node represents it. */
@@ -65,11 +65,11 @@ function withSpans(
       return ignoringErrors(() => spans.begin({ method, scheme }, arrived(request)))
     },
     depart(trace, upstream) {
-      const sent = ignoringErrors(() => spans.beginUpstream(trace as OpenSpan, upstream))
+      const sent = ignoringErrors(() => spans.beginUpstream(trace, upstream))
       return propagates && sent !== undefined ? headersOf(sent) : []
     },
     ended(trace, end) {
-      if (trace !== undefined) ignoringErrors(() => spans.end(trace as OpenSpan, end))
+      if (trace !== undefined) ignoringErrors(() => spans.end(trace, end))
     },
   }
 }

@@ -4,22 +4,50 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { startCollector } from '../support/collector.ts'
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts'
 import { request, sendRaw } from '../support/raw-client.ts'
 import { startRecordingUpstream } from '../support/recording-upstream.ts'
 import { testSecret, tokenOf } from '../support/tokens.ts'
-import { type ExportedSpan, type TracingSdk, writeTracingSdk } from '../support/tracing-sdk.ts'
+import { type ExportedSpan, writeTracingSdk } from '../support/tracing-sdk.ts'
 import { until } from '../support/until.ts'
 import { echoing } from '../support/websocket-upstream.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
 const parentId = 'b7ad6b7169203331'
 
-async function startTraced() {
+type Exported = Omit<ExportedSpan, 'pid'>
+
+interface Source {
+  readonly preload?: string
+  readonly tracing?: Readonly<Record<string, unknown>>
+  /** Every span that was exported. */
+  readonly exported: () => Promise<readonly Exported[]>
+}
+
+/** Both ways to get spans give the same ones. */
+const sources: Readonly<Record<string, (directory: string) => Promise<Source>>> = {
+  async 'an SDK loaded'(directory) {
+    const { module, exported } = await writeTracingSdk(directory)
+    return { preload: module, exported }
+  },
+  async 'tracing.otlp'() {
+    const collector = await startCollector()
+    onTestFinished(collector.close)
+    return {
+      tracing: { otlp: collector.origin },
+      exported: async () =>
+        collector.spans().map(({ resource, flags, startMs, endMs, traceState, ...span }) => span),
+    }
+  },
+}
+
+async function startTraced(open: (directory: string) => Promise<Source>) {
   const directory = await mkdtemp(join(tmpdir(), 'postern-spans-'))
   const upstream = await startRecordingUpstream()
-  const sdk = await writeTracingSdk(directory)
+  const { preload, tracing = {}, exported } = await open(directory)
   const config = {
+    tracing,
     application: { host: '127.0.0.1', port: 0, dataDirectory: inject('sharedData') },
     ops: { port: 0 },
     jwt: { secret: testSecret },
@@ -35,20 +63,23 @@ async function startTraced() {
     ],
   }
   const gateway = await startGatewayProcess(join(directory, 'postern.yaml'), config, {
-    preload: sdk.module,
+    ...(preload !== undefined && { preload }),
   })
   onTestFinished(async () => {
     await gateway.kill()
     await upstream.close()
     await rm(directory, { recursive: true, force: true })
   })
-  return { gateway, upstream, spans: () => spansOf(gateway, sdk) }
+  return { gateway, upstream, spans: () => spansOf(gateway, exported) }
 }
 
 /** Ends the gateway in order; what it had not sent yet, it sends then. */
-async function spansOf(gateway: GatewayProcess, sdk: TracingSdk): Promise<readonly ExportedSpan[]> {
+async function spansOf(
+  gateway: GatewayProcess,
+  exported: Source['exported'],
+): Promise<readonly Exported[]> {
   expect(await gateway.stop()).toBe(0)
-  const spans = await sdk.exported()
+  const spans = await exported()
   // Each ends once.
   expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length)
   return spans
@@ -61,9 +92,9 @@ async function call(gateway: GatewayProcess, line: string, headers: readonly str
 const asAdmin = `Authorization: Bearer ${tokenOf('admin')}`
 const traced = `traceparent: 00-${traceId}-${parentId}-01`
 
-describe('with an SDK loaded', () => {
+describe.each(Object.entries(sources))('with %s', (_, open) => {
   test('a request is a SERVER span in its trace, and its exchange a CLIENT span below', async () => {
-    const { gateway, upstream, spans } = await startTraced()
+    const { gateway, upstream, spans } = await startTraced(open)
 
     await call(gateway, `GET /orders/7?token=${tokenOf('admin')}`, [traced, 'tracestate: rojo=1'])
 
@@ -100,7 +131,7 @@ describe('with an SDK loaded', () => {
   })
 
   test('a request without a trace begins one, and the upstream is told', async () => {
-    const { gateway, upstream, spans } = await startTraced()
+    const { gateway, upstream, spans } = await startTraced(open)
 
     await call(gateway, 'GET /orders/7', [asAdmin])
 
@@ -113,7 +144,7 @@ describe('with an SDK loaded', () => {
   })
 
   test('every way in which a request can end ends its spans', async () => {
-    const { gateway, upstream, spans } = await startTraced()
+    const { gateway, upstream, spans } = await startTraced(open)
     await call(gateway, 'GET /orders/refused')
     await call(gateway, 'GET /%2e%2e/ambiguous', [asAdmin])
     await call(gateway, 'GET /dead', [asAdmin])

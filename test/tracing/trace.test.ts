@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { findSpans } from '../../src/tracing/spans.ts'
+import { findSpans } from '../../src/tracing/sdk-spans.ts'
 import { formatTrace, newSpanId, readTrace } from '../../src/tracing/trace.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'

@@ -52,7 +52,13 @@ async function runGateway(
   if (shutdown.abortSignal.aborted) return shutdown.exitCode()
   const postern =
     count === 1
-      ? await serveHere({ config, log, configuration, abortSignal: shutdown.abortSignal })
+      ? await serveHere({
+          config,
+          log,
+          env: io.env,
+          configuration,
+          abortSignal: shutdown.abortSignal,
+        })
       : await superviseHere({
           config,
           log,

@@ -28,7 +28,8 @@ export const worker: Run<typeof workerSpec> = async (_, io) => {
       signals.handle(shutdown.signalReceived, () => {})
       void shutdown.begun.then(stopping.resolve)
       const asWorker = { number, ticketKeys: Buffer.from(ticketKeys, 'base64') }
-      const gateway = await serveHere({ config, log, abortSignal: shutdown.abortSignal, asWorker })
+      const { abortSignal } = shutdown
+      const gateway = await serveHere({ config, log, env: io.env, abortSignal, asWorker })
       const mayClose = Promise.withResolvers<void>()
       const ended = shutdown.complete(() => mayClose.promise.then(gateway.close))
       return {

@@ -21,6 +21,7 @@ import { checkPolicySource } from './policy-source.ts'
 import { checkRefusals } from './refusals.ts'
 import { MASK, secretWeakness } from './secret-strength.ts'
 import { missingSharedStores } from './shared-stores.ts'
+import { checkTracing } from './tracing.ts'
 
 // An identity header with one of these names would be dropped, or would change how the message is
 // parsed.
@@ -58,6 +59,7 @@ export function crossCheck(draft: Draft, report: Report): void {
   checkEndpoints(draft, report)
   checkRefusals(draft, report)
   checkLoginPage(draft, report)
+  checkTracing(draft, report)
 }
 
 function checkSecret({ application, jwt }: Draft, report: Report): void {

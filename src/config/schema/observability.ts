@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { flag, section } from './setting-builders.ts'
+import { COLLECTOR_URL } from './patterns.ts'
+import { flag, integer, section } from './setting-builders.ts'
 
 const visibility = (what: string) =>
   Type.Enum(['plain', 'hash', 'omit'], {
@@ -36,15 +37,32 @@ export const loggerSettings = section('Logs.', {
   ),
 })
 
-export const tracingSettings = section('W3C Trace Context: traceparent and tracestate.', {
-  propagate: Type.Enum(['span', 'same', 'off'], {
-    default: 'span',
-    description:
-      'What upstreams receive. span: the trace, under a new span ID; same: the headers unchanged; off: neither header.',
-  }),
-  from: Type.Enum(['anyone', 'trusted-proxies'], {
-    default: 'anyone',
-    description:
-      'Whose traceparent is used. trusted-proxies: only that of application.trustedProxies.',
-  }),
-})
+export const tracingSettings = section(
+  'W3C Trace Context (traceparent and tracestate), and the export of spans.',
+  {
+    propagate: Type.Enum(['span', 'same', 'off'], {
+      default: 'span',
+      description:
+        'What upstreams receive. span: the trace, under a new span ID; same: the headers unchanged; off: neither header.',
+    }),
+    from: Type.Enum(['anyone', 'trusted-proxies'], {
+      default: 'anyone',
+      description:
+        'Whose traceparent is used. trusted-proxies: only that of application.trustedProxies.',
+    }),
+    otlp: Type.Optional(
+      Type.String({
+        maxLength: 1024,
+        pattern: COLLECTOR_URL,
+        description:
+          'URL of an OpenTelemetry collector that receives spans by OTLP/HTTP as JSON, such as http://collector:4318. Without a path, /v1/traces is added. Unset: spans only with a loaded SDK.',
+      }),
+    ),
+    samplePercent: integer(
+      100,
+      0,
+      100,
+      'Share of new traces that tracing.otlp exports, in percent. A request with a traceparent follows its sampled flag.',
+    ),
+  },
+)

@@ -13,6 +13,9 @@ export const DATABASE_URL = '^(postgres(ql)?|mysql|mariadb)://'
 /** Scheme, host and port, as browsers send an origin. */
 export const ORIGIN = '^https?://(\\[[0-9a-f:.]+\\]|[0-9a-z._-]+)(:[0-9]{1,5})?$'
 export const ORIGIN_OR_ANY = `${ORIGIN}|^[*]$`
+/** A collector of spans: without credentials and query, because it appears in logs. */
+export const COLLECTOR_URL =
+  '^https?://(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z._-]+)(:[0-9]{1,5})?(/[!-"$->@-~]*)?$'
 /** The value of a Host header. */
 export const HOST_HEADER = '^(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Za-z._-]+)(:[0-9]{1,5})?$'
 /** A host of requests, or `*.` and a host: `config/checks/hosts.ts` says whether it is canonical. */
@@ -66,6 +69,7 @@ const forms: Readonly<Record<string, string>> = {
     'a database URL: postgres://user:password@host:5432/name, or mysql://user:password@host:3306/name',
   [ORIGIN]: 'an origin such as https://app.example.com, in lower case and without a path',
   [ORIGIN_OR_ANY]: 'an origin such as https://app.example.com, in lower case and without a path',
+  [COLLECTOR_URL]: 'a URL such as http://collector:4318, without user, password and query',
   [HOST_HEADER]: 'target, client, or a host name with an optional port',
   [HOST_PATTERN]: 'a host such as api.example.com, or *.example.com for all names below',
   [HTTP_METHOD]: 'a method in upper case, such as GET',

@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api'
 import { type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, onTestFinished, test } from 'vitest'
-import { findSpans } from '../../src/tracing/spans.ts'
+import { findSpans } from '../../src/tracing/sdk-spans.ts'
 
 /** An SDK whose collector never answers. */
 const hanging: SpanProcessor = {

@@ -304,6 +304,10 @@ const schema = {
     startupProbe: probe('Startup probe: how long a gateway may take to start.'),
     livenessProbe: probe('Liveness probe: when a gateway that hangs is restarted.'),
     readinessProbe: probe('Readiness probe: when a gateway without a policy gets no requests.'),
+    readyUpstreams: list(
+      { type: 'string' },
+      'Names of config.upstreams that must have a healthy target for a pod to be ready.',
+    ),
     lifecycle: theirs(),
     terminationGracePeriodSeconds: optional(number(1, 172_800)),
     minReadySeconds: number(0, 3600),
@@ -325,7 +329,7 @@ const schema = {
     extraPorts: theirsEach(),
     appContainers: theirsEach(),
     appShutdown: section({
-      order: choice(['native', 'preStop']),
+      order: choice(['auto', 'native', 'preStop']),
       seconds: number(0, 86_400),
     }),
     extraContainers: theirsEach(),

@@ -1,7 +1,7 @@
 import { versions } from 'node:process'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { ReplicaOnHost } from '../fleet/replica-facts.ts'
-import type { Readiness } from './readiness.ts'
+import { type Readiness, withUpstreams } from './readiness.ts'
 import type { UpstreamReport } from './sum-upstreams.ts'
 
 export interface OpsServerParts {
@@ -47,7 +47,10 @@ export function createOpsServer({
   })
 
   server.get('/readyz', async (request, reply) => {
-    const verdict = await readiness(Object.hasOwn(request.query as object, 'verbose'))
+    const query = request.query as Readonly<Record<string, string | readonly string[]>>
+    const own = await readiness(Object.hasOwn(query, 'verbose'))
+    const needed = [query['upstream'] ?? []].flat()
+    const verdict = needed.length === 0 ? own : withUpstreams(own, needed, await upstreams())
     reply.code(verdict.ready ? 200 : 503)
     return verdict
   })

@@ -1,3 +1,5 @@
+import type { UpstreamReport } from './sum-upstreams.ts'
+
 interface ReadinessCheck {
   readonly name: string
   /** A short description of the problem, or `undefined`. */
@@ -29,6 +31,25 @@ export function createReadiness({ revision, checks, details = {} }: ReadinessPar
     })
     const verdict = { ready: problems.length === 0, revision: revision() ?? null, problems }
     return verbose ? { ...verdict, ...inFull(details) } : verdict
+  }
+}
+
+/** The same verdict of a gateway that is of no use without these upstreams, as a sidecar is. */
+export function withUpstreams(
+  verdict: Readiness,
+  needed: readonly string[],
+  reports: readonly UpstreamReport[],
+): Readiness {
+  const problems = needed.flatMap((name) => {
+    const targets = reports.find((report) => report.name === name)?.targets
+    if (targets?.some(({ healthy }) => healthy)) return []
+    const problem = targets === undefined ? 'is not defined' : 'has no healthy target'
+    return [{ name: 'upstream', problem: `${name} ${problem}` }]
+  })
+  return {
+    ...verdict,
+    ready: verdict.ready && problems.length === 0,
+    problems: [...verdict.problems, ...problems],
   }
 }
 

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { notes, only, refusal, render, validate } from '../support/chart.ts'
-import { podOf, preStop, sidecar } from '../support/sidecar-pod.ts'
+import { parseAllDocuments } from 'yaml'
+import { type Manifest, notes, only, refusal, render, validate } from '../support/chart.ts'
+import { type PodSpec, runInPod } from '../support/mounted-pod.ts'
+import { podOf, preStop, type SidecarPod, sidecar } from '../support/sidecar-pod.ts'
 
 describe('a pod with the service behind Postern', () => {
   test('ends the service after Postern, as a sidecar of Kubernetes', async () => {
@@ -24,6 +27,28 @@ describe('a pod with the service behind Postern', () => {
     await validate(only(render(values), 'Deployment'))
   })
 
+  test('is the one or the other by the version of the cluster', () => {
+    const names = (kubeVersion: string) => {
+      const { initContainers = [], containers } = podOf({ ...sidecar, kubeVersion })
+      return [initContainers, containers].map((some) => some.map(({ name }) => name))
+    }
+
+    expect(names('1.28.9')).toEqual([[], ['postern', 'app']])
+    expect(names('1.29.0')).toEqual([['app'], ['postern']])
+    expect(names('1.29.3-gke.1282000')).toEqual([['app'], ['postern']])
+    const native = { ...sidecar, set: ['appShutdown.order=native'], kubeVersion: '1.28.9' }
+    expect(refusal(native)).toContain('this cluster runs v1.28.9; use auto or preStop')
+  })
+
+  test('is ready only while the service is, which Postern checks', () => {
+    const { containers } = podOf(sidecar)
+
+    expect(containers[0]).toMatchObject({
+      readinessProbe: { httpGet: { path: '/readyz?upstream=app', port: 'ops' } },
+      livenessProbe: { httpGet: { path: '/healthz', port: 'ops' } },
+    })
+  })
+
   test('keeps init containers of its own, before the service', () => {
     const set = ['initContainers[0].name=first', 'initContainers[0].image=x']
 
@@ -33,11 +58,21 @@ describe('a pod with the service behind Postern', () => {
   })
 
   test.each([
-    ['a hook that would be lost', [...preStop, hook('sleep')], 'app has its own preStop hook'],
+    [
+      'a hook that would be lost',
+      [...preStop, hook('sleep')],
+      'app has its own preStop hook, which this cluster needs',
+    ],
     [
       'a service that must end first',
       ['appContainers[0].restartPolicy=Never'],
       'remove restartPolicy',
+    ],
+    ['an upstream that is not there', ['readyUpstreams={api}'], '"api" is not defined'],
+    [
+      'an upstream whose health is not checked',
+      ['readyUpstreams={orders}'],
+      'config.upstreams.orders.healthCheck is required',
     ],
     ['no time for it', ['terminationGracePeriodSeconds=40'], 'appShutdown.seconds), or'],
     ['an unknown order', ['appShutdown.order=none'], 'appShutdown.order must be one of'],
@@ -57,6 +92,57 @@ describe('a pod with the service behind Postern', () => {
     expect(notes(sidecar)).not.toContain('extraContainers')
   })
 })
+
+describe("the sample for a Deployment of one's own", () => {
+  const objects = parseAllDocuments(readFileSync('samples/kubernetes/sidecar.yaml', 'utf8')).map(
+    (document) => document.toJS() as Manifest,
+  )
+  const { template } = only(objects, 'Deployment').spec as { template: { spec: Sample } }
+
+  test('has nothing that Kubernetes would refuse', async () => {
+    for (const object of objects) await validate(object)
+  })
+
+  test('orders containers, probes and the end of the pod as the chart does', () => {
+    const chart = podOf(sidecar) as Sample
+    const order = ({ initContainers = [], containers }: Sample) => ({
+      sidecars: initContainers.map(({ name, restartPolicy }) => ({ name, restartPolicy })),
+      containers: (containers as SidecarPod['containers']).map(({ name, readinessProbe }) => ({
+        name,
+        readinessProbe,
+      })),
+    })
+    const ready = { httpGet: { path: '/readyz?upstream=app', port: 'ops' } }
+
+    expect(order(template.spec)).toMatchObject({
+      ...order(chart),
+      containers: [{ name: 'postern', readinessProbe: ready }],
+    })
+    expect(template.spec.terminationGracePeriodSeconds).toBe(chart.terminationGracePeriodSeconds)
+  })
+
+  test('has a configuration that Postern takes', () => {
+    const data = Object.entries({
+      'jwt-secret': 'f3b1c9d2a87e4560b9c1d3e5f7a90b2c4d6e8f0a',
+      'database-url': 'postgres://u:p@db/postern',
+      'redis-url': 'rediss://redis:6379/0',
+    }).map(([key, text]) => [key, Buffer.from(text).toString('base64')])
+    const secret: Manifest = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'postern' },
+      data: Object.fromEntries(data),
+    }
+    const args = ['config', 'check', '--no-files']
+
+    const { stdout, stderr } = runInPod(template.spec, { objects: [...objects, secret], args })
+
+    expect(stderr).toBe('')
+    expect(stdout).toContain('postern.yaml: ok (mode prod, 1 route, 1 upstream)')
+  })
+})
+
+type Sample = SidecarPod & PodSpec
 
 function hook(command: string): string {
   return `appContainers[0].lifecycle.preStop.exec.command[0]=${command}`

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { startPublished } from '../support/published-policies.ts'
+import { ok, startRecordingUpstream } from '../support/recording-upstream.ts'
 import { startPostern } from '../support/start-postern.ts'
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
@@ -28,6 +29,36 @@ describe('the ops port', () => {
       status: 200,
       body: { version, mode, node: process.versions.node },
     })
+  })
+
+  test('is not ready without an upstream that the probe names, if its health check fails', async () => {
+    const app = await startRecordingUpstream()
+    onTestFinished(() => app.close())
+    app.answerWith((socket) => socket.end('HTTP/1.1 503 Starting\r\nContent-Length: 0\r\n\r\n'))
+    const healthCheck = { path: '/up', intervalMs: 100, unhealthyAfter: 1, healthyAfter: 1 }
+    const { opsPort } = await startPostern({
+      config: { upstreams: { app: { targets: [app.origin], healthCheck } } },
+      routes: [
+        { path: '/', upstream: 'backend' },
+        { path: '/app', upstream: 'app' },
+      ],
+    })
+    const named = () => ask(opsPort, '/readyz?upstream=app&upstream=backend')
+
+    await expect.poll(named).toMatchObject({
+      status: 503,
+      body: {
+        ready: false,
+        problems: [{ name: 'upstream', problem: 'app has no healthy target' }],
+      },
+    })
+    expect((await ask(opsPort, '/readyz')).status).toBe(200)
+    expect((await ask(opsPort, '/readyz?upstream=ap')).body).toMatchObject({
+      problems: [{ name: 'upstream', problem: 'ap is not defined' }],
+    })
+
+    app.answerWith((socket) => socket.end(ok))
+    await expect.poll(named).toMatchObject({ status: 200, body: { ready: true, problems: [] } })
   })
 
   test('has nothing else, and nothing that changes anything', async () => {

@@ -28,6 +28,8 @@ const chart = join(import.meta.dirname, '..', '..', 'helm', 'postern')
 export interface Values {
   readonly files: readonly string[]
   readonly set?: readonly string[]
+  /** Version of the cluster; 1.31.0 if nothing else is said. */
+  readonly kubeVersion?: string
   /** Kinds that the cluster has, such as `v1/Pod`; without them helm renders for no cluster. */
   readonly kinds?: readonly string[]
   /** Setting to path of a file with its text. */
@@ -105,7 +107,7 @@ export function lint(values: Values): string {
 
 function runHelm(
   command: 'template' | 'lint',
-  { files, set = [], setFile = {}, kinds = [] }: Values,
+  { files, set = [], setFile = {}, kinds = [], kubeVersion = '1.31.0' }: Values,
   from = chart,
 ) {
   const values = join(import.meta.dirname, '..', 'helm', 'values')
@@ -120,7 +122,7 @@ function runHelm(
   ]
   const how =
     command === 'template'
-      ? ['template', 'shop', from, '--namespace', 'web', '--kube-version', '1.31.0']
+      ? ['template', 'shop', from, '--namespace', 'web', '--kube-version', kubeVersion]
       : ['lint', from, '--strict']
   return spawnSync(tools.helm, [...how, ...args], { encoding: 'utf8', timeout: 180_000 })
 }

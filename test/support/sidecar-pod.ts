@@ -3,6 +3,7 @@ import { only, render, type Values } from './chart.ts'
 export interface Container {
   readonly name: string
   readonly restartPolicy?: string
+  readonly readinessProbe?: unknown
   readonly lifecycle?: { readonly preStop?: { readonly exec: { readonly command: string[] } } }
 }
 /** What ends in a pod, and when. */

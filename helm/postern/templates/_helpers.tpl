@@ -96,6 +96,24 @@ ipFamilies:
 {{- if .Values.appContainers }}{{ int64 .Values.appShutdown.seconds }}{{ else }}0{{ end -}}
 {{- end -}}
 
+{{/* Order of appShutdown, decided by the version of the cluster if it is auto. */}}
+{{- define "postern.appOrder" -}}
+{{- $order := .Values.appShutdown.order -}}
+{{- if ne $order "auto" -}}
+{{- $order -}}
+{{- else if semverCompare ">=1.29.0-0" .Capabilities.KubeVersion.Version -}}
+native
+{{- else -}}
+preStop
+{{- end -}}
+{{- end -}}
+
+{{/* Path of the readiness probe. */}}
+{{- define "postern.readyPath" -}}
+/readyz
+{{- with .Values.readyUpstreams }}?upstream={{ join "&upstream=" . }}{{ end -}}
+{{- end -}}
+
 {{/* appContainers, in the form in which they stop after Postern. */}}
 {{- define "postern.nativeAppContainers" -}}
 {{- range .Values.appContainers }}

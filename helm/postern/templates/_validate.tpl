@@ -133,18 +133,27 @@
 {{- end -}}
 
 {{- if $values.appContainers -}}
-{{- $order := $values.appShutdown.order -}}
+{{- $order := include "postern.appOrder" . -}}
 {{/* Chart.yaml excludes versions below 1.26, and `helm lint` reports such a version. */}}
-{{- if and (eq $order "native") (semverCompare ">=1.26.0-0 <1.29.0-0" .Capabilities.KubeVersion.Version) -}}
-{{- $problems = append $problems (printf "appShutdown.order native requires Kubernetes 1.29, and this cluster runs %s; use preStop" .Capabilities.KubeVersion.Version) -}}
+{{- if and (eq $values.appShutdown.order "native") (semverCompare ">=1.26.0-0 <1.29.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- $problems = append $problems (printf "appShutdown.order native requires Kubernetes 1.29, and this cluster runs %s; use auto or preStop" .Capabilities.KubeVersion.Version) -}}
 {{- end -}}
 {{- range $values.appContainers -}}
 {{- if and (eq $order "preStop") (dig "lifecycle" "preStop" "" .) -}}
-{{- $problems = append $problems (printf "appContainers %s has its own preStop hook, which appShutdown.order preStop would replace; move it to extraContainers, or use native" .name) -}}
+{{- $problems = append $problems (printf "appContainers %s has its own preStop hook, which this cluster needs for a sleep until Postern has exited; move it to extraContainers, or use appShutdown.order native on Kubernetes 1.29" .name) -}}
 {{- end -}}
 {{- if ne (dig "restartPolicy" "Always" .) "Always" -}}
 {{- $problems = append $problems (printf "appContainers %s has restartPolicy %s, so it would have to exit before Postern starts; remove restartPolicy" .name .restartPolicy) -}}
 {{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- range $values.readyUpstreams -}}
+{{- $upstream := index (default dict $values.config.upstreams) . -}}
+{{- if not $upstream -}}
+{{- $problems = append $problems (printf "readyUpstreams: %q is not defined in config.upstreams" .) -}}
+{{- else if not $upstream.healthCheck -}}
+{{- $problems = append $problems (printf "readyUpstreams: config.upstreams.%s.healthCheck is required, or the upstream always counts as healthy" .) -}}
 {{- end -}}
 {{- end -}}
 

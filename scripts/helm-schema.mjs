@@ -1,6 +1,6 @@
 // Writes helm/postern/values.schema.json, against which Helm validates values before it renders anything.
 // The part under `config` is config/schema.json without its secrets, so that a setting is described
-// once. Run it after `postern config schema`; --print writes to stdout instead.
+// once. Run it after `postern config schema`; it writes the chart's README too. --print writes to stdout instead.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -347,4 +347,8 @@ function withoutEmpty(value) {
 
 const written = `${JSON.stringify(withoutEmpty(schema), undefined, 2)}\n`
 if (process.argv.includes('--print')) process.stdout.write(written)
-else writeFileSync(target, written)
+else {
+  writeFileSync(target, written)
+  // It shows descriptions of this schema.
+  await import('./helm-readme.mjs')
+}

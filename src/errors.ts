@@ -115,6 +115,8 @@ export interface Problem {
   readonly line?: number
   readonly column?: number
   readonly message: string
+  /** What to do, where the message does not say it. */
+  readonly fix?: string
 }
 
 /** A file or setting is invalid. Carries every problem, not only the first. */
@@ -129,7 +131,12 @@ export class Invalid extends Error {
 }
 
 /** `file:line:column: message`, the format that editors and CI recognize. */
-export function formatProblem({ file, line, column, message }: Problem): string {
+export function formatProblem({ fix, ...problem }: Problem): string {
+  return fix === undefined ? withoutFix(problem) : `${withoutFix(problem)}; ${fix}`
+}
+
+/** The same for a message that goes on with its own advice. */
+export function withoutFix({ file, line, column, message }: Problem): string {
   const place = [file, line, column].filter((part) => part !== undefined).join(':')
   return `${place}: ${message}`
 }

@@ -1,4 +1,4 @@
-import { Fault, formatProblem, Invalid } from '../errors.ts'
+import { Fault, Invalid, withoutFix } from '../errors.ts'
 import { type AuditEntry, recordChange } from '../stores/audit/audit.ts'
 import type { Database } from '../stores/database/database.ts'
 import { accountSettings, withExistingDatabase } from './configured-database.ts'
@@ -47,6 +47,6 @@ function reasonOf(error: unknown): string | undefined {
   if (error instanceof Fault) return error.message
   if (!(error instanceof Invalid)) return undefined
   const [first] = error.problems
-  const problem = first === undefined ? error.message : formatProblem(first)
+  const problem = first === undefined ? error.message : withoutFix(first)
   return `${problem}; fix it, or name the configuration of the gateway with --config`
 }

@@ -5,7 +5,7 @@ import { type Admission, createAdmission } from '../admission/verdict.ts'
 import { accessSettings } from '../config/access-settings.ts'
 import { type ConfigReading, type ConfigSource, configFile, readConfig } from '../config/load.ts'
 import type { Config } from '../config/schema/schema.ts'
-import { Fault, formatProblem, Invalid, type Problem } from '../errors.ts'
+import { Fault, Invalid, type Problem, withoutFix } from '../errors.ts'
 import type { Trust } from '../signing/trust.ts'
 import { readTrust } from '../stores/keys/trusted-keys.ts'
 import type { PolicyStore } from '../stores/policies/policy-store.ts'
@@ -106,7 +106,7 @@ const defaultEndpoints = {
 /** The first problem, and the number of the others. */
 export function firstOf([first, ...others]: readonly Problem[]): string {
   const more = others.length === 0 ? '' : ` (and ${count(others.length, 'more problem')})`
-  return first === undefined ? '' : `${formatProblem(first)}${more}`
+  return first === undefined ? '' : `${withoutFix(first)}${more}`
 }
 
 /**

@@ -52,6 +52,12 @@ export function configFile({ file, env, cwd }: ConfigSource): string {
   return file ?? named ?? existing() ?? DEFAULT_FILES[0]
 }
 
+function isNamed({ file, env }: ConfigSource): boolean {
+  return file !== undefined || env['POSTERN_CONFIG'] !== undefined
+}
+
+const createFix = 'run "postern init" to create one, or give the path of yours'
+
 /** The frozen configuration of this source. Throws `Invalid` with every problem found. */
 export function loadConfig(source: ConfigSource): Config {
   const { config, problems } = readConfig(source)
@@ -59,22 +65,17 @@ export function loadConfig(source: ConfigSource): Config {
   return config
 }
 
-/** The same for a gateway that starts: without a file, the problem says how to get one. */
-export function loadStartConfig(source: ConfigSource): Config {
-  const isNamed = source.file !== undefined || source.env['POSTERN_CONFIG'] !== undefined
-  const file = configFile(source)
-  if (isNamed || existsSync(resolve(source.cwd, file))) return loadConfig(source)
-  const hint = 'run "postern init" to create one, or name yours with --config'
-  throw new Invalid([{ file, message: `configuration file does not exist; ${hint}` }])
-}
-
 /** The same without throwing, for commands that print problems. No problem quotes a secret. */
 export function readConfig(source: ConfigSource): ConfigReading {
   const name = configFile(source)
 
   const file = readText(resolve(source.cwd, name))
-  if ('why' in file)
-    return { problems: [{ file: name, message: `configuration file ${file.why}` }] }
+  if ('why' in file) {
+    const message = `configuration file ${file.why}`
+    // The user who named a file wants that one.
+    const isMissing = file.why === REASONS['ENOENT'] && !isNamed(source)
+    return { problems: [{ file: name, message, ...(isMissing && { fix: createFix }) }] }
+  }
   const yaml = parseYaml(file.text, name, true)
   if (yaml.tree === undefined) return yaml
 

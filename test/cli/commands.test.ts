@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
@@ -8,7 +8,7 @@ import { commandsDocument } from '../../src/cli/commands/document.ts'
 import { commandSet, commands, groups } from '../../src/cli/commands/table.ts'
 import { manPage } from '../../src/cli/manual/man-page.ts'
 import { parseArguments } from '../../src/cli/parse-arguments.ts'
-import { version } from '../../src/version.ts'
+import { oldestNode, version } from '../../src/version.ts'
 import { runCommand } from '../support/run-command.ts'
 
 /** Every command of the table, internal ones included. */
@@ -285,7 +285,7 @@ describe('postern version', () => {
 describe('the start of the program', () => {
   test('loads the command line alone: no store, no server, no configuration', () => {
     const loaded = new Set<string>()
-    const waiting = ['src/main.ts', ...groups.map(({ name }) => groupFiles[name] ?? '')]
+    const waiting = [...program, ...groups.map(({ name }) => groupFiles[name] ?? '')]
     for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
       if (loaded.has(file)) continue
       loaded.add(file)
@@ -298,10 +298,12 @@ describe('the start of the program', () => {
     }
 
     const allowed =
-      /^src\/(?:main|errors|suggest)\.ts$|^src\/cli\/[^/]+\.ts$|^src\/cli\/commands\/|\/specs\.ts$/
+      /^src\/(?:main|version|errors|suggest)\.ts$|^src\/cli\/[^/]+\.ts$|^src\/cli\/commands\/|\/specs\.ts$/
     expect([...loaded].filter((file) => !allowed.test(file))).toEqual([])
     expect(loaded).not.toContain('src/cli/settings.ts')
   })
+
+  const program = ['src/main.ts', 'src/cli/commands/dispatch.ts', 'src/cli/process-io.ts']
 
   const groupFiles: Readonly<Record<string, string>> = {
     config: 'src/cli/commands/config.ts',
@@ -317,6 +319,26 @@ describe('the start of the program', () => {
     keys: 'src/cli/commands/keys.ts',
     gateway: 'src/cli/commands/gateway.ts',
   }
+
+  test.each(['16.20.2', '22.18.0'])('on Node %s says in one line that it is too old', (node) => {
+    const pretend = `Object.defineProperty(process.versions, 'node', { value: '${node}' })`
+    const args = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`, 'src/main.ts']
+
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toBe(
+      `postern: Node ${node} is too old: install Node ${oldestNode} or a later version\n`,
+    )
+  })
+
+  test('reads nothing before that check but what an old Node can read', () => {
+    const imported = (file: string) =>
+      [...readFileSync(file, 'utf8').matchAll(/^import .* from '(.*)'$/gm)].map(([, from]) => from)
+
+    expect(imported('src/main.ts')).toEqual(['./version.ts'])
+    expect(imported('src/version.ts')).toEqual(['node:fs'])
+  })
 
   test('passes arguments, streams and exit code through', async () => {
     const run = promisify(execFile)

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { runCommand } from '../support/run-command.ts'
 
@@ -210,5 +210,30 @@ describe('a command of postern config', () => {
 
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toMatch(/^postern: .+\nUsage: postern config /)
+  })
+})
+
+describe('a directory without a configuration', () => {
+  test.each([
+    ['config', 'check'],
+    ['config', 'print'],
+    ['doctor'],
+    ['status'],
+    ['fleet'],
+    ['policy', 'status'],
+    ['user', 'list'],
+    ['session', 'list'],
+    ['keys', 'list'],
+    ['db', 'migrate'],
+  ])('makes "%s %s" say to run "postern init"', async (...words) => {
+    const cwd = mkdtempSync(join(tmpdir(), 'postern-empty-'))
+    onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
+
+    const { code, out, err } = await runCommand(words, { cwd })
+
+    expect(code).toBe(words[0] === 'doctor' ? 1 : 3)
+    expect(`${out}${err}`).toContain(
+      'postern.yaml: configuration file does not exist; run "postern init" to create one, or give the path of yours\n',
+    )
   })
 })

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { createConnection, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,7 @@ import { onFrames, sendFrame, type WireReply } from '../../src/stores/embedded/e
 import { takeLock } from '../../src/stores/files/directory-lock.ts'
 import { otherProcess } from '../stores/other-process.ts'
 import { copiedDirectory, limits } from '../stores/test-databases.ts'
+import { startGatewayProcess } from '../support/gateway-process.ts'
 
 async function directoryOfTest(): Promise<string> {
   const directory = await copiedDirectory()
@@ -199,6 +200,32 @@ describe.each([
     })
 
     expect(await rows(database, notes)).toEqual([{ text: 'inside' }])
+  })
+})
+
+describe('a gateway without an embedded database', () => {
+  test('logs that it creates one, and says nothing when it exists', async () => {
+    const parent = await mkdtemp(join(tmpdir(), 'postern-'))
+    onTestFinished(() => rm(parent, { recursive: true, force: true }))
+    await mkdir(join(parent, 'policies'))
+    for (const name of ['model.conf', 'policy.csv']) {
+      await copyFile(join('policies', name), join(parent, 'policies', name))
+    }
+    const config = {
+      application: { mode: 'dev', port: 0, dataDirectory: 'data' },
+      ops: { port: 0 },
+      policy: { directory: 'policies' },
+    }
+    const start = async () => {
+      const gateway = await startGatewayProcess(join(parent, 'postern.yaml'), config)
+      await gateway.stop()
+      return gateway.log.filter(({ msg }) => msg === 'creating the embedded database')
+    }
+
+    const [first, second] = [await start(), await start()]
+
+    expect(first).toEqual([expect.objectContaining({ directory: expect.stringMatching(/data$/) })])
+    expect(second).toEqual([])
   })
 })
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadConfig, loadStartConfig } from '../../src/config/load.ts'
+import { loadConfig } from '../../src/config/load.ts'
 import { rootSetting, type Setting } from '../../src/config/schema/setting.ts'
 
 describe('relative paths in a configuration file', () => {
@@ -99,10 +99,10 @@ describe('the default configuration file', () => {
   test('is postern.yaml, else config/postern.yaml', () => {
     const cwd = mkdtempSync(join(tmpdir(), 'postern-default-'))
     try {
-      const port = () => loadStartConfig({ env: {}, cwd }).application.port
+      const port = () => loadConfig({ env: {}, cwd }).application.port
 
       expect(port).toThrow(
-        'postern.yaml: configuration file does not exist; run "postern init" to create one, or name yours with --config',
+        'postern.yaml: configuration file does not exist; run "postern init" to create one, or give the path of yours',
       )
       mkdirSync(join(cwd, 'config'))
       writeFileSync(join(cwd, 'config/postern.yaml'), 'application: { mode: dev, port: 1 }')
@@ -115,7 +115,7 @@ describe('the default configuration file', () => {
   })
 
   test('that was named and is missing is not blamed on init', () => {
-    const load = () => loadStartConfig({ file: 'none.yaml', env: {}, cwd: tmpdir() })
+    const load = () => loadConfig({ file: 'none.yaml', env: {}, cwd: tmpdir() })
 
     expect(load).toThrow(/^none\.yaml: configuration file does not exist$/)
   })

@@ -2,20 +2,14 @@ import { statfs } from 'node:fs/promises'
 import { versions } from 'node:process'
 import type { Config } from '../../config/schema/schema.ts'
 import { descriptorNeeds } from '../../serve/ports/descriptors.ts'
-import { oldestNode } from '../../version.ts'
+import { isTooOld, oldestNode } from '../../version.ts'
 import { shareOf } from '../../workers/share.ts'
 import { workerCount } from '../../workers/worker-count.ts'
 import { nearestExisting } from '../config/file-facts.ts'
 import { type Finding, ok, problem, warning } from './finding.ts'
 
 export function checkNode(): Finding {
-  const parts = (text: string) => text.split('.').map(Number)
-  const [[major = 0, minor = 0], [least = 0, leastMinor = 0]] = [
-    parts(versions.node),
-    parts(oldestNode),
-  ]
-  const isOld = major < least || (major === least && minor < leastMinor)
-  if (!isOld) return ok('node', `Node ${versions.node}`)
+  if (!isTooOld(versions.node)) return ok('node', `Node ${versions.node}`)
   return problem(
     'node',
     `Node ${versions.node} is too old`,

@@ -18,7 +18,7 @@ export async function runConsole(
   const host = hostOf(io)
   const signals = watchSignals(host)
   const [
-    { loadStartConfig },
+    { loadConfig },
     { createOperations },
     { createSharedStores },
     { readFleet },
@@ -30,7 +30,7 @@ export async function runConsole(
     import('../fleet/read-fleet.ts'),
     import('../../serve/console/open-console.ts'),
   ])
-  const config = loadStartConfig({ file: options.config, env: io.env, cwd: io.cwd })
+  const config = loadConfig({ file: options.config, env: io.env, cwd: io.cwd })
   const { dataDirectory } = config.application
   if (
     config.database.url === undefined &&

@@ -27,12 +27,12 @@ async function runGateway(
 ): Promise<number> {
   const host = hostOf(io)
   const signals = watchSignals(host)
-  const [{ configFile, loadStartConfig }, { workerCount }] = await Promise.all([
+  const [{ configFile, loadConfig }, { workerCount }] = await Promise.all([
     import('../../config/load.ts'),
     import('../../workers/worker-count.ts'),
   ])
   const asked = { file: options.config, env: io.env, cwd: io.cwd }
-  const config = loadStartConfig(asked)
+  const config = loadConfig(asked)
   // A reload reads the same file, whatever other default file appears meanwhile.
   const source = { ...asked, file: configFile(asked) }
   const { count, why } = workerCount(config)

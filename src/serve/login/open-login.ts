@@ -75,10 +75,12 @@ export async function openLogin(
   closing: Closing,
 ) {
   const { config, log, now = clock, verifyPassword, draw = drawCaptcha, asWorker } = options
+  const { dataDirectory } = config.application
   const database = await openDatabase({
     ...config.database,
-    directory: config.application.dataDirectory,
+    directory: dataDirectory,
     mayCreate: true,
+    onCreate: () => log.info({ directory: dataDirectory }, 'creating the embedded database'),
     // Only login needs the database; calls with a token do not.
     onUnreachable: (fault) => log.warn({ reason: fault.message }, 'database unreachable'),
     onUnguardedAudit: () =>

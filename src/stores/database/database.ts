@@ -23,6 +23,8 @@ export interface DatabaseOptions {
   readonly mayCreate?: boolean
   /** `false`: the embedded database is used only while another process has it open. */
   readonly mayHost?: boolean
+  /** Called before the embedded database is created, which takes seconds. */
+  readonly onCreate?: () => void
   readonly poolSize: number
   readonly connectTimeoutMs: number
   readonly statementTimeoutMs: number

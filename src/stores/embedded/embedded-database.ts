@@ -21,6 +21,8 @@ interface EmbeddedOptions {
   readonly mayCreate?: boolean
   /** `false`: only asks the process that has it open, and throws a Fault without one. */
   readonly mayHost?: boolean
+  /** Called before it is created, which takes seconds. */
+  readonly onCreate?: () => void
 }
 
 /** What can be known of an embedded database without opening it. */
@@ -60,7 +62,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<PGlite> {
       }
       await prepareDirectory(options)
       const lock = await takeLock(paths.lockFile)
-      if (lock !== undefined) return hostEmbedded(paths, lock)
+      if (lock !== undefined) {
+        if (!existsSync(paths.dataDirectory)) options.onCreate?.()
+        return hostEmbedded(paths, lock)
+      }
       // The process that holds the lock does not listen: it is starting, or closing.
       await pause(pauseMs)
     }

@@ -5,7 +5,9 @@ import { promisify } from 'node:util'
 
 /** The environment of a user, without what steers the tests. */
 export function userEnvironment(): NodeJS.ProcessEnv {
-  const isOurs = (name: string) => /^(?:POSTERN_|NODE_|VITEST)/.test(name)
+  // npm needs the certificate authorities of this machine to reach its registry.
+  const isOurs = (name: string) =>
+    /^(?:POSTERN_|NODE_|VITEST)/.test(name) && name !== 'NODE_EXTRA_CA_CERTS'
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)))
 }
 
@@ -19,15 +21,10 @@ export async function succeed(
   return stdout
 }
 
-/**
- * Builds the package out of the sources as they are, packs it, and installs it into the empty directory
- * `app` of `root`, without running scripts. Returns that directory.
- */
-export async function installPacked(root: string): Promise<string> {
+/** Builds the package out of the sources as they are and packs it in `root`. Returns the archive. */
+export async function pack(root: string): Promise<string> {
   const built = join(root, 'package')
-  const app = join(root, 'app')
   mkdirSync(built)
-  mkdirSync(app)
   const node = process.execPath
   for (const project of ['build', 'types']) {
     const tsc = ['node_modules/typescript/bin/tsc', '-p', `tsconfig.${project}.json`, '--noCheck']
@@ -41,7 +38,18 @@ export async function installPacked(root: string): Promise<string> {
   }
   writeFileSync(join(built, 'package.json'), manifest)
   const packed = await succeed('npm', ['pack', '--silent', '--pack-destination', root], built)
+  return join(root, packed.trim())
+}
+
+/**
+ * Packs the sources as they are, and installs that into the empty directory `app` of `root`, without
+ * running scripts. Returns that directory.
+ */
+export async function installPacked(root: string): Promise<string> {
+  const packed = await pack(root)
+  const app = join(root, 'app')
+  mkdirSync(app)
   const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-  await succeed('npm', ['install', ...quiet, '--prefer-offline', join(root, packed.trim())], app)
+  await succeed('npm', ['install', ...quiet, '--prefer-offline', packed], app)
   return app
 }

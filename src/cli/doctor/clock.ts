@@ -32,7 +32,9 @@ export function createClockSamples(): ClockSamples {
       const worst = samples.reduce((a, b) => (Math.abs(b.aheadMs) > Math.abs(a.aheadMs) ? b : a))
       const offMs = Math.abs(worst.aheadMs)
       if (offMs < noticeableMs) {
-        return ok('clock', `agrees with ${samples.map(({ source }) => source).join(', ')}`)
+        // They answer in any order.
+        const sources = samples.map(({ source }) => source).toSorted()
+        return ok('clock', `agrees with ${sources.join(', ')}`)
       }
       const how = worst.aheadMs > 0 ? 'ahead of' : 'behind'
       const message = `this machine is ${(offMs / 1000).toFixed(1)} s ${how} ${worst.source}`

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { expect, onTestFinished, test } from 'vitest'
+import { findChromium } from '../support/browser.ts'
+import { pack } from '../support/packed-package.ts'
+import { type RanPage, runPage } from '../support/run-page.ts'
+
+test('docs/tutorial-own-application.md: every command prints what the page shows', {
+  timeout: 900_000,
+}, async () => {
+  const root = await mkdtemp(join(tmpdir(), 'postern-packed-'))
+  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  const packed = await pack(root)
+
+  const page = await runPage('docs/tutorial-own-application.md', {
+    ports: [3000, 8000, 9100],
+    env: { POSTERN_OPS__PORT: '9100' },
+    prepare: (directory) => copyFile(packed, join(directory, 'postern-0.1.0.tgz')),
+  })
+  onTestFinished(() => page.close())
+
+  expect(page.differences).toEqual([])
+  expect(page.count).toBeGreaterThan(20)
+  await expectBrowserLogin(page)
+})
+
+/** What step 9 tells a reader to do by hand. */
+async function expectBrowserLogin(ran: RanPage): Promise<void> {
+  const program = findChromium()
+  if (program === undefined) {
+    console.log('skipped: no Chromium found; set POSTERN_TEST_CHROMIUM')
+    return
+  }
+  const browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] })
+  onTestFinished(() => browser.close())
+  const page = await browser.newPage()
+  await page.goto(`http://127.0.0.1:${ran.port(8000)}/notes`)
+  await page.fill('#username', 'ada')
+  const password = readFileSync(join(ran.directory, 'shop/secrets/password'), 'utf8').trim()
+  await page.fill('#password', password)
+  await page.keyboard.press('Enter')
+
+  await expect.poll(() => page.textContent('body')).toContain('(read by ada)')
+}

@@ -1,0 +1,175 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { userEnvironment } from './packed-package.ts'
+import { blocksOf, isShown, type PageCommand } from './page-blocks.ts'
+import { until } from './until.ts'
+
+interface PageOptions {
+  /** The ports of the page. Free ones are used instead, in commands, files and the environment. */
+  readonly ports: readonly number[]
+  /** The ports of servers that the page says are there, by the port on the page. */
+  readonly servers?: Readonly<Record<number, number>>
+  readonly env?: Readonly<Record<string, string>>
+  /** What the page calls the directory in which it begins. */
+  readonly home?: string
+  /** Puts there what the page says that the reader has. */
+  readonly prepare?: (directory: string) => Promise<void>
+}
+
+interface Difference {
+  readonly where: string
+  readonly command: string
+  readonly shown: string
+  readonly printed: string
+}
+
+/** A page whose commands have been run. What it started still runs. */
+export interface RanPage {
+  readonly directory: string
+  /** Where the output is not what the page shows; empty for a page that is right. */
+  readonly differences: readonly Difference[]
+  /** The number of commands that were run. */
+  readonly count: number
+  /** The port that was used for one of the page. */
+  port(documented: number): number
+  close(): Promise<void>
+}
+
+const end = 'postern-docs-check'
+
+/** Runs the commands of a page in one shell, in a fresh directory, and compares what they print. */
+export async function runPage(page: string, options: PageOptions): Promise<RanPage> {
+  const { env = {}, home = '/home/ada', prepare } = options
+  const directory = realpathSync(await mkdtemp(join(tmpdir(), 'postern-page-')))
+  const servers = Object.entries(options.servers ?? {})
+  const ports = new Map(servers.map(([port, used]) => [Number(port), used]))
+  for (const port of options.ports) ports.set(port, await freePort())
+  const replaced = (text: string, pairs: readonly (readonly [string, string])[]) =>
+    pairs.reduce((so, [from, to]) => so.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), to), text)
+  const pairs = [...ports].map(([page, used]) => [String(page), String(used)] as const)
+  const asRun = (text: string) => replaced(text, pairs)
+  const asShown = (text: string) =>
+    replaced(
+      text,
+      pairs.map(([page, used]) => [used, page] as const),
+    ).replaceAll(directory, home)
+
+  await prepare?.(directory)
+  // A terminal shows no progress of short transfers.
+  await writeFile(join(directory, '.curlrc'), 'silent\nshow-error\n')
+  const shell = openShell(directory, {
+    ...userEnvironment(),
+    // As npm is for a user whose settings have no surprises.
+    ...{ npm_config_loglevel: 'error', npm_config_audit: 'false', npm_config_fund: 'false' },
+    ...{ npm_config_prefer_offline: 'true', CURL_HOME: directory },
+    ...Object.fromEntries(Object.entries(env).map(([name, value]) => [name, asRun(value)])),
+  })
+  const differences: Difference[] = []
+  let count = 0
+  const compare = ({ line, command, output }: PageCommand, printed: string, start = false) => {
+    count += 1
+    if (isShown(asShown(printed), output, { start })) return
+    differences.push({
+      where: `${page}:${line}`,
+      command,
+      shown: output,
+      printed: asShown(printed),
+    })
+  }
+
+  const repeat = async ({ output }: PageCommand, command: string) => {
+    let printed = ''
+    await until(async () => {
+      printed = await shell.run(command)
+      return isShown(asShown(printed), output)
+    })
+    return printed
+  }
+  const keepRunning = async ({ output }: PageCommand, command: string) => {
+    const log = join(directory, `.running-${count}`)
+    const printed = () => (existsSync(log) ? readFileSync(log, 'utf8') : '')
+    await shell.run(`{ { ${command}\n}; echo ${end}; } > ${log} 2>&1 &`)
+    const isOver = () => printed().includes(end)
+    await until(() => isShown(asShown(printed()), output, { start: true }) || isOver())
+    return printed()
+  }
+
+  for (const block of blocksOf(readFileSync(page, 'utf8'))) {
+    if (block.kind === 'not-run') continue
+    if (block.kind === 'file') {
+      const there = (await shell.run('pwd')).trim()
+      await writeFile(join(there, block.name), asRun(block.text))
+      continue
+    }
+    for (const each of block.commands) {
+      const command = asRun(each.command)
+      if (block.kind === 'running') compare(each, await keepRunning(each, command), true)
+      else if (block.kind === 'eventually') compare(each, await repeat(each, command))
+      else compare(each, await shell.run(command))
+    }
+  }
+
+  return {
+    ...{ directory, differences, count },
+    port: (documented) => ports.get(documented) ?? documented,
+    async close() {
+      await shell.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function openShell(cwd: string, env: NodeJS.ProcessEnv) {
+  // A group of its own: npx passes no signal on to what it runs.
+  const bash = spawn('bash', ['--noprofile', '--norc'], { cwd, env, detached: true })
+  const ended = once(bash, 'exit')
+  let output = ''
+  bash.stdout.on('data', (chunk) => (output += chunk))
+  bash.stdin.write('exec 2>&1\n')
+
+  return {
+    /** What this command prints on stdout and stderr. */
+    async run(command: string): Promise<string> {
+      output = ''
+      // A command reads the terminal of the reader, and never the commands that follow.
+      const input = command.endsWith('&') ? `${command}\n` : `{ ${command}\n} < /dev/null\n`
+      // Keeps the exit code for a command that asks for it.
+      bash.stdin.write(`${input}docs_code=$?; printf '\\n%s\\n' ${end}; (exit $docs_code)\n`)
+      await until(() => {
+        if (bash.exitCode !== null) throw new Error(`the shell ended: ${command}\n${output}`)
+        return output.endsWith(`\n${end}\n`)
+      })
+      return output.slice(0, -`\n${end}\n`.length)
+    },
+    async close(): Promise<void> {
+      const group = -(bash.pid ?? 0)
+      process.kill(group, 'SIGTERM')
+      bash.stdin.end()
+      await ended
+      await until(() => !isAlive(group))
+    },
+  }
+}
+
+function isAlive(group: number): boolean {
+  try {
+    return process.kill(group, 0)
+  } catch {
+    return false
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}

@@ -16,7 +16,7 @@ function configuration(values: TemplateValues): string {
 # forwards it to ${values.upstream} itself.
 ${aboutSettings}
 ${ownAccounts(values, trustedProxies)}
-# Where proxies ask: /auth/nginx, /auth/traefik, /auth/caddy or /auth/envoy. The proxy sends the
+# Where proxies ask: /auth/nginx, /auth/traefik (Caddy too) or /auth/envoy. The proxy sends the
 # endpoints of Postern, such as /login and /api/v1/login, to application.port instead.
 forwardAuth:
   enabled: true

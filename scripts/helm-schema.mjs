@@ -334,6 +334,9 @@ const schema = {
     }),
     extraContainers: theirsEach(),
     initContainers: theirsEach(),
+    helmTest: section({
+      login: section({ existingSecret: name('Name of a Secret with username and password.') }),
+    }),
     extraObjects: list({ type: ['object', 'string'] }),
   }),
 }

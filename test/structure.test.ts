@@ -556,7 +556,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'cli/tokens': ['cli', 'config/', 'stores/', 'token/', 'suggest.ts'],
   'cli/audit': ['cli', 'stores/audit', 'stores/database', 'suggest.ts'],
-  'cli/logins': ['cli', 'cli/tokens', 'login', 'login/lockouts', 'stores/', 'token', 'suggest.ts'],
+  'cli/logins': [
+    'cli',
+    'cli/tokens',
+    'config/mode.ts',
+    'login',
+    'login/captcha',
+    'login/lockouts',
+    'stores/',
+    'token',
+    'suggest.ts',
+  ],
   'cli/sessions': ['cli', 'cli/tokens', 'config/mode.ts', 'stores/', 'token', 'suggest.ts'],
   'cli/accounts': [
     'cli',

@@ -116,6 +116,8 @@ describe('a command that the management API does not offer', () => {
     const machine = await remotePostern('http://127.0.0.1:1')
     for (const { name, usage, ...spec } of await allCommands()) {
       if (offered.has(name) || name.startsWith('gateway ')) continue
+      // A startup file of a shell loads it, wherever POSTERN_GATEWAY points.
+      if (name === 'completion') continue
       const needed = spec.arguments.filter(({ optional }) => !optional)
       const values = needed.map(({ choices }) => choices?.[0] ?? 'x')
       const options = Object.entries(spec.options).flatMap(([option, { required, value }]) =>

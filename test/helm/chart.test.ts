@@ -285,7 +285,9 @@ describe('the parts of the chart', () => {
       ports: [{ port: 'forward-auth' }],
       from: [{ podSelector: { matchLabels: { app: 'nginx' } } }],
     })
-    expect(JSON.stringify(only(manifests, 'Pod').spec)).toContain('https://shop-postern:80')
+    expect(JSON.stringify(only(manifests, 'Pod', 'shop-postern-test').spec)).toContain(
+      'https://shop-postern:80',
+    )
   })
 
   test('open the console to its proxies alone, and by default to nobody outside the pod', () => {

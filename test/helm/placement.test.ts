@@ -49,7 +49,7 @@ describe('every pod of the release', () => {
     const manifests = render({ ...everything, set })
     const pods = podsOf(manifests)
 
-    expect(pods).toHaveLength(3)
+    expect(pods).toHaveLength(4)
     for (const pod of pods) {
       expect(pod).toMatchObject({
         dnsPolicy: 'None',
@@ -58,7 +58,7 @@ describe('every pod of the release', () => {
         hostAliases: [{ ip: '10.1.2.3', hostnames: ['legacy.internal'] }],
       })
     }
-    for (const kind of ['Deployment', 'Job', 'Pod']) await validate(only(manifests, kind))
+    for (const kind of ['Deployment', 'Job']) await validate(only(manifests, kind))
   })
 
   test('leaves that to the cluster by default', () => {

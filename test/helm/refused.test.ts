@@ -167,6 +167,14 @@ describe('values that cannot be meant', () => {
 })
 
 describe('a secret that is missing', () => {
+  test('is named where helm test logs in', () => {
+    const set = ['helmTest.login.existingSecret=probe', 'policy.files.policy\\.csv=x']
+
+    expect(lines(refusal({ files: ['files-policy'], set }))).toEqual([
+      expect.stringMatching(/^helmTest\.login needs secrets\.redisUrl: /),
+    ])
+  })
+
   test.each(['jwtSecret', 'databaseUrl', 'redisUrl'])('is named: %s', (name) => {
     const said = refusal({ files: good, set: [`secrets.${name}.existingSecret=`] })
 

@@ -61,6 +61,10 @@
 {{- $problems = append $problems "persistence.enabled supports one replica only: set replicaCount to 1 and autoscaling.enabled to false, or disable it" -}}
 {{- end -}}
 
+{{- if and $values.helmTest.login.existingSecret (not $secrets.redisUrl) (not $isDev) -}}
+{{- $problems = append $problems "helmTest.login needs secrets.redisUrl: without Redis, captchas are in the memory of one gateway; remove it" -}}
+{{- end -}}
+
 {{- $bindDn := dig "login" "ldap" "bindDn" "" $values.config -}}
 {{- if and $bindDn (not (or $secrets.ldapBindPassword $values.extraEnv $values.envFrom)) -}}
 {{- $problems = append $problems "secrets.ldapBindPassword is required: config.login.ldap.bindDn needs a password; set secrets.ldapBindPassword.existingSecret" -}}

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { outcomes } from '../src/http/ended-request.ts'
 
 const pages = [
   ...readdirSync('.').filter((name) => name.endsWith('.md')),
@@ -75,6 +76,30 @@ describe('the Markdown pages', () => {
 
   test('begin with a README that fits a few screens', () => {
     expect(readFileSync('README.md', 'utf8').split('\n').length).toBeLessThanOrEqual(151)
+  })
+})
+
+describe('the references', () => {
+  const text = (page: string) => readFileSync(join('docs', page), 'utf8')
+
+  test('list every outcome of a request', () => {
+    const page = text('outcomes.md')
+    expect(outcomes.filter((outcome) => !page.includes(`\`${outcome}\``))).toEqual([])
+  })
+
+  test('list every key that the stores name in Redis', () => {
+    const page = text('redis-keys.md')
+    const names = readdirSync('src/stores', { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts'))
+      .flatMap((path) => [
+        ...readFileSync(join('src/stores', path), 'utf8').matchAll(
+          /`\$\{(?:redis\.)?prefix\}([a-z][a-z:]*)/g,
+        ),
+      ])
+      .map(([, name = '']) => name)
+
+    expect(names.length).toBeGreaterThan(25)
+    expect(names.filter((name) => !page.includes(`\`{postern}:${name}`))).toEqual([])
   })
 })
 

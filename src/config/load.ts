@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Assert } from 'typebox/value'
 import { Invalid, type Problem } from '../errors.ts'
 import { crossCheck } from './checks/cross-checks.ts'
 import { applySchema } from './reading/apply-schema.ts'
@@ -10,7 +9,7 @@ import { withPathsFrom } from './reading/file-paths.ts'
 import { createReport } from './reading/report.ts'
 import type { Place, Tree } from './reading/tree.ts'
 import { parseYaml } from './reading/yaml-tree.ts'
-import { type Config, configSchema, type Draft } from './schema/schema.ts'
+import type { Config, Draft } from './schema/schema.ts'
 import { rootSetting } from './schema/setting.ts'
 
 /** The first one that exists. */
@@ -86,8 +85,7 @@ export function readConfig(source: ConfigSource): ConfigReading {
   const problems = report.problems()
   const written = { draft, placeOf: report.placeOf, hasProblem: report.hasProblem }
   if (problems.length > 0) return { problems, written }
-  Assert(configSchema, value)
-  return { config: value, problems: [], written }
+  return { config: value as Config, problems: [], written }
 }
 
 /**

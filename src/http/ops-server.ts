@@ -20,6 +20,13 @@ export interface OpsServerParts {
 /** How long clients may cache the keys: a new key must be published this long before it signs. */
 const jwksSeconds = 60
 
+/** No route here has a schema, and to load their compilers would be a good part of loading fastify. */
+const noCompilers = { buildValidator: withoutSchemas, buildSerializer: withoutSchemas }
+
+function withoutSchemas(): never {
+  throw new Error('the ops port has no schemas')
+}
+
 /** The port for operators: read-only, and nothing of it is on the public port. */
 export function createOpsServer({
   version,
@@ -35,6 +42,7 @@ export function createOpsServer({
     requestTimeout: 5_000,
     connectionTimeout: 30_000,
     forceCloseConnections: true,
+    schemaController: { compilersFactory: noCompilers },
   })
 
   server.get('/healthz', async () => ({ status: 'alive' }))

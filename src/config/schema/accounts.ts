@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { ALPHANUMERIC, DATABASE_URL, ORIGIN } from './patterns.ts'
 import {
   DAY_MS,
@@ -8,6 +7,7 @@ import {
   section,
   TEN_YEARS_SECONDS,
 } from './setting-builders.ts'
+import { Type } from './type.ts'
 
 export const jwtSettings = section('Tokens: signing, verification and lifetime.', {
   secret: Type.Optional(

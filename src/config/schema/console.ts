@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { HOST, ORIGIN } from './patterns.ts'
 import { DAY_SECONDS, file, flag, integer, section, text } from './setting-builders.ts'
+import { Type } from './type.ts'
 
 const roleKeys = (value: readonly string[], description: string) =>
   Type.Array(

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { dataScopes } from '../../data-scope.ts'
 import { CLAIM_NAME, ISSUER_NAME, PRINTABLE, USER_ID_PREFIX } from './patterns.ts'
 import { file, flag, integer, TEN_YEARS_SECONDS } from './setting-builders.ts'
+import { Type } from './type.ts'
 
 const audienceText = { minLength: 1, maxLength: 512, pattern: PRINTABLE }
 const claim = (description: string) =>

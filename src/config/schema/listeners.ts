@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { HOST } from './patterns.ts'
 import {
   DAY_MS,
@@ -11,6 +10,7 @@ import {
   TIB,
   text,
 } from './setting-builders.ts'
+import { Type } from './type.ts'
 
 export const applicationSettings = section('Mode, public listener and worker processes.', {
   mode: Type.String({

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { COLLECTOR_URL } from './patterns.ts'
 import { flag, integer, section } from './setting-builders.ts'
+import { Type } from './type.ts'
 
 const visibility = (what: string) =>
   Type.Enum(['plain', 'hash', 'omit'], {

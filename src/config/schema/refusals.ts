@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { LANGUAGE_TAG, MESSAGE_KIND, NOT_BLANK } from './patterns.ts'
 import { section, text } from './setting-builders.ts'
+import { Type } from './type.ts'
 
 const ownTexts = Type.Record(
   Type.String({ pattern: MESSAGE_KIND }),

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import {
   captchaSettings,
   cookieSettings,
@@ -29,6 +29,7 @@ import { UPSTREAM_NAME } from './patterns.ts'
 import { refusalsSettings } from './refusals.ts'
 import { endpoint, section } from './setting-builders.ts'
 import { policySettings, redisSettings } from './stores.ts'
+import { Type } from './type.ts'
 
 /** The longest `jwt.timeout` that can be configured. */
 export { TEN_YEARS_SECONDS as LONGEST_TIMEOUT_SECONDS } from './setting-builders.ts'

@@ -1,5 +1,6 @@
-import { Type } from 'typebox'
+import type { TProperties } from 'typebox'
 import { HEADER_NAME, HOST_PATTERN, UPSTREAM_NAME } from './patterns.ts'
+import { Type } from './type.ts'
 
 /** The upper bound of every timeout. */
 export const DAY_MS = 86_400_000
@@ -11,7 +12,7 @@ export const TEN_YEARS_SECONDS = 315_360_000
 export const TIB = 1_099_511_627_776
 
 /** A group of settings that rejects unknown keys. When absent, it has every default. */
-export const section = <P extends Type.TProperties>(description: string, properties: P) =>
+export const section = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { additionalProperties: false, default: {}, description })
 
 export const integer = (value: number, minimum: number, maximum: number, description: string) =>

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { CLAIM_NAME, KEY_LINE, PRINTABLE, REDIS_URL } from './patterns.ts'
 import {
   DAY_MS,
@@ -9,6 +8,7 @@ import {
   section,
   TEN_YEARS_SECONDS,
 } from './setting-builders.ts'
+import { Type } from './type.ts'
 
 export const redisSettings = section(
   'Redis, for published policies and for the state that replicas share.',

@@ -1,4 +1,5 @@
-import { Enforcer, newModel } from 'casbin'
+import { createRequire } from 'node:module'
+import type * as Casbin from 'casbin'
 import type { CasbinModel } from '../model/columns.ts'
 import type { Inheritance, Rule } from '../rule/rule.ts'
 import { type Clock, isExpired } from '../rule/until.ts'
@@ -105,6 +106,7 @@ export function* createCasbinEngine(
 }
 
 function createEnforcer(definition: CasbinModel) {
+  const { Enforcer, newModel } = loadCasbin()
   const { columns, effect, matcher } = definition
   const model = newModel()
   model.addDef('r', 'r', requestFields(definition).join(', '))
@@ -143,4 +145,9 @@ function* createRelations(inheritances: readonly Inheritance[]): Steps<Inherits>
   }
   return (relation, role, parent, domain) =>
     role === parent || scopes.get(scopeOf(relation, domain))?.get(role)?.has(parent) === true
+}
+
+/** Loaded for the first model that needs it, which few gateways have. */
+function loadCasbin(): typeof Casbin {
+  return createRequire(import.meta.url)('casbin')
 }

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { HEADER_NAME, ORIGIN_OR_ANY } from '../patterns.ts'
 import { flag, integer, section } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 export const corsSettings = section('CORS: pages of other origins that may send requests.', {
   origins: Type.Array(

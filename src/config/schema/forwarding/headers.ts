@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { PRINTABLE } from '../patterns.ts'
 import { flag, headerName, integer, section, text } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 export const headersSettings = section('Names of the headers that tell upstreams who calls.', {
   userId: headerName('X-User-Id', 'the user ID'),

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { HEADER_NAME, HEADER_VALUE, REDIRECT } from '../patterns.ts'
 import { file } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 const headerValue = (description: string) =>
   Type.String({ minLength: 1, maxLength: 4096, pattern: HEADER_VALUE, description })

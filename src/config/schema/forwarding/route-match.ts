@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { HTTP_METHOD, ROUTE_NAME } from '../patterns.ts'
 import { hostNames } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 /** What a route matches besides its path. */
 export const routeMatch = {

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { DAY_MS, TIB } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 const timeoutMs = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: DAY_MS, description }))

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { HEADER_NAME, NOT_BLANK, UPSTREAM_NAME } from '../patterns.ts'
 import { flag, integer } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 import { headerShapingSettings } from './route-headers.ts'
 import { routeMatch } from './route-match.ts'
 import { shapingSettings } from './route-shaping.ts'

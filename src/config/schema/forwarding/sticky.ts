@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { COOKIE_NAME } from '../patterns.ts'
+import { Type } from '../type.ts'
 
 /** Whether the clients of a route stay with a target. */
 export const sticky = Type.Optional(

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { integer } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 const url = { minLength: 1, maxLength: 1024 }
 

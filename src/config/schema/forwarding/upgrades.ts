@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { PROTOCOL } from '../patterns.ts'
 import { DAY_MS, integer, section } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 export const upgradesSettings = section('Upgraded connections, such as WebSocket.', {
   protocols: Type.Array(

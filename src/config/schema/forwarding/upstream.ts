@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { HOST_HEADER, REQUEST_TARGET, SERVER_NAME } from '../patterns.ts'
 import { DAY_MS, file, flag, integer, section, text } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 import { outlier } from './outlier.ts'
 import { targets } from './targets.ts'
 

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { LDAP_ATTRIBUTE, LDAP_URL, METHOD_NAME, SERVER_NAME } from '../patterns.ts'
 import { DAY_MS, file, flag, integer } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 const shown = (description: string) => Type.String({ minLength: 1, maxLength: 1024, description })
 const attribute = (value: string, description: string) =>

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { DAY_MS, file, flag, integer, section } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 /** Settings of `login` for a login module. */
 export const loginModuleSettings = {

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { CLAIM_NAME, METHOD_NAME, NOT_BLANK, PRINTABLE, SCOPE } from '../patterns.ts'
 import { file, flag, integer, section } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 const claim = (value: string, description: string) =>
   Type.String({ default: value, minLength: 1, maxLength: 256, pattern: CLAIM_NAME, description })

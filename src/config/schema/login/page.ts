@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { REQUEST_TARGET } from '../patterns.ts'
 import { file, flag, section, text } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 export const loginPageSettings = section(
   'Login page for browsers. Without it, every refused request gets JSON.',

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { TOTP_ISSUER } from '../patterns.ts'
 import { section } from '../setting-builders.ts'
+import { Type } from '../type.ts'
 
 export const secondFactorSettings = section(
   'One-time codes (TOTP) as a second factor. Accounts that "postern user totp" enrolled always need one.',

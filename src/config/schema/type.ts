@@ -1,0 +1,40 @@
+import type { Type as TypeBox } from 'typebox'
+
+type Schema = object
+type Options = Readonly<Record<string, unknown>>
+
+/** Schemas that a section may lack. */
+const optional = new WeakSet<Schema>()
+
+const builders = {
+  String: (options: Options = {}) => ({ type: 'string', ...options }),
+  Integer: (options: Options = {}) => ({ type: 'integer', ...options }),
+  Boolean: (options: Options = {}) => ({ type: 'boolean', ...options }),
+  Literal: (value: string, options: Options = {}) => {
+    return { type: typeof value, const: value, ...options }
+  },
+  Enum: (values: readonly (string | number)[], options: Options = {}) => {
+    return { enum: values, ...options }
+  },
+  Union: (anyOf: readonly Schema[], options: Options = {}) => ({ anyOf, ...options }),
+  Array: (items: Schema, options: Options = {}) => ({ type: 'array', items, ...options }),
+  Record: ({ pattern }: { readonly pattern: string }, value: Schema, options: Options = {}) => {
+    return { type: 'object', patternProperties: { [pattern]: value }, ...options }
+  },
+  Object: (properties: Readonly<Record<string, Schema>>, options: Options = {}) => {
+    const required = Object.keys(properties).filter((name) => !optional.has(properties[name] ?? {}))
+    const listed = required.length === 0 ? {} : { required }
+    return { type: 'object', ...listed, properties, ...options }
+  },
+  Optional: (schema: Schema) => {
+    const copy = { ...schema }
+    optional.add(copy)
+    return copy
+  },
+}
+
+/**
+ * The part of TypeBox that the settings use, with its types: they are all that is needed of it.
+ * Loading it takes longer than loading all other settings code.
+ */
+export const Type = builders as unknown as Pick<typeof TypeBox, keyof typeof builders>

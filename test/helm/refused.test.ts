@@ -13,49 +13,69 @@ function lines(text: string): readonly string[] {
 
 describe('values that cannot be meant', () => {
   test.each([
-    ['an unknown value', 'replicas=3', '(root): Additional property replicas is not allowed'],
-    ['an unknown value further in', 'image.tags=1', 'image: Additional property tags'],
-    ['an unknown setting', 'config.aplication.mode=prod', 'config: Additional property aplication'],
-    ['a setting out of bounds', 'config.jwt.timeout=0', 'config.jwt.timeout: Must be greater'],
-    ['a route without a path', 'config.routes[1].upstream=orders', 'path is required'],
-    ['a signing secret for a ConfigMap', 'config.jwt.secret=x', 'Additional property secret'],
-    ['a database password for a ConfigMap', 'config.database.url=x', 'Additional property url'],
-    ['a Redis password for a ConfigMap', 'config.redis.url=x', 'Additional property url'],
+    ['an unknown value', 'replicas=3', /\breplicas\b.*not allowed/],
+    ['an unknown value further in', 'image.tags=1', /image\b.*\btags\b.*not allowed/],
+    ['an unknown setting', 'config.aplication.mode=prod', /config\b.*\baplication\b.*not allowed/],
+    ['a setting out of bounds', 'config.jwt.timeout=0', /config.jwt.timeout\b.*1/],
+    ['a route without a path', 'config.routes[1].upstream=orders', /config.routes.1\b.*\bpath\b/],
+    [
+      'a signing secret for a ConfigMap',
+      'config.jwt.secret=x',
+      /config.jwt\b.*\bsecret\b.*not allowed/,
+    ],
+    [
+      'a database password for a ConfigMap',
+      'config.database.url=x',
+      /config.database\b.*\burl\b.*not allowed/,
+    ],
+    [
+      'a Redis password for a ConfigMap',
+      'config.redis.url=x',
+      /config.redis\b.*\burl\b.*not allowed/,
+    ],
     [
       'a directory password for a ConfigMap',
       'config.login.ldap.bindPassword=x',
-      'Additional property bindPassword',
+      /config.login.ldap\b.*\bbindPassword\b.*not allowed/,
     ],
-    ['a source beside policy.delivery', 'config.policy.source=files', 'Additional property source'],
-    ['an unknown delivery', 'policy.delivery=mail', 'policy.delivery must be one of'],
+    [
+      'a source beside policy.delivery',
+      'config.policy.source=files',
+      /config.policy\b.*\bsource\b.*not allowed/,
+    ],
+    ['an unknown delivery', 'policy.delivery=mail', /policy.delivery\b.*must be one of/],
     [
       'a file that is none of a policy',
       'policy.files.rules\\.txt=x',
-      'Additional property rules.txt',
+      /policy.files\b.*\brules\.txt\b.*not allowed/,
     ],
-    ['a text for a number', 'replicaCount=three', 'replicaCount: Invalid type'],
+    ['a text for a number', 'replicaCount=three', /replicaCount\b.*integer/],
     [
       'a threshold of an alert that has none',
       'metrics.prometheusRule.thresholds.PosternBug=1',
-      'Additional property PosternBug is not allowed',
+      /thresholds\b.*\bPosternBug\b.*not allowed/,
     ],
     [
       'a threshold that is no number',
       'metrics.prometheusRule.thresholds.PosternFaults=5%',
-      "Does not match pattern '^[0-9]+",
+      /thresholds.PosternFaults\b.*oes not match pattern/,
     ],
     [
       'a change to an alert that does not exist',
       'metrics.prometheusRule.overrides.PosternBugs.for=1m',
-      'Property name of "PosternBugs" does not match',
+      /ropert.*\bPosternBugs\b/,
     ],
     [
       'an alert that does not exist',
       'metrics.prometheusRule.disabled={PosternBugs}',
-      'metrics.prometheusRule.disabled.0 must be one of',
+      /prometheusRule.disabled.0\b.*must be one of/,
     ],
   ])('are refused by the schema: %s', (_, set, message) => {
-    expect(refusal({ files: good, set: [set] })).toContain(message)
+    const said = refusal({ files: good, set: [set] })
+
+    // Versions of Helm differ in the words, not in what they name.
+    expect(said).toContain("values don't meet the specifications of the schema")
+    expect(said).toMatch(message)
   })
 
   test.each([

@@ -75,7 +75,7 @@ describe('a pod with the service behind Postern', () => {
       'config.upstreams.orders.healthCheck is required',
     ],
     ['no time for it', ['terminationGracePeriodSeconds=40'], 'appShutdown.seconds), or'],
-    ['an unknown order', ['appShutdown.order=none'], 'appShutdown.order must be one of'],
+    ['an unknown order', ['appShutdown.order=none'], 'must be one of'],
   ])('is refused with %s', (_, set, message) => {
     const named = ['appContainers[0].name=app', 'appContainers[0].image=x']
 

@@ -135,6 +135,25 @@ describe('while the configuration file is not valid', () => {
     expect(noPort.err).toContain('--ops URL')
   })
 
+  test('--live says that a gateway responds, ready or not, on the port of the configuration', async () => {
+    const { opsPort } = await startPostern()
+    const foreign = await startAnswering('{"status":"ok"}')
+    const silent = await startAnswering('{"status":"alive"}')
+
+    expect(await ask('status --live', `ops: { port: ${opsPort} }\n`)).toMatchObject({
+      code: 0,
+      out: 'live\n',
+    })
+    // It asks for nothing else, such as the version.
+    expect(await ask('status --live --output json', `ops: { port: ${silent} }\n`)).toMatchObject({
+      code: 0,
+      out: '{\n  "live": true\n}\n',
+    })
+    const other = await ask('status --live', `ops: { port: ${foreign} }\n`)
+    expect(other).toMatchObject({ code: 5, out: '' })
+    expect(other.err).toContain('did not answer as the ops listener of a gateway')
+  })
+
   test('a file that does not exist is an error: its name is probably mistyped', async () => {
     const missing = await runCommand(['status', '--config', 'none.yaml'])
 

@@ -31,7 +31,7 @@ function stagesOf(dockerfile: string): readonly Stage[] {
   const stages: { name: string; from: string; instructions: Instruction[] }[] = []
   for (const line of lines) {
     const [, word = '', text = ''] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? []
-    const [, from = '', name = 'last'] = /^(\S+)(?:\s+AS\s+(\S+))?$/.exec(text) ?? []
+    const [, from = '', name = 'last'] = /^((?:--\S+\s+)?\S+)(?:\s+AS\s+(\S+))?$/.exec(text) ?? []
     if (word === '') throw new Error(`no instruction: ${line}`)
     if (word === 'FROM') stages.push({ name, from, instructions: [] })
     else stages.at(-1)?.instructions.push({ word, text })
@@ -39,7 +39,9 @@ function stagesOf(dockerfile: string): readonly Stage[] {
   return stages
 }
 
-const stages = stagesOf(readFileSync('Dockerfile', 'utf8'))
+const dockerfile = readFileSync('Dockerfile', 'utf8')
+// Before the first stage there are only arguments.
+const stages = stagesOf(dockerfile.slice(dockerfile.indexOf('\nFROM')))
 const stage = (name: string) => {
   const found = stages.find((each) => each.name === name)
   if (found === undefined) throw new Error(`no stage ${name}`)
@@ -61,7 +63,12 @@ function isSent(path: string): boolean {
 describe('the Dockerfile', () => {
   test('builds in three stages on one version of Node', () => {
     expect(stages.map(({ name }) => name)).toEqual(['build', 'packages', 'last'])
-    for (const { from } of stages) expect(from).toMatch(/^node:24-/)
+    const base = /^ARG BASE=(\S+)$/m.exec(dockerfile)?.[1]
+    expect(base).toMatch(/^docker\.io\/library\/node:24\.\d+\.\d+-[a-z-]+@sha256:[\da-f]{64}$/)
+    for (const { from } of stages)
+      expect(from).toMatch(/^(--platform=\$BUILDPLATFORM )?\$\{BASE\}$/)
+    // Its architecture is that of the gateway.
+    expect(stage('last').from).toMatch(/^\$\{BASE\}$/)
   })
 
   test('copies only what exists and is sent to the engine', () => {
@@ -111,9 +118,26 @@ describe('the Dockerfile', () => {
 
     expect(user).toMatch(/^[1-9]\d*:[1-9]\d*$/)
     expect(at('USER')).toBeGreaterThan(at('RUN'))
-    expect(textsOf(last, 'HEALTHCHECK').join()).toContain('/healthz')
+    expect(textsOf(last, 'HEALTHCHECK').join()).toContain('["postern", "status", "--live"]')
     expect(textsOf(last, 'ENTRYPOINT')).toEqual(['["postern"]'])
     expect(textsOf(last, 'EXPOSE')).toEqual(['8000 9100'])
+  })
+
+  test('is labelled with name, version and commit, in the words of OCI', () => {
+    const labels = Object.fromEntries(
+      textsOf(stage('last'), 'LABEL').flatMap((text) =>
+        [...text.matchAll(/org\.opencontainers\.image\.(\w+)="([^"]*)"/g)].map(
+          ([, name, value]) => [name, value] as const,
+        ),
+      ),
+    )
+    const { version, description } = JSON.parse(readFileSync('package.json', 'utf8'))
+
+    expect(labels).toEqual({ title: 'Postern', description, version, revision: '$COMMIT' })
+  })
+
+  test('has no program that runs as another user', () => {
+    expect(textsOf(stage('last'), 'RUN').join()).toContain('-perm /6000 -exec chmod a-s')
   })
 
   test('is run by the chart as the same user', () => {

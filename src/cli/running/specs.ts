@@ -36,10 +36,14 @@ configuration file was rejected, "rejected" says why; "needs restart" names chan
 only a restart applies. With several workers, "outdated" names those that could not apply the active
 configuration and serve by an older one.
 
+With --live, only says whether the gateway responds at all, as the HEALTHCHECK of the image asks: a
+gateway that waits for its policy is live, and must not be restarted.
+
 Asks the ops listener of one gateway, also while the configuration file is not valid: a note says so,
 and ops.host and ops.port count as far as they are valid.`,
   arguments: [],
   options: {
+    live: { description: 'only whether the gateway responds; it need not be ready' },
     ...opsOption,
     ...outputOption,
     ...configOption,
@@ -52,6 +56,7 @@ and ops.host and ops.port count as far as they are valid.`,
   },
   examples: [
     'postern status',
+    'postern status --live  # for a liveness check',
     'postern status --ops http://10.0.0.5:9100',
     'postern status --output json | jq -r .configuration.revision',
   ],

@@ -1,6 +1,7 @@
 import { Fault } from '../../errors.ts'
 import type { Run } from '../command.ts'
 import { formatTable, json } from '../format.ts'
+import type { Io } from '../io.ts'
 import { askOps } from './ask-ops.ts'
 import { opsAddress } from './ops-address.ts'
 import type { statusSpec } from './specs.ts'
@@ -32,17 +33,34 @@ interface Verdict {
 /** Shows what a running gateway serves by, and what is wrong with it. */
 export const showStatus: Run<typeof statusSpec> = async ({ options }, io) => {
   const ops = opsAddress(options, io)
+  if (options.live) return showLive(ops, options, io)
   const version = await askOps(ops, '/version')
   const verdict = await askOps(ops, '/readyz?verbose')
   if (!isVersion(version.body) || !isVerdict(verdict.body)) {
-    throw new Fault('gateway', {
-      reason: `${ops} did not answer as the ops listener of a gateway; name it with --ops`,
-    })
+    throw notAGateway(ops)
   }
   const status = toStatus(version.body, verdict.body)
   io.out(options.output === 'json' ? json(status) : formatTable(toRows(status)))
   const isRejected = status.configuration?.problem !== undefined
   return status.ready && !isRejected && !status.workers?.outdated.length ? 0 : 1
+}
+
+async function showLive(
+  ops: string,
+  { output }: { readonly output: string },
+  io: Io,
+): Promise<number> {
+  const { body } = await askOps(ops, '/healthz')
+  const live = Object(body).status === 'alive'
+  if (!live) throw notAGateway(ops)
+  io.out(output === 'json' ? json({ live }) : 'live\n')
+  return 0
+}
+
+function notAGateway(ops: string): Fault {
+  return new Fault('gateway', {
+    reason: `${ops} did not answer as the ops listener of a gateway; name it with --ops`,
+  })
 }
 
 function isVersion(body: unknown): body is Version {

@@ -59,7 +59,6 @@ describe('a log that nobody reads any more', () => {
       await until(async () => (await dropped(gateway)) > first)
       expect((await settledDrops(gateway)) - first).toBe(100)
     },
-    120_000,
   )
 })
 

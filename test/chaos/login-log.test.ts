@@ -92,7 +92,7 @@ const numbered = (name: string, count: number) =>
 
 describe('the login log of two gateways', () => {
   test('has every answered attempt once, although PostgreSQL and a gateway are killed', {
-    timeout: 90_000 + outageMs,
+    timeout: 300_000 + outageMs,
   }, async () => {
     const site = await startSite(2)
     const [first, second] = site.gateways as [GatewayProcess, GatewayProcess]

@@ -43,9 +43,7 @@ async function openFilesOf({ opsPort }: GatewayProcess): Promise<number> {
 describe('bodies to and from slow peers', () => {
   const parallel = Array.from({ length: 8 }, (_, stream) => stream)
 
-  test('arrive whole, and wait where they come from instead of in the gateway', {
-    timeout: 120_000,
-  }, async () => {
+  test('arrive whole, and wait where they come from instead of in the gateway', async () => {
     const upstream = await startStreamUpstream()
     onTestFinished(upstream.close)
     const { publicPort: port, opsPort } = await startGateway(upstream.origin)
@@ -88,7 +86,7 @@ describe('a client that leaves again and again', () => {
   ] as const
 
   test(`leaves no connection, no request and no file behind, ${times} times`, {
-    timeout: 30_000 + times * 20,
+    timeout: 300_000 + times * 20,
   }, async () => {
     const upstream = await startRecordingUpstream()
     onTestFinished(upstream.close)

@@ -22,9 +22,7 @@ const obstacle = cannotBeNameless()
 if (obstacle !== undefined) console.warn(`left out: the setup step of compose; ${obstacle}`)
 
 describe.skipIf(obstacle !== undefined)('the setup step of docker compose', () => {
-  test('under a number without a name, makes tables, account and policy, once', {
-    timeout: 120_000,
-  }, async () => {
+  test('under a number without a name, makes tables, account and policy, once', async () => {
     const [redis, postgres] = await Promise.all([startRedis(), startPostgres()])
     const app = await mkdtemp(join(tmpdir(), 'postern-setup-'))
     onTestFinished(async () => {

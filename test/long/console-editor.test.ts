@@ -58,7 +58,7 @@ describe.skipIf(program === undefined)('the editor of the console', () => {
         },
       },
     )
-  }, 180_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await gateway?.stop()

@@ -38,7 +38,7 @@ describe.skipIf(hasNoBrowser)('live pages of a fleet', () => {
       people: { petra: 'admin', carl: 'clerk' },
       config: { refusals: { notPermittedCode: 403 } },
     })
-  }, 180_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await fleet?.stop()

@@ -23,7 +23,7 @@ describe.skipIf(program === undefined)('the login page of the console', () => {
     const { 'config/postern.yaml': _, ...policies } = consoleFiles
     const config = { jwt: { secret: testSecret } }
     gateway = await startConsoleGateway(policies, config, { mode: 'prod' })
-  }, 180_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await gateway?.stop()

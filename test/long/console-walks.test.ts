@@ -27,7 +27,7 @@ describe.skipIf(program === undefined)('a walk through the console', () => {
         refusals: { notPermittedCode: 403 },
       },
     })
-  }, 180_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await fleet?.stop()

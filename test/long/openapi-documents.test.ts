@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** A file of an npm package, which npm downloads; `undefined`, said once, without a registry. */
 function packaged(name: string, path: string): Buffer | undefined {
   try {
-    const options = { cwd: folder, stdio: 'pipe', timeout: 120_000 } as const
+    const options = { cwd: folder, stdio: 'pipe', timeout: 240_000 } as const
     const file = execFileSync('npm', ['pack', '--silent', name], options).toString().trim()
     execFileSync('tar', ['xzf', file, `package/${path}`], options)
     return readFileSync(join(folder, 'package', path))

@@ -151,9 +151,6 @@ const share = (failures: number) => `${((100 * failures) / requests).toFixed(1)}
 describe.skipIf(why !== undefined)('of two targets, one that', () => {
   test.each(Object.entries(faults))(
     '%s costs no more requests than behind Envoy',
-    {
-      timeout: 120_000,
-    },
     async (name, fault) => {
       const [ours, theirs] = await Promise.all(
         [startOurs, startEnvoy].map(async (start) => {

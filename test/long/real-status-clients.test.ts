@@ -35,7 +35,7 @@ interface Ended {
 }
 
 function run(home: string, program: string, ...args: readonly string[]): Promise<Ended> {
-  const options = { cwd: home, env: environmentIn(home), timeout: 60_000 }
+  const options = { cwd: home, env: environmentIn(home), timeout: 240_000 }
   return new Promise((resolve) => {
     execFile(program, args, options, (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code ?? -1), out, err })

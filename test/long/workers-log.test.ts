@@ -80,7 +80,6 @@ describe('the log of two workers', () => {
       expect(others.filter((line) => !begun.test(line))).toEqual([])
       expect(gateway.text().includes('\u001b')).toBe(reader === 'terminal')
     },
-    60_000,
   )
 
   test('that nobody reads costs lines, each counted, and no request', async () => {

@@ -33,7 +33,7 @@ export function walkConsole(start: () => Promise<ConsoleGateway>): ConsoleWalk {
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox'] })
     gateway = await start()
-  }, 180_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await gateway?.stop()

@@ -34,6 +34,8 @@ const { values: options } = parseArgs({ options: { base: { type: 'string' } } })
 const MEMORY = 512 * 1024 * 1024
 const USER = 65_532
 const skipped = 77
+/** Inside the build, whose steps run as root: of no machine. */
+const buildHome = '/root'
 
 const work = mkdtempSync(join(tmpdir(), 'postern-image-'))
 const places = ['--root', join(work, 's'), '--runroot', join(work, 'r')]
@@ -155,12 +157,12 @@ async function buildImage(base) {
   const authorities = process.env.NODE_EXTRA_CA_CERTS
   const npmrc = join(work, 'npmrc')
   const settings = [existsSync(own) ? readFileSync(own, 'utf8') : '', 'prefer-offline=true']
-  if (authorities) settings.push('cafile=/root/authorities.pem')
+  if (authorities) settings.push(`cafile=${buildHome}/authorities.pem`)
   writeFileSync(npmrc, `${settings.join('\n')}\n`)
   const volumes = [
-    ...['--volume', `${npmrc}:/root/.npmrc:ro`],
-    ...(existsSync(cache.trim()) ? ['--volume', `${cache.trim()}:/root/.npm`] : []),
-    ...(authorities ? ['--volume', `${authorities}:/root/authorities.pem:ro`] : []),
+    ...['--volume', `${npmrc}:${buildHome}/.npmrc:ro`],
+    ...(existsSync(cache.trim()) ? ['--volume', `${cache.trim()}:${buildHome}/.npm`] : []),
+    ...(authorities ? ['--volume', `${authorities}:${buildHome}/authorities.pem:ro`] : []),
   ]
   const given = ['--build-arg', `BASE=${base}`, '--build-arg', `COMMIT=${'c'.repeat(40)}`]
   await buildah('bud', ...args, ...volumes, ...given, '--tag', 'postern', root)

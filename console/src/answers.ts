@@ -419,7 +419,7 @@ export interface Proposal {
   }
   readonly signers: readonly string[]
   readonly needed: number
-  /** Signatures by keys that nobody trusts. */
+  /** Signatures by untrusted keys. */
   readonly otherSignatures: number
 }
 

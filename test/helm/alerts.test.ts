@@ -129,43 +129,22 @@ describe.skipIf(missing !== undefined)('by promtool, the alert rules', () => {
     const series = [
       { series: labelled('postern_config_last_reload_success'), values: '1x10 0x10 1x40' },
     ]
-    const alert = ['PosternConfigRejected']
 
-    expect(
-      tryRules([
-        { series, minutes: 9, silent: alert },
-        { series, minutes: 15, fires: alert },
-        { series, minutes: 30, silent: alert },
-      ]),
-    ).toBe('')
+    expect(firesBetween('PosternConfigRejected', series, [9, 15, 30])).toBe('')
   })
 
   test('report workers with an older configuration until they have the active one', () => {
     const series = [{ series: labelled('postern_workers_outdated'), values: '0x10 1x10 0x40' }]
-    const alert = ['PosternWorkersOutdated']
 
-    expect(
-      tryRules([
-        { series, minutes: 9, silent: alert },
-        { series, minutes: 15, fires: alert },
-        { series, minutes: 30, silent: alert },
-      ]),
-    ).toBe('')
+    expect(firesBetween('PosternWorkersOutdated', series, [9, 15, 30])).toBe('')
   })
 
   test('report a target that is ejected again and again, and not one ejection', () => {
     const metric = 'postern_upstream_ejections_total'
     const labels = '{upstream="backend", target="http://a:1", reason="error-share"}'
     const series = [{ series: labelled(metric + labels), values: '0x10 1x30 1+1x5 6x90' }]
-    const alert = ['PosternTargetEjected']
 
-    expect(
-      tryRules([
-        { series, minutes: 30, silent: alert },
-        { series, minutes: 50, fires: alert },
-        { series, minutes: 120, silent: alert },
-      ]),
-    ).toBe('')
+    expect(firesBetween('PosternTargetEjected', series, [30, 50, 120])).toBe('')
   })
 
   test('report a bug that came before the first scrape', () => {
@@ -438,3 +417,16 @@ describe('counters with labels', () => {
     )
   })
 })
+
+/** What is wrong with an alert that is to be silent, to fire, and to be silent again at these minutes. */
+function firesBetween(
+  alert: string,
+  series: Parameters<typeof tryRules>[0][number]['series'],
+  [before, during, after]: readonly [number, number, number],
+): string {
+  return tryRules([
+    { series, minutes: before, silent: [alert] },
+    { series, minutes: during, fires: [alert] },
+    { series, minutes: after, silent: [alert] },
+  ])
+}

@@ -21,5 +21,8 @@ export default defineConfig({
     // V8 sometimes aborts when it frees WebAssembly code, of which these processes make much: each embedded
     // database is some (nodejs/node#64500).
     execArgv: ['--no-wasm-code-gc'],
+    // Many of these race real processes too. CI reports a test that needed a second try, and fails one
+    // that fails twice; elsewhere there is no second try.
+    retry: process.env['CI'] === undefined ? 0 : 1,
   },
 })

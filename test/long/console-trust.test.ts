@@ -1,0 +1,129 @@
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findChromium } from '../support/browser.ts'
+import { logInToConsole, openWatchedPage } from '../support/console-browser.ts'
+import {
+  type ConsoleFleet,
+  callThrough,
+  expectDone,
+  logInAt,
+  startConsoleFleet,
+} from '../support/console-fleet.ts'
+import {
+  enterPassword,
+  press,
+  propose,
+  typeInDialog,
+  unexpected,
+} from '../support/console-steps.ts'
+import { testSigner } from '../support/policy-signers.ts'
+import { until } from '../support/until.ts'
+
+const program = findChromium()
+if (program === undefined) console.log('skipped: no Chromium found; set POSTERN_TEST_CHROMIUM')
+
+/** Gateways that load only what two of their keys signed. */
+describe.skipIf(program === undefined)('the console with policy.trust', () => {
+  let browser: Browser
+  let fleet: ConsoleFleet
+  const [ann, ben, eve] = ['ann', 'ben', 'eve'].map(testSigner)
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox'] })
+    fleet = await startConsoleFleet({
+      people: { ann: 'author', petra: 'admin', carl: 'clerk' },
+      config: {
+        policy: {
+          ...{ source: 'redis', pollSeconds: 1 },
+          trust: { keys: [ann?.line, ben?.line], signatures: 2 },
+        },
+        refusals: { notPermittedCode: 403 },
+      },
+      files: { 'ann.pem': ann?.pem ?? '', 'ben.pem': ben?.pem ?? '', 'eve.pem': eve?.pem ?? '' },
+      publish: async (postern) => {
+        const proposed = await expectDone(
+          ...([postern, 'policy', 'propose', 'policies', '-m', 'the first policy'] as const),
+          ...['--key', 'ann.pem', '--output', 'json'],
+        )
+        const { revision } = JSON.parse(proposed)
+        await expectDone(postern, 'policy', 'approve', revision, '--key', 'ben.pem', '--yes')
+        await expectDone(postern, 'policy', 'push', revision, '--yes', '--no-wait')
+      },
+    })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await fleet?.stop()
+  })
+
+  async function loggedIn(name: string) {
+    const watched = await openWatchedPage(browser, fleet.address)
+    await logInToConsole(watched.page, fleet, name)
+    return watched
+  }
+
+  test('publishes what two people signed with the command that the page shows', async () => {
+    const { token } = await logInAt(fleet.gateways[0], 'carl', fleet.passwords['carl'] ?? '')
+    const mayPut = () =>
+      Promise.all(fleet.gateways.map((each) => callThrough(each, 'PUT', '/orders', token)))
+    await until(async () => (await mayPut()).every((code) => code === 403))
+
+    const author = await loggedIn('ann')
+    await press(author.page, 'Changes')
+    await author.page.getByText('2 signatures are needed').waitFor()
+    const revision = await propose(author.page, fleet)
+    const { page, problems } = await loggedIn('petra')
+    await press(page, 'Changes', revision)
+    await page.getByText('2 more signatures are needed').waitFor()
+    const publish = page.getByRole('button', { name: 'Publish' })
+    expect(await publish.count()).toBe(0)
+
+    const shown = await page.locator('code', { hasText: 'policy approve' }).textContent()
+    const signWith = (key: string) => {
+      const [, ...args] = (shown ?? '').trim().replace('FILE', `${key}.pem`).split(' ')
+      return fleet.postern(...args, '--yes')
+    }
+    // A key that no configuration lists signs nothing.
+    expect((await signWith('eve')).code).not.toBe(0)
+    expect((await signWith('ann')).code).toBe(0)
+    await page.reload()
+    await page.getByText('1 of 2 (ann)').waitFor()
+    await page.getByText('1 more signature is needed').waitFor()
+    expect(await publish.count()).toBe(0)
+    // One person is not two.
+    expect((await signWith('ann')).code).not.toBe(0)
+    // The API refuses what the page does not offer.
+    const early = await page.request.post(`${fleet.address}api/v1/policy/push`, {
+      data: { revision, confirm: revision },
+    })
+    expect(early.headers()['postern-exit-code']).toBe('1')
+    expect(await early.text()).toContain('needs 1 more signature')
+    expect(await mayPut()).toEqual([403, 403])
+
+    expect((await signWith('ben')).code).toBe(0)
+    await page.reload()
+    await page.getByText('2 of 2 (ann, ben)').waitFor()
+    fleet.moveClock()
+    await press(page, 'Publish')
+    await typeInDialog(page, revision)
+    await page.keyboard.press('Enter')
+    await enterPassword(page, fleet.passwords['petra'] ?? '')
+    await page.getByText('2 of 2 use it').waitFor()
+    await until(async () => (await mayPut()).every((code) => code === 200))
+    const history = page.getByRole('table', { name: 'History' })
+    const row = history.locator('tbody tr', { hasText: 'clerks change orders' })
+    expect(await row.textContent()).toMatch(/ann, ben \(signed\).*published by petra/)
+    expect(unexpected([...author.problems, ...problems])).toEqual([])
+  })
+
+  test('offers the commands for a rollback, which needs signatures too', async () => {
+    const { page, problems } = await loggedIn('petra')
+    await press(page, 'Changes', 'Roll back')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('This needs 2 signatures.').waitFor()
+    expect(await dialog.locator('code').allTextContents()).toEqual([
+      expect.stringContaining('postern policy propose'),
+    ])
+    expect(await dialog.getByRole('textbox').count()).toBe(0)
+    expect(unexpected(problems)).toEqual([])
+  })
+})

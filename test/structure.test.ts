@@ -301,6 +301,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'stores',
     'stores/audit',
     'stores/database',
+    'stores/files',
     'stores/second-factor/forget.ts',
     'login',
     'data-scope.ts',

@@ -18,6 +18,8 @@ export interface ModeFacts {
   readonly weakSecretAllowed: boolean
   /** Whether cookies have the Secure attribute. */
   readonly secureCookie: boolean
+  /** Whether the passwords of the first accounts are printed, if that is on a terminal. */
+  readonly passwordsPrinted: boolean
   /** Present for an unknown mode, which is probably a typing error. */
   readonly warning?: string
 }
@@ -38,6 +40,7 @@ export function modeFacts(mode: string | undefined, timeoutSeconds: number): Mod
     lifetimeLimited: !dev,
     weakSecretAllowed: dev,
     secureCookie: !dev,
+    passwordsPrinted: dev,
   }
 
   if (KNOWN.includes(name)) return facts

@@ -18,6 +18,8 @@ export interface ServeOptions {
   readonly draw?: (text: string, noise?: Buffer) => Promise<Buffer>
   /** Runs when all modules are loaded and no port is open. */
   readonly beforeListening?: () => void
+  /** Whether a person reads the output. Unset: no, it is a log. */
+  readonly isTerminal?: boolean
   /** Closes connections that are being drained. */
   readonly abortSignal?: AbortSignal
   /** The configuration file that this process follows. Unset: it follows none. */
@@ -53,6 +55,8 @@ export interface RunningPostern {
   readonly forwardAuthPort: number | undefined
   /** Accounts created at the first start of the embedded database, with their passwords. */
   readonly seeded: readonly SeededAccount[]
+  /** The file that has these passwords. `undefined`: only a terminal shows them. */
+  readonly passwordFile: string | undefined
   /** The policy that was active when it began to listen. */
   readonly revision: string | undefined
   /**

@@ -95,10 +95,11 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
   })
   const crossSite = createCrossSite(config.cookie.trustedOrigins)
   const identity = { tokens, keys: keys.current, cookie, crossSite, redis, registry }
-  const { captchaRequired } = mode
+  const { captchaRequired, passwordsPrinted } = mode
   const revokeTokensOf = (userId: string) => feed.revokeUser(userRevocation(userId, mode))
   const revokeToken = (revocation: TokenRevocation) => feed.revoke(revocation)
-  const loginFacts = { ...identity, captchaRequired, revokeTokensOf, revokeToken }
+  const revoking = { revokeTokensOf, revokeToken }
+  const loginFacts = { ...identity, captchaRequired, passwordsPrinted, ...revoking }
   const login = await buildLogin(options, loginFacts, closing)
   const { database, loginLog } = login
   openMoveCopies(options, { policies, redis, database, trust }, closing)
@@ -163,6 +164,7 @@ async function start(options: ServeOptions, closing: Closing): Promise<RunningPo
     opsPort,
     forwardAuthPort,
     seeded: login.seeded,
+    passwordFile: login.passwordFile,
     revision: policies.revision(),
     ops,
     takeDecisions: async () => [decisionWatch.take()],

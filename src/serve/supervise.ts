@@ -171,7 +171,7 @@ export async function supervise(options: SuperviseOptions): Promise<Omit<Running
     const { publicPort, forwardAuthPort, revision } = await pool.start()
     hasStarted = true
     return {
-      ...{ publicPort, opsPort, forwardAuthPort, seeded: [], revision },
+      ...{ publicPort, opsPort, forwardAuthPort, seeded: [], passwordFile: undefined, revision },
       ...{ takeDecisions, apply, close },
     }
   } finally {

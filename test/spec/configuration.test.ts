@@ -520,6 +520,7 @@ describe('the mode', () => {
       longestLifetimeSeconds: 876_010 * 3600,
       weakSecretAllowed: true,
       secureCookie: false,
+      passwordsPrinted: true,
     })
   })
 
@@ -541,6 +542,7 @@ describe('the mode', () => {
       tokenLifetimeSeconds: 3600,
       weakSecretAllowed: false,
       secureCookie: true,
+      passwordsPrinted: false,
     })
   })
 

@@ -39,11 +39,7 @@ describe.each(testDatabases())('changes of accounts in $name', ({ name, start })
 
   async function seeded(statements: readonly string[] = []) {
     const database = await server.fresh(...statements)
-    await seedAccounts(
-      database,
-      async () => 'hash',
-      () => 'generated',
-    )
+    await seedAccounts(database, async () => 'hash', { makePassword: () => 'generated' })
     const roles = createRoleChanges(database, actor)
     return { database, changes: createAccountChanges(database, actor), roles }
   }

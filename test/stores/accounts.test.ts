@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Invalid } from '../../src/errors.ts'
 import { createAccountChanges } from '../../src/stores/accounts/account-changes.ts'
 import { createAccountDirectory } from '../../src/stores/accounts/account-directory.ts'
 import { createAccounts } from '../../src/stores/accounts/accounts.ts'
@@ -34,7 +35,7 @@ describe.each(testDatabases())('accounts in $name', ({ name, start }) => {
 
   async function seeded(statements: readonly string[] = []): Promise<Database> {
     const database = await server.fresh(...statements)
-    await seedAccounts(database, hash, () => 'generated')
+    await seedAccounts(database, hash, { makePassword: () => 'generated' })
     return database
   }
 
@@ -280,9 +281,21 @@ describe.each(testDatabases())('accounts in $name', ({ name, start }) => {
     ])
   })
 
+  test('are not seeded when their passwords cannot be kept, and then are at the next start', async () => {
+    const database = await server.fresh()
+    const keep = () => Promise.reject(new Invalid([{ file: 'a', message: 'cannot be written' }]))
+
+    await expect(seedAccounts(database, hash, { keep })).rejects.toThrow('cannot be written')
+
+    expect(await createAccountDirectory(database).list()).toEqual([])
+    expect(await seedAccounts(database, hash)).toHaveLength(2)
+  })
+
   test('are in the audit log when they are seeded, by the gateway, and once', async () => {
     const database = await server.fresh()
-    await Promise.all([1, 2].map(() => seedAccounts(database, hash, () => 'generated')))
+    await Promise.all(
+      [1, 2].map(() => seedAccounts(database, hash, { makePassword: () => 'generated' })),
+    )
 
     const records = (await readAudit(database, { limit: 100 })).toReversed()
 

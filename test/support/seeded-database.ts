@@ -48,7 +48,7 @@ async function seededUrl(server: MariadbServer): Promise<string> {
   const database = await openDatabase({ url: server.urlOf(name), directory: '', ...limits })
   const passwords = Object.values(inject('passwords'))
   const { hash } = createPasswordHash({ concurrency: 2, queue: 10 })
-  await seedAccounts(database, hash, () => passwords.shift() ?? '')
+  await seedAccounts(database, hash, { makePassword: () => passwords.shift() ?? '' })
   await database.close()
   return server.urlOf(name)
 }

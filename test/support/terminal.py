@@ -2,6 +2,7 @@
 
 import os
 import pty
+import signal
 import sys
 
 split = sys.argv.index("--")
@@ -9,6 +10,7 @@ steps, program = sys.argv[1:split], sys.argv[split + 1 :]
 pid, terminal = pty.fork()
 if pid == 0:
     os.execvp(program[0], program)
+signal.signal(signal.SIGTERM, lambda *_: os.kill(pid, signal.SIGTERM))
 
 seen = b""
 

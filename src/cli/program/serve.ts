@@ -56,6 +56,7 @@ async function runGateway(
           config,
           log,
           env: io.env,
+          isTerminal,
           configuration,
           abortSignal: shutdown.abortSignal,
         })
@@ -73,7 +74,7 @@ async function runGateway(
           reservedMs: workersMs,
           configuration,
         })
-  const { publicPort, opsPort, forwardAuthPort, revision, seeded } = postern
+  const { publicPort, opsPort, forwardAuthPort, revision, seeded, passwordFile } = postern
   const workers = count === 1 ? undefined : count
   log.info(
     {
@@ -87,7 +88,7 @@ async function runGateway(
     'listening',
   )
   feed.follow(postern.apply)
-  for (const { username, roleKey, password } of seeded) {
+  for (const { username, roleKey, password } of passwordFile === undefined ? seeded : []) {
     io.out(`created account ${username} (role ${roleKey}), password ${password}\n`)
   }
   const consoleProcess = config.console.enabled
@@ -100,7 +101,8 @@ async function runGateway(
     const { tour } = await import('./tour.ts')
     const editorPassword = seeded.find(({ username }) => username === 'editor')?.password
     const consoleAddress = await consoleProcess?.listening(tourWaitMs)
-    io.out(tour({ address: `http://127.0.0.1:${publicPort}`, editorPassword, consoleAddress }))
+    const address = `http://127.0.0.1:${publicPort}`
+    io.out(tour({ address, editorPassword, passwordFile, consoleAddress }))
   }
 
   return shutdown.complete(async () => {

@@ -2,16 +2,22 @@ export interface TourFacts {
   readonly address: string
   /** The password of the editor, known only at the first start. */
   readonly editorPassword: string | undefined
+  /** The file that has it, where it must not be printed. */
+  readonly passwordFile?: string | undefined
   /** Where the console listens; `undefined` if it does not. */
   readonly consoleAddress?: string | undefined
 }
 
 /** Commands to try next: a login, an allowed call, a denied call. */
-export function tour({ address, editorPassword, consoleAddress }: TourFacts): string {
-  const password = editorPassword ?? 'THE-PASSWORD'
+export function tour(facts: TourFacts): string {
+  const { address, editorPassword, passwordFile, consoleAddress } = facts
+  const password =
+    passwordFile === undefined
+      ? (editorPassword ?? 'THE-PASSWORD')
+      : `'"$(sed -n 's/^editor //p' '${passwordFile}')"'`
   const forgotten =
     editorPassword === undefined
-      ? `\nThe passwords were printed at the first start. Set a new one: npx postern user passwd editor\n`
+      ? `\nThe passwords were shown at the first start. Set a new one: npx postern user passwd editor\n`
       : ''
   const console =
     consoleAddress === undefined

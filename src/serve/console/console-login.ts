@@ -40,6 +40,7 @@ export async function openConsoleLogin(options: ServeOptions, closing: Closing) 
       // Nothing reads it: the gateway's ops listener has the metrics.
       registry: createMetricRegistry(),
       captchaRequired: mode.captchaRequired,
+      passwordsPrinted: mode.passwordsPrinted,
       revokeTokensOf: (userId) => feed.revokeUser(userRevocation(userId, mode)),
       revokeToken: (revocation: TokenRevocation) => feed.revoke(revocation),
     },

@@ -64,6 +64,9 @@ export async function buildLogin(
     })
   }
 
-  const { seeded, sessions, moduleState, directory } = opened
-  return { responsesWith, seeded, database, loginLog, sessions, moduleState, directory, oidc }
+  const { seeded, passwordFile, sessions, moduleState, directory } = opened
+  return {
+    ...{ responsesWith, seeded, passwordFile, database, loginLog, sessions, moduleState },
+    ...{ directory, oidc },
+  }
 }

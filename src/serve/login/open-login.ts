@@ -17,7 +17,6 @@ import { createPasswordHash } from '../../login/password-hash.ts'
 import { type Counters, createThrottle } from '../../login/throttle.ts'
 import type { MetricRegistry } from '../../metrics/registry.ts'
 import { createAccounts } from '../../stores/accounts/accounts.ts'
-import { seedAccounts } from '../../stores/accounts/seed.ts'
 import { type Database, openDatabase } from '../../stores/database/database.ts'
 import { createLinkedAccounts } from '../../stores/identities/linked-accounts.ts'
 import { createUsedOnce } from '../../stores/identities/used-once.ts'
@@ -42,6 +41,7 @@ import { buildLoginMethods } from './build-login-methods.ts'
 import { buildOidc } from './build-oidc.ts'
 import { buildSecondFactor } from './build-second-factor.ts'
 import { openLoginModule } from './open-login-module.ts'
+import { seedFirst } from './seed-first.ts'
 
 /** Waiting longer at shutdown does not bring an unreachable store back. */
 const maxFlushMs = 2000
@@ -65,6 +65,8 @@ export async function openLogin(
     keys: OpenKeys['current']
     registry: MetricRegistry
     captchaRequired: boolean
+    /** Whether the mode allows a terminal to show the passwords of the first accounts. */
+    passwordsPrinted: boolean
     /** Revokes every token of a user issued until now. Does not throw. */
     revokeTokensOf: (userId: string) => Promise<unknown>
     /** Revokes one token on every gateway. Does not throw. */
@@ -104,7 +106,9 @@ export async function openLogin(
     closing,
   )
   const isFirst = database.kind === 'embedded' && asWorker === undefined
-  const seeded = isFirst ? await seedAccounts(database, passwordHash.hash) : []
+  const { seeded, passwordFile } = isFirst
+    ? await seedFirst(options, { ...facts, database, hash: passwordHash.hash })
+    : { seeded: [], passwordFile: undefined }
   // Without the database the costs become known one by one, as accounts log in.
   accounts.passwordCosts().then(passwordHash.expect, () => {})
 
@@ -179,7 +183,7 @@ export async function openLogin(
 
   return {
     ...{ accounts, captchas, database, directory, loginLog, loginWith, oidc, passwordHash },
-    ...{ seeded, sessions, throttle, timeoutMs },
+    ...{ seeded, passwordFile, sessions, throttle, timeoutMs },
     /** Those whose credentials a form carries. */
     findFormMethod: buildLoginMethods({ ...methodParts, oidc: [] }),
     moduleState: loginModule?.state,

@@ -10,7 +10,7 @@ import { insertAccount, insertRole } from './account-insert.ts'
 import { lockAccounts } from './accounts-lock.ts'
 import { randomPassword } from './random-password.ts'
 
-/** A new account. Its password is stored nowhere else. */
+/** A new account. The database has only the hash of its password. */
 export interface SeededAccount {
   readonly username: string
   readonly roleKey: string
@@ -29,6 +29,15 @@ const users = [
   { username: 'editor', roleKey: 'editor' },
 ] as const
 
+interface SeedOptions {
+  readonly makePassword?: () => string
+  /**
+   * Keeps the passwords before the accounts exist, so that none is lost: if this throws, there are no
+   * accounts. It may run several times; the last time counts.
+   */
+  readonly keep?: ((accounts: readonly SeededAccount[]) => Promise<void>) | undefined
+}
+
 /**
  * Creates the initial roles and accounts in a database that has never had an account, deleted ones
  * included, and returns the passwords, once. In any other database it does nothing.
@@ -36,7 +45,7 @@ const users = [
 export async function seedAccounts(
   { db, shapes }: Database,
   hashPassword: (password: string) => Promise<string>,
-  makePassword: () => string = randomPassword,
+  { makePassword = randomPassword, keep }: SeedOptions = {},
 ): Promise<readonly SeededAccount[]> {
   return withFaults(async () => {
     const shape = await shapes()
@@ -61,7 +70,9 @@ export async function seedAccounts(
         const after = { ...added, role }
         await appendWherePossible(inside, shape, { actor, action: 'user.add', subject, after })
       }
-      return accounts.map(({ username, roleKey, password }) => ({ username, roleKey, password }))
+      const seeded = accounts.map(({ passwordHash: _, ...account }) => account)
+      await keep?.(seeded)
+      return seeded
     })
   })
 }

@@ -1,0 +1,34 @@
+import { firstPasswordsFile, writeFirstPasswords } from '../../stores/accounts/first-passwords.ts'
+import { seedAccounts } from '../../stores/accounts/seed.ts'
+import type { Database } from '../../stores/database/database.ts'
+import type { RunningPostern, ServeOptions } from '../options.ts'
+
+interface SeedFacts {
+  readonly database: Database
+  readonly hash: (password: string) => Promise<string>
+  /** Whether the mode allows a terminal to show them. */
+  readonly passwordsPrinted: boolean
+}
+
+/**
+ * The first accounts of the embedded database. Their passwords go to a file, never to a log; only a
+ * terminal in mode dev prints them.
+ */
+export async function seedFirst(
+  { config, log, isTerminal = false }: ServeOptions,
+  { database, hash, passwordsPrinted }: SeedFacts,
+): Promise<Pick<RunningPostern, 'seeded' | 'passwordFile'>> {
+  if (isTerminal && passwordsPrinted)
+    return { seeded: await seedAccounts(database, hash), passwordFile: undefined }
+
+  const file = firstPasswordsFile(config.application.dataDirectory)
+  const seeded = await seedAccounts(database, hash, {
+    keep: (accounts) => writeFirstPasswords(file, accounts),
+  })
+  if (seeded.length === 0) return { seeded, passwordFile: undefined }
+  log.warn(
+    { file, accounts: seeded.map(({ username }) => username) },
+    'created the first accounts; their passwords are in this file: delete it after the first login',
+  )
+  return { seeded, passwordFile: file }
+}

@@ -18,7 +18,7 @@ import type { RedisClient } from '../stores/redis/redis.ts'
 import { createDatabaseUsage } from '../stores/usage/database-usage.ts'
 import { createRedisUsage } from '../stores/usage/redis-usage.ts'
 import { createUsageRecorder } from '../stores/usage/usage-recorder.ts'
-import { findSpans } from '../tracing/sdk-spans.ts'
+import { findSpans } from '../tracing/find-spans.ts'
 import type { Spans } from '../tracing/spans.ts'
 import { createTracing, type Tracing } from '../tracing/tracing.ts'
 import { version } from '../version.ts'
@@ -32,7 +32,7 @@ export async function openTracing(
   closing: Closing,
 ): Promise<Tracing | undefined> {
   const { tracing } = options.config
-  const spans = (await openSpanExport(options, registry)) ?? findSpans(version)
+  const spans = (await openSpanExport(options, registry)) ?? (await findSpans(version))
   if (spans !== undefined) closing.add(spans.flush)
   return createTracing({
     propagate: tracing.propagate,

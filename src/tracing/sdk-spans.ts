@@ -30,7 +30,7 @@ interface OpenSpan extends Trace {
 }
 
 /** Spans of the loaded SDK, or `undefined` without one. Called once, so that it costs nothing per request. */
-export function findSpans(version: string): Spans | undefined {
+export function sdkSpans(version: string): Spans | undefined {
   // Without an SDK, the API returns a proxy for a provider that may be registered later.
   const found: TracerProvider & Partial<StandIn> = traces.getTracerProvider()
   if (found.getDelegateTracer?.('postern') === undefined && found.getDelegate !== undefined) {

@@ -1,8 +1,9 @@
-import { Cluster, Redis } from 'ioredis'
+import type { Cluster, Redis } from 'ioredis'
 import { Invalid } from '../../errors.ts'
 import { hasHashTag, parseRedisUrl, type RedisAddress } from './redis-address.ts'
 import { type ConnectorParts, connectorTo } from './redis-connector.ts'
 import { leaveDeposed } from './redis-deposed.ts'
+import { loadDriver } from './redis-driver.ts'
 import { createSentinels, type SentinelConsensus } from './redis-sentinels.ts'
 
 /** Where Redis is, the prefix of our keys, and the timeouts. */
@@ -41,6 +42,7 @@ export function createConnection(settings: RedisSettings): RedisConnection {
     throw new Invalid([{ file: 'redis.prefix', message }])
   }
   const Connector = connectorTo({ tls: address.tls, find: (own) => own, retryMs: retry })
+  const { Cluster } = loadDriver()
   const driver = new Cluster([...address.hosts], {
     redisOptions: { ...options(settings, address), Connector },
     clusterRetryStrategy: retry,
@@ -93,6 +95,7 @@ function createDriver(
   address: RedisAddress,
   parts: Pick<ConnectorParts, 'find' | 'primaryOnly'>,
 ): Redis {
+  const { Redis } = loadDriver()
   return new Redis({
     ...options(settings, address),
     lazyConnect: true,

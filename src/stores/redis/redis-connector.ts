@@ -1,10 +1,7 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
-import { AbstractConnector } from 'ioredis'
-import { dropOnInvalidReply } from './redis-invalid-replies.ts'
-
-dropOnInvalidReply()
+import { loadDriver } from './redis-driver.ts'
 
 /** A server to connect to. */
 export interface RedisHost {
@@ -32,6 +29,7 @@ interface DriverOptions extends RedisHost {
  * services behind one address choose the certificate, and ask sentinels one after the other.
  */
 export function connectorTo({ tls, find, retryMs, primaryOnly = false }: ConnectorParts) {
+  const { AbstractConnector } = loadDriver()
   return class Connector extends AbstractConnector {
     readonly #own: RedisHost
 

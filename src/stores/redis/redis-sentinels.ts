@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Redis } from 'ioredis'
 import type { RedisAddress } from './redis-address.ts'
 import { connectorTo, type RedisHost } from './redis-connector.ts'
+import { loadDriver } from './redis-driver.ts'
 
 interface SentinelTimeouts {
   readonly connectTimeoutMs: number
@@ -52,6 +52,7 @@ export function createSentinels(
   { hosts, master = '', tls, ...address }: RedisAddress,
   { connectTimeoutMs, commandTimeoutMs }: SentinelTimeouts,
 ): Sentinels {
+  const { Redis } = loadDriver()
   let turn = Math.floor(Math.random() * hosts.length)
 
   function linkTo(sentinel: RedisHost): SentinelLink {

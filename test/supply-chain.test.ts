@@ -79,6 +79,32 @@ describe('the lockfile', () => {
   })
 })
 
+describe('the lockfile of the documentation site', () => {
+  const siteLock = JSON.parse(readFileSync('site/package-lock.json', 'utf8')) as Lock
+  const entries = Object.values(siteLock.packages)
+
+  test('names no registry, and has no package that needs its install script', () => {
+    expect(entries.length).toBeGreaterThan(100)
+    expect(
+      entries.filter(({ resolved, hasInstallScript }) => resolved ?? hasInstallScript ?? false),
+    ).toEqual([])
+  })
+
+  test('has the exact versions that site/package.json asks for', () => {
+    const { dependencies = {}, overrides = {} } = JSON.parse(
+      readFileSync('site/package.json', 'utf8'),
+    ) as Record<string, Readonly<Record<string, string>>>
+    const wanted = Object.entries({ ...dependencies, ...overrides })
+
+    expect(wanted.length).toBeGreaterThan(1)
+    expect(
+      wanted.filter(([name, version]) => {
+        return siteLock.packages[`node_modules/${name}`]?.version !== version
+      }),
+    ).toEqual([])
+  })
+})
+
 describe('comparing versions', () => {
   test.each([
     ['1.2.3', '1.2.4', true],

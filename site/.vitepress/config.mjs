@@ -1,0 +1,56 @@
+import { defineConfig } from 'vitepress'
+import { decisions, sectionsOf } from '../pages.mjs'
+import { slug } from '../slug.mjs'
+
+const sections = sectionsOf('docs/README.md')
+
+const icon =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3451b2" d="M3 15V6a5 5 0 0 1 10 0v9h-3V6a2 2 0 0 0-4 0v9z"/></svg>'
+
+function sidebarOf({ text, items, groups }) {
+  const subgroups = groups.map((group) => ({ ...group, collapsed: text === 'Reference' }))
+  const more =
+    text === 'Explanation' ? [{ text: 'All decisions', items: decisions(), collapsed: true }] : []
+  return { text, items: [...items, ...subgroups, ...more], collapsed: false }
+}
+
+export default defineConfig({
+  title: 'Postern',
+  description:
+    'API gateway and reverse-proxy sidecar: login, identity, Casbin permission check, then forward.',
+  // Without an icon, browsers ask for /favicon.ico.
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
+  srcDir: 'pages',
+  outDir: 'dist',
+  cacheDir: 'node_modules/.cache/vitepress',
+  // Relative, so that the result works under every path of a web server.
+  base: './',
+  markdown: {
+    // The pages have no HTML of their own; what looks like it, such as <NAME>, is text.
+    html: false,
+    linkify: false,
+    languageAlias: { caddyfile: 'txt' },
+    anchor: { slugify: slug },
+    config(md) {
+      const { fence, text } = md.renderer.rules
+      md.renderer.rules.fence = (tokens, at, ...rest) =>
+        tokens[at].info.trim() === 'mermaid'
+          ? `<Diagram source="${encodeURIComponent(tokens[at].content)}" />`
+          : fence(tokens, at, ...rest)
+      // Indented blocks look like fenced ones.
+      md.renderer.rules.code_block = (tokens, at, ...rest) => {
+        tokens[at].info = 'text'
+        return fence(tokens, at, ...rest)
+      }
+      // Vue would evaluate braces.
+      md.renderer.rules.text = (...parts) => text(...parts).replaceAll('{{', '&#123;&#123;')
+    },
+  },
+  themeConfig: {
+    nav: sections.map(({ text }) => ({ text, link: `/contents#${slug(text)}` })),
+    sidebar: sections.map(sidebarOf),
+    outline: [2, 3],
+    search: { provider: 'local' },
+    externalLinkIcon: true,
+  },
+})

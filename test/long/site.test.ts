@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { type BrowserContext, type Browser as Chromium, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { findChromium } from '../support/browser.ts'
+
+/** npm's words for a lock file that is wrong. Every other failure is the registry's or the network's. */
+const ownFault = /npm error code (?:EUSAGE|EINTEGRITY|ERESOLVE|EBADENGINE|EJSONPARSE)/
+
+const root = 'site/dist'
+let missing: string | undefined
+let address = ''
+let said = ''
+let server: ChildProcess
+
+/** `npm run docs -- --serve`, on a free port. */
+async function buildAndServe(): Promise<void> {
+  server = spawn(process.execPath, ['scripts/docs.mjs', '--serve', '0'], { detached: true })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const hear = (data: Buffer) => {
+    said += String(data)
+    if (/http:\/\/\S+/.test(said)) resolve()
+  }
+  server.stdout?.on('data', hear)
+  server.stderr?.on('data', hear)
+  server.once('close', () => resolve())
+  // A registry that accepts connections and never answers must not hold up everything else.
+  const giveUp = setInterval(() => said.includes('building') || resolve(), 600_000)
+  await promise
+  clearInterval(giveUp)
+  address = /http:\/\/\S+/.exec(said)?.[0] ?? ''
+  if (said.includes('building') || ownFault.test(said)) return
+  missing = `the packages of site/package-lock.json cannot be installed here: ${said.trim().slice(-500)}`
+  console.warn(`test/long/site.test.ts: skipped: ${missing}`)
+}
+
+beforeAll(buildAndServe, 1_500_000)
+afterAll(() => {
+  try {
+    if (server.pid !== undefined) process.kill(-server.pid, 'SIGKILL')
+  } catch {
+    // It has exited already.
+  }
+})
+
+interface Built {
+  readonly links: readonly string[]
+  readonly anchors: ReadonlySet<string>
+}
+
+function builtPages(): ReadonlyMap<string, Built> {
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  const pages = names.filter((name) => name.endsWith('.html'))
+  return new Map(
+    pages.map((name) => {
+      const html = readFileSync(join(root, name), 'utf8')
+      const values = (attribute: string) =>
+        [...html.matchAll(new RegExp(` ${attribute}="([^"]*)"`, 'g'))].map(([, value = '']) =>
+          decodeURIComponent(value.replaceAll('&amp;', '&')),
+        )
+      return [
+        name,
+        { links: [...values('href'), ...values('src')], anchors: new Set(values('id')) },
+      ]
+    }),
+  )
+}
+
+test('npm run docs says where the site is', ({ skip }) => {
+  skip(missing !== undefined, missing)
+
+  expect(said).toMatch(/^postern: \d+ pages in site\/dist$/m)
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/)
+})
+
+test('every page of docs is on the site, and every link and anchor leads somewhere', ({ skip }) => {
+  skip(missing !== undefined, missing)
+  const pages = builtPages()
+  const files = new Set(readdirSync(root, { recursive: true, encoding: 'utf8' }))
+  const expected = readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter((name) => /(?<!README)\.md$/.test(name))
+    .map((name) => name.replace(/md$/, 'html'))
+  expect(expected.filter((name) => !pages.has(name))).toEqual([])
+
+  let looked = 0
+  const broken = [...pages].flatMap(([page, { links }]) =>
+    links.flatMap((link) => {
+      if (/^(?:https?|mailto|data):/.test(link)) return []
+      looked += 1
+      const [path = '', anchor = ''] = link.split('#')
+      const file = path === '' ? page : normalize(join(dirname(page), path))
+      const target = file.endsWith('/') || file === '.' ? join(file, 'index.html') : file
+      if (!files.has(target)) return [`${page}: ${link}`]
+      const known = anchor === '' || pages.get(target)?.anchors.has(anchor) === true
+      return known ? [] : [`${page}: ${link}: no such heading`]
+    }),
+  )
+  expect(looked).toBeGreaterThan(1000)
+  expect(broken).toEqual([])
+})
+
+describe('in a browser', () => {
+  const program = findChromium()
+  let browser: Chromium | undefined
+  beforeAll(async () => {
+    if (missing !== undefined) return
+    if (program === undefined) {
+      missing = 'there is no Chromium: set POSTERN_TEST_CHROMIUM'
+      console.warn(`test/long/site.test.ts: pages are not opened: ${missing}`)
+      return
+    }
+    browser = await chromium.launch({ executablePath: program, args: ['--no-sandbox'] })
+  })
+  afterAll(() => browser?.close())
+
+  /** A context, and what went wrong in it: requests to elsewhere, failed ones, errors of scripts. */
+  async function watched(
+    width: number,
+    colorScheme: 'light' | 'dark',
+  ): Promise<{ context: BrowserContext; wrong: string[] }> {
+    if (browser === undefined) throw new Error('no browser')
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
+    const wrong: string[] = []
+    context.on('request', (request) => {
+      const url = request.url()
+      if (!url.startsWith(address) && !url.startsWith('data:')) wrong.push(`requested ${url}`)
+    })
+    context.on('response', (response) => {
+      if (response.status() >= 400) wrong.push(`${response.status()} ${response.url()}`)
+    })
+    context.on('weberror', (error) => wrong.push(error.error().message))
+    return { context, wrong }
+  }
+
+  test.for([
+    [360, 'light'],
+    [360, 'dark'],
+    [1280, 'light'],
+    [1280, 'dark'],
+  ] as const)('pages fit %i pixels, %s, and ask nobody else', async ([width, scheme], { skip }) => {
+    skip(missing !== undefined, missing)
+    const { context, wrong } = await watched(width, scheme)
+    const page = await context.newPage()
+    for (const name of [
+      '',
+      'forward-auth.html',
+      'commands.html',
+      'overview.html',
+      'contents.html',
+    ]) {
+      await page.goto(address + name, { waitUntil: 'networkidle' })
+      const over = 'document.documentElement.scrollWidth - innerWidth'
+      expect(await page.evaluate(over), name).toBeLessThanOrEqual(0)
+      expect(await page.evaluate(`document.documentElement.classList.contains('dark')`)).toBe(
+        scheme === 'dark',
+      )
+    }
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  test('the front page leads to forward-auth first, then to the tutorials', async ({ skip }) => {
+    skip(missing !== undefined, missing)
+    const { context } = await watched(1280, 'light')
+    const page = await context.newPage()
+    await page.goto(address)
+    const links = await page.locator('.VPHero a').evaluateAll((all) => {
+      return all.map((link) => new URL(link.getAttribute('href') ?? '', link.baseURI).pathname)
+    })
+    expect(links).toEqual([
+      '/forward-auth.html',
+      '/tutorial-own-application.html',
+      '/tutorial-production.html',
+    ])
+    await context.close()
+  })
+
+  test('search finds a page, and opens it', async ({ skip }) => {
+    skip(missing !== undefined, missing)
+    const { context, wrong } = await watched(1280, 'light')
+    const page = await context.newPage()
+    await page.goto(address, { waitUntil: 'networkidle' })
+    await page.keyboard.press('Control+k')
+    await page.locator('#localsearch-input').fill('forward-auth')
+    await page.locator('.VPLocalSearchBox .result').first().click()
+    await page.waitForURL(/forward-auth\.html/)
+    expect(await page.locator('h1').innerText()).toContain('forward-auth')
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+
+  test('diagrams are drawn, and drawn again in dark colors', async ({ skip }) => {
+    skip(missing !== undefined, missing)
+    const { context, wrong } = await watched(1280, 'light')
+    const page = await context.newPage()
+    await page.goto(`${address}architecture.html`)
+    const blocks = readFileSync('docs/architecture.md', 'utf8').split('```mermaid').length - 1
+    await expect.poll(() => page.locator('.diagram svg').count()).toBe(blocks)
+    const first = await page.locator('.diagram').first().innerHTML()
+    expect(first).toContain('receive, identify, authorize, forward')
+    await page.locator('.VPSwitchAppearance').first().click()
+    await expect.poll(() => page.locator('.diagram').first().innerHTML()).not.toBe(first)
+    expect(wrong).toEqual([])
+    await context.close()
+  })
+})

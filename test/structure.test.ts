@@ -661,7 +661,18 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'version.ts',
   ],
   // Commands that a console runs, and the login there.
-  'cli/remote': ['cli', 'cli/policy', 'console/api', 'gateway/carriers.ts', 'version.ts'],
+  'cli/remote': [
+    'cli',
+    'cli/policy',
+    'cli/publish',
+    'cli/approval',
+    'console/api',
+    'gateway/carriers.ts',
+    'policy/set',
+    'signing',
+    'stores/policies/proposals',
+    'version.ts',
+  ],
   'cli/commands': ['cli/', 'console/api', 'console/stores', 'suggest.ts', 'thread-priority.ts'],
 
   // The composition roots.

@@ -425,6 +425,8 @@ export interface Proposal {
 
 /** `policy proposals REVISION` */
 export interface ProposalAnswer extends Proposal {
+  /** What signatures are about, as exact text. */
+  readonly statement: string
   readonly diff?: DiffAnswer
 }
 

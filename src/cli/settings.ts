@@ -67,7 +67,7 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
       }
       if (!isDefault) throw new Invalid(problems)
       return {
-        admission: createAdmission({ routes: undefined, endpoints: defaultEndpoints }),
+        admission: admissionWithoutRoutes(),
         note: `routes are ignored: ${firstOf(problems)}; give a configuration with --config`,
       }
     },
@@ -98,9 +98,13 @@ export function policySettings(named: string | undefined, io: Io): PolicySetting
   }
 }
 
-const defaultEndpoints = {
-  ...{ logout: 'gateway', profile: 'gateway', password: 'gateway' },
-  captchaAlias: false,
+/** For a machine that has no configuration: what the policy alone decides. */
+export function admissionWithoutRoutes(): Admission {
+  const endpoints = {
+    ...{ logout: 'gateway', profile: 'gateway', password: 'gateway' },
+    captchaAlias: false,
+  } as const
+  return createAdmission({ routes: undefined, endpoints })
 }
 
 /** The first problem, and the number of the others. */

@@ -63,8 +63,18 @@ export function createSignature(text: string, namespace: string, key: KeyObject)
     sshString('sha512'),
     sshString(Buffer.concat([sshString(KEY_TYPE), sshString(signature)])),
   ])
-  const lines = bytes.toString('base64').match(/.{1,70}/g) ?? []
+  return armored(bytes.toString('base64'))
+}
+
+/** The signature as `ssh-keygen` writes it, from its base64 text in one line. */
+export function armored(base64: string): string {
+  const lines = base64.match(/.{1,70}/g) ?? []
   return `-----BEGIN SSH SIGNATURE-----\n${lines.join('\n')}\n-----END SSH SIGNATURE-----\n`
+}
+
+/** The base64 text of an armored signature in one line; empty for anything else. */
+export function unarmored(text: string): string {
+  return (armor.exec(text)?.[1] ?? '').replaceAll(/\s/g, '')
 }
 
 function signedBytes(text: string, namespace: string, hashName: SshSignature['hashName']): Buffer {

@@ -9,7 +9,12 @@ import type { RunOptions } from '../support/run-command.ts'
 import { folder, policy } from './policy-runner.ts'
 
 export const model = readFileSync('policies/model.conf', 'utf8')
-const [ann, ben, eve] = [testSigner('ann'), testSigner('ben'), testSigner('eve')]
+export const officePeople = {
+  ann: testSigner('ann'),
+  ben: testSigner('ben'),
+  eve: testSigner('eve'),
+} as const
+const { ann, ben, eve } = officePeople
 
 /** Whose signatures count in an office: those of ann and ben, and not those of eve. */
 export const trustedKeys = [ann.line, ben.line]

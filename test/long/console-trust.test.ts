@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findChromium } from '../support/browser.ts'
@@ -17,6 +20,7 @@ import {
   unexpected,
 } from '../support/console-steps.ts'
 import { testSigner } from '../support/policy-signers.ts'
+import { remotePostern } from '../support/remote-postern.ts'
 import { until } from '../support/until.ts'
 
 const program = findChromium()
@@ -26,8 +30,13 @@ if (program === undefined) console.log('skipped: no Chromium found; set POSTERN_
 describe.skipIf(program === undefined)('the console with policy.trust', () => {
   let browser: Browser
   let fleet: ConsoleFleet
+  let keys: string
   const [ann, ben, eve] = ['ann', 'ben', 'eve'].map(testSigner)
   beforeAll(async () => {
+    keys = await mkdtemp(join(tmpdir(), 'postern-keys-'))
+    for (const [name, signer] of Object.entries({ ann, ben, eve })) {
+      await writeFile(join(keys, `${name}.pem`), signer?.pem ?? '')
+    }
     browser = await chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox'] })
     fleet = await startConsoleFleet({
       people: { ann: 'author', petra: 'admin', carl: 'clerk' },
@@ -38,7 +47,7 @@ describe.skipIf(program === undefined)('the console with policy.trust', () => {
         },
         refusals: { notPermittedCode: 403 },
       },
-      files: { 'ann.pem': ann?.pem ?? '', 'ben.pem': ben?.pem ?? '', 'eve.pem': eve?.pem ?? '' },
+      files: { 'ann.pem': ann?.pem ?? '', 'ben.pem': ben?.pem ?? '' },
       publish: async (postern) => {
         const proposed = await expectDone(
           ...([postern, 'policy', 'propose', 'policies', '-m', 'the first policy'] as const),
@@ -53,6 +62,7 @@ describe.skipIf(program === undefined)('the console with policy.trust', () => {
   afterAll(async () => {
     await browser?.close()
     await fleet?.stop()
+    await rm(keys, { recursive: true, force: true })
   })
 
   async function loggedIn(name: string) {
@@ -78,9 +88,12 @@ describe.skipIf(program === undefined)('the console with policy.trust', () => {
     expect(await publish.count()).toBe(0)
 
     const shown = await page.locator('code', { hasText: 'policy approve' }).textContent()
+    // An approver has a key, an account and the address of the console; neither Redis nor its URL.
+    const machine = await remotePostern(fleet.address.replace(/\/console\/$/, ''))
+    expect((await machine.logIn('ann', fleet.passwords['ann'] ?? '')).code).toBe(0)
     const signWith = (key: string) => {
       const [, ...args] = (shown ?? '').trim().replace('FILE', `${key}.pem`).split(' ')
-      return fleet.postern(...args, '--yes')
+      return machine.run([...args, '--yes'], { cwd: keys })
     }
     // A key that no configuration lists signs nothing.
     expect((await signWith('eve')).code).not.toBe(0)

@@ -3,13 +3,14 @@ import {
   type ReviewedProposal,
   reviewProposal,
 } from '../../stores/policies/proposals/review-proposal.ts'
-import type { Run } from '../command.ts'
+import { type Run, UsageError } from '../command.ts'
 import { decline } from '../declined.ts'
 import { json, printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { compareWithLive } from '../publish/live.ts'
-import { openSigner, signatureNote } from '../publish/signing.ts'
+import { openSigner, type Signer, signatureNote } from '../publish/signing.ts'
 import { policySettings, withPolicyStore } from '../settings.ts'
+import { givenSigner } from './given-signer.ts'
 import { checkRevision, type OpenProposal, openProposal, readCompared } from './open-proposal.ts'
 import { formatProposal, nextStep, proposalAsJson, staleReason } from './proposal-in-words.ts'
 import type { approveSpec } from './specs.ts'
@@ -17,14 +18,14 @@ import type { approveSpec } from './specs.ts'
 /** Shows a proposal to a person and signs it. */
 export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
   const {
-    options: { key, yes, output, config },
+    options: { key, signature: given, yes, output, config },
     arguments: [name],
   } = call
   checkRevision(name)
   const settings = policySettings(config, io)
   const { admission } = settings.admission()
   const trust = settings.trust()
-  const signer = await openSigner(key, trust, io)
+  const signer = await signerOf({ key, given }, trust, io)
   return withPolicyStore(settings, async (store) => {
     const open = await openProposal(name, { store, trust })
     const { proposal } = open
@@ -41,7 +42,9 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
       )
     }
     compareWithLive({ set: open.set, admission }, await readCompared(open, store), io)
-    if (!yes && !(await confirm(revision, signer.name, io))) return decline('not signed')
+    // Whoever made a signature elsewhere was asked there.
+    const isSure = yes || given !== undefined
+    if (!isSure && !(await confirmSigning(revision, signer.name, io))) return decline('not signed')
 
     const signature = await signer.sign(proposal.statement)
     const { fingerprint } = signer
@@ -55,6 +58,16 @@ export const policyApprove: Run<typeof approveSpec> = async (call, io) => {
     }
     return 0
   })
+}
+
+async function signerOf(
+  { key, given }: { readonly key: string | undefined; readonly given: string | undefined },
+  trust: Trust | undefined,
+  io: Io,
+): Promise<Signer> {
+  if (key !== undefined && given === undefined) return openSigner(key, trust, io)
+  if (key === undefined && given !== undefined) return givenSigner(given, trust)
+  throw new UsageError('give either --key FILE, the file of your private key, or --signature TEXT')
 }
 
 /** The proposal as it is now; not read again, because someone may have published it already. */
@@ -82,7 +95,8 @@ const refusals = {
     `refused: ${revision} was proposed again while you read it: review the new proposal`,
 } as const
 
-async function confirm(revision: string, name: string, io: Io): Promise<boolean> {
+/** Asks the person who is about to sign. Declines where nobody can be asked. */
+export async function confirmSigning(revision: string, name: string, io: Io): Promise<boolean> {
   if (io.isTerminal !== true || io.ask === undefined) {
     return decline(
       'stdin or stderr is not a terminal: review the proposal above, then run again with --yes',

@@ -33,7 +33,8 @@ export const policyProposals: Run<typeof proposalsSpec> = async (call, io) => {
     const diff = compareWithLive({ set: open.set, admission }, live, io)
     if (output === 'text') io.err(`${nextStep(open)}\n`)
     else {
-      const document = { ...proposalAsJson(open), diff: diff && diffAsJson(diff) }
+      const { statement } = open.proposal
+      const document = { ...proposalAsJson(open), statement, diff: diff && diffAsJson(diff) }
       for (const piece of jsonPieces(document)) io.out(piece)
     }
     return 0

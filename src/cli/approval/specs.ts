@@ -52,12 +52,21 @@ export const approveSpec = {
   summary: 'review a proposal and sign it',
   details: `Verifies the stored policy, shows who proposed it and why, and what it changes compared with the live
 policy, then asks and signs. Refuses a proposal whose predecessor is not live any more, a key that
-policy.trust does not list, and a second signature of one key.`,
+policy.trust does not list, and a second signature of one key.
+
+With --gateway, the private key stays on your machine: the command reads the policy and its predecessor from
+the console, verifies that they are what it signs, compares them there, and sends only the signature.`,
+  usage: ['REVISION (--key FILE | --signature TEXT)'],
   arguments: [
     { name: 'REVISION', description: 'proposed revision; its first 12 hex digits are enough' },
   ],
   options: {
-    key: { ...keyOption.key, required: 'give the file of your private key' },
+    key: { ...keyOption.key, description: 'sign with this private key' },
+    signature: {
+      value: 'TEXT',
+      description:
+        'a signature that was made elsewhere, over "statement" of "policy proposals REVISION --output json": the base64 text of an SSH signature, in one line',
+    },
     yes: { short: 'y', description: 'sign without asking' },
     ...outputOption,
     ...configOption,

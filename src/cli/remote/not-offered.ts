@@ -5,8 +5,6 @@ const others: Readonly<Record<string, string>> = {
   worker: 'it runs on the machine of the gateway',
   'config schema': 'it needs no gateway: leave --gateway out',
   'policy import': 'it needs a database: leave --gateway out',
-  'policy approve':
-    'a signature needs your private key and the policy itself: run it where Redis can be reached',
   'token inspect': 'a token must not leave this machine: leave --gateway out',
   'keys generate': 'a private key must not leave its machine: leave --gateway out',
 }

@@ -1,7 +1,7 @@
 import { exitCodes } from '../exit-codes.ts'
 
 /** What a command printed at the console, and its exit code. */
-interface Printed {
+export interface Printed {
   readonly code: number
   readonly out: string
   readonly err: string

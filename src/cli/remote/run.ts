@@ -1,21 +1,17 @@
 import { join } from 'node:path'
-import { Fault } from '../../errors.ts'
 import { type CommandSpec, UsageError } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { printable } from '../format.ts'
 import type { Io } from '../io.ts'
 import { readPolicyDirectory } from '../policy/directory.ts'
-import { notAConsole, readRefused, sendInSession } from './api-session.ts'
+import { sendInSession } from './api-session.ts'
+import { approveRemotely } from './approve.ts'
+import { askConsole, changeMs, questionMs } from './ask-console.ts'
 import { askFirst } from './ask-first.ts'
 import { type Chosen, chooseOperation, type Typed } from './choose.ts'
 import { type Gateway, type GatewayOptions, openGateway } from './gateway.ts'
-import { printedType, readPrinted } from './printed.ts'
-import type { Answer, Sent } from './send.ts'
-
-/** Longer than a question may take, and the questions before it. */
-const questionMs = 180_000
-/** Beyond what the caller asks a change to wait. */
-const changeMs = 120_000
+import { printedType } from './printed.ts'
+import type { Sent } from './send.ts'
 
 /** Lets the console of a gateway run a command, and prints what it printed. */
 export async function runRemotely(
@@ -24,6 +20,10 @@ export async function runRemotely(
   options: GatewayOptions,
   io: Io,
 ): Promise<number> {
+  if (spec.name === 'policy approve' && typed.options.has('key')) {
+    const gateway = namedGateway(options, io)
+    return gateway === undefined ? exitCodes.usage : approveRemotely(typed, gateway, io)
+  }
   const chosen = chooseOperation(spec, typed)
   if (typeof chosen === 'string') {
     io.err(`postern: ${printable(chosen)}\n`)
@@ -35,9 +35,7 @@ export async function runRemotely(
   if (chosen.operation.fixed?.includes('--yes') && !typed.options.has('yes')) {
     await askFirst(chosen, (each) => sendInSession(gateway, each, io), io)
   }
-  const answer = await sendInSession(gateway, sent, io)
-  const printed = answer.type === printedType ? readPrinted(answer.text) : undefined
-  if (printed === undefined) return failed(answer, () => notAConsole(gateway))
+  const printed = await askConsole(gateway, sent, io)
   io.out(printed.out)
   io.err(printed.err)
   return printed.code
@@ -78,18 +76,4 @@ async function readDraft(directory: string, io: Io) {
   const below = join(directory, 'x').length - 1
   const named = [...files, ...tests].map(({ name, text }) => ({ name: name.slice(below), text }))
   return { files: named, directory }
-}
-
-/** An answer without what a command printed: the console did not run it. */
-function failed(answer: Answer, unknown: () => Fault): never {
-  const { status, message } = readRefused(answer)
-  if (status === 200 || status === 0) throw unknown()
-  if (status === 400) throw new UsageError(message)
-  if (status === 404) {
-    throw new Fault('gateway', {
-      reason:
-        'the console does not offer this: changes need console.write, and its version may be another one',
-    })
-  }
-  throw new Fault('gateway', { reason: message })
 }

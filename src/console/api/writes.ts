@@ -39,8 +39,8 @@ export const draftOperations: readonly Operation[] = [
 
 /**
  * What changes something: only with `console.write`, and after a password or code. Those that a person
- * could start by mistake need the name or revision a second time, as `confirm`. Approvals are missing:
- * they are signatures by private keys, which stay with their owners.
+ * could start by mistake need the name or revision a second time, as `confirm`. An approval is a
+ * signature by a private key, which stays with its owner: callers send the signature.
  */
 export const writeOperations: readonly Operation[] = [
   {
@@ -57,6 +57,12 @@ export const writeOperations: readonly Operation[] = [
     required: ['drop'],
     revisions: ['drop'],
     confirms: 'drop',
+  },
+  {
+    ...{ command: 'policy approve', role: 'author', kind: 'change', needsThread: true },
+    parameters: ['revision', 'signature'],
+    required: ['signature'],
+    revisions: ['revision'],
   },
   {
     ...{ command: 'policy push', ...publishing },

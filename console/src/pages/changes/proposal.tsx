@@ -58,6 +58,12 @@ function About({ proposal }: { proposal: ProposalAnswer }) {
   )
 }
 
+/** Where the console changes things, an approver needs no access to Redis. */
+function approval(revision: string, isThroughConsole: boolean): string {
+  const gateway = isThroughConsole ? ` --gateway ${location.origin}` : ''
+  return `postern policy approve ${revision} --key FILE${gateway}`
+}
+
 function Steps({ proposal: { revision, state, signers, needed } }: { proposal: ProposalAnswer }) {
   const texts = useTexts(bilingual)
   const back = () => open('changes')
@@ -70,7 +76,7 @@ function Steps({ proposal: { revision, state, signers, needed } }: { proposal: P
           <p>
             <strong>{texts.missing(needed - signers.length)}</strong> {texts.approveBy}
           </p>
-          <CommandLine text={`postern policy approve ${revision} --key FILE`} />
+          <CommandLine text={approval(revision, mayEdit)} />
         </div>
       )}
       <div class="actions block">

@@ -1,0 +1,211 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { parsePrivateKey } from '../../src/signing/ssh-private-key.ts'
+import { createSignature, unarmored } from '../../src/signing/ssh-signature.ts'
+import { formatStatement, parseStatement } from '../../src/signing/statement.ts'
+import { emptiedRedis } from '../support/emptied-redis.ts'
+import { testSigner } from '../support/policy-signers.ts'
+import { remotePostern } from '../support/remote-postern.ts'
+import {
+  approve,
+  createOffice,
+  officePeople,
+  proposed,
+  published,
+  push,
+} from './approval-office.ts'
+import { folder } from './policy-runner.ts'
+
+const redis = emptiedRedis()
+const office = (signatures?: number) => createOffice(redis.url, signatures)
+type At = Awaited<ReturnType<typeof office>>
+
+/** What `ssh-keygen -Y sign` makes on a machine that has only the key and the statement. */
+function signedElsewhere(pem: string, statement: string, namespace = 'postern-policy-live') {
+  const found = parsePrivateKey(pem)
+  if (typeof found === 'string' || found.kind !== 'private') throw new Error('no private key')
+  return unarmored(createSignature(statement, namespace, found.key))
+}
+
+async function statementOf(at: At, revision: string): Promise<string> {
+  return JSON.parse((await at.run(['proposals', revision, '--output', 'json'])).out).statement
+}
+
+const give = (at: At, revision: string, signature: string) =>
+  at.run(['approve', revision, '--signature', signature])
+
+describe('a signature that was made elsewhere', () => {
+  test('counts as one of --key, and nobody is asked again', async () => {
+    const at = await office(2)
+    const revision = await proposed(at, '--key', 'ann.pem')
+    const statement = await statementOf(at, revision)
+    const done = await give(at, revision, signedElsewhere(officePeople.ben.pem, statement))
+
+    expect(done).toMatchObject({ code: 0, out: `ben signed ${revision}\n` })
+    expect((await push(at, revision)).code).toBe(0)
+  })
+
+  test('is refused unless a trusted key made it, over this statement and for this purpose', async () => {
+    const at = await office(2)
+    const revision = await proposed(at, '--key', 'ann.pem')
+    const statement = await statementOf(at, revision)
+    const { ben, eve } = officePeople
+    for (const [signature, reason] of [
+      ['x', 'is not an SSH signature'],
+      [signedElsewhere(eve.pem, statement), 'policy.trust.keys does not list the key that signed'],
+      [signedElsewhere(ben.pem, `${statement} `), 'ben signed something else than this proposal'],
+      [signedElsewhere(ben.pem, statement, 'postern-policy-shadow'), 'ben signed something else'],
+      [signedElsewhere(ben.pem, statement, 'git'), 'ben signed something else'],
+    ] as const) {
+      const { code, out, err } = await give(at, revision, signature)
+      expect([code, out]).toEqual([1, ''])
+      expect(err).toContain(`postern: refused: `)
+      expect(err).toContain(reason)
+    }
+    expect((await at.run(['proposals'])).out).toContain('1/2 (ann)')
+  })
+
+  test('needs policy.trust, and stands in place of a key', async () => {
+    const at = await office()
+    const revision = await proposed(at)
+    const signature = signedElsewhere(officePeople.ben.pem, await statementOf(at, revision))
+    const unverifiable = await give(at, revision, signature)
+    const both = await at.run(['approve', revision, '--key', 'ben.pem', '--signature', signature])
+    const neither = await at.run(['approve', revision])
+
+    expect(unverifiable.code).toBe(1)
+    expect(unverifiable.err).toContain('without policy.trust')
+    expect([both.code, neither.code]).toEqual([2, 2])
+    expect(neither.err).toContain('give either --key FILE')
+  })
+})
+
+const apiPath = '/console/api/v1/'
+
+interface Told {
+  readonly proposal: Record<string, unknown>
+  readonly files: (revision: string) => unknown
+}
+
+/** A program at the address of a console, which tells an approver what `told` says. */
+async function startLiar(told: Told) {
+  const posted: string[] = []
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://console')
+    request.resume()
+    const say = (out: unknown) => {
+      response.setHeader('content-type', 'application/vnd.postern.printed+json')
+      response.end(JSON.stringify({ code: 0, out: JSON.stringify(out), err: '' }))
+    }
+    if (url.pathname === `${apiPath}providers`) {
+      response.end('{"password":true,"captcha":false}')
+    } else if (url.pathname === `${apiPath}login`) {
+      response.setHeader('set-cookie', 'postern-console=sealed.session; Path=/; HttpOnly')
+      response.end('{"username":"ben","role":"author"}')
+    } else if (url.pathname === `${apiPath}policy/proposals`) say(told.proposal)
+    else if (url.pathname === `${apiPath}policy/files`) {
+      say({ files: told.files(url.searchParams.get('revision') ?? '') })
+    } else {
+      posted.push(url.pathname)
+      say({})
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const machine = await remotePostern(address)
+  expect((await machine.logIn('ben', 'secret-1')).code).toBe(0)
+  return { posted, run: machine.run }
+}
+
+describe('approve --gateway', () => {
+  async function real() {
+    const at = await office(2)
+    await published(at)
+    await at.edit('/orders, GET', '/stock, GET')
+    const revision = await proposed(at, '--key', 'ann.pem')
+    const json = async (...args: readonly string[]) =>
+      JSON.parse((await at.run([...args, '--output', 'json'])).out)
+    const proposal = await json('proposals', revision)
+    const files = new Map<string, unknown>()
+    for (const each of [revision, proposal.over]) files.set(each, (await json('files', each)).files)
+    const cwd = await folder({ 'ben.pem': officePeople.ben.pem })
+    return { at, revision, proposal, filesOf: (each: string) => files.get(each), cwd }
+  }
+
+  test('shows what the files say, not the console, and sends a signature that counts', async () => {
+    const { at, revision, proposal, filesOf, cwd } = await real()
+    // What the console says of the difference is not shown.
+    const told = { ...proposal, diff: { changes: [] }, author: 'nobody' }
+    const { run, posted } = await startLiar({ proposal: told, files: filesOf })
+    const asked = await run(['policy', 'approve', revision, '--key', 'ben.pem'], {
+      ...{ cwd, types: 'no' },
+    })
+    expect([asked.code, posted]).toEqual([1, []])
+    expect(asked.err).toContain('proposed    by ann at ')
+    expect(asked.err).toContain('clerk  GET  /stock')
+    expect(asked.err).toContain('access widens: 1 gain')
+    expect(asked.err).toMatch(/Sign r-[0-9a-f]+ as SHA256:\S+\? Type yes: /)
+
+    const done = await run(['policy', 'approve', revision, '--key', 'ben.pem', '--yes'], { cwd })
+    expect([done.code, posted]).toEqual([0, [`${apiPath}policy/approve`]])
+    expect((await approve(at, revision, 'ben.pem')).code).toBe(0)
+  })
+
+  test('signs nothing that differs from what it shows', async () => {
+    const { revision, proposal, filesOf, cwd } = await real()
+    const statement = parseStatement(proposal.statement)
+    if (statement === undefined) throw new Error('no statement')
+    const stated = (change: object) => ({
+      ...proposal,
+      statement: formatStatement({ ...statement, ...change }),
+    })
+    const others = [
+      { name: 'model.conf', text: 'x' },
+      { name: 'policy.csv', text: 'p, clerk, /*, GET\n' },
+    ]
+    const aDay = 25 * 60 * 60 * 1000
+    for (const [told, reason] of [
+      // Files of another policy, and harmless ones for another statement.
+      [{ proposal, files: () => filesOf(proposal.over) }, 'the files of r-'],
+      [{ proposal, files: () => others }, 'the files of r-'],
+      [{ proposal, files: () => 'none' }, 'the files of r-'],
+      [{ proposal: stated({ revision: proposal.over }), files: filesOf }, 'a valid statement'],
+      [{ proposal: { ...proposal, statement: 'x' }, files: filesOf }, 'a valid statement'],
+      // It would exclude all that follow.
+      [{ proposal: stated({ serial: Date.now() + aDay }), files: filesOf }, 'a valid statement'],
+      [{ proposal: stated({ purpose: 'shadow' }), files: filesOf }, 'a valid statement'],
+      [{ proposal: { ...proposal, needed: 0 }, files: filesOf }, 'policy.trust is not set there'],
+      [
+        { proposal: { ...proposal, state: 'stale' }, files: filesOf },
+        'another policy was published',
+      ],
+    ] as const) {
+      const { run, posted } = await startLiar(told as Told)
+      const { code, out, err } = await run(
+        ['policy', 'approve', revision, '--key', 'ben.pem', '--yes'],
+        { cwd },
+      )
+      expect([reason, code, out, posted]).toEqual([reason, 1, '', []])
+      expect(err).toContain(reason)
+    }
+  })
+
+  test('needs the key, and no configuration', async () => {
+    const machine = await remotePostern('http://127.0.0.1:1')
+    const cwd = await folder({ 'ann.pem': testSigner('ann').pem })
+    for (const [args, code, reason] of [
+      [['--key', 'ann.pem', '--config', 'x.yaml'], 2, '--config does not work with --gateway'],
+      [['--key', 'none.pem'], 3, 'none.pem'],
+      [[], 2, '--signature is required with --gateway'],
+    ] as const) {
+      const ran = await machine.run(['policy', 'approve', 'r-3f2a9c81d604', ...args], { cwd })
+      expect([ran.code, ran.out]).toEqual([code, ''])
+      expect(ran.err).toContain(reason)
+    }
+  })
+})

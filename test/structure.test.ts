@@ -941,6 +941,23 @@ describe('the architecture', () => {
     expect(reading.map(({ path }) => path)).toEqual(['main.ts'])
   })
 
+  test('bundles the file of every thread under its own name', () => {
+    const threads = sources.flatMap(({ path, text }) =>
+      [...text.matchAll(/import\.meta\.url\.replace\([^\n]*, '([-a-z]+)'\)/g)].map(([, name]) =>
+        join(dirname(path), `${name}`),
+      ),
+    )
+    const bundle = readFileSync('scripts/bundle.mjs', 'utf8')
+
+    expect(threads.toSorted()).toEqual([
+      'cli/commands/command-thread',
+      'login/module/module-worker',
+      'login/password-worker',
+      'stores/policies/policy-worker',
+    ])
+    expect(threads.filter((thread) => !bundle.includes(`'${thread}'`))).toEqual([])
+  })
+
   test('makes each stage in its own file only', () => {
     const made = sources.flatMap(({ path, text }) =>
       [...text.matchAll(/\bas (Received|Identified|Authorized)\b/g)].map(

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, symlinkSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -19,5 +19,8 @@ export function buildPostern(checkout: string, directory: string): string {
   )
   copyFileSync(join(checkout, 'package.json'), join(directory, 'package.json'))
   symlinkSync(packages, join(directory, 'node_modules'))
+  const bundle = join(checkout, 'scripts', 'bundle.mjs')
+  // An older checkout has none.
+  if (existsSync(bundle)) execFileSync(process.execPath, [bundle, output])
   return join(output, 'main.js')
 }

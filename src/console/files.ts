@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Invalid } from '../errors.ts'
 
 /** One file of the pages, as it is sent. */
@@ -13,7 +14,7 @@ export interface PageFile {
 }
 
 /** Built from `console/`; the same place from `src/console` and from `dist/console`. */
-export const builtPages = join(import.meta.dirname, '../../dist/pages')
+export const builtPages = fileURLToPath(new URL('../../dist/pages', import.meta.url))
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',

@@ -37,6 +37,7 @@ describe.skipIf(obstacle !== undefined)('the setup step of docker compose', () =
       ...['-p', 'tsconfig.build.json', '--outDir', join(app, 'dist')],
     ])
     symlinkSync(resolve('node_modules'), join(app, 'node_modules'))
+    execFileSync(process.execPath, ['scripts/bundle.mjs', join(app, 'dist')])
     await cp('package.json', join(app, 'package.json'))
     await cp('policies', join(app, 'policies'), { recursive: true })
     const command = join(app, 'postern')

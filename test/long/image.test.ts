@@ -56,7 +56,7 @@ function isSent(path: string): boolean {
   const lines = readFileSync('.dockerignore', 'utf8').split('\n').filter(Boolean)
   return lines.reduce((sent, line) => {
     if (line === '*') return false
-    return line === `!${top}` ? true : line === top ? false : sent
+    return line === `!${top}` || line === `!${path}` ? true : line === top ? false : sent
   }, true)
 }
 
@@ -154,11 +154,13 @@ describe('what the build stage makes', () => {
   afterAll(() => rmSync(app, { recursive: true, force: true }))
 
   test('runs where there is neither a compiler nor a source', () => {
-    const [, compile = ''] = textsOf(stage('build'), 'RUN')
+    const [, compile = '', bundle = ''] = textsOf(stage('build'), 'RUN')
     const [program = '', ...args] = compile.split(' ')
     expect(program).toBe('node')
     execFileSync(process.execPath, [...args, '--outDir', join(app, 'dist')])
     symlinkSync(resolve('node_modules'), join(app, 'node_modules'))
+    expect(bundle).toBe('node scripts/bundle.mjs')
+    execFileSync(process.execPath, ['scripts/bundle.mjs', join(app, 'dist')])
     writeFileSync(join(app, 'package.json'), readFileSync('package.json'))
 
     const postern = (...line: string[]) =>

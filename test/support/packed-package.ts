@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -30,6 +30,9 @@ export async function pack(root: string): Promise<string> {
     const tsc = ['node_modules/typescript/bin/tsc', '-p', `tsconfig.${project}.json`, '--noCheck']
     await succeed(node, [...tsc, '--outDir', join(built, 'dist')])
   }
+  symlinkSync(resolve('node_modules'), join(built, 'node_modules'))
+  await succeed(node, ['scripts/bundle.mjs', join(built, 'dist')])
+  rmSync(join(built, 'node_modules'))
   const manifest = readFileSync('package.json', 'utf8')
   const { files } = JSON.parse(manifest) as { readonly files: readonly string[] }
   const named = files.filter((name) => name !== 'dist' && !name.startsWith('!'))

@@ -1,0 +1,80 @@
+// After the compiler: packs the modules in dist/ and the packages of many small files into few files, in
+// place, so that a start reads and links 500 modules instead of 1,500 (docs/decisions/0038-bundle.md).
+import {
+  globSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs'
+import { dirname, join, posix, relative } from 'node:path'
+import { build } from 'vite'
+
+const dist = realpathSync(process.argv[2] ?? 'dist')
+const packed = join(dist, '.packed')
+// The bundle has comments with the paths of its modules, relative to this.
+process.chdir(dist)
+/** The program, its threads, and what package.json exports. */
+const entries = [
+  'main',
+  'cli/commands/command-thread',
+  'login/module/contract',
+  'login/module/module-worker',
+  'login/password-worker',
+  'stores/policies/policy-worker',
+]
+/** Others stay packages: few files, files that they look for beside their own, or ioredis, which we patch. */
+const packages = ['jose', 'kysely', 'yaml']
+
+/** Modules find files beside them by `import.meta.url`, which in a chunk is that of the chunk. */
+const ownPlaces = {
+  name: 'own-places',
+  transform(code, id) {
+    if (!id.startsWith(`${dist}/`) || !code.includes('import.meta')) return undefined
+    if (/import\.meta\.(?!url\b)/.test(code)) throw new Error(`${id}: use import.meta.url`)
+    const place = `const ownPlace = new URL('place:${relative(dist, id)}', import.meta.url).href\n`
+    return place + code.replaceAll('import.meta.url', 'ownPlace')
+  },
+  renderChunk(code, { fileName }) {
+    return code.replace(/(["'`])place:([^"'`]+)\1/g, (_, quote, place) => {
+      return `${quote}./${posix.relative(posix.dirname(fileName), place)}${quote}`
+    })
+  },
+}
+
+await build({
+  root: dist,
+  configFile: false,
+  logLevel: 'warn',
+  plugins: [ownPlaces],
+  ssr: { noExternal: packages },
+  build: {
+    ssr: true,
+    outDir: packed,
+    target: 'node22',
+    minify: false,
+    rolldownOptions: {
+      input: Object.fromEntries(entries.map((name) => [name, join(dist, `${name}.js`)])),
+      output: {
+        topLevelVar: false,
+        entryFileNames: '[name].js',
+        chunkFileNames: 'chunks/[name]-[hash].js',
+      },
+    },
+  },
+})
+
+// What was packed goes, what the bundle has comes in its place; types, pages and the commit stay.
+for (const name of globSync('**/*.{js,js.map}', { cwd: dist, exclude: ['pages', '.packed'] })) {
+  rmSync(join(dist, name))
+  for (let at = dirname(join(dist, name)); readdirSync(at).length === 0; at = dirname(at)) {
+    rmdirSync(at)
+  }
+}
+for (const name of globSync('**/*.js', { cwd: packed })) {
+  mkdirSync(dirname(join(dist, name)), { recursive: true })
+  renameSync(join(packed, name), join(dist, name))
+}
+rmSync(packed, { recursive: true })

@@ -8,7 +8,7 @@ const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#3451b2" d="M3 15V6a5 5 0 0 1 10 0v9h-3V6a2 2 0 0 0-4 0v9z"/></svg>'
 
 function sidebarOf({ text, items, groups }) {
-  const subgroups = groups.map((group) => ({ ...group, collapsed: text === 'Reference' }))
+  const subgroups = groups.map((group) => ({ ...group, collapsed: false }))
   const more =
     text === 'Explanation' ? [{ text: 'All decisions', items: decisions(), collapsed: true }] : []
   return { text, items: [...items, ...subgroups, ...more], collapsed: false }

@@ -31,7 +31,8 @@ async function buildAndServe(): Promise<void> {
   clearInterval(giveUp)
   address = /http:\/\/\S+/.exec(said)?.[0] ?? ''
   if (said.includes('building') || ownFault.test(said)) return
-  missing = `the packages of site/package-lock.json cannot be installed here: ${said.trim().slice(-500)}`
+  const reason = /npm error code \S+/.exec(said)?.[0] ?? said.trim().slice(-300)
+  missing = `the packages of site/package-lock.json cannot be installed here: ${reason}`
   console.warn(`test/long/site.test.ts: skipped: ${missing}`)
 }
 
@@ -121,6 +122,7 @@ describe('in a browser', () => {
   ): Promise<{ context: BrowserContext; wrong: string[] }> {
     if (browser === undefined) throw new Error('no browser')
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme })
+    context.setDefaultTimeout(180_000)
     const wrong: string[] = []
     context.on('request', (request) => {
       const url = request.url()
@@ -145,7 +147,8 @@ describe('in a browser', () => {
     for (const name of [
       '',
       'forward-auth.html',
-      'commands.html',
+      'settings.html',
+      'http-api.html',
       'overview.html',
       'contents.html',
     ]) {
@@ -183,7 +186,7 @@ describe('in a browser', () => {
     await page.goto(address, { waitUntil: 'networkidle' })
     await page.keyboard.press('Control+k')
     await page.locator('#localsearch-input').fill('forward-auth')
-    await page.locator('.VPLocalSearchBox .result').first().click()
+    await page.locator('.VPLocalSearchBox .result[href*="forward-auth.html"]').first().click()
     await page.waitForURL(/forward-auth\.html/)
     expect(await page.locator('h1').innerText()).toContain('forward-auth')
     expect(wrong).toEqual([])

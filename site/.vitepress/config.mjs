@@ -29,6 +29,8 @@ export default defineConfig({
     // The pages have no HTML of their own; what looks like it, such as <NAME>, is text.
     html: false,
     linkify: false,
+    // Braces at the end of a heading, such as /oidc/{provider}, are text as well.
+    attrs: false,
     languageAlias: { caddyfile: 'txt' },
     anchor: { slugify: slug },
     config(md) {

@@ -84,6 +84,9 @@ test('every page of docs is on the site, and every link and anchor leads somewhe
     .map((name) => name.replace(/md$/, 'html'))
   expect(expected.filter((name) => !pages.has(name))).toEqual([])
 
+  const headings = readFileSync(join(root, 'http-api.html'), 'utf8')
+  expect(headings).toMatch(/<h3[^>]*>GET \/api\/v1\/login\/oidc\/\{provider\}(?!\/)/)
+
   let looked = 0
   const broken = [...pages].flatMap(([page, { links }]) =>
     links.flatMap((link) => {

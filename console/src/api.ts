@@ -39,6 +39,11 @@ function searchOf(parameters: Parameters): string {
   return new URLSearchParams(given).toString()
 }
 
+function pathOf(operation: string, parameters: Parameters): string {
+  const search = searchOf(parameters)
+  return `${operation}${search === '' ? '' : `?${search}`}`
+}
+
 interface Asking {
   readonly signal?: AbortSignal
   /** The page is whole without the answer, so a failure is not worth a banner. */
@@ -51,19 +56,53 @@ export function ask<T>(
   parameters: Parameters = {},
   { signal, isOptional = false }: Asking = {},
 ): Promise<Answered<T>> {
-  const search = searchOf(parameters)
-  const path = `${operation}${search === '' ? '' : `?${search}`}`
+  const path = pathOf(operation, parameters)
   const init = { signal: signal ?? null }
+  const asked = takeEarly<T>(path, signal)
+  // An answer that came since may have ended the outage that it met.
+  if (asked !== undefined) return asked.catch(() => send(path, init, isOptional))
   if (isOptional) return untilNeededAreAnswered().then(() => send(path, init, true))
-  const answer = send<T>(path, init)
+  return asNeeded(send<T>(path, init))
+}
+
+/** Asks before there is a page to show the answer: the first `ask` with the same question gets it. */
+export function askEarly(operation: string, parameters: Parameters): void {
+  const path = pathOf(operation, parameters)
+  const controller = new AbortController()
+  const answer = asNeeded(send<unknown>(path, { signal: controller.signal }, true))
+  early.set(path, { answer, controller })
+  setTimeout(forgetEarly, earlyMs)
+}
+
+/** Answers for someone else, or that no page has taken, are out of date. */
+export function forgetEarly(): void {
+  early.clear()
+}
+
+interface EarlyAnswer {
+  readonly answer: Promise<Answered<unknown>>
+  readonly controller: AbortController
+}
+
+const early = new Map<string, EarlyAnswer>()
+const earlyMs = 30_000
+
+function takeEarly<T>(path: string, signal?: AbortSignal): Promise<Answered<T>> | undefined {
+  const found = early.get(path)
+  early.delete(path)
+  signal?.addEventListener('abort', () => found?.controller.abort())
+  return found?.answer as Promise<Answered<T>> | undefined
+}
+
+/** Questions that a page cannot do without. The console answers one at a time. */
+const needed = new Set<Promise<unknown>>()
+
+function asNeeded<T>(answer: Promise<T>): Promise<T> {
   needed.add(answer)
   const forget = () => void needed.delete(answer)
   answer.then(forget, forget)
   return answer
 }
-
-/** Questions that a page cannot do without. The console answers one at a time. */
-const needed = new Set<Promise<unknown>>()
 
 async function untilNeededAreAnswered(): Promise<void> {
   // Parts of a page ask before the page does.

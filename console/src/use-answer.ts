@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
 import { ask, type Parameters, Problem } from './api.ts'
 
 /** What a page knows of the answer to its question. */
@@ -32,7 +32,8 @@ export function useAnswer<T>(
   const asked = operation === undefined ? '' : JSON.stringify([operation, parameters])
   const key = asked === '' ? '' : `${turn} ${asked}`
 
-  useEffect(() => {
+  // Before the frame is painted: a question need not wait for it.
+  useLayoutEffect(() => {
     if (asked === '') return
     const [name, given] = JSON.parse(asked) as [string, Parameters]
     const controller = new AbortController()

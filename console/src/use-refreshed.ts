@@ -20,9 +20,10 @@ export function useRefreshed<T>(
   if (value !== undefined) last.current = value
   const asked = useRef(turn)
   useEffect(() => {
-    if (asked.current === turn) return
+    const before = asked.current
     asked.current = turn
-    reload()
+    // With the first turn that is known, the first question was asked.
+    if (before !== turn && before !== undefined) reload()
   }, [turn, reload])
   return { ...answer, value: value ?? last.current }
 }

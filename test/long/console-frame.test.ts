@@ -10,6 +10,26 @@ import {
 } from '../support/console-walk.ts'
 import { until } from '../support/until.ts'
 
+/** What each page cannot do without. */
+const neededBy = {
+  '#/': 'fleet',
+  '#/fleet': 'fleet',
+  [largePages.can]: 'policy/explain',
+  [largePages.who]: 'policy/who',
+  [largePages.role]: 'policy/can',
+  [largePages.compare]: 'policy/can',
+  [largePages.matrix]: 'policy/matrix',
+  [largePages.open]: 'policy/open',
+  '#/editor': 'policy/files',
+  [largePages.people]: 'user/list',
+  [largePages.person]: 'user/show',
+  [largePages.roles]: 'role/list',
+  [largePages.oneRole]: 'role/show',
+  '#/sessions': 'session/list',
+  '#/logins': 'login/list',
+  '#/audit': 'audit/list',
+} as const
+
 describe.skipIf(hasNoBrowser)('around the pages of the console', () => {
   const walk = walkConsole(startLargeConsole)
   const show = (page: Page, hash: string) => visit(page, walk.gateway().address, hash)
@@ -46,6 +66,49 @@ describe.skipIf(hasNoBrowser)('around the pages of the console', () => {
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
     expect(await page.title()).toBe('Who can? – Postern')
     expect(problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('asks what a page needs beside the question who is logged in, and once', async () => {
+    const { page, problems } = await walk.loggedIn()
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const [, path] = request.url().split('/console/api/v1/')
+      if (path !== undefined) asked.push(path)
+    })
+    for (const [hash, needed] of Object.entries(neededBy)) {
+      const release = Promise.withResolvers<void>()
+      await page.route('**/api/v1/session', async (route) => {
+        await release.promise
+        await route.continue()
+      })
+      await page.goto('about:blank')
+      asked.length = 0
+      await page.goto(`${walk.gateway().address}${hash}`)
+      const isNeeded = (path: string) => path.split('?', 1)[0] === needed
+      await until(() => asked.some(isNeeded))
+      const question = asked.find(isNeeded)
+      expect(await page.locator('h1').count(), hash).toBe(0)
+      release.resolve()
+      await page.locator('main h1').waitFor()
+      await page.locator('.loading, [aria-busy=true]').first().waitFor({ state: 'detached' })
+
+      expect(
+        asked.filter((path) => path === question),
+        hash,
+      ).toEqual([question])
+      await page.unrouteAll({ behavior: 'wait' })
+    }
+    expect(problems).toEqual([])
+
+    // Without a session there is nothing to ask.
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByLabel('Password').waitFor()
+    asked.length = 0
+    await page.goto('about:blank')
+    await page.goto(`${walk.gateway().address}${largePages.who}`)
+    await page.getByLabel('Password').waitFor()
+    expect(asked.filter((path) => path.startsWith('policy/'))).toEqual([])
     await page.context().close()
   })
 

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { Session } from '../answers.ts'
 import { Problem } from '../api.ts'
 import { Banner } from '../components/banner.tsx'
@@ -51,7 +51,8 @@ function LoadedPage({ id, query }: PageProps & { id: string }) {
   const [view, setView] = useState<{ readonly Page: ComponentType<PageProps> } | 'failed'>()
   const [turn, setTurn] = useState(0)
   const load = isPage(id) ? pages[id]?.load : undefined
-  useEffect(() => {
+  // Before the frame is painted: the code is often there already.
+  useLayoutEffect(() => {
     let isShown = true
     load?.().then(
       ({ Page }) => isShown && setView({ Page }),

@@ -27,6 +27,15 @@ export function storedDraft(username: string): Draft | undefined {
   }
 }
 
+/** Whether this tab has a draft of anyone. */
+export function hasStoredDraft(): boolean {
+  try {
+    return draftKeys().length > 0
+  } catch {
+    return false
+  }
+}
+
 /** Keeps a draft until the tab is closed. Returns whether the browser had room for it. */
 export function storeDraft(username: string, draft: Draft | undefined): boolean {
   try {

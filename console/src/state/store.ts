@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 
 /** A value that components show and follow. */
 export interface Store<T> {
@@ -27,7 +27,8 @@ export function createStore<T>(first: T): Store<T> {
 
 export function useStore<T>(store: Store<T>): T {
   const [value, setValue] = useState(() => store.get())
-  useEffect(() => {
+  // Not after the frame is painted: that would delay what a first answer shows by a frame.
+  useLayoutEffect(() => {
     const update = () => setValue(() => store.get())
     // It may have changed between the first render and this effect.
     update()

@@ -8,22 +8,19 @@ import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import { changesIn } from '../../lib/changes.ts'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { texts as bilingual } from './texts.ts'
 
-const mostShown = 500
 const groups = ['user', 'role', 'session', 'login', 'service', 'token', 'keys', 'policy'] as const
 
 /** Who changed what. */
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const { actor, action, subject, since } = query
-  const answer = useAnswer<readonly AuditEntry[]>('audit/list', {
-    ...{ actor, action, subject, since },
-    limit: mostShown,
-  })
+  const [operation, question] = questions.audit(query)
+  const answer = useAnswer<readonly AuditEntry[]>(operation, question)
   const all = ['', texts.all] as const
   const filters = [
     { name: 'actor', label: texts.actor },
@@ -39,12 +36,14 @@ export function Page({ query }: PageProps) {
     <>
       <PageHeader title={pages.audit} about={texts.about} />
       <Filters page="audit" query={query} filters={filters} />
-      <Answered answer={answer}>{(entries) => <Entries entries={entries} />}</Answered>
+      <Answered answer={answer}>
+        {(entries) => <Entries entries={entries} most={question.limit} />}
+      </Answered>
     </>
   )
 }
 
-function Entries({ entries }: { entries: readonly AuditEntry[] }) {
+function Entries({ entries, most }: { entries: readonly AuditEntry[]; most: number }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
   if (entries.length === 0) return <EmptyState title={texts.nothing} />
@@ -84,7 +83,7 @@ function Entries({ entries }: { entries: readonly AuditEntry[] }) {
     <>
       <div class="section-head block">
         <p class="count">
-          {entries.length < mostShown ? texts.found(entries.length) : texts.newest(entries.length)}
+          {entries.length < most ? texts.found(entries.length) : texts.newest(entries.length)}
         </p>
         <CsvLink name="audit" rows={() => csvOf(entries)} />
       </div>

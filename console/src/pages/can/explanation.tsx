@@ -6,9 +6,9 @@ import { CopyButton } from '../../components/copy-button.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Notes } from '../../components/notes.tsx'
 import { Table } from '../../components/table.tsx'
+import { callerKind } from '../../lib/call-question.ts'
 import { policyTest } from '../../lib/policy-test.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
-import { callerKind } from './question.ts'
 import { texts as bilingual } from './texts.ts'
 
 interface ExplanationProps {

@@ -2,10 +2,10 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Query } from '../../address.ts'
 import { CallFields } from '../../components/access/call-fields.tsx'
 import { Combobox } from '../../components/combobox.tsx'
+import { type CallerKind, callerKind } from '../../lib/call-question.ts'
 import { open } from '../../router.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useNames, useUsers } from '../../use-names.ts'
-import { type CallerKind, callerKind } from './question.ts'
 import { texts as bilingual } from './texts.ts'
 
 const kinds: readonly CallerKind[] = ['role', 'user', 'anonymous']

@@ -5,6 +5,7 @@ import { Answered } from '../../components/answered.tsx'
 import { CopyButton } from '../../components/copy-button.tsx'
 import { Notes } from '../../components/notes.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { texts as bilingual } from './texts.ts'
@@ -13,7 +14,7 @@ import { texts as bilingual } from './texts.ts'
 export function Comparison({ from, to }: { from: string; to: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<DiffAnswer>('policy/diff', { from, to })
+  const answer = useAnswer<DiffAnswer>(...questions.diff(from, to))
   return (
     <>
       <PageHeader title={texts.differenceTitle}>

@@ -6,6 +6,7 @@ import { useMayChange } from '../../components/change.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
+import { questions } from '../../questions.ts'
 import { open } from '../../router.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
@@ -20,12 +21,10 @@ interface HistoryProps {
   readonly onDone: () => void
 }
 
-const mostShown = 200
-
 /** Every move of the live policy, newest first, each with the difference to the one before. */
 export function History({ live, signatures, onDone }: HistoryProps) {
   const texts = useTexts(bilingual)
-  const answer = useAnswer<readonly HistoryEntry[]>('policy/history', { limit: mostShown })
+  const answer = useAnswer<readonly HistoryEntry[]>(...questions.history())
   const reload = () => {
     answer.reload()
     onDone()

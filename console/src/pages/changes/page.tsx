@@ -4,6 +4,7 @@ import { Facts } from '../../components/facts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { Comparison } from './comparison.tsx'
@@ -24,7 +25,7 @@ export function Page({ query }: PageProps) {
 function Published() {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<StatusAnswer>('policy/status')
+  const answer = useAnswer<StatusAnswer>(...questions.status())
   // Without Redis there is nothing that could be published.
   const isUnpublished = answer.problem?.status === 422
   return (

@@ -7,6 +7,7 @@ import { CommandLine } from '../../components/command-line.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Time } from '../../components/time.tsx'
+import { questions } from '../../questions.ts'
 import { open } from '../../router.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
@@ -17,7 +18,7 @@ import { texts as bilingual } from './texts.ts'
 export function ProposalPage({ revision }: { revision: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<ProposalAnswer>('policy/proposals', { revision })
+  const answer = useAnswer<ProposalAnswer>(...questions.proposal(revision))
   return (
     <>
       <PageHeader title={texts.proposal}>

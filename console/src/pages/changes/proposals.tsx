@@ -3,6 +3,7 @@ import type { Proposal } from '../../answers.ts'
 import { Answered } from '../../components/answered.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { texts as bilingual } from './texts.ts'
@@ -10,7 +11,7 @@ import { texts as bilingual } from './texts.ts'
 /** The open proposals. */
 export function Proposals() {
   const texts = useTexts(bilingual)
-  const answer = useAnswer<readonly Proposal[]>('policy/proposals')
+  const answer = useAnswer<readonly Proposal[]>(...questions.proposals())
   return (
     <section>
       <h2>{texts.proposals}</h2>

@@ -5,6 +5,7 @@ import { Change } from '../../components/change.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { RevisionChange } from './revision-change.tsx'
@@ -19,7 +20,7 @@ interface ShadowProps {
 /** What the shadow policy would decide otherwise. */
 export function Shadow({ signatures, onDone }: ShadowProps) {
   const texts = useTexts(bilingual)
-  const answer = useAnswer<ShadowAnswer>('policy/shadow')
+  const answer = useAnswer<ShadowAnswer>(...questions.shadow())
   const reload = () => {
     answer.reload()
     onDone()

@@ -1,6 +1,7 @@
 import { ask, Problem } from '../../api.ts'
 import type { FilesAnswer } from '../../draft-answers.ts'
 import { inOrder } from '../../lib/draft.ts'
+import { filesQuestion } from '../../questions.ts'
 import type { Draft } from '../../state/draft.ts'
 
 /**
@@ -11,7 +12,8 @@ export async function beginDraft(
   revision: string | undefined,
   signal: AbortSignal,
 ): Promise<Draft> {
-  const { value } = await ask<FilesAnswer>('policy/files', { revision, tests: true }, { signal })
+  const [operation, parameters] = filesQuestion(revision)
+  const { value } = await ask<FilesAnswer>(operation, parameters, { signal })
   const files = inOrder(value.files)
   const over = value.policy === 'live' ? value.revision : await liveRevision(signal)
   return { policy: value.policy, revision: value.revision, over, base: files, files }

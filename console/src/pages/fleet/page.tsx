@@ -7,6 +7,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import type { FleetAnswer } from '../../live-answers.ts'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { open } from '../../router.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useRefreshed } from '../../use-refreshed.ts'
@@ -19,7 +20,7 @@ export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
   const { live, turn } = useTraffic()
-  const answer = useRefreshed<FleetAnswer>('fleet', {}, { turn })
+  const answer = useRefreshed<FleetAnswer>(...questions.fleet(), { turn })
   return (
     <>
       <PageHeader title={pages.fleet} about={texts.about} />

@@ -3,6 +3,7 @@ import { Answered } from '../../components/answered.tsx'
 import { Change, useMayChange } from '../../components/change.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
+import { questions } from '../../questions.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { texts as bilingual } from './texts.ts'
@@ -10,7 +11,7 @@ import { texts as bilingual } from './texts.ts'
 /** What gateways lock out now. */
 export function Lockouts({ onDone }: { onDone: () => void }) {
   const texts = useTexts(bilingual)
-  const answer = useAnswer<LocksAnswer>('login/locks')
+  const answer = useAnswer<LocksAnswer>(...questions.locks())
   const reload = () => {
     answer.reload()
     onDone()

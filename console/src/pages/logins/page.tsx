@@ -9,22 +9,17 @@ import { EmptyState } from '../../components/states.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { Lockouts } from './lockouts.tsx'
 import { texts as bilingual } from './texts.ts'
 
-const mostShown = 500
-
 /** Login attempts, logouts, and what is locked out now. */
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const { user, address, outcome, since = '1d' } = query
-  const answer = useAnswer<LoginsAnswer>('login/list', {
-    ...{ user, address, outcome, since },
-    limit: mostShown,
-  })
+  const answer = useAnswer<LoginsAnswer>(...questions.logins(query))
   const { '1d': lastDay, ...longer } = texts.spans
   const spans = [['', lastDay] as const, ...Object.entries(longer)]
   const filters = [

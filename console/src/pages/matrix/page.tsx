@@ -8,6 +8,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { matrixView, shownOperations, shownRoles } from '../../lib/matrix-filters.ts'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { Filters } from './filters.tsx'
@@ -20,8 +21,7 @@ import { texts as bilingual } from './texts.ts'
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const { host, revision } = query
-  const answer = useAnswer<MatrixAnswer>('policy/matrix', { compact: true, host, revision })
+  const answer = useAnswer<MatrixAnswer>(...questions.matrix(query))
   return (
     <>
       <PageHeader title={pages.matrix} about={texts.about} />

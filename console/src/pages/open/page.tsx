@@ -5,6 +5,7 @@ import { Facts } from '../../components/facts.tsx'
 import { Notes } from '../../components/notes.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { Endpoints, Exclusions, OtherTokens, Routes } from './lists.tsx'
@@ -14,8 +15,7 @@ import { texts as bilingual } from './texts.ts'
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const { host, revision } = query
-  const answer = useAnswer<OpenAnswer>('policy/open', { host, revision })
+  const answer = useAnswer<OpenAnswer>(...questions.open(query))
   return (
     <>
       <PageHeader title={pages.open} about={texts.about}>

@@ -3,6 +3,7 @@ import { LiveStatus } from '../../components/live/live-status.tsx'
 import { Refreshed } from '../../components/live/refreshed.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import type { FleetAnswer } from '../../live-answers.ts'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useRefreshed } from '../../use-refreshed.ts'
 import { useTraffic } from '../../use-traffic.ts'
@@ -21,7 +22,7 @@ export function Page() {
   const { pages } = useTexts(commonTexts)
   const { live, history, turn } = useTraffic()
   const slowTurn = Math.floor(turn / slowSteps)
-  const fleet = useRefreshed<FleetAnswer>('fleet', {}, { turn })
+  const fleet = useRefreshed<FleetAnswer>(...questions.fleet(), { turn })
   const locks = useRefreshed<LocksAnswer>(
     'login/locks',
     {},

@@ -5,6 +5,7 @@ import { Revision } from '../../components/live/revision.tsx'
 import { Name } from '../../components/name.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
+import { questions } from '../../questions.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { useRefreshed } from '../../use-refreshed.ts'
 import { texts as bilingual } from './texts.ts'
@@ -67,11 +68,10 @@ export function PolicyChanges({ moves }: { moves: readonly HistoryEntry[] }) {
 /** The last entries of the audit log. */
 export function RecordedChanges({ turn }: { turn: number }) {
   const texts = useTexts(bilingual)
-  const answer = useRefreshed<readonly AuditEntry[]>(
-    'audit/list',
-    { limit: mostShown },
-    { turn, isOptional: true },
-  )
+  const answer = useRefreshed<readonly AuditEntry[]>(...questions.recorded(), {
+    turn,
+    isOptional: true,
+  })
   return (
     <section>
       <div class="section-head">

@@ -7,6 +7,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { AddUser } from './add-user.tsx'
@@ -30,7 +31,7 @@ export function Page({ query }: PageProps) {
 function Accounts({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<readonly UserSummary[]>('user/list')
+  const answer = useAnswer<readonly UserSummary[]>(...questions.users())
   const choice = (pairs: Readonly<Record<string, string>>) =>
     [['', texts.all] as const, ...Object.entries(pairs)] as const
   const { text, state, kind } = query

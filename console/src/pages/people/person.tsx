@@ -5,6 +5,7 @@ import { Facts } from '../../components/facts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { PersonChanges } from './person-changes.tsx'
@@ -14,7 +15,7 @@ import { texts as bilingual } from './texts.ts'
 export function Person({ name }: { name: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<UserAnswer>('user/show', { name })
+  const answer = useAnswer<UserAnswer>(...questions.user(name))
   return (
     <>
       <PageHeader title={name}>

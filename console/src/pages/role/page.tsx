@@ -6,6 +6,7 @@ import { Combobox } from '../../components/combobox.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { open } from '../../router.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
@@ -37,8 +38,7 @@ export function Page({ query }: PageProps) {
 }
 
 function Whole({ query }: { query: Query }) {
-  const { role, host, revision } = query
-  const answer = useAnswer<CanAnswer>('policy/can', { role, host, revision })
+  const answer = useAnswer<CanAnswer>(...questions.can(query))
   return (
     <div class="block">
       <Answered answer={answer}>{(value) => <Permissions answer={value} query={query} />}</Answered>
@@ -47,9 +47,8 @@ function Whole({ query }: { query: Query }) {
 }
 
 function Compared({ query }: { query: Query }) {
-  const { role, compare, host, revision } = query
-  const question = { role, compare, host, revision }
-  const answer = useAnswer<CompareAnswer>('policy/can', question)
+  const [operation, question] = questions.can(query)
+  const answer = useAnswer<CompareAnswer>(operation, question)
   return (
     <div class="block">
       <Answered answer={answer}>

@@ -6,6 +6,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { RoleDetails } from './role-details.tsx'
@@ -28,7 +29,7 @@ export function Page({ query }: PageProps) {
 function Roles() {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<readonly RoleSummary[]>('role/list')
+  const answer = useAnswer<readonly RoleSummary[]>(...questions.roles())
   const columns: readonly Column<RoleSummary>[] = [
     {
       id: 'key',

@@ -4,6 +4,7 @@ import { Answered } from '../../components/answered.tsx'
 import { Facts } from '../../components/facts.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Time } from '../../components/time.tsx'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { texts as bilingual } from './texts.ts'
@@ -12,7 +13,7 @@ import { texts as bilingual } from './texts.ts'
 export function RoleDetails({ roleKey }: { roleKey: string }) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const answer = useAnswer<RoleAnswer>('role/show', { key: roleKey })
+  const answer = useAnswer<RoleAnswer>(...questions.role(roleKey))
   return (
     <>
       <PageHeader title={roleKey}>

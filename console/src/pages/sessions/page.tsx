@@ -8,18 +8,16 @@ import { EmptyState } from '../../components/states.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
 import { texts as bilingual } from './texts.ts'
-
-const mostShown = 1000
 
 /** Who is logged in. */
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const { user } = query
-  const answer = useAnswer<SessionsAnswer>('session/list', { user, limit: mostShown })
+  const answer = useAnswer<SessionsAnswer>(...questions.sessions(query))
   return (
     <>
       <PageHeader title={pages.sessions} about={texts.about}>

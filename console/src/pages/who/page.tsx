@@ -6,6 +6,7 @@ import { Answered } from '../../components/answered.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import type { PageProps } from '../../pages.ts'
+import { questions } from '../../questions.ts'
 import { open } from '../../router.ts'
 import { commonTexts, useTexts } from '../../texts/texts.ts'
 import { useAnswer } from '../../use-answer.ts'
@@ -17,14 +18,13 @@ import { texts as bilingual } from './texts.ts'
 export function Page({ query }: PageProps) {
   const texts = useTexts(bilingual)
   const { pages } = useTexts(commonTexts)
-  const { method = 'GET', path = '', host, revision } = query
-  const question = { method, path, host, revision, accounts: true }
-  const answer = useAnswer<WhoAnswer>(path === '' ? undefined : 'policy/who', question)
+  const [operation, question] = questions.who(query)
+  const answer = useAnswer<WhoAnswer>(operation, question)
   return (
     <>
       <PageHeader title={pages.who} about={texts.about} />
       <CallForm query={query} />
-      {path === '' ? (
+      {operation === undefined ? (
         <EmptyState title={texts.start}>
           <p>{texts.startHint}</p>
         </EmptyState>

@@ -1,5 +1,5 @@
-import type { Query } from '../../address.ts'
-import type { Parameters } from '../../api.ts'
+import type { Query } from '../address.ts'
+import type { Parameters } from '../api.ts'
 
 export type CallerKind = 'role' | 'user' | 'anonymous'
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { inOrder, isChanged, limitOf, nameProblem, stateOf } from '../../console/src/lib/draft.ts'
 import { columnsOf, lineMover, placeAt, rangeOf } from '../../console/src/lib/lines.ts'
+import { rangesOf, splitParts } from '../../console/src/lib/parts.ts'
 import { marksOf, placeNow } from '../../console/src/pages/editor/marks.ts'
 import { readDraft } from '../../src/console/api/draft.ts'
 
@@ -119,4 +120,34 @@ test('a message stays at its line while other lines change, and goes with its ow
     3,
   )
   expect(placeNow(noted[0] ?? { message: '' }, [], checked)).toBeUndefined()
+})
+
+describe('the parts of a long file', () => {
+  const linesUpTo = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}`)
+
+  test('are the text again when they are joined, and none is much longer than the others', () => {
+    for (const count of [1, 999, 1999, 2000, 2999, 10_001]) {
+      const text = linesUpTo(count).join('\n')
+      const parts = splitParts(text)
+
+      expect(parts.join('\n')).toBe(text)
+      expect(Math.max(...parts.map((part) => part.split('\n').length))).toBeLessThan(2000)
+    }
+    expect(splitParts('')).toEqual([''])
+    expect(splitParts(linesUpTo(1999).join('\n'))).toHaveLength(1)
+  })
+
+  test('know their lines, also after an edit', () => {
+    const parts = splitParts(linesUpTo(2000).join('\n'))
+
+    expect(rangesOf(parts)).toEqual([
+      { first: 1, last: 1000 },
+      { first: 1001, last: 2000 },
+    ])
+    expect(rangesOf(['one\ntwo', '', 'last\n'])).toEqual([
+      { first: 1, last: 2 },
+      { first: 3, last: 3 },
+      { first: 4, last: 5 },
+    ])
+  })
 })

@@ -240,6 +240,59 @@ describe.skipIf(program === undefined)('the editor of the console', () => {
     await page.context().close()
   })
 
+  test('shows a long file in parts that are one text', async () => {
+    const lines = Array.from({ length: 2995 }, (_, at) => `p, clerk, /orders/${at}, GET`)
+    const long = [...rules.trim().split('\n'), ...lines.with(2495, 'p, clerk'), ''].join('\n')
+    const { page, unexpected } = await openEditor()
+    await page.locator('.meter').waitFor()
+    // `fill` inserts line by line, which takes browsers minutes.
+    await code(page).evaluate((element, text) => {
+      Object.assign(element, { value: text })
+      element.dispatchEvent(new Event('input', { bubbles: true }))
+    }, long)
+    await page.getByText('not proposed').waitFor()
+    expect(await page.getByLabel('Lines', { exact: true }).count()).toBe(0)
+    page.removeAllListeners('dialog')
+    page.on('dialog', (dialog) => void dialog.accept())
+    await page.reload()
+    const part = page.getByLabel('Lines', { exact: true })
+    await part.waitFor()
+    const shown = (from: number, to: number) => long.split('\n').slice(from, to).join('\n')
+    const value = () => code(page).inputValue()
+
+    expect(await part.locator('option').allTextContents()).toEqual([
+      ...['1 – 1,000', '1,001 – 2,000', '2,001 – 3,000', 'All 3,000 lines'],
+    ])
+    expect(await value()).toBe(shown(0, 1000))
+    await part.selectOption('1')
+    expect(await value()).toBe(shown(1000, 2000))
+    await code(page).focus()
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.type('x')
+    await part.selectOption('0')
+    await part.selectOption('1')
+    expect(await value()).toBe(`x${shown(1000, 2000)}`)
+    // The text field has stayed, with its history.
+    await code(page).focus()
+    await page.keyboard.press('Control+z')
+    expect(await value()).toBe(shown(1000, 2000))
+    await page.keyboard.insertText('# mine\n')
+    await until(async () => (await page.getByText('Line 1002, column 1').count()) === 1)
+
+    // A message leads to its line in another part.
+    await page.getByRole('button', { name: 'policy.csv:2500' }).click()
+    await until(async () => (await page.getByText('Line 2501, column').count()) === 1)
+    expect(await part.inputValue()).toBe('2')
+    expect(await page.locator('.code-frame:not([hidden]) .code-gutter .error').textContent()).toBe(
+      '2501',
+    )
+    expect(await accessibilityProblems(page)).toEqual([])
+    await part.selectOption('all')
+    expect(await value()).toBe(`${shown(0, 1000)}\n# mine\n${shown(1000, 3000)}`)
+    expect(unexpected()).toEqual([])
+    await page.context().close()
+  })
+
   test('is not for readers', async () => {
     const { page, unexpected } = await openEditor('editor')
 

@@ -1,5 +1,6 @@
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { columnsOf, placeAt, rangeOf } from '../../lib/lines.ts'
+import type { PartRange } from '../../lib/parts.ts'
 import { windowOf } from '../../lib/window.ts'
 import { useTexts } from '../../texts/texts.ts'
 import type { Mark } from './marks.ts'
@@ -14,9 +15,10 @@ export interface Target {
 
 interface CodeProps {
   readonly name: string
+  /** The lines of the file that this text is; unset: all. Lines of marks and target count from its first. */
+  readonly range: PartRange | undefined
   readonly text: string
   readonly marks: readonly Mark[]
-  /** Other files stay, so that each keeps its undo history. */
   readonly isShown: boolean
   readonly target: Target | undefined
   readonly onText: (text: string) => void
@@ -27,7 +29,7 @@ const lineHeight = 20
 const tabSize = 4
 
 /** A text with line numbers, and with messages at their lines. Tab leaves it, as it leaves any field. */
-export function Code({ name, text, marks, isShown, target, onText }: CodeProps) {
+export function Code({ name, range, text, marks, isShown, target, onText }: CodeProps) {
   const texts = useTexts(bilingual)
   const id = useId()
   const area = useRef<HTMLTextAreaElement>(null)
@@ -36,6 +38,7 @@ export function Code({ name, text, marks, isShown, target, onText }: CodeProps) 
   const lines = useMemo(() => text.split('\n'), [text])
   const byLine = useMemo(() => Map.groupBy(marks, ({ line }) => line), [marks])
   const { line, column } = placeAt(text, Math.min(caret, text.length))
+  const before = (range?.first ?? 1) - 1
 
   useLayoutEffect(() => {
     const element = area.current
@@ -57,11 +60,11 @@ export function Code({ name, text, marks, isShown, target, onText }: CodeProps) 
   const messages = byLine.get(line) ?? []
   return (
     <div class="code-frame" hidden={!isShown}>
-      <div class="code" data-digits={String(lines.length).length}>
+      <div class="code" data-digits={String(before + lines.length).length}>
         <div class="code-gutter" aria-hidden="true">
           {numbers.map((number) => (
             <span key={number} class={worst(byLine.get(number))} style={at(number)}>
-              {number}
+              {before + number}
             </span>
           ))}
         </div>
@@ -81,7 +84,9 @@ export function Code({ name, text, marks, isShown, target, onText }: CodeProps) 
           </div>
           <textarea
             ref={area}
-            aria-label={texts.textOf(name)}
+            aria-label={
+              range === undefined ? texts.textOf(name) : texts.partOf(name, range.first, range.last)
+            }
             aria-describedby={`${id}-hint`}
             aria-invalid={marks.some(({ kind }) => kind === 'error')}
             value={text}
@@ -100,7 +105,7 @@ export function Code({ name, text, marks, isShown, target, onText }: CodeProps) 
       </div>
       <div class="code-status">
         <p id={`${id}-hint`}>{texts.editorHint}</p>
-        <p>{texts.position(line, column)}</p>
+        <p>{texts.position(before + line, column)}</p>
         <p class="code-message" role="status">
           {messages.map(({ message }) => message).join(' · ')}
         </p>

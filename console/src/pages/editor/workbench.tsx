@@ -4,9 +4,10 @@ import { type DraftFile, inOrder, isChanged, limitOf } from '../../lib/draft.ts'
 import { type Draft, storeDraft } from '../../state/draft.ts'
 import { useTexts } from '../../texts/texts.ts'
 import { BaseForm } from './base-form.tsx'
-import { Code, type Target } from './code.tsx'
+import type { Target } from './code.tsx'
 import { Comparison } from './comparison.tsx'
 import { FileList } from './file-list.tsx'
+import { FileText } from './file-text.tsx'
 import { Findings } from './findings.tsx'
 import { marksOf, type Noted, placeNow } from './marks.ts'
 import { Propose } from './propose.tsx'
@@ -111,7 +112,7 @@ export function Workbench({ username, first, onBegin, onProposed }: WorkbenchPro
           {files
             .filter(({ name }) => opened.has(name))
             .map((file) => (
-              <Code
+              <FileText
                 key={file.name}
                 name={file.name}
                 text={file.text}

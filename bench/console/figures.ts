@@ -41,5 +41,25 @@ export function compareWindows(windows: readonly Window[]) {
     quartileRatio: rounded(lowerQuartile(watched) / lowerQuartile(without), 3),
     cpuMicros: { without: rounded(median(without)), watched: rounded(median(watched)) },
     pairs: paired.map((each) => rounded(each, 3)),
+    control: controlOf(windows),
+  }
+}
+
+/**
+ * The same comparison of windows that do not differ: two without a watcher, one right after the other. How far
+ * its quartiles are from 1 is what the machine adds by itself.
+ */
+function controlOf(windows: readonly Window[]) {
+  const ratios = windows.flatMap(({ isWatched, cpuMicros }, at) => {
+    const next = windows[at + 1]
+    return isWatched || next === undefined || next.isWatched ? [] : [next.cpuMicros / cpuMicros]
+  })
+  const sorted = ratios.toSorted((one, other) => one - other)
+  const quarter = Math.floor(sorted.length / 4)
+  return {
+    ratio: rounded(median(ratios), 3),
+    quartiles: [sorted[quarter], sorted.at(-1 - quarter)].map((each) =>
+      rounded(each ?? Number.NaN, 3),
+    ),
   }
 }

@@ -18,6 +18,7 @@ describe('the benchmark of the console', () => {
     expect(compareWindows(windows)).toMatchObject({
       ratio: 1.025,
       pairs: [1.025, 1.025, 1.01],
+      control: { ratio: 0.5, quartiles: [0.5, 0.5] },
     })
   })
 

@@ -7,7 +7,9 @@
 //
 // Exit codes: 0 passed, 1 failed, 77 not possible on this machine, with the reason on standard error.
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { skip } from './image/verdict.mjs'
 
@@ -42,7 +44,12 @@ function requirePrograms() {
 
 async function runApart() {
   const given = [...process.execArgv, ...process.argv.slice(1), '--inside']
-  const inner = spawn('unshare', [...apart, process.execPath, ...given], { stdio: 'inherit' })
+  const directory = mkdtempSync(join(tmpdir(), 'postern-image-'))
+  chmodSync(directory, 0o755)
+  const inner = spawn('unshare', [...apart, process.execPath, ...given], {
+    stdio: 'inherit',
+    env: { ...process.env, TMPDIR: directory },
+  })
   // unshare passes no signal on; its only child cleans up.
   const signalChild = (signal) => {
     const children = readFileSync(`/proc/${inner.pid}/task/${inner.pid}/children`, 'utf8')
@@ -50,6 +57,8 @@ async function runApart() {
   }
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, signalChild)
   process.exitCode = await new Promise((ended) => inner.on('exit', (code) => ended(code ?? 1)))
+  // Its namespaces have ended with it, so nothing is mounted there any more.
+  rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
 }
 
 async function check() {

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** The top of the repository. */
 export const root = join(import.meta.dirname, '../..')
-/** Holds everything that the check makes. */
+/** Holds everything that the check makes. Whoever started it removes it, once no process uses it. */
 export const work = mkdtempSync(join(tmpdir(), 'postern-image-'))
 // The user of the image reads the files that are mounted from here.
 chmodSync(work, 0o755)
@@ -18,7 +18,6 @@ export function atEnd(undo) {
 
 process.on('exit', () => {
   for (const undo of undoings) undo()
-  rmSync(work, { recursive: true, force: true, maxRetries: 5 })
 })
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 

@@ -45,7 +45,7 @@ export async function runCompose(image) {
     await container.untilReady(() => container.exec(...check).status === 0)
   }
   const setup = await finish('setup')
-  expectThat(/created user admin/.test(setup.said()), 'compose: setup creates the first account')
+  expectThat(/created role admin/.test(setup.said()), 'compose: setup creates the first roles')
   const orders = start('orders', services.orders)
   await orders.untilReady(() => orders.said().includes('orders service on'))
   const running = gateways.map((name) => start(name, services.gateway, { memory: MEMORY }))

@@ -24,17 +24,41 @@ const moduleOf = new Map(
   ),
 )
 
+/** The operations of the questions that pages share, by name. */
+const shared = new Map(
+  readFileSync(join(sources, 'questions.ts'), 'utf8')
+    .split(/^ {2}(?=\w)/m)
+    .flatMap((text) => {
+      const name = /^\w+/.exec(text)?.[0]
+      const operation = /question\([^)]*?'([a-z]+(?:\/[a-z]+)*)'/.exec(text)?.[1]
+      return name === undefined || operation === undefined ? [] : [[name, operation] as const]
+    }),
+)
+
+const asking =
+  /\b(?:useAnswer|useRefreshed|ask|submit|change)<((?:readonly )?[A-Z][A-Za-z]{2,}(?:\[\])?)>\(/
+const typed = new RegExp(`${asking.source}[^)]*?'([a-z]+(?:/[a-z]+)*)'(?! \\?)`, 'g')
+const typedShared = new RegExp(`${asking.source}\\.\\.\\.questions\\.(\\w+)`, 'g')
+/** A question that the page needs besides, as in `const [operation, question] = questions.who(query)`. */
+const taken = new RegExp(
+  `\\[operation, \\w+\\] = questions\\.(\\w+)(?:(?!questions\\.)[^])*?${asking.source}operation\\b`,
+  'g',
+)
+
 /** Every question of the front end with a type of these modules, as `TYPE operation`. */
 export function typedQuestions(): readonly string[] {
   const found = readdirSync(sources, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.tsx?$/.test(path))
-    .flatMap((path) => [
-      ...readFileSync(join(sources, path), 'utf8').matchAll(
-        /\b(?:useAnswer|useRefreshed|ask|submit|change)<((?:readonly )?[A-Z][A-Za-z]{2,}(?:\[\])?)>\([^)]*?'([a-z]+(?:\/[a-z]+)*)'(?! \?)/g,
-      ),
-    ])
-    .filter(([, type = '']) => moduleOf.has(type.replace(/^readonly |\[\]$/g, '')))
-    .map(([, type, operation]) => `${type} ${operation}`)
+    .flatMap((path) => {
+      const text = readFileSync(join(sources, path), 'utf8')
+      return [
+        ...text.matchAll(typed).map(([, type, operation]) => [type, operation]),
+        ...text.matchAll(typedShared).map(([, type, name = '']) => [type, shared.get(name)]),
+        ...text.matchAll(taken).map(([, name = '', type]) => [type, shared.get(name)]),
+      ]
+    })
+    .filter(([type = '']) => moduleOf.has(type.replace(/^readonly |\[\]$/g, '')))
+    .map(([type, operation]) => `${type} ${operation}`)
   return [...new Set(found)].toSorted()
 }
 

@@ -52,9 +52,9 @@ export function typedQuestions(): readonly string[] {
     .flatMap((path) => {
       const text = readFileSync(join(sources, path), 'utf8')
       return [
-        ...text.matchAll(typed).map(([, type, operation]) => [type, operation]),
-        ...text.matchAll(typedShared).map(([, type, name = '']) => [type, shared.get(name)]),
-        ...text.matchAll(taken).map(([, name = '', type]) => [type, shared.get(name)]),
+        ...[...text.matchAll(typed)].map(([, type, operation]) => [type, operation]),
+        ...[...text.matchAll(typedShared)].map(([, type, name = '']) => [type, shared.get(name)]),
+        ...[...text.matchAll(taken)].map(([, name = '', type]) => [type, shared.get(name)]),
       ]
     })
     .filter(([type = '']) => moduleOf.has(type.replace(/^readonly |\[\]$/g, '')))

@@ -1,9 +1,8 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parsePrivateKey } from '../../src/signing/ssh-private-key.ts'
 import { createSignature, unarmored } from '../../src/signing/ssh-signature.ts'
 import { formatStatement, parseStatement } from '../../src/signing/statement.ts'
+import { apiPath, startStranger } from '../support/console-stranger.ts'
 import { emptiedRedis } from '../support/emptied-redis.ts'
 import { testSigner } from '../support/policy-signers.ts'
 import { remotePostern } from '../support/remote-postern.ts'
@@ -81,8 +80,6 @@ describe('a signature that was made elsewhere', () => {
   })
 })
 
-const apiPath = '/console/api/v1/'
-
 interface Told {
   readonly proposal: Record<string, unknown>
   readonly files: (revision: string) => unknown
@@ -91,35 +88,21 @@ interface Told {
 /** A program at the address of a console, which tells an approver what `told` says. */
 async function startLiar(told: Told) {
   const posted: string[] = []
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '', 'http://console')
-    request.resume()
+  const { run } = await startStranger((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://console')
     const say = (out: unknown) => {
       response.setHeader('content-type', 'application/vnd.postern.printed+json')
       response.end(JSON.stringify({ code: 0, out: JSON.stringify(out), err: '' }))
     }
-    if (url.pathname === `${apiPath}providers`) {
-      response.end('{"password":true,"captcha":false}')
-    } else if (url.pathname === `${apiPath}login`) {
-      response.setHeader('set-cookie', 'postern-console=sealed.session; Path=/; HttpOnly')
-      response.end('{"username":"ben","role":"author"}')
-    } else if (url.pathname === `${apiPath}policy/proposals`) say(told.proposal)
-    else if (url.pathname === `${apiPath}policy/files`) {
-      say({ files: told.files(url.searchParams.get('revision') ?? '') })
+    if (pathname === `${apiPath}policy/proposals`) say(told.proposal)
+    else if (pathname === `${apiPath}policy/files`) {
+      say({ files: told.files(searchParams.get('revision') ?? '') })
     } else {
-      posted.push(url.pathname)
+      posted.push(pathname)
       say({})
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const machine = await remotePostern(address)
-  expect((await machine.logIn('ben', 'secret-1')).code).toBe(0)
-  return { posted, run: machine.run }
+  return { posted, run }
 }
 
 describe('approve --gateway', () => {

@@ -9,41 +9,16 @@ import { drawn } from '../../src/cli/remote/captcha.ts'
 import { questions } from '../../src/console/api/operations.ts'
 import { draftOperations, writeOperations } from '../../src/console/api/writes.ts'
 import { drawCaptcha } from '../../src/login/captcha/captcha-image.ts'
+import {
+  apiPath,
+  strangerCookie as cookie,
+  type Handle,
+  startStranger,
+} from '../support/console-stranger.ts'
 import { remotePostern } from '../support/remote-postern.ts'
 import { runCommand } from '../support/run-command.ts'
 
 const printed = 'application/vnd.postern.printed+json'
-const cookie = 'postern-console=sealed.session'
-const apiPath = '/console/api/v1/'
-
-type Handle = (request: IncomingMessage, response: ServerResponse) => void
-
-/** A program that lets anyone log in and answers every other call in its own way. */
-async function startStranger(answer: Handle) {
-  const seen: IncomingMessage[] = []
-  const server = createServer((request, response) => {
-    seen.push(request)
-    const { url } = request
-    request.resume()
-    if (url === `${apiPath}providers`) response.end('{"password":true,"captcha":false}')
-    else if (url === `${apiPath}login`) {
-      response.setHeader('set-cookie', `${cookie}; Path=/; HttpOnly`)
-      response.end('{"username":"ann","role":"publisher"}')
-    } else answer(request, response)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const machine = await remotePostern(address)
-  expect(await machine.logIn('ann', 'secret-1')).toMatchObject({
-    code: 0,
-    out: `logged in to ${address} as ann (publisher)\n`,
-  })
-  return { ...machine, address, seen }
-}
 
 function saying(body: unknown, status = 200, type = printed): Handle {
   return (_, response) => {

@@ -1,23 +1,16 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findChromium } from '../support/browser.ts'
-import { logInToConsole, openWatchedPage } from '../support/console-browser.ts'
-import {
-  type ConsoleFleet,
-  callThrough,
-  expectDone,
-  logInAt,
-  startConsoleFleet,
-} from '../support/console-fleet.ts'
+import { callThrough, expectDone, logInAt, startConsoleFleet } from '../support/console-fleet.ts'
 import {
   enterPassword,
   press,
   propose,
   typeInDialog,
   unexpected,
+  walkFleet,
 } from '../support/console-steps.ts'
 import { testSigner } from '../support/policy-signers.ts'
 import { remotePostern } from '../support/remote-postern.ts'
@@ -28,8 +21,6 @@ if (program === undefined) console.log('skipped: no Chromium found; set POSTERN_
 
 /** Gateways that load only what two of their keys signed. */
 describe.skipIf(program === undefined)('the console with policy.trust', () => {
-  let browser: Browser
-  let fleet: ConsoleFleet
   let keys: string
   const [ann, ben, eve] = ['ann', 'ben', 'eve'].map(testSigner)
   beforeAll(async () => {
@@ -37,8 +28,10 @@ describe.skipIf(program === undefined)('the console with policy.trust', () => {
     for (const [name, signer] of Object.entries({ ann, ben, eve })) {
       await writeFile(join(keys, `${name}.pem`), signer?.pem ?? '')
     }
-    browser = await chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox'] })
-    fleet = await startConsoleFleet({
+  })
+  afterAll(() => rm(keys, { recursive: true, force: true }))
+  const { fleet: running, loggedIn } = walkFleet(() =>
+    startConsoleFleet({
       people: { ann: 'author', petra: 'admin', carl: 'clerk' },
       config: {
         policy: {
@@ -57,21 +50,11 @@ describe.skipIf(program === undefined)('the console with policy.trust', () => {
         await expectDone(postern, 'policy', 'approve', revision, '--key', 'ben.pem', '--yes')
         await expectDone(postern, 'policy', 'push', revision, '--yes', '--no-wait')
       },
-    })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await fleet?.stop()
-    await rm(keys, { recursive: true, force: true })
-  })
-
-  async function loggedIn(name: string) {
-    const watched = await openWatchedPage(browser, fleet.address)
-    await logInToConsole(watched.page, fleet, name)
-    return watched
-  }
+    }),
+  )
 
   test('publishes what two people signed with the command that the page shows', async () => {
+    const fleet = running()
     const { token } = await logInAt(fleet.gateways[0], 'carl', fleet.passwords['carl'] ?? '')
     const mayPut = () =>
       Promise.all(fleet.gateways.map((each) => callThrough(each, 'PUT', '/orders', token)))

@@ -1,13 +1,6 @@
-import { type Browser, chromium } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { findChromium } from '../support/browser.ts'
-import { logInToConsole, openWatchedPage } from '../support/console-browser.ts'
-import {
-  type ConsoleFleet,
-  callThrough,
-  logInAt,
-  startConsoleFleet,
-} from '../support/console-fleet.ts'
+import { callThrough, logInAt, startConsoleFleet } from '../support/console-fleet.ts'
 import {
   enterPassword,
   press,
@@ -15,6 +8,7 @@ import {
   revisionsIn,
   typeInDialog,
   unexpected,
+  walkFleet,
 } from '../support/console-steps.ts'
 import { until } from '../support/until.ts'
 
@@ -23,30 +17,18 @@ if (program === undefined) console.log('skipped: no Chromium found; set POSTERN_
 
 /** Each walk uses the keyboard alone, on a fleet with real Redis and PostgreSQL. */
 describe.skipIf(program === undefined)('a walk through the console', () => {
-  let browser: Browser
-  let fleet: ConsoleFleet
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: program ?? '', args: ['--no-sandbox'] })
-    fleet = await startConsoleFleet({
+  const { fleet: running, loggedIn } = walkFleet(() =>
+    startConsoleFleet({
       people: { ann: 'author', petra: 'admin', carl: 'clerk', cora: 'clerk', cleo: 'clerk' },
       config: {
         login: { failuresPerPair: 2, failuresPerAccount: 100 },
         refusals: { notPermittedCode: 403 },
       },
-    })
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await fleet?.stop()
-  })
-
-  async function loggedIn(name: string) {
-    const watched = await openWatchedPage(browser, fleet.address)
-    await logInToConsole(watched.page, fleet, name)
-    return watched
-  }
+    }),
+  )
 
   test('takes a change from proposal to rollback by two people', async () => {
+    const fleet = running()
     const { token } = await logInAt(fleet.gateways[0], 'carl', fleet.passwords['carl'] ?? '')
     const mayPut = () =>
       Promise.all(fleet.gateways.map((each) => callThrough(each, 'PUT', '/orders', token)))
@@ -99,6 +81,7 @@ describe.skipIf(program === undefined)('a walk through the console', () => {
   })
 
   test('unlocks a person who entered wrong passwords', async () => {
+    const fleet = running()
     const [gateway] = fleet.gateways
     const attempt = async (password: string) => (await logInAt(gateway, 'cora', password)).code
     const codes = [await attempt('wrong'), await attempt('wrong'), await attempt('wrong')]
@@ -118,6 +101,7 @@ describe.skipIf(program === undefined)('a walk through the console', () => {
   })
 
   test('ends the session of a person who is active', async () => {
+    const fleet = running()
     const { token } = await logInAt(fleet.gateways[0], 'cleo', fleet.passwords['cleo'] ?? '')
     const calls = () =>
       Promise.all(fleet.gateways.map((each) => callThrough(each, 'GET', '/orders', token)))

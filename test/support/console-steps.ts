@@ -1,6 +1,40 @@
-import type { Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { findChromium } from './browser.ts'
+import { logInToConsole, openWatchedPage, type WatchedPage } from './console-browser.ts'
 import { type ConsoleFleet, tabTo } from './console-fleet.ts'
+
+/** A browser and a fleet for all tests of a group, and people who have logged in to its console. */
+export function walkFleet(start: () => Promise<ConsoleFleet>): {
+  readonly fleet: () => ConsoleFleet
+  loggedIn(name: string): Promise<WatchedPage>
+} {
+  let browser: Browser | undefined
+  let fleet: ConsoleFleet | undefined
+  beforeAll(async () => {
+    const executablePath = findChromium() ?? ''
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    fleet = await start()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await fleet?.stop()
+  })
+
+  function running(): ConsoleFleet {
+    if (fleet === undefined) throw new Error('the fleet does not run')
+    return fleet
+  }
+  return {
+    fleet: running,
+    async loggedIn(name) {
+      if (browser === undefined) throw new Error('the browser does not run')
+      const watched = await openWatchedPage(browser, running().address)
+      await logInToConsole(watched.page, running(), name)
+      return watched
+    },
+  }
+}
 
 /** How a page finds out that a change needs the password is an error for the browser. */
 export function unexpected(problems: readonly string[]): readonly string[] {

@@ -56,7 +56,7 @@ policy.trust does not list, and a second signature of one key.
 
 With --gateway, the private key stays on your machine: the command reads the policy and its predecessor from
 the console, verifies that they are what it signs, compares them there, and sends only the signature.`,
-  usage: ['REVISION (--key FILE | --signature TEXT)'],
+  usage: ['REVISION (--key FILE | --signature TEXT) [OPTIONS]'],
   arguments: [
     { name: 'REVISION', description: 'proposed revision; its first 12 hex digits are enough' },
   ],

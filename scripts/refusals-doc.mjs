@@ -2,6 +2,7 @@
 //   node scripts/refusals-doc.mjs
 import { readFileSync, writeFileSync } from 'node:fs'
 import { faultEnvelopes, refusalEnvelopes } from '../src/http/envelope.ts'
+import { codeOf, faultStatuses, refusalStatuses } from '../src/http/grpc/status.ts'
 import { catalogs } from '../src/messages/catalogs.ts'
 
 const file = 'docs/refusals.md'
@@ -12,10 +13,11 @@ const reals = refusalEnvelopes({ status: 'real', notPermittedCode })
 const texts = (kind) => `${catalogs.en[kind]} | ${catalogs.zh[kind]}`
 const refusals = Object.keys(envelopes).map((kind) => {
   const { status, code } = envelopes[kind]
-  return `| \`${kind}\` | ${code} | ${status} | ${reals[kind].status} | ${texts(kind)} |`
+  return `| \`${kind}\` | ${code} | ${status} | ${reals[kind].status} | ${codeOf(refusalStatuses[kind])} | ${texts(kind)} |`
 })
 const faults = Object.keys(faultEnvelopes).map(
-  (part) => `| \`${part}\` | ${faultEnvelopes[part].status} | ${texts(part)} |`,
+  (part) =>
+    `| \`${part}\` | ${faultEnvelopes[part].status} | ${codeOf(faultStatuses[part])} | ${texts(part)} |`,
 )
 const others = Object.keys(catalogs.en)
   .filter((kind) => !(kind in envelopes) && !(kind in faultEnvelopes))
@@ -23,12 +25,12 @@ const others = Object.keys(catalogs.en)
 
 const tables = [
   '## Refusals\n',
-  '| Kind | `code` | HTTP status, `envelope` | HTTP status, `real` | English | Chinese |',
-  '|---|---|---|---|---|---|',
+  '| Kind | `code` | HTTP status, `envelope` | HTTP status, `real` | `grpc-status` | English | Chinese |',
+  '|---|---|---|---|---|---|---|',
   ...refusals,
   '\n## Faults\n',
-  '| Kind | `code` and HTTP status | English | Chinese |',
-  '|---|---|---|---|',
+  '| Kind | `code` and HTTP status | `grpc-status` | English | Chinese |',
+  '|---|---|---|---|---|',
   ...faults,
   '\n## Other messages\n',
   '| Kind | English | Chinese |',

@@ -353,6 +353,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'http/connections': ['gateway/reply.ts', 'gateway/arrival', 'login', 'metrics', 'log'],
   'http/port': ['http/connections', 'log'],
   'http/plain': ['http/connections', 'http/port', 'gateway/reply.ts', 'wire'],
+  // How refusals of gRPC calls look.
+  'http/grpc': ['http'],
   'http/oidc': [
     'http',
     'admission',

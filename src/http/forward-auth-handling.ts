@@ -2,7 +2,7 @@ import type { Check } from '../gateway/check.ts'
 import type { Messages } from '../messages/messages.ts'
 import { statusEnvelopes } from './envelope.ts'
 import type { Handling } from './handling.ts'
-import { createErrorReplies } from './reply-error.ts'
+import { createErrorReplies, createErrorResponses } from './reply-error.ts'
 
 interface ForwardAuthParts {
   readonly check: Check
@@ -17,7 +17,7 @@ interface ForwardAuthParts {
 export function createForwardAuthHandling({ check, ...parts }: ForwardAuthParts): Handling {
   return {
     ...parts,
-    replyError: createErrorReplies(statusEnvelopes, parts.messages),
+    replyError: createErrorReplies(createErrorResponses(statusEnvelopes, parts.messages)),
     async pass(forwardAuth, reply) {
       const headers = await check(forwardAuth)
       reply.writeHead(200, ['Content-Length', '0', 'Cache-Control', 'no-store', ...headers])

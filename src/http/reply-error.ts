@@ -14,8 +14,24 @@ export type ReplyError = (
   },
 ) => void
 
-/** The only writer of refusals and faults. */
-export function createErrorReplies(refusals: RefusalEnvelopes, messages: Messages): ReplyError {
+interface ErrorResponse {
+  readonly envelope: Envelope
+  readonly message: Message
+  readonly json: PreparedJson
+  readonly extra: readonly string[]
+}
+
+/** The response to an error, in the language that the headers ask for. */
+export type FindErrorResponse = (
+  error: unknown,
+  rawHeaders: readonly string[],
+  requestId: string | undefined,
+) => ErrorResponse
+
+export function createErrorResponses(
+  refusals: RefusalEnvelopes,
+  messages: Messages,
+): FindErrorResponse {
   // By message, which differs for each kind and language: a flood of refusals builds no text.
   const prepared = new Map<object, PreparedJson>()
 
@@ -34,20 +50,32 @@ export function createErrorReplies(refusals: RefusalEnvelopes, messages: Message
     return made
   }
 
+  return (error, rawHeaders, requestId) => {
+    const envelope = envelopeOf(error, refusals)
+    const message = messages.chosenBy(rawHeaders)[envelope.message]
+    const json = envelope.isBare
+      ? findBare(envelope, message)
+      : prepare(envelope, message, requestId)
+    return { envelope, message, json, extra: extraHeaders(error) }
+  }
+}
+
+/** The writer of refusals and faults to clients that read JSON. */
+export function createErrorReplies(find: FindErrorResponse): ReplyError {
   return (error, { request, reply, requestId }) => {
     if (reply.headersSent) {
       reply.destroy()
       return
     }
-
-    const envelope = envelopeOf(error, refusals)
-    const message = messages.chosenBy(request.rawHeaders)[envelope.message]
-    const json = envelope.isBare
-      ? findBare(envelope, message)
-      : prepare(envelope, message, requestId)
-    if (!isSafeToReuse(request, envelope)) reply.shouldKeepAlive = false
-    sendJson(reply, envelope.status, json, extraHeaders(error))
+    const { envelope, json, extra } = find(error, request.rawHeaders, requestId)
+    keepOrClose(request, reply, envelope)
+    sendJson(reply, envelope.status, json, extra)
   }
+}
+
+/** Before the head of the response to an error is written. */
+export function keepOrClose(request: IncomingRequest, reply: Reply, envelope: Envelope): void {
+  if (!isSafeToReuse(request, envelope)) reply.shouldKeepAlive = false
 }
 
 /** The only mapping from a thrown error to a response. */

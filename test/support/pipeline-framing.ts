@@ -12,7 +12,7 @@ import { refusalEnvelopes } from '../../src/http/envelope.ts'
 import type { Handling } from '../../src/http/handling.ts'
 import { createOverload } from '../../src/http/port/overload.ts'
 import { createPublicServer } from '../../src/http/public-server.ts'
-import { createErrorReplies } from '../../src/http/reply-error.ts'
+import { createErrorReplies, createErrorResponses } from '../../src/http/reply-error.ts'
 import { createUpgradeFinder } from '../../src/http/upgrades.ts'
 import { createLog } from '../../src/log/log.ts'
 import { createMessages } from '../../src/messages/messages.ts'
@@ -170,7 +170,7 @@ async function startReader(plainRequests: boolean) {
   const envelopes = refusalEnvelopes({ status: 'envelope', notPermittedCode: 403 })
   const handling: Handling = {
     messages,
-    replyError: createErrorReplies(envelopes, messages),
+    replyError: createErrorReplies(createErrorResponses(envelopes, messages)),
     stallTimeoutMs: 60_000,
     pass(arrival, reply) {
       const port = reply.socket?.remotePort ?? 0

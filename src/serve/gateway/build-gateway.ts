@@ -23,8 +23,9 @@ import type { UpstreamSettings } from '../../gateway/upstream/upstream.ts'
 import { createUpstreams, type Upstreams } from '../../gateway/upstream/upstreams.ts'
 import { refusalEnvelopes } from '../../http/envelope.ts'
 import { createForwardAuthHandling } from '../../http/forward-auth-handling.ts'
+import { createPublicErrorReplies } from '../../http/grpc/error-replies.ts'
 import type { Handling } from '../../http/handling.ts'
-import { createErrorReplies } from '../../http/reply-error.ts'
+import { createErrorResponses } from '../../http/reply-error.ts'
 import { addressBlock } from '../../login/address-block.ts'
 import { createMessages } from '../../messages/messages.ts'
 import { createLoginRedirect } from '../../page/navigation.ts'
@@ -161,7 +162,9 @@ export async function buildGeneration(
       pass,
       mark: cors.mark,
       messages,
-      replyError: createErrorReplies(refusalEnvelopes(config.refusals), messages),
+      replyError: createPublicErrorReplies(
+        createErrorResponses(refusalEnvelopes(config.refusals), messages),
+      ),
       redirectOf: page.enabled ? createLoginRedirect(page.path) : undefined,
       stallTimeoutMs,
     },

@@ -29,6 +29,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'metrics/config': ['metrics'],
   'metrics/providers': ['metrics'],
   'metrics/policy': ['metrics'],
+  // Pure: the HTTP/2 protocol of both sides, apart from sockets.
+  'h2/error-codes.ts': [],
+  'h2/hpack': ['h2/error-codes.ts'],
+  h2: ['h2/error-codes.ts', 'h2/hpack'],
   wire: [],
   tracing: [],
   // Exports spans to a collector; loaded only with tracing.otlp.

@@ -1,0 +1,156 @@
+import type { Field } from './hpack/decoder.ts'
+
+/** The header section of a request. */
+export interface RequestFields {
+  readonly method: string
+  /** Empty for CONNECT, which has neither. */
+  readonly scheme: string
+  readonly path: string
+  /** The host that both `:authority` and Host name; `undefined` if the request has neither. */
+  readonly host: string | undefined
+  /** Name, value, name, value … without pseudo-headers and Host; all cookies in one field. */
+  readonly headers: string[]
+  readonly contentLength: number | undefined
+}
+
+/** The header section of a response. */
+export interface ResponseFields {
+  readonly status: number
+  readonly headers: string[]
+  readonly contentLength: number | undefined
+}
+
+/** A message that breaks a rule of RFC 9113 8: only its own stream ends. */
+export class MalformedMessage extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'MalformedMessage'
+  }
+}
+
+/** RFC 9113 8.2.2: they belong to a connection of HTTP/1.1, and their presence is an attack or a bug. */
+const connectionSpecific = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const methodForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+/** Of an HTTP/1.1 request line: no space, no control characters. */
+const targetForm = /^[\x21-\x7e\x80-\xff]+$/
+const lengthForm = /^\d{1,15}$/
+
+/** Throws MalformedMessage. */
+export function readRequest(fields: readonly Field[]): RequestFields {
+  const pseudo = new Map<string, string>()
+  const headers: string[] = []
+  const seen: Seen = { contentLength: undefined, host: undefined, cookieAt: -1 }
+  for (const field of fields) {
+    if (field.name.startsWith(':')) {
+      takePseudo(pseudo, requestPseudo, field, headers.length > 0 || seen.host !== undefined)
+    } else takeHeader(headers, field, seen)
+  }
+  const method = pseudo.get(':method')
+  const authority = pseudo.get(':authority')
+  const [scheme, path] = [pseudo.get(':scheme'), pseudo.get(':path')]
+  if (method === undefined || !methodForm.test(method)) throw new MalformedMessage('no method')
+  if (authority !== undefined && seen.host !== undefined && !isSameHost(authority, seen.host)) {
+    throw new MalformedMessage(':authority and Host differ')
+  }
+  const host = authority ?? seen.host
+  const contentLength = seen.contentLength
+  if (method === 'CONNECT') {
+    if (scheme !== undefined || path !== undefined || authority === undefined) {
+      throw new MalformedMessage('malformed CONNECT')
+    }
+    return { method, scheme: '', path: '', host, headers, contentLength }
+  }
+  if (scheme !== 'http' && scheme !== 'https') throw new MalformedMessage('invalid :scheme')
+  if (path === undefined || !targetForm.test(path)) throw new MalformedMessage('invalid :path')
+  return { method, scheme, path, host, headers, contentLength }
+}
+
+/** Throws MalformedMessage. */
+export function readResponse(fields: readonly Field[]): ResponseFields {
+  const pseudo = new Map<string, string>()
+  const headers: string[] = []
+  const seen: Seen = { contentLength: undefined, host: undefined, cookieAt: -1 }
+  for (const field of fields) {
+    if (field.name.startsWith(':'))
+      takePseudo(pseudo, responsePseudo, field, headers.length > 0 || seen.host !== undefined)
+    else takeHeader(headers, field, seen)
+  }
+  const status = pseudo.get(':status')
+  if (status === undefined || !/^[1-9]\d\d$/.test(status)) {
+    throw new MalformedMessage('invalid :status')
+  }
+  return { status: Number(status), headers, contentLength: seen.contentLength }
+}
+
+/** Name, value, name, value … Throws MalformedMessage. */
+export function readTrailers(fields: readonly Field[]): string[] {
+  const trailers: string[] = []
+  for (const { name, value, problem } of fields) {
+    if (problem !== undefined) throw new MalformedMessage(problem)
+    if (name.startsWith(':')) throw new MalformedMessage('pseudo-header in a trailer')
+    if (connectionSpecific.has(name)) throw new MalformedMessage(`${name} in a trailer`)
+    trailers.push(name, value)
+  }
+  return trailers
+}
+
+function isSameHost(one: string, other: string): boolean {
+  return one === other || one.toLowerCase() === other.toLowerCase()
+}
+
+const requestPseudo = new Set([':method', ':scheme', ':authority', ':path'])
+const responsePseudo = new Set([':status'])
+
+function takePseudo(
+  pseudo: Map<string, string>,
+  allowed: ReadonlySet<string>,
+  { name, value, problem }: Field,
+  isLate: boolean,
+): void {
+  if (problem !== undefined) throw new MalformedMessage(problem)
+  if (!allowed.has(name)) throw new MalformedMessage('unknown pseudo-header')
+  if (pseudo.has(name)) throw new MalformedMessage(`two ${name} pseudo-headers`)
+  if (isLate) throw new MalformedMessage('pseudo-header after a header')
+  pseudo.set(name, value)
+}
+
+interface Seen {
+  contentLength: number | undefined
+  host: string | undefined
+  /** Where the value of the Cookie field is. */
+  cookieAt: number
+}
+
+function takeHeader(headers: string[], { name, value, problem }: Field, seen: Seen): void {
+  if (problem !== undefined) throw new MalformedMessage(problem)
+  switch (name) {
+    case 'host':
+      if (seen.host !== undefined) throw new MalformedMessage('two Host headers')
+      seen.host = value
+      return
+    case 'cookie':
+      // RFC 9113 8.2.3: a client may split it, which HTTP/1.1 does not know.
+      if (seen.cookieAt === -1) seen.cookieAt = headers.push(name, value) - 1
+      else headers[seen.cookieAt] += `; ${value}`
+      return
+    case 'content-length':
+      if (seen.contentLength !== undefined || !lengthForm.test(value)) {
+        throw new MalformedMessage('invalid Content-Length')
+      }
+      seen.contentLength = Number(value)
+      break
+    case 'te':
+      if (value !== 'trailers') throw new MalformedMessage('TE may only be "trailers"')
+      break
+    default:
+      if (connectionSpecific.has(name)) throw new MalformedMessage(`${name} is not for HTTP/2`)
+  }
+  headers.push(name, value)
+}

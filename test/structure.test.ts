@@ -358,7 +358,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'http/port': ['http/connections', 'log'],
   'http/plain': ['http/connections', 'http/port', 'gateway/reply.ts', 'wire'],
   // How refusals of gRPC calls look.
-  'http/grpc': ['http'],
+  'http/grpc': ['http', 'gateway/arrival', 'gateway/reply.ts'],
+  // The port that other proxies ask, over HTTP and Envoy's gRPC.
+  'http/forward-auth': [
+    'http',
+    'http/grpc',
+    'gateway',
+    'gateway/arrival',
+    'gateway/reply.ts',
+    'messages',
+  ],
   'http/oidc': [
     'http',
     'admission',

@@ -3,9 +3,10 @@ import { Refusal } from '../errors.ts'
 import type { Arrival } from './arrival/arrival.ts'
 import { hasDestination } from './destination.ts'
 import type { AssertionHeader } from './headers/assertion-header.ts'
+import { createForgedNames } from './headers/forged-names.ts'
 import type { IdentityHeaders } from './headers/identity-headers.ts'
 import { passesCarrier } from './headers/upstream-headers.ts'
-import type { Contract, ReadOriginal } from './original-request.ts'
+import type { ReadOriginal } from './original-request.ts'
 import type { Admit, AdmitParts } from './pipeline.ts'
 import { type ReceiveParts, receive } from './receive.ts'
 import type { Authorized, Received } from './stages.ts'
@@ -28,11 +29,17 @@ export type Check = (forwardAuth: Arrival) => Promise<readonly string[]>
  * original request as the public port does, then answers the proxy instead of forwarding.
  */
 export function createCheck(parts: CheckParts): Check {
+  const forgedNames = createForgedNames(parts.identityNames)
   return async (forwardAuth) => {
     const { contract, arrival } = parts.readOriginal(forwardAuth)
     const received = receive(arrival, parts)
     refuseByProxy(received)
-    return answer(await parts.admit(received, parts), contract, parts)
+    const authorized = await parts.admit(received, parts)
+    const headers = await headersFor(authorized, parts)
+    if (contract !== 'envoy') return headers
+    const removed = removedNames(headers, authorized, parts)
+    removed.push(...forgedNames(arrival.rawHeaders))
+    return [...headers, 'X-Envoy-Auth-Headers-To-Remove', removed.join(', ')]
   }
 }
 
@@ -50,20 +57,24 @@ function refuseByProxy(received: Received): void {
   if (refused !== undefined) throw new Refusal(refused.refusal, { reason: refused.reason })
 }
 
-async function answer(
+async function headersFor(
   authorized: Authorized,
-  contract: Contract,
-  { identity, assertion, requestIdName, identityNames }: CheckParts,
+  { identity, assertion, requestIdName }: CheckParts,
 ): Promise<readonly string[]> {
   const { received, token } = authorized
   const headers = [requestIdName, received.requestId]
   if (token !== undefined) headers.push(...identity(token))
-  headers.push(...(await assertion(authorized, received.route?.upstream)))
-  if (contract !== 'envoy') return headers
+  return [...headers, ...(await assertion(authorized, received.route?.upstream))]
+}
 
-  // Envoy sets the headers of our response and otherwise keeps those of the client.
+/** Envoy sets the headers of our response and otherwise keeps those of the client. */
+function removedNames(
+  headers: readonly string[],
+  authorized: Authorized,
+  { identityNames }: CheckParts,
+): string[] {
   const given = headers.filter((_, at) => at % 2 === 0)
   const removed = identityNames.filter((name) => !given.includes(name))
   if (!passesCarrier(authorized, 'header')) removed.push('Authorization')
-  return [...headers, 'X-Envoy-Auth-Headers-To-Remove', removed.join(', ')]
+  return removed
 }

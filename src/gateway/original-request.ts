@@ -3,7 +3,7 @@ import type { Arrival } from './arrival/arrival.ts'
 import type { IsTrusted } from './arrival/trusted-peers.ts'
 
 /** The forward-auth contracts, named after the proxies that use them. */
-export type Contract = 'nginx' | 'traefik' | 'envoy'
+type Contract = 'nginx' | 'traefik' | 'envoy'
 
 interface OriginalRequest {
   readonly contract: Contract
@@ -74,10 +74,14 @@ function valuesOf(rawHeaders: readonly string[], name: string): string[] {
 }
 
 /**
- * Proxies remove Upgrade, which is hop-by-hop. Every WebSocket handshake has Sec-WebSocket-Key too, and
- * no page can remove it. Through such a GET a page can send anything, so it must count as an upgrade.
+ * Most proxies remove Upgrade, which is hop-by-hop. Every WebSocket handshake over HTTP/1.1 has
+ * Sec-WebSocket-Key too, and no page can remove it; over HTTP/2 it lacks the key, and Envoy reports
+ * Upgrade. Through such a GET a page can send anything, so it must count as an upgrade.
  */
 function upgradeOf({ rawHeaders }: Arrival): Arrival['upgrade'] {
-  if (valuesOf(rawHeaders, 'Sec-WebSocket-Key').length === 0) return undefined
+  const hasKey = valuesOf(rawHeaders, 'Sec-WebSocket-Key').length > 0
+  if (!hasKey && !valuesOf(rawHeaders, 'Upgrade').some((value) => /websocket/i.test(value))) {
+    return undefined
+  }
   return { protocol: 'websocket', head: Buffer.alloc(0) }
 }

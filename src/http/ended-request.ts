@@ -32,7 +32,8 @@ export function endedRequest({ request, reply, notes, error, startedAt }: Ending
   return {
     method: notes.method ?? request.method ?? '',
     // nginx's status for a request without a response.
-    status: isUnanswered(notes) && !reply.headersSent ? 499 : reply.statusCode,
+    status:
+      isUnanswered(notes) && !reply.headersSent ? 499 : (notes.shownStatus ?? reply.statusCode),
     startedAt,
     endedAt: performance.now(),
     notes,

@@ -123,9 +123,15 @@ describe.each(contractNames)('a question in the form of %s', (contract) => {
     const socket = await askAbout(postern, contract, 'GET /api/v1/public/a', {
       headers: [...headers, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='],
     })
+    // As over HTTP/2, where the handshake has no key.
+    const upgrade = await askAbout(postern, contract, 'GET /api/v1/public/a', {
+      headers: [...headers, 'Upgrade: websocket'],
+    })
     const look = await askAbout(postern, contract, 'GET /api/v1/public/a', { headers })
 
-    expect([change.status, socket.status, look.status]).toEqual([403, 403, 200])
+    expect([change.status, socket.status, upgrade.status, look.status]).toEqual([
+      403, 403, 403, 200,
+    ])
   })
 
   test('is refused when whoever asks is no trusted proxy', async () => {
@@ -243,6 +249,18 @@ describe('Envoy, which leaves what an answer does not name', () => {
 
     expect(answer.status).toBe(200)
     expect(answer.header('x-envoy-auth-headers-to-remove')).toBe(removed)
+  })
+
+  test('is told to remove spellings that a service folds into one of ours', async () => {
+    const postern = await startPostern({ config: asked(), routes })
+
+    const answer = await askAbout(postern, 'envoy', 'GET /open/a', {
+      headers: ['X_User_Id: 1', 'x_role-key: admin', 'X-Other_Id: 1'],
+    })
+
+    const removed = answer.header('x-envoy-auth-headers-to-remove')?.split(', ')
+    expect(removed).toEqual(expect.arrayContaining(['x_user_id', 'x_role-key']))
+    expect(removed).not.toContain('x-other_id')
   })
 
   // Names and values stand in one list: a value that reads like a name counted as that header.

@@ -44,8 +44,10 @@ export interface Notes {
   cut?: 'client' | 'upstream' | 'token' | 'policy' | 'gateway'
   /** Where a logout has revoked its token, or a new password the other tokens of its user. */
   revoked?: 'everywhere' | 'here'
-  /** The refusal or fault that the login page shows to a person. */
+  /** The refusal or fault that the login page shows to a person, or that a proxy passes on. */
   shown?: unknown
+  /** The HTTP status of `shown` in the response to a check over gRPC, whose own is always 200. */
+  shownStatus?: number
 }
 
 /** The part of a request that carries the token. */

@@ -4,6 +4,7 @@ import { Fault, type FaultPart, Refusal, type RefusalKind } from '../../errors.t
 const codes = {
   invalidArgument: 3,
   deadlineExceeded: 4,
+  notFound: 5,
   permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,

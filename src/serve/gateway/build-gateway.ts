@@ -22,7 +22,7 @@ import { shapeRoutes, stickyCookies } from '../../gateway/route/shape-routes.ts'
 import type { UpstreamSettings } from '../../gateway/upstream/upstream.ts'
 import { createUpstreams, type Upstreams } from '../../gateway/upstream/upstreams.ts'
 import { refusalEnvelopes } from '../../http/envelope.ts'
-import { createForwardAuthHandling } from '../../http/forward-auth-handling.ts'
+import { createForwardAuthHandling } from '../../http/forward-auth/forward-auth-handling.ts'
 import { createPublicErrorReplies } from '../../http/grpc/error-replies.ts'
 import type { Handling } from '../../http/handling.ts'
 import { createErrorResponses } from '../../http/reply-error.ts'
@@ -168,7 +168,13 @@ export async function buildGeneration(
       redirectOf: page.enabled ? createLoginRedirect(page.path) : undefined,
       stallTimeoutMs,
     },
-    forwardAuth: createForwardAuthHandling({ check, messages, stallTimeoutMs }),
+    forwardAuth: createForwardAuthHandling({
+      check,
+      isTrusted: isTrustedProxy,
+      isReady: () => hasPolicy(policies),
+      messages,
+      stallTimeoutMs,
+    }),
     isTrustedProxy,
     upstreams,
     rates,
@@ -176,6 +182,15 @@ export async function buildGeneration(
       await upstreams.close()
       rates.close()
     },
+  }
+}
+
+function hasPolicy(policies: LastingParts['policies']): boolean {
+  try {
+    policies()
+    return true
+  } catch {
+    return false
   }
 }
 

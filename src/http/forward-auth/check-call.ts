@@ -1,0 +1,73 @@
+import { Refusal } from '../../errors.ts'
+import type { Arrival } from '../../gateway/arrival/arrival.ts'
+import type { IsTrusted } from '../../gateway/arrival/trusted-peers.ts'
+import type { Check } from '../../gateway/check.ts'
+import type { Reply } from '../../gateway/reply.ts'
+import { codeOfError } from '../grpc/status.ts'
+import { readMessage, replyMessage } from '../grpc/unary.ts'
+import type { FindErrorResponse } from '../reply-error.ts'
+import { readCheckRequest } from './check-request.ts'
+import { allowedResponse, deniedResponse } from './check-response.ts'
+import { describedRequest } from './described-request.ts'
+
+interface CheckCallParts {
+  readonly check: Check
+  readonly isTrusted: IsTrusted
+  readonly findErrorResponse: FindErrorResponse
+}
+
+export type AnswerCall = (call: Arrival, reply: Reply) => Promise<void>
+
+/** Headers of a client and, if the proxy sends it along, a part of its body. */
+const maxMessageBytes = 1_048_576
+
+/**
+ * Envoy's external authorization over gRPC. Everything but permission is a denial, also a fault and a
+ * message that cannot be read: after a gRPC error, an Envoy with `failure_mode_allow` forwards.
+ */
+export function createCheckCall(parts: CheckCallParts): AnswerCall {
+  return async (call, reply) => {
+    const { notes } = call
+    let described: Arrival | undefined
+    let response: Buffer
+    try {
+      // Before the message, which only proxies may make us read.
+      if (!parts.isTrusted(call.remoteAddress)) {
+        throw new Refusal('bad-request', { reason: 'peer is not a trusted proxy' })
+      }
+      described = describedRequest(call, readCheckRequest(await readMessage(call, maxMessageBytes)))
+      response = allowed(await parts.check(described))
+    } catch (error) {
+      const headers = described?.rawHeaders ?? []
+      const found = parts.findErrorResponse(error, headers, notes.requestId)
+      notes.shown = error
+      notes.shownStatus = found.envelope.status
+      response = deniedResponse({
+        grpcCode: codeOfError(error),
+        status: found.envelope.status,
+        headers: withoutLength([...found.json.headers, ...found.extra]),
+        body: Buffer.from(found.json.text, 'latin1'),
+      })
+    }
+    replyMessage(reply, response)
+  }
+}
+
+const removalHeader = 'X-Envoy-Auth-Headers-To-Remove'
+
+/** The header of the HTTP contract that lists headers to remove is a field here. */
+function allowed(headers: readonly string[]): Buffer {
+  const set: string[] = []
+  const removed: string[] = []
+  for (let at = 0; at < headers.length; at += 2) {
+    const [name = '', value = ''] = headers.slice(at, at + 2)
+    if (name === removalHeader) removed.push(...value.split(', ').filter((each) => each !== ''))
+    else set.push(name, value)
+  }
+  return allowedResponse(set, removed)
+}
+
+/** Envoy computes it. */
+function withoutLength(headers: readonly string[]): readonly string[] {
+  return headers.filter((_, at) => headers[at - (at % 2)] !== 'Content-Length')
+}

@@ -1,0 +1,51 @@
+import type { Arrival } from '../../gateway/arrival/arrival.ts'
+import type { IsTrusted } from '../../gateway/arrival/trusted-peers.ts'
+import type { Check } from '../../gateway/check.ts'
+import type { Messages } from '../../messages/messages.ts'
+import { statusEnvelopes } from '../envelope.ts'
+import { grpcTypeOf } from '../grpc/grpc-call.ts'
+import type { Handling } from '../handling.ts'
+import { createErrorReplies, createErrorResponses } from '../reply-error.ts'
+import { type AnswerCall, createCheckCall } from './check-call.ts'
+import { createHealthCall } from './health-call.ts'
+
+interface ForwardAuthParts {
+  readonly check: Check
+  readonly isTrusted: IsTrusted
+  /** Whether checks can be answered, for health checks over gRPC. */
+  readonly isReady: () => boolean
+  readonly messages: Messages
+  readonly stallTimeoutMs: number
+}
+
+const authorization = 'envoy.service.auth.v3.Authorization'
+
+/**
+ * The forward-auth port responds with a real status, since proxies look at nothing else, and with the
+ * identity headers. Parser, limits, log line and metrics are those of the public port. Over HTTP/2, it
+ * also answers Envoy's checks over gRPC.
+ */
+export function createForwardAuthHandling(parts: ForwardAuthParts): Handling {
+  const { check, isTrusted, isReady, ...common } = parts
+  const findErrorResponse = createErrorResponses(statusEnvelopes, parts.messages)
+  const calls: ReadonlyMap<string, AnswerCall> = new Map([
+    [`/${authorization}/Check`, createCheckCall({ check, isTrusted, findErrorResponse })],
+    ['/grpc.health.v1.Health/Check', createHealthCall([authorization], isReady)],
+  ])
+
+  return {
+    ...common,
+    replyError: createErrorReplies(findErrorResponse),
+    async pass(forwardAuth, reply) {
+      const call = isGrpc(forwardAuth) ? calls.get(forwardAuth.target) : undefined
+      if (call !== undefined) return call(forwardAuth, reply)
+      const headers = await check(forwardAuth)
+      reply.writeHead(200, ['Content-Length', '0', 'Cache-Control', 'no-store', ...headers])
+      reply.end()
+    },
+  }
+}
+
+function isGrpc(arrival: Arrival): boolean {
+  return arrival.httpVersion === '2.0' && grpcTypeOf(arrival) !== undefined
+}

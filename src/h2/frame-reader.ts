@@ -5,51 +5,86 @@ const none = Buffer.alloc(0)
 
 /**
  * Cuts the bytes of a connection into frames. A payload is a part of the chunk it arrived in, or of a
- * copy if it arrived in pieces.
+ * copy if it arrived in pieces: a frame that arrives byte by byte takes no more memory than its length.
  */
 export class FrameReader {
-  #rest: Buffer[] = []
-  #restBytes = 0
-  /** How many bytes are needed before there can be another frame. */
-  #needed = frameHeaderBytes
+  #chunk: Buffer = none
+  #at = 0
+  readonly #header = Buffer.alloc(frameHeaderBytes)
+  /** How much of a header that arrived in pieces is there. */
+  #headerBytes = 0
+  /** The payload of a frame that arrived in pieces, once its header is complete. */
+  #payload: Buffer | undefined
+  #payloadBytes = 0
 
+  /** Only when `next` has returned `undefined`. */
   push(chunk: Buffer): void {
-    if (chunk.length === 0) return
-    this.#rest.push(chunk)
-    this.#restBytes += chunk.length
+    this.#chunk = chunk
+    this.#at = 0
   }
 
-  /** The bytes of an incomplete frame. */
-  get waiting(): number {
-    return this.#restBytes
+  /** Whether a part of a frame has arrived. */
+  get isInsideFrame(): boolean {
+    return this.#headerBytes > 0
   }
 
   /** `undefined` until another frame is complete. Throws for one that is too long. */
   next(): Frame | undefined {
-    if (this.#restBytes < this.#needed) return undefined
-    const bytes = this.#rest.length === 1 ? (this.#rest[0] as Buffer) : Buffer.concat(this.#rest)
-    const length = bytes.readUIntBE(0, 3)
-    if (length > maxFrameBytes) {
-      throw new ConnectionError(ErrorCode.frameSizeError, 'frame is too long')
-    }
-    const end = frameHeaderBytes + length
-    if (bytes.length < end) {
-      this.#keep(bytes)
-      this.#needed = end
-      return undefined
-    }
-    this.#keep(bytes.length === end ? none : bytes.subarray(end))
-    this.#needed = frameHeaderBytes
-    return {
-      type: bytes[3] as number,
-      flags: bytes[4] as number,
-      streamId: bytes.readUInt32BE(5) & 0x7fff_ffff,
-      payload: bytes.subarray(frameHeaderBytes, end),
-    }
+    return this.#headerBytes === 0 ? this.#nextWhole() : this.#nextPieces()
   }
 
-  #keep(bytes: Buffer): void {
-    this.#rest = bytes.length === 0 ? [] : [bytes]
-    this.#restBytes = bytes.length
+  #nextWhole(): Frame | undefined {
+    const chunk = this.#chunk
+    const from = this.#at + frameHeaderBytes
+    if (from > chunk.length) return this.#nextPieces()
+    const length = lengthAt(chunk, this.#at)
+    const end = from + length
+    if (end > chunk.length) return this.#nextPieces()
+    const frame = toFrame(chunk, this.#at, chunk.subarray(from, end))
+    this.#at = end
+    return frame
+  }
+
+  #nextPieces(): Frame | undefined {
+    if (this.#headerBytes < frameHeaderBytes) {
+      this.#headerBytes += this.#take(this.#header, this.#headerBytes)
+      if (this.#headerBytes < frameHeaderBytes) return this.#wait()
+      this.#payload = Buffer.allocUnsafeSlow(lengthAt(this.#header, 0))
+      this.#payloadBytes = 0
+    }
+    const payload = this.#payload as Buffer
+    this.#payloadBytes += this.#take(payload, this.#payloadBytes)
+    if (this.#payloadBytes < payload.length) return this.#wait()
+    this.#headerBytes = 0
+    this.#payload = undefined
+    return toFrame(this.#header, 0, payload)
+  }
+
+  /** Copies what has arrived to the rest of `into`. */
+  #take(into: Buffer, from: number): number {
+    const taken = this.#chunk.copy(into, from, this.#at)
+    this.#at += taken
+    return taken
+  }
+
+  /** A chunk that is read is not kept. */
+  #wait(): undefined {
+    this.#chunk = none
+    this.#at = 0
+  }
+}
+
+function lengthAt(bytes: Buffer, at: number): number {
+  const length = bytes.readUIntBE(at, 3)
+  if (length <= maxFrameBytes) return length
+  throw new ConnectionError(ErrorCode.frameSizeError, 'frame is too long')
+}
+
+function toFrame(header: Buffer, at: number, payload: Buffer): Frame {
+  return {
+    type: header[at + 3] as number,
+    flags: header[at + 4] as number,
+    streamId: header.readUInt32BE(at + 5) & 0x7fff_ffff,
+    payload,
   }
 }

@@ -37,9 +37,15 @@ const connectionSpecific = new Set([
   'upgrade',
 ])
 
+/** RFC 9110 6.5.1: they say how a message is read, or where it goes, so they come before it. */
+const framing = new Set(['content-length', 'host', 'te'])
+
 const methodForm = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-/** Of an HTTP/1.1 request line: no space, no control characters. */
-const targetForm = /^[\x21-\x7e\x80-\xff]+$/
+/** RFC 9113 8.3.1: an absolute path, never a whole URL, which HTTP/1.1 would take for another host. */
+const pathForm = /^\/[\x21-\x7e\x80-\xff]*$/
+/** No user, path or query. Whether it is a host is for its reader to check, as with Host. */
+const authorityForm = /^[\x21-\x7e\x80-\xff]*$/
+const unfitForAuthority = /[@/?#\\]/
 const lengthForm = /^\d{1,15}$/
 
 /** Throws MalformedMessage. */
@@ -50,7 +56,7 @@ export function readRequest(fields: readonly Field[]): RequestFields {
   for (const field of fields) {
     if (field.name.startsWith(':')) {
       takePseudo(pseudo, requestPseudo, field, headers.length > 0 || seen.host !== undefined)
-    } else takeHeader(headers, field, seen)
+    } else takeRequestHeader(headers, field, seen)
   }
   const method = pseudo.get(':method')
   const authority = pseudo.get(':authority')
@@ -58,6 +64,9 @@ export function readRequest(fields: readonly Field[]): RequestFields {
   if (method === undefined || !methodForm.test(method)) throw new MalformedMessage('no method')
   if (authority !== undefined && seen.host !== undefined && !isSameHost(authority, seen.host)) {
     throw new MalformedMessage(':authority and Host differ')
+  }
+  if (authority !== undefined && !isAuthority(authority)) {
+    throw new MalformedMessage('invalid :authority')
   }
   const host = authority ?? seen.host
   const contentLength = seen.contentLength
@@ -68,7 +77,7 @@ export function readRequest(fields: readonly Field[]): RequestFields {
     return { method, scheme: '', path: '', host, headers, contentLength }
   }
   if (scheme !== 'http' && scheme !== 'https') throw new MalformedMessage('invalid :scheme')
-  if (path === undefined || !targetForm.test(path)) throw new MalformedMessage('invalid :path')
+  if (path === undefined || !isPath(path, method)) throw new MalformedMessage('invalid :path')
   return { method, scheme, path, host, headers, contentLength }
 }
 
@@ -78,8 +87,7 @@ export function readResponse(fields: readonly Field[]): ResponseFields {
   const headers: string[] = []
   const seen: Seen = { contentLength: undefined, host: undefined, cookieAt: -1 }
   for (const field of fields) {
-    if (field.name.startsWith(':'))
-      takePseudo(pseudo, responsePseudo, field, headers.length > 0 || seen.host !== undefined)
+    if (field.name.startsWith(':')) takePseudo(pseudo, responsePseudo, field, headers.length > 0)
     else takeHeader(headers, field, seen)
   }
   const status = pseudo.get(':status')
@@ -95,10 +103,20 @@ export function readTrailers(fields: readonly Field[]): string[] {
   for (const { name, value, problem } of fields) {
     if (problem !== undefined) throw new MalformedMessage(problem)
     if (name.startsWith(':')) throw new MalformedMessage('pseudo-header in a trailer')
-    if (connectionSpecific.has(name)) throw new MalformedMessage(`${name} in a trailer`)
+    if (connectionSpecific.has(name) || framing.has(name)) {
+      throw new MalformedMessage(`${name} in a trailer`)
+    }
     trailers.push(name, value)
   }
   return trailers
+}
+
+function isPath(path: string, method: string): boolean {
+  return pathForm.test(path) || (path === '*' && method === 'OPTIONS')
+}
+
+function isAuthority(authority: string): boolean {
+  return authorityForm.test(authority) && !unfitForAuthority.test(authority)
 }
 
 function isSameHost(one: string, other: string): boolean {
@@ -128,29 +146,31 @@ interface Seen {
   cookieAt: number
 }
 
+function takeRequestHeader(headers: string[], field: Field, seen: Seen): void {
+  const { name, value, problem } = field
+  if (problem === undefined && name === 'host') {
+    if (seen.host !== undefined) throw new MalformedMessage('two Host headers')
+    seen.host = value
+  } else if (problem === undefined && name === 'cookie' && seen.cookieAt !== -1) {
+    // RFC 9113 8.2.3: a client may split it, which HTTP/1.1 does not know.
+    headers[seen.cookieAt] += `; ${value}`
+  } else {
+    takeHeader(headers, field, seen)
+    if (name === 'cookie') seen.cookieAt = headers.length - 1
+  }
+}
+
 function takeHeader(headers: string[], { name, value, problem }: Field, seen: Seen): void {
   if (problem !== undefined) throw new MalformedMessage(problem)
-  switch (name) {
-    case 'host':
-      if (seen.host !== undefined) throw new MalformedMessage('two Host headers')
-      seen.host = value
-      return
-    case 'cookie':
-      // RFC 9113 8.2.3: a client may split it, which HTTP/1.1 does not know.
-      if (seen.cookieAt === -1) seen.cookieAt = headers.push(name, value) - 1
-      else headers[seen.cookieAt] += `; ${value}`
-      return
-    case 'content-length':
-      if (seen.contentLength !== undefined || !lengthForm.test(value)) {
-        throw new MalformedMessage('invalid Content-Length')
-      }
-      seen.contentLength = Number(value)
-      break
-    case 'te':
-      if (value !== 'trailers') throw new MalformedMessage('TE may only be "trailers"')
-      break
-    default:
-      if (connectionSpecific.has(name)) throw new MalformedMessage(`${name} is not for HTTP/2`)
+  if (name === 'content-length') {
+    if (seen.contentLength !== undefined || !lengthForm.test(value)) {
+      throw new MalformedMessage('invalid Content-Length')
+    }
+    seen.contentLength = Number(value)
+  } else if (name === 'te') {
+    if (value !== 'trailers') throw new MalformedMessage('TE may only be "trailers"')
+  } else if (connectionSpecific.has(name)) {
+    throw new MalformedMessage(`${name} is not for HTTP/2`)
   }
   headers.push(name, value)
 }

@@ -9,7 +9,7 @@ import {
   maxWindow,
   writeFrameHeader,
 } from './frames.ts'
-import type { Stream } from './stream.ts'
+import type { Done, Stream } from './stream.ts'
 
 /** Where the bytes go: a socket. */
 export interface Output {
@@ -19,15 +19,16 @@ export interface Output {
 
 interface SendEvents {
   /** A frame of a message was sent. */
-  readonly sentFrame: () => void
-  /** Encodes trailers, in the order in which they are sent. */
-  readonly trailers: (fields: readonly string[]) => Buffer
+  readonly sentFrame: (bytes: number) => void
+  /** Encodes fields, in the order in which they are sent. */
+  readonly encode: (fields: readonly string[]) => Buffer
   /** Its last frame was sent. */
   readonly localEnded: (stream: Stream) => void
 }
 
 /** So much is collected before it is written in the middle of a turn. */
 const maxBatch = 65_536
+const noData = Buffer.alloc(0)
 
 /**
  * What a session sends. Frames of one turn leave in one write. Streams with data take turns, one frame
@@ -36,40 +37,66 @@ const maxBatch = 65_536
 export class SendQueue {
   readonly #output: Output
   readonly #events: SendEvents
+  readonly #isServer: boolean
   #frames: Buffer[] = []
   #bytes = 0
   /** To be called when the frames are written. */
-  #done: (() => void)[] = []
+  #done: Done[] = []
   #window = defaultWindow
   /** Those with something to send that their own window allows. */
-  readonly #ready: Stream[] = []
+  #ready: Stream[] = []
+  /** Those that only the window of the connection stops. */
+  #starved: Stream[] = []
   #isBlocked = false
+  #unread = 0
   #isScheduled = false
   #isClosed = false
 
-  constructor(output: Output, events: SendEvents) {
+  constructor(role: 'server' | 'client', output: Output, events: SendEvents) {
     this.#output = output
     this.#events = events
+    this.#isServer = role === 'server'
   }
 
-  /** A frame that no window limits. */
+  /** How many frames beside messages wait for a peer that does not read. */
+  get unread(): number {
+    return this.#unread
+  }
+
+  /** A frame that belongs to no message, or must not wait. */
   control(frame: Buffer): void {
     if (this.#isClosed) return
-    this.#frames.push(frame)
-    this.#bytes += frame.length
+    if (this.#isBlocked) this.#unread++
+    this.#push(frame)
     this.#schedule()
   }
 
-  /** Frames of a message that no window limits. */
-  message(frames: Buffer): void {
-    this.#events.sentFrame()
-    this.control(frames)
+  /**
+   * A response waits for a client that does not read, so that its stream counts until it has left. A
+   * request does not: requests must leave in the order of their streams.
+   */
+  head(stream: Stream, fields: readonly string[], endStream: boolean): void {
+    if (this.#isClosed) return
+    if (endStream) stream.ending = true
+    if (stream.queue.length === 0 && !(this.#isBlocked && this.#isServer)) {
+      this.#sendHead(stream, fields, endStream)
+      this.#schedule()
+      return
+    }
+    stream.queue.push({ kind: 'head', fields, endStream })
+    this.ready(stream)
   }
 
   /** The peer takes more on the connection. Returns `false` if that is more than a window may be. */
   widen(more: number): boolean {
     this.#window += more
-    return this.#window <= maxWindow
+    if (this.#window > maxWindow) return false
+    if (this.#starved.length > 0) {
+      this.#ready.push(...this.#starved)
+      this.#starved = []
+      this.#schedule()
+    }
+    return true
   }
 
   ready(stream: Stream): void {
@@ -81,16 +108,23 @@ export class SendQueue {
 
   /** It is closed: nothing of it is sent any more. */
   drop(stream: Stream): void {
-    const { queue } = stream
     stream.queuedBytes = 0
-    if (queue.length === 0) return
+    if (stream.isReady) {
+      this.#ready = this.#ready.filter((one) => one !== stream)
+      this.#starved = this.#starved.filter((one) => one !== stream)
+      stream.isReady = false
+    }
+    if (stream.queue.length === 0) return
     const closed = new Error('stream is closed')
-    for (const { done } of queue.splice(0)) done?.(closed)
+    for (const waiting of stream.queue.splice(0)) {
+      if (waiting.kind === 'data') waiting.done?.(closed)
+    }
   }
 
   /** The socket has drained. */
   pump(): void {
     this.#isBlocked = false
+    this.#unread = 0
     this.flush()
   }
 
@@ -98,7 +132,10 @@ export class SendQueue {
   close(): void {
     this.#isClosed = true
     this.#frames = []
-    this.#ready.length = 0
+    this.#ready = []
+    this.#starved = []
+    const closed = new Error('connection is closed')
+    for (const done of this.#done.splice(0)) done(closed)
   }
 
   flush(): void {
@@ -117,11 +154,13 @@ export class SendQueue {
   }
 
   #collect(): void {
-    // Those that only the window of the connection stops stay where they are.
-    for (let left = this.#ready.length; left > 0 && !this.#isBlocked; left = this.#ready.length) {
-      const stream = this.#ready[0] as Stream
-      if (stream.queuedBytes > 0 && this.#window === 0) return
-      this.#ready.shift()
+    while (!this.#isBlocked) {
+      const stream = this.#ready.shift()
+      if (stream === undefined) return
+      if (this.#window === 0 && stream.queue[0]?.kind === 'data') {
+        this.#starved.push(stream)
+        continue
+      }
       stream.isReady = false
       if (stream.isClosed || !canSend(stream)) continue
       this.#sendOne(stream)
@@ -130,11 +169,16 @@ export class SendQueue {
     }
   }
 
-  /** One frame of data, or the end. */
+  /** One frame of data, or the head or the end. */
   #sendOne(stream: Stream): void {
     const first = stream.queue[0]
     if (first === undefined) {
       this.#sendEnd(stream)
+      return
+    }
+    if (first.kind === 'head') {
+      stream.queue.shift()
+      this.#sendHead(stream, first.fields, first.endStream)
       return
     }
     const { chunk, done } = first
@@ -146,26 +190,31 @@ export class SendQueue {
     this.#window -= length
     stream.queuedBytes -= length
     const isLast = stream.queue.length === 0 && stream.ending && stream.trailers === undefined
-    this.#pushData(stream.id, chunk.subarray(0, length), isLast)
+    this.#pushData(stream.id, isWhole ? chunk : chunk.subarray(0, length), isLast)
     if (isWhole && done !== undefined) this.#done.push(done)
     if (isLast) this.#events.localEnded(stream)
     else if (stream.queuedBytes === 0) this.#drained(stream)
   }
 
+  #sendHead(stream: Stream, fields: readonly string[], endStream: boolean): void {
+    const frames = headersFrames(this.#events.encode(fields), stream.id, endStream)
+    this.#push(frames)
+    this.#events.sentFrame(frames.length)
+    if (endStream) this.#events.localEnded(stream)
+  }
+
   #sendEnd(stream: Stream): void {
     const { id, trailers } = stream
-    if (trailers === undefined) this.#pushData(id, Buffer.alloc(0), true)
-    else {
-      const frames = headersFrames(this.#events.trailers(trailers), id, true)
-      this.#frames.push(frames)
-      this.#bytes += frames.length
+    if (trailers !== undefined) {
+      this.#sendHead(stream, trailers, true)
+      return
     }
+    this.#pushData(id, noData, true)
     this.#events.localEnded(stream)
   }
 
   #drained(stream: Stream): void {
-    if (stream.ending && stream.trailers !== undefined) return
-    if (!stream.needsDrain) return
+    if (!stream.needsDrain || stream.ending) return
     stream.needsDrain = false
     this.#done.push(() => {
       if (!stream.isClosed) stream.events.drain()
@@ -176,10 +225,14 @@ export class SendQueue {
     const header = Buffer.allocUnsafe(frameHeaderBytes)
     const flags = isLast ? Flag.endStream : 0
     writeFrameHeader(header, 0, { length: data.length, type: FrameType.data, flags, id })
-    this.#frames.push(header)
-    if (data.length > 0) this.#frames.push(data)
-    this.#bytes += frameHeaderBytes + data.length
-    this.#events.sentFrame()
+    this.#push(header)
+    if (data.length > 0) this.#push(data)
+    this.#events.sentFrame(data.length)
+  }
+
+  #push(bytes: Buffer): void {
+    this.#frames.push(bytes)
+    this.#bytes += bytes.length
   }
 
   #write(): void {
@@ -197,7 +250,9 @@ export class SendQueue {
 }
 
 /** Whether its own window lets it send something. */
-function canSend({ queuedBytes, sendWindow, ending, localEnded }: Stream): boolean {
+function canSend({ queue, sendWindow, ending, localEnded }: Stream): boolean {
   if (localEnded) return false
-  return queuedBytes > 0 ? sendWindow > 0 : ending
+  const first = queue[0]
+  if (first === undefined) return ending
+  return first.kind === 'head' || sendWindow > 0
 }

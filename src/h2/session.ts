@@ -1,10 +1,9 @@
+import { ClosedStreams } from './closed-streams.ts'
 import { ConnectionError, ErrorCode } from './error-codes.ts'
-import { type Flood, FloodLimits } from './flood-limits.ts'
-import { FrameReader } from './frame-reader.ts'
+import { type Flood, FloodError, FloodLimits } from './flood-limits.ts'
 import {
   defaultWindow,
   Flag,
-  type Frame,
   FrameType,
   goawayFrame,
   headersFrames,
@@ -17,6 +16,7 @@ import {
 } from './frames.ts'
 import { Decoder, type Field, type HeaderLimits } from './hpack/decoder.ts'
 import { Encoder } from './hpack/encoder.ts'
+import { type FrameHandler, IncomingFrames } from './incoming-frames.ts'
 import {
   MalformedMessage,
   type RequestFields,
@@ -59,17 +59,6 @@ interface SessionEvents {
   ended(end: SessionEnd): void
 }
 
-/** The first octets of a header block that continues in another frame. */
-interface OpenBlock {
-  readonly streamId: number
-  readonly endStream: boolean
-  readonly parts: Buffer[]
-  bytes: number
-}
-
-/** More frames than that for one header block are an attack (CVE-2024-27983). */
-const maxContinuations = 64
-
 /**
  * One HTTP/2 connection (RFC 9113), of either side, apart from the socket: bytes come in through
  * `receive` and leave through the `output`.
@@ -89,19 +78,17 @@ export class Session implements StreamOwner {
   readonly #isServer: boolean
   readonly #settings: SessionSettings
   readonly #events: SessionEvents
-  readonly #reader = new FrameReader()
+  readonly #incoming: IncomingFrames
   readonly #decoder: Decoder
   readonly #encoder = new Encoder()
-  readonly #floods = new FloodLimits()
+  readonly #floods: FloodLimits
   readonly #queue: SendQueue
   readonly #streams = new Map<number, Stream>()
-  /** Streams that were closed lately. Frames for those that we have reset may still be on their way. */
-  readonly #closed = new Map<number, 'reset' | 'ended'>()
+  readonly #closed: ClosedStreams
   /** Requests that arrived in the chunk that is being read. */
   #arrived: [Stream, RequestFields][] = []
-  #prefaceLeft: number
   #hasSettings = false
-  #block: OpenBlock | undefined
+  #isAcknowledged = false
   #lastPeerId = 0
   #nextId = 1
   #receiveWindow: number
@@ -113,8 +100,6 @@ export class Session implements StreamOwner {
   #isLeaving = false
   #isEnded = false
   readonly #pings: (() => void)[] = []
-  /** Since when a frame or header block is incomplete, in `performance.now()` time. */
-  unfinishedSince: number | undefined
 
   constructor(
     role: 'server' | 'client',
@@ -125,15 +110,23 @@ export class Session implements StreamOwner {
     this.#isServer = role === 'server'
     this.#settings = settings
     this.#events = events
+    this.#incoming = new IncomingFrames(role, settings.headerBytes, this.#handler())
     this.#decoder = new Decoder(settings)
-    this.#queue = new SendQueue(output, {
-      sentFrame: () => this.#floods.sent(),
-      trailers: (fields) => this.#encoder.encode(fields),
+    this.#floods = new FloodLimits(role)
+    this.#closed = new ClosedStreams(Math.max(minRemembered, settings.maxStreams))
+    this.#queue = new SendQueue(role, output, {
+      sentFrame: (bytes) => this.#floods.sent(bytes),
+      encode: (fields) => this.#encoder.encode(fields),
       localEnded: (stream) => this.#localEnded(stream),
     })
-    this.#prefaceLeft = this.#isServer ? preface.length : 0
-    this.#receiveWindow = settings.connectionWindow
+    // Until it has our SETTINGS, the peer uses the default.
+    this.#receiveWindow = Math.max(settings.connectionWindow, defaultWindow)
     this.#greet()
+  }
+
+  /** Since when a frame or header block is incomplete, in `performance.now()` time. */
+  get unfinishedSince(): number | undefined {
+    return this.#incoming.unfinishedSince
   }
 
   /** The streams that are open. */
@@ -167,21 +160,14 @@ export class Session implements StreamOwner {
   receive(chunk: Buffer): void {
     if (this.#isEnded) return
     try {
-      this.#reader.push(this.#prefaceLeft > 0 ? this.#readPreface(chunk) : chunk)
-      for (let frame = this.#reader.next(); frame !== undefined; frame = this.#reader.next()) {
-        this.#take(frame)
-        if (this.#isEnded) return
-      }
+      if (this.#queue.unread > maxUnread) throw new FloodError('unread-answers')
+      this.#incoming.receive(chunk)
       this.#deliver()
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error
-      this.#fail(error.code, error.message)
+      this.#fail(error)
       return
     }
-    const isUnfinished =
-      this.#prefaceLeft > 0 || this.#block !== undefined || this.#reader.waiting > 0
-    if (!isUnfinished) this.unfinishedSince = undefined
-    else this.unfinishedSince ??= performance.now()
     this.#queue.flush()
   }
 
@@ -228,7 +214,7 @@ export class Session implements StreamOwner {
 
   /** Ends it now, with an error that the peer is told. */
   destroy(code: number, reason: string): void {
-    if (!this.#isEnded) this.#fail(code, reason)
+    this.#fail(new ConnectionError(code, reason))
   }
 
   /** The connection is closed. */
@@ -243,9 +229,7 @@ export class Session implements StreamOwner {
   }
 
   sendHeaders(stream: Stream, fields: readonly string[], endStream: boolean): void {
-    const block = this.#encoder.encode(fields)
-    this.#queue.message(headersFrames(block, stream.id, endStream))
-    if (endStream) this.#localEnded(stream)
+    this.#queue.head(stream, fields, endStream)
   }
 
   ready(stream: Stream): void {
@@ -254,8 +238,7 @@ export class Session implements StreamOwner {
 
   reset(stream: Stream, code: number, reason: string): void {
     this.#queue.control(numberFrame(FrameType.rstStream, stream.id, code))
-    this.#remember(stream.id, 'reset')
-    this.#close(stream, { code, by: 'us', reason, isUnprocessed: false })
+    this.#close(stream, { code, by: 'us', reason, isUnprocessed: false }, 'reset')
   }
 
   consumed(stream: Stream, bytes: number): void {
@@ -288,84 +271,44 @@ export class Session implements StreamOwner {
     }
   }
 
-  #readPreface(chunk: Buffer): Buffer {
-    const from = preface.length - this.#prefaceLeft
-    const length = Math.min(this.#prefaceLeft, chunk.length)
-    if (preface.compare(chunk, 0, length, from, from + length) !== 0) {
-      throw new ConnectionError(ErrorCode.protocolError, 'invalid connection preface')
-    }
-    this.#prefaceLeft -= length
-    return chunk.subarray(length)
-  }
-
-  #take(frame: Frame): void {
-    const { type, streamId } = frame
-    if (this.#block !== undefined && type !== FrameType.continuation) {
-      throw protocolError('frame inside a header block')
-    }
-    if (!this.#hasSettings && (type !== FrameType.settings || (frame.flags & Flag.ack) !== 0)) {
-      throw protocolError('the first frame must be SETTINGS')
-    }
-    switch (type) {
-      case FrameType.data:
-        this.#takeData(frame)
-        break
-      case FrameType.headers:
-        this.#takeHeaders(frame)
-        break
-      case FrameType.priority:
-        this.#takePriority(frame)
-        break
-      case FrameType.rstStream:
-        this.#takeReset(frame)
-        break
-      case FrameType.settings:
-        this.#takeSettings(frame)
-        break
-      case FrameType.pushPromise:
-        throw protocolError('PUSH_PROMISE without permission')
-      case FrameType.ping:
-        this.#takePing(frame)
-        break
-      case FrameType.goaway:
-        this.#takeGoaway(frame)
-        break
-      case FrameType.windowUpdate:
-        this.#takeWindowUpdate(frame)
-        break
-      case FrameType.continuation:
-        this.#takeContinuation(streamId, frame)
-        break
-      default:
-        this.#spend('unknown-frame')
+  #handler(): FrameHandler {
+    return {
+      data: (streamId, data, flowBytes, isLast) =>
+        this.#takeData(streamId, data, flowBytes, isLast),
+      headers: (streamId, block, endStream) => this.#takeBlock(streamId, block, endStream),
+      priority: (streamId, code) => this.#takePriority(streamId, code),
+      reset: (streamId, code) => this.#takeReset(streamId, code),
+      settings: (settings) => this.#takeSettings(settings),
+      settingsAcknowledged: () => this.#takeAcknowledgment(),
+      ping: (payload) => this.#takePing(payload),
+      pingAnswered: () => this.#takePingAnswer(),
+      goaway: (last, code) => this.#takeGoaway(last, code),
+      windowUpdate: (streamId, more) => this.#takeWindowUpdate(streamId, more),
+      unknown: () => this.#floods.spend('unknown-frame'),
     }
   }
 
-  #takeData(frame: Frame): void {
-    const { streamId, flags, payload } = frame
-    if (streamId === 0) throw protocolError('DATA without a stream')
-    const data = (flags & Flag.padded) === 0 ? payload : withoutPadding(payload, 0)
-    const isLast = (flags & Flag.endStream) !== 0
-    if (payload.length > this.#receiveWindow) {
-      throw new ConnectionError(ErrorCode.flowControlError, 'connection window exceeded')
-    }
-    this.#receiveWindow -= payload.length
-    if (data.length === 0 && !isLast) this.#spend('empty-data')
+  #takeData(streamId: number, data: Buffer, flowBytes: number, isLast: boolean): void {
+    if (flowBytes > this.#receiveWindow) throw flowControlError('connection window exceeded')
+    this.#receiveWindow -= flowBytes
+    if (data.length > 0) this.#floods.received()
+    else if (!isLast) this.#floods.spend('empty-data')
     const stream = this.#streams.get(streamId)
     if (stream === undefined || stream.remoteEnded) {
-      this.#announce(payload.length)
-      this.#lateFrame(streamId, stream)
+      this.#announce(flowBytes)
+      if (data.length === 0) this.#floods.spend('late-frame')
+      this.#lateFrame(streamId, stream, isLast)
       return
     }
-    if (payload.length > stream.receiveWindow) {
-      this.#announce(payload.length)
+    if (flowBytes > stream.receiveWindow) {
+      this.#announce(flowBytes)
       this.#breakStream(stream, ErrorCode.flowControlError, 'stream window exceeded')
       return
     }
-    stream.receiveWindow -= payload.length
-    stream.unread += payload.length
+    stream.receiveWindow -= flowBytes
+    stream.unread += flowBytes
     // Padding is read by nobody else.
-    if (data.length < payload.length) this.consumed(stream, payload.length - data.length)
+    if (data.length < flowBytes) this.consumed(stream, flowBytes - data.length)
     if (!this.#isServer && !stream.hasHead) {
       this.#breakStream(stream, ErrorCode.protocolError, 'DATA before the response')
       return
@@ -373,6 +316,7 @@ export class Session implements StreamOwner {
     if (!this.#fits(stream, data.length, isLast)) return
     if (data.length > 0) {
       this.#deliver()
+      if (stream.isClosed) return
       stream.events.data(data)
     }
     if (isLast && !stream.isClosed) this.#remoteEnded(stream, [])
@@ -391,60 +335,28 @@ export class Session implements StreamOwner {
     return false
   }
 
-  #takeHeaders(frame: Frame): void {
-    const { streamId, flags, payload } = frame
-    if (streamId === 0) throw protocolError('HEADERS without a stream')
-    let from = (flags & Flag.padded) === 0 ? 0 : 1
-    const end = (flags & Flag.padded) === 0 ? payload.length : withoutPaddingEnd(payload)
-    if ((flags & Flag.priority) !== 0) {
-      if (end - from < 5) throw frameSizeError('HEADERS is too short')
-      if ((payload.readUInt32BE(from) & maxWindow) === streamId) {
-        throw protocolError('stream depends on itself')
-      }
-      from += 5
-    }
-    const endStream = (flags & Flag.endStream) !== 0
-    const part = payload.subarray(from, end)
-    if ((flags & Flag.endHeaders) !== 0) {
-      this.#takeBlock(streamId, endStream, part)
-      return
-    }
-    this.#block = { streamId, endStream, parts: [part], bytes: part.length }
-  }
-
-  #takeContinuation(streamId: number, { flags, payload }: Frame): void {
-    const block = this.#block
-    if (block === undefined || block.streamId !== streamId) {
-      throw protocolError('CONTINUATION without HEADERS')
-    }
-    block.parts.push(payload)
-    block.bytes += payload.length
-    // A block that was compressed at all is smaller than its fields.
-    if (block.parts.length > maxContinuations || block.bytes > this.#settings.headerBytes * 2) {
-      this.#flooded('continuation')
-      return
-    }
-    if ((flags & Flag.endHeaders) === 0) return
-    this.#block = undefined
-    this.#takeBlock(streamId, block.endStream, Buffer.concat(block.parts))
-  }
-
   /** Every block is decoded, whatever becomes of its stream: the next ones refer to it. */
-  #takeBlock(streamId: number, endStream: boolean, bytes: Buffer): void {
+  #takeBlock(streamId: number, bytes: Buffer, endStream: boolean): void {
     const { fields, tooLarge } = this.#decoder.decode(bytes)
     const stream = this.#streams.get(streamId)
     if (stream !== undefined) this.#takeLaterBlock(stream, { fields, tooLarge, endStream })
     else if (this.#isServer && streamId > this.#lastPeerId) {
       this.#takeRequest(streamId, { fields, tooLarge, endStream })
-    } else this.#lateFrame(streamId, undefined)
+    } else {
+      this.#floods.spend('late-frame')
+      this.#lateFrame(streamId, undefined, endStream)
+    }
   }
 
   #takeRequest(streamId: number, block: Block): void {
     if (streamId % 2 === 0) throw protocolError('a client opened an even stream')
     this.#lastPeerId = streamId
-    if (streamId > this.#refuseAfter) return
+    if (streamId > this.#refuseAfter) {
+      this.#floods.spend('late-frame')
+      return
+    }
     if (this.#streams.size >= this.#settings.maxStreams) {
-      this.#spend('stream-error')
+      this.#floods.spend('stream-error')
       this.#resetUnknown(streamId, ErrorCode.refusedStream)
       this.#events.rejected('refused', 'too many streams')
       return
@@ -461,7 +373,7 @@ export class Session implements StreamOwner {
       }
     } catch (error) {
       if (!(error instanceof MalformedMessage)) throw error
-      this.#spend('stream-error')
+      this.#floods.spend('stream-error')
       this.#resetUnknown(streamId, ErrorCode.protocolError)
       this.#events.rejected('malformed', error.message)
       return
@@ -482,13 +394,14 @@ export class Session implements StreamOwner {
     for (const [stream, request] of arrived) {
       if (stream.isClosed) continue
       stream.events = this.#events.request(stream, request)
-      if (stream.remoteEnded && !stream.isClosed) stream.events.end([])
+      if (stream.isClosed) stream.events.closed(stream.abort)
+      else if (stream.remoteEnded) stream.events.end([])
     }
   }
 
   #takeLaterBlock(stream: Stream, { fields, tooLarge, endStream }: Block): void {
     if (stream.remoteEnded) {
-      this.#lateFrame(stream.id, stream)
+      this.#lateFrame(stream.id, stream, endStream)
       return
     }
     try {
@@ -516,6 +429,7 @@ export class Session implements StreamOwner {
     const { status, contentLength } = response
     if (status < 200) {
       if (endStream || status === 101) throw new MalformedMessage('malformed interim response')
+      this.#floods.spend('interim-response')
       stream.events.head(response)
       return
     }
@@ -529,30 +443,24 @@ export class Session implements StreamOwner {
     if (endStream && !stream.isClosed) this.#remoteEnded(stream, [])
   }
 
-  #takePriority({ streamId, payload }: Frame): void {
-    if (streamId === 0) throw protocolError('PRIORITY without a stream')
-    this.#spend('priority')
-    const isSelf = payload.length === 5 && (payload.readUInt32BE(0) & maxWindow) === streamId
-    if (payload.length === 5 && !isSelf) return
-    this.#breakOrThrow(
-      streamId,
-      isSelf ? ErrorCode.protocolError : ErrorCode.frameSizeError,
-      'malformed PRIORITY',
-    )
+  #takePriority(streamId: number, code: number | undefined): void {
+    this.#floods.spend('priority')
+    if (code === undefined) return
+    const stream = this.#streams.get(streamId)
+    if (stream === undefined) throw new ConnectionError(code, 'malformed PRIORITY')
+    this.#breakStream(stream, code, 'malformed PRIORITY')
   }
 
-  #takeReset({ streamId, payload }: Frame): void {
-    if (payload.length !== 4) throw frameSizeError('malformed RST_STREAM')
+  #takeReset(streamId: number, code: number): void {
     if (this.#isIdle(streamId)) throw protocolError('RST_STREAM for an idle stream')
-    const code = payload.readUInt32BE(0)
     const stream = this.#streams.get(streamId)
-    // One that is on its way while we reset the stream ourselves is no attack, and costs nothing.
     if (stream === undefined) {
-      if (this.#closed.get(streamId) !== 'reset') this.#spend('reset')
+      // One that is on its way while we reset the stream ourselves is no attack.
+      if (this.#closed.of(streamId) === 'reset') this.#closed.end(streamId)
+      else this.#floods.spend('reset')
       return
     }
-    if (this.#isServer) this.#spend('reset')
-    if (this.#isEnded) return
+    this.#floods.spend('reset')
     this.#close(stream, {
       code,
       by: 'peer',
@@ -561,20 +469,17 @@ export class Session implements StreamOwner {
     })
   }
 
-  #takeSettings({ streamId, flags, payload }: Frame): void {
-    if (streamId !== 0) throw protocolError('SETTINGS on a stream')
-    if ((flags & Flag.ack) !== 0) {
-      if (payload.length > 0) throw frameSizeError('malformed SETTINGS acknowledgment')
-      return
-    }
-    if (payload.length % 6 !== 0) throw frameSizeError('malformed SETTINGS')
-    if (this.#hasSettings) this.#spend('settings')
-    for (let at = 0; at < payload.length; at += 6) {
-      this.#takeSetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2))
-    }
+  #takeSettings(settings: readonly (readonly [number, number])[]): void {
+    if (this.#hasSettings) this.#floods.spend('settings')
+    for (const [setting, value] of settings) this.#takeSetting(setting, value)
     this.#hasSettings = true
     this.#queue.control(smallFrame(FrameType.settings, Flag.ack, 0, Buffer.alloc(0)))
     this.#events.settings()
+  }
+
+  #takeAcknowledgment(): void {
+    if (this.#isAcknowledged) this.#floods.spend('settings')
+    this.#isAcknowledged = true
   }
 
   #takeSetting(setting: number, value: number): void {
@@ -611,38 +516,33 @@ export class Session implements StreamOwner {
     }
   }
 
-  #takePing({ streamId, flags, payload }: Frame): void {
-    if (streamId !== 0) throw protocolError('PING on a stream')
-    if (payload.length !== 8) throw frameSizeError('malformed PING')
-    if ((flags & Flag.ack) !== 0) {
-      this.#pings.shift()?.()
-      return
-    }
-    this.#spend('ping')
+  #takePing(payload: Buffer): void {
+    this.#floods.spend('ping')
     this.#queue.control(smallFrame(FrameType.ping, Flag.ack, 0, payload))
   }
 
-  #takeGoaway({ streamId, payload }: Frame): void {
-    if (streamId !== 0) throw protocolError('GOAWAY on a stream')
-    if (payload.length < 8) throw frameSizeError('malformed GOAWAY')
-    const last = payload.readUInt32BE(0) & maxWindow
-    const code = payload.readUInt32BE(4)
+  #takePingAnswer(): void {
+    const answered = this.#pings.shift()
+    if (answered === undefined) this.#floods.spend('ping')
+    else answered()
+  }
+
+  #takeGoaway(last: number, code: number): void {
+    this.#floods.spend('goaway')
     this.#isLeaving = true
     if (!this.#isServer) {
       for (const stream of [...this.#streams.values()]) {
         if (stream.id <= last) continue
         const reason = 'the peer is shutting down'
-        this.#close(stream, { code, by: 'peer', reason, isUnprocessed: true })
+        this.#close(stream, { code, by: 'peer', reason, isUnprocessed: true }, 'reset')
       }
     }
     this.#events.goaway(last, code)
     this.#endIfDone()
   }
 
-  #takeWindowUpdate({ streamId, payload }: Frame): void {
-    if (payload.length !== 4) throw frameSizeError('malformed WINDOW_UPDATE')
-    const more = payload.readUInt32BE(0) & maxWindow
-    this.#spend('window-update')
+  #takeWindowUpdate(streamId: number, more: number): void {
+    this.#floods.spend('window-update')
     if (streamId === 0) {
       if (more === 0) throw protocolError('WINDOW_UPDATE of 0')
       if (!this.#queue.widen(more)) throw flowControlError('connection window is too large')
@@ -666,7 +566,7 @@ export class Session implements StreamOwner {
   #create(id: number, events: StreamEvents): Stream {
     const stream = new Stream(id, this, {
       sendWindow: this.#peerWindow,
-      receiveWindow: this.#settings.streamWindow,
+      receiveWindow: Math.max(this.#settings.streamWindow, defaultWindow),
       events,
     })
     this.#streams.set(id, stream)
@@ -674,16 +574,20 @@ export class Session implements StreamOwner {
     return stream
   }
 
-  /** A frame for a stream that its sender has ended, or that is closed. */
-  #lateFrame(streamId: number, stream: Stream | undefined): void {
+  /** HEADERS or DATA for a stream that its sender has ended, or that is closed. */
+  #lateFrame(streamId: number, stream: Stream | undefined, isLast: boolean): void {
     if (this.#isIdle(streamId)) throw protocolError('frame for an idle stream')
     if (stream !== undefined) {
       this.#breakStream(stream, ErrorCode.streamClosed, 'frame after the end of the stream')
       return
     }
-    const closed = this.#closed.get(streamId)
-    if (closed === 'reset' || streamId > this.#refuseAfter) return
-    if (closed === undefined) throw protocolError('frame for a stream that was skipped')
+    const closing = this.#closed.of(streamId)
+    if (closing === 'reset') {
+      if (isLast) this.#closed.end(streamId)
+      return
+    }
+    if (streamId > this.#refuseAfter) return
+    if (closing === undefined) throw protocolError('frame for a stream that was skipped')
     throw new ConnectionError(ErrorCode.streamClosed, 'frame for a closed stream')
   }
 
@@ -693,32 +597,24 @@ export class Session implements StreamOwner {
     return streamId % 2 === 0 || streamId >= this.#nextId
   }
 
-  #breakOrThrow(streamId: number, code: number, reason: string): void {
-    const stream = this.#streams.get(streamId)
-    if (stream === undefined) throw new ConnectionError(code, reason)
-    this.#breakStream(stream, code, reason)
-  }
-
   /** The peer broke a rule that concerns one stream. */
   #breakStream(stream: Stream, code: number, reason: string): void {
-    if (this.#isServer) this.#spend('stream-error')
-    if (this.#isEnded) return
+    this.#floods.spend('stream-error')
     this.#queue.control(numberFrame(FrameType.rstStream, stream.id, code))
-    this.#remember(stream.id, 'reset')
-    this.#close(stream, { code, by: 'peer', reason, isUnprocessed: false })
+    this.#close(stream, { code, by: 'peer', reason, isUnprocessed: false }, 'reset')
   }
 
   #resetUnknown(streamId: number, code: number): void {
     this.#queue.control(numberFrame(FrameType.rstStream, streamId, code))
-    this.#remember(streamId, 'reset')
+    this.#closed.add(streamId, 'reset')
   }
 
   /** What 431 is in HTTP/1.1, since the connection stays in order. */
   #answerTooLarge(streamId: number, endStream: boolean): void {
-    this.#spend('stream-error')
+    this.#floods.spend('stream-error')
     const block = this.#encoder.encode([':status', '431', 'content-length', '0'])
-    this.#queue.message(headersFrames(block, streamId, true))
-    if (endStream) this.#remember(streamId, 'ended')
+    this.#queue.control(headersFrames(block, streamId, true))
+    if (endStream) this.#closed.add(streamId, 'ended')
     else this.#resetUnknown(streamId, ErrorCode.noError)
     this.#events.rejected('too-large', 'header section is too large')
   }
@@ -730,8 +626,7 @@ export class Session implements StreamOwner {
     // The server needs no more of the request than it has read (RFC 9113 8.1).
     else if (!this.#isServer && !stream.isClosed) {
       this.#queue.control(numberFrame(FrameType.rstStream, stream.id, ErrorCode.noError))
-      this.#remember(stream.id, 'reset')
-      this.#close(stream, undefined)
+      this.#close(stream, undefined, 'reset')
     }
   }
 
@@ -741,16 +636,20 @@ export class Session implements StreamOwner {
     // The response is complete, so the rest of the request is not needed (RFC 9113 8.1).
     else if (this.#isServer) {
       this.#queue.control(numberFrame(FrameType.rstStream, stream.id, ErrorCode.noError))
-      this.#remember(stream.id, 'reset')
-      this.#close(stream, undefined)
+      this.#close(stream, undefined, 'reset')
     }
   }
 
-  #close(stream: Stream, abort: StreamAbort | undefined): void {
+  #close(
+    stream: Stream,
+    abort: StreamAbort | undefined,
+    closing: 'reset' | 'ended' = 'ended',
+  ): void {
     if (stream.isClosed) return
     stream.isClosed = true
+    stream.abort = abort
     this.#streams.delete(stream.id)
-    if (!this.#closed.has(stream.id)) this.#remember(stream.id, 'ended')
+    this.#closed.add(stream.id, closing)
     this.#announce(stream.unread)
     stream.unread = 0
     this.#queue.drop(stream)
@@ -769,27 +668,11 @@ export class Session implements StreamOwner {
     this.#unannounced = 0
   }
 
-  /** The oldest ones are forgotten first: frames for them arrived long ago. */
-  #remember(streamId: number, how: 'reset' | 'ended'): void {
-    this.#closed.set(streamId, how)
-    if (this.#closed.size <= maxRemembered) return
-    for (const oldest of this.#closed.keys()) {
-      this.#closed.delete(oldest)
-      return
-    }
-  }
-
-  #spend(kind: Flood): void {
-    if (this.#isServer && !this.#floods.allows(kind)) this.#flooded(kind)
-  }
-
-  #flooded(kind: Flood): void {
-    this.#fail(ErrorCode.enhanceYourCalm, `too many frames: ${kind}`, kind)
-  }
-
-  #fail(code: number, reason: string, flood?: Flood): void {
+  #fail(error: ConnectionError): void {
     if (this.#isEnded) return
-    this.#queue.control(goawayFrame(this.#lastPeerId, code))
+    const { code, message: reason } = error
+    this.#queue.control(goawayFrame(Math.min(this.#lastPeerId, this.#refuseAfter), code))
+    const flood = error instanceof FloodError ? error.kind : undefined
     this.#end({ code, reason, by: 'us', flood }, true)
   }
 
@@ -800,6 +683,7 @@ export class Session implements StreamOwner {
 
   #end(end: SessionEnd, isConnected: boolean): void {
     this.#isEnded = true
+    this.#incoming.stop()
     const { code, reason } = end
     for (const stream of [...this.#streams.values()]) {
       this.#close(stream, { code, by: 'connection', reason, isUnprocessed: false })
@@ -816,7 +700,9 @@ interface Block {
   readonly endStream: boolean
 }
 
-const maxRemembered = 1000
+const minRemembered = 256
+/** An honest peer reads the answers to its frames sooner or later. */
+const maxUnread = 1000
 
 /** Until a request is delivered, its stream can only be closed. */
 const notDelivered: StreamEvents = {
@@ -827,24 +713,8 @@ const notDelivered: StreamEvents = {
   closed() {},
 }
 
-function withoutPadding(payload: Buffer, from: number): Buffer {
-  return payload.subarray(from + 1, withoutPaddingEnd(payload))
-}
-
-/** Where the padding of a frame begins. */
-function withoutPaddingEnd(payload: Buffer): number {
-  const padding = payload[0]
-  if (padding === undefined) throw frameSizeError('padded frame is too short')
-  if (padding >= payload.length) throw protocolError('padding is longer than its frame')
-  return payload.length - padding
-}
-
 function protocolError(message: string): ConnectionError {
   return new ConnectionError(ErrorCode.protocolError, message)
-}
-
-function frameSizeError(message: string): ConnectionError {
-  return new ConnectionError(ErrorCode.frameSizeError, message)
 }
 
 function flowControlError(message: string): ConnectionError {

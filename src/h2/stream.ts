@@ -32,10 +32,22 @@ export interface StreamOwner {
   consumed(stream: Stream, bytes: number): void
 }
 
-interface Written {
-  chunk: Buffer
-  readonly done: ((error?: Error | null) => void) | undefined
+/** A part of a message that waits to be sent. */
+type Waiting = WaitingHead | WaitingData
+
+interface WaitingHead {
+  readonly kind: 'head'
+  readonly fields: readonly string[]
+  readonly endStream: boolean
 }
+
+interface WaitingData {
+  readonly kind: 'data'
+  chunk: Buffer
+  readonly done: Done | undefined
+}
+
+export type Done = (error?: Error | null) => void
 
 /** How much may wait to be sent before `write` returns `false`. */
 const highWaterBytes = 65_536
@@ -61,13 +73,15 @@ export class Stream {
   hasHead = false
   remoteEnded = false
   localEnded = false
-  /** Whether `closed` was reported. */
   isClosed = false
+  /** Why it was closed early, if it was. */
+  abort: StreamAbort | undefined
   /** Whether the session has it among those that can send. */
   isReady = false
   ending = false
   trailers: readonly string[] | undefined
-  readonly queue: Written[] = []
+  readonly queue: Waiting[] = []
+  /** Of the data in the queue. */
   queuedBytes = 0
   needsDrain = false
 
@@ -89,12 +103,12 @@ export class Stream {
 
   /** Name, value, name, value … with the pseudo-headers first. */
   sendHeaders(fields: readonly string[], endStream: boolean): void {
-    if (this.isClosed || this.localEnded) return
+    if (this.isClosed || this.localEnded || this.ending) return
     this.#owner.sendHeaders(this, fields, endStream)
   }
 
   /** Returns `false` to stop until `drain`. `done` is called when the chunk is no longer needed. */
-  write(chunk: Buffer, done?: (error?: Error | null) => void): boolean {
+  write(chunk: Buffer, done?: Done): boolean {
     if (this.isClosed || this.localEnded || this.ending) {
       done?.(new Error('stream is closed'))
       return true
@@ -103,7 +117,7 @@ export class Stream {
       done?.()
       return true
     }
-    this.queue.push({ chunk, done })
+    this.queue.push({ kind: 'data', chunk, done })
     this.queuedBytes += chunk.length
     this.#owner.ready(this)
     if (this.queuedBytes < highWaterBytes) return true
@@ -115,7 +129,7 @@ export class Stream {
   end(trailers?: readonly string[]): void {
     if (this.isClosed || this.localEnded || this.ending) return
     this.ending = true
-    this.trailers = trailers
+    this.trailers = trailers?.length === 0 ? undefined : trailers
     this.#owner.ready(this)
   }
 

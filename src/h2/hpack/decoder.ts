@@ -28,13 +28,14 @@ interface DecodedBlock {
 const nameForm = /^:?[!#$%&'*+.^_`|~0-9a-z-]+$/
 const unfitForValue = /[^\t\x20-\x7e\x80-\xff]/
 
+const noBytes = Buffer.alloc(0)
 const known: readonly Field[] = staticFields.map(([name, value]) => toField(name, value))
 
 /** Decodes the header blocks of one connection (RFC 7541). Every block must pass through it, in order. */
 export class Decoder {
   readonly #table = new DynamicTable<Field>()
   readonly #limits: HeaderLimits
-  #bytes: Buffer = Buffer.alloc(0)
+  #bytes: Buffer = noBytes
   #at = 0
 
   constructor(limits: HeaderLimits) {
@@ -57,6 +58,8 @@ export class Decoder {
       if (listBytes > headerBytes || fields.length >= headerCount) tooLarge = true
       else fields.push(field)
     }
+    // The chunk that it arrived in is not kept until the next block.
+    this.#bytes = noBytes
     return { fields, tooLarge }
   }
 

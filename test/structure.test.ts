@@ -354,9 +354,19 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'stores/issuers': ['stores/feed', 'stores/keys', 'token/issuers', 'key-url.ts'],
 
-  'http/connections': ['gateway/reply.ts', 'gateway/arrival', 'login', 'metrics', 'log'],
+  'http/connections': ['gateway/reply.ts', 'gateway/arrival', 'login', 'metrics', 'log', 'wire'],
   'http/port': ['http/connections', 'log'],
   'http/plain': ['http/connections', 'http/port', 'gateway/reply.ts', 'wire'],
+  // Connections of HTTP/2.
+  'http/h2': [
+    'http/connections',
+    'http/port',
+    'gateway/reply.ts',
+    'gateway/arrival',
+    'h2',
+    'h2/error-codes.ts',
+    'wire',
+  ],
   // How refusals of gRPC calls look.
   'http/grpc': ['http', 'gateway/arrival', 'gateway/reply.ts'],
   // The port that other proxies ask, over HTTP and Envoy's gRPC.

@@ -1,6 +1,7 @@
 import { Refusal } from '../errors.ts'
 import type { Trace } from '../tracing/trace.ts'
 import type { WireRequest } from '../wire/request-head.ts'
+import { isStreamingType } from './arrival/grpc-type.ts'
 import { queryWithoutToken, readCookies } from './carriers.ts'
 import { after, type Eventually } from './eventually.ts'
 import { exchange } from './exchange/exchange.ts'
@@ -172,16 +173,18 @@ function refuseUnexpectedBody({ route, call }: Received): void {
 }
 
 function upload(
-  { arrival: { body }, headers }: Received,
+  { arrival: { body, httpVersion }, headers }: Received,
   reply: Reply,
   limits: BodyLimits,
 ): RequestBody | undefined {
   if (body === undefined) return undefined
   const length = headers.chunked ? undefined : Number(headers.contentLength)
-  if (!headers.expectsContinue) return requestBody(body, limits, { length })
+  // Over HTTP/1.1 a body comes before its response, whatever its type.
+  const isCall = httpVersion === '2.0' && isStreamingType(headers.contentType)
+  if (!headers.expectsContinue) return requestBody(body, limits, { length, isCall })
   // RFC 9110 10.1.1: the client sends its body only after the request is accepted and has a connection.
   const invite = () => {
     if (!reply.headersSent && !reply.destroyed) reply.writeContinue()
   }
-  return requestBody(body, limits, { length, invite })
+  return requestBody(body, limits, { length, isCall, invite })
 }

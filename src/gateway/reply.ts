@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 
 /**
- * The response to a request: what Node's `ServerResponse` and our `PlainReply` have in common. `close`
+ * The response to a request: what Node's `ServerResponse`, our `PlainReply` and our
+ * `StreamReply` have in common. `close`
  * is emitted when all of it has been sent or the client has disconnected, unless `closed` is already
  * true when `end` returns.
  */
@@ -15,7 +16,7 @@ export interface Reply {
   /** The bytes that the client has not read yet. */
   readonly writableLength: number
   readonly socket: Socket | null
-  readonly req: { readonly httpVersionMinor: number }
+  readonly req: { readonly httpVersionMajor: number; readonly httpVersionMinor: number }
 
   setHeader(name: string, value: string): unknown
   removeHeader(name: string): void

@@ -36,7 +36,7 @@ interface SessionSettings extends HeaderLimits {
 }
 
 /** Why a session ended. */
-interface SessionEnd {
+export interface SessionEnd {
   readonly code: number
   readonly reason: string
   readonly by: 'peer' | 'us'

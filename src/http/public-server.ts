@@ -1,5 +1,6 @@
 import { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { Fault, Refusal, type RefusalKind } from '../errors.ts'
 import type { Arrival, Upgrade } from '../gateway/arrival/arrival.ts'
 import type { Notes } from '../gateway/arrival/notes.ts'
@@ -14,10 +15,12 @@ import type { ClientFaults } from './connections/client-faults.ts'
 import { cutSocket, wasCut } from './connections/cut-sockets.ts'
 import type { IncomingRequest } from './connections/incoming-request.ts'
 import { Lingering } from './connections/lingering.ts'
-import { createNodeConnections } from './connections/node-connections.ts'
+import { connectionEvent, createNodeConnections } from './connections/node-connections.ts'
 import { peerAddress } from './connections/peer-address.ts'
 import { replyInProgress } from './connections/reply-in-progress.ts'
 import { endedRequest } from './ended-request.ts'
+import { choosePlainProtocol } from './h2/prior-knowledge.ts'
+import { StreamConnections } from './h2/stream-connections.ts'
 import type { Handling } from './handling.ts'
 import { readPlainRequests } from './plain/plain-connections.ts'
 import type { Overload } from './port/overload.ts'
@@ -46,6 +49,13 @@ interface PublicServerParts {
   }
   /** Whether the plain request reader (decision 13) reads what it can before Node's parser does. */
   readonly plainRequests: boolean
+  readonly http2: {
+    /** Whether clients of TLS may choose HTTP/2. */
+    readonly enabled: boolean
+    /** Whether clients without TLS may begin with HTTP/2 (h2c). */
+    readonly plain: boolean
+    readonly maxStreams: number
+  }
   /** The protocols that a client may switch to. */
   readonly upgrades: readonly string[]
   /** Set: TLS only. Unset: plain HTTP. */
@@ -61,7 +71,7 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   const findUpgrade = createUpgradeFinder(parts.upgrades)
   /** Requests with an Upgrade that is not offered. */
   const passedOver = new WeakSet<IncomingMessage>()
-  const server = createListener(parts.tls, {
+  const server = createListener(parts.tls, parts.http2.enabled, {
     insecureHTTPParser: false,
     requireHostHeader: false, // the pipeline refuses a missing Host, with our own response
     maxHeaderSize: limits.headerBytes,
@@ -81,8 +91,10 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   server.maxHeadersCount = limits.headerCount
   const lingering = new Lingering()
   const node = createNodeConnections(server, { clients, faults, lingering })
-  if (parts.plainRequests) readPlainRequests(server, limits, { clients, faults, node })
-  else node.readAll()
+  const http1 = parts.plainRequests
+    ? readPlainRequests(server, limits, { clients, faults, node })
+    : node.begin
+  acceptConnections(server, http1, parts)
 
   async function handle(request: IncomingRequest, reply: Reply, upgrade?: Upgrade): Promise<void> {
     const startedAt = performance.now()
@@ -191,7 +203,11 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
   }
 
   const enqueue = createRequestQueue(handle)
-  server.on('request', enqueue)
+  server.on('request', (request: IncomingRequest, reply: Reply) => {
+    // Streams do not wait for each other.
+    if (request.httpVersion === '2.0') void handle(request, reply)
+    else enqueue(request, reply)
+  })
   server.on('checkContinue', enqueue)
   server.on('checkExpectation', enqueue)
   server.on('clientError', answerClientError)
@@ -201,6 +217,29 @@ export function createPublicServer(parts: PublicServerParts): PublicListener {
     refuse(socket as Socket, 'method')
   })
   return server
+}
+
+/** Hands each connection to the reader of its protocol. */
+function acceptConnections(
+  server: PublicListener,
+  http1: (socket: Socket) => void,
+  { http2, tls, limits, clients, faults }: PublicServerParts,
+): void {
+  const event = connectionEvent(server)
+  if (!(tls === undefined ? http2.plain : http2.enabled)) {
+    server.on(event, http1)
+    return
+  }
+  const { maxStreams } = http2
+  const streams = new StreamConnections(server, { ...limits, maxStreams }, { clients, faults })
+  const begin = (socket: Socket) => streams.begin(socket)
+  if (tls === undefined) {
+    server.on(event, (socket: Socket) => choosePlainProtocol(socket, { http1, http2: begin }))
+  } else {
+    server.on(event, (socket: TLSSocket) =>
+      socket.alpnProtocol === 'h2' ? begin(socket) : http1(socket),
+    )
+  }
 }
 
 /** Shared: creating an error is expensive. */
@@ -265,6 +304,7 @@ const rejectionStatuses: Readonly<Record<RequestRejection, string>> = {
   timeout: '408 Request Timeout',
   'client-left': '400 Bad Request',
   http2: '505 HTTP Version Not Supported',
+  refused: '503 Service Unavailable',
   method: '405 Method Not Allowed',
   upgrade: '501 Not Implemented',
 }

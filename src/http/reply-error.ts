@@ -112,8 +112,10 @@ const unsafe: ReadonlySet<number> = new Set([400, 408, 413, 414, 417])
  * refused upload, we would have to read all of it.
  */
 function isSafeToReuse(request: IncomingRequest, { status, isBare }: Envelope): boolean {
+  // Only the stream ends.
+  if (request.httpVersion === '2.0') return true
   if (!isBare && unsafe.has(status)) return false
-  if (request.complete) return true
+  if (request.complete || !('headers' in request)) return true
   const length = request.headers['content-length']
   if (request.headers['expect'] !== undefined) return false
   if (request.headers['transfer-encoding'] !== undefined) return false

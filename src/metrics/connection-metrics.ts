@@ -14,7 +14,13 @@ const connectionBounds = ['connections', 'address', 'descriptors'] as const
 export type ConnectionBound = (typeof connectionBounds)[number]
 
 /** Why the gateway closed an open connection. */
-const closeReasons = [...connectionBounds, 'unread-body', 'unread-response', 'broken-body'] as const
+const closeReasons = [
+  ...connectionBounds,
+  'unread-body',
+  'unread-response',
+  'broken-body',
+  'flood',
+] as const
 export type CloseReason = (typeof closeReasons)[number]
 
 /** Why bytes were rejected before they became a request with a log line. */
@@ -26,6 +32,7 @@ const requestRejections = [
   'timeout',
   'client-left',
   'http2',
+  'refused',
   'method',
   'upgrade',
 ] as const
@@ -46,7 +53,7 @@ export function createConnectionMetrics(registry: MetricRegistry): ConnectionMet
     }),
     closed: countByReason(registry, closeReasons, {
       name: 'postern_connections_closed_total',
-      help: 'Open client connections closed by the gateway: idle ones at a limit, and those with an unread body, an unread response, or a body that broke after its response had begun.',
+      help: 'Open client connections closed by the gateway: idle ones at a limit, and those with an unread body, an unread response, a body that broke after its response had begun, or a flood of HTTP/2 frames.',
     }),
     requestRejected: countByReason(registry, requestRejections, {
       name: 'postern_requests_rejected_total',

@@ -32,7 +32,7 @@ async function gather({ most = 65_536, maxBytes = 1000, minBytesPerSecond = 0 } 
   }
   const rates = createTransferRates({ minBytesPerSecond, minRateWindowMs: 100 })
   onTestFinished(rates.close)
-  const body = requestBody(incoming, { maxBytes, rates, memory }, { length: 20 })
+  const body = requestBody(incoming, { maxBytes, rates, memory }, { length: 20, isCall: false })
   const heard: string[] = []
   body.gather(most, {
     ready: () => heard.push('ready'),

@@ -46,6 +46,8 @@ describe('a configuration', () => {
       dataDirectory: 'data',
       workers: 1,
       plainRequests: true,
+      http2: true,
+      h2c: false,
       trustedProxies: [],
     })
     expect(config.jwt).toEqual({

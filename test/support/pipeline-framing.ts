@@ -199,6 +199,7 @@ async function startReader(plainRequests: boolean) {
     },
   }
   const server = createPublicServer({
+    http2: { enabled: false, plain: false, maxStreams: 100 },
     log,
     faults,
     clients,

@@ -38,6 +38,11 @@ export const applicationSettings = section('Mode, public listener and worker pro
     true,
     'Read simple requests with the plain request reader, which uses less CPU. false: the parser of Node reads every request.',
   ),
+  http2: flag(true, 'Offer HTTP/2 beside HTTP/1.1 to clients of the public listener that use TLS.'),
+  h2c: flag(
+    false,
+    'Accept HTTP/2 without TLS on the public listener from clients that begin with it (prior knowledge), such as gRPC clients in the cluster.',
+  ),
   hosts: hostNames(
     'login.example.com',
     'Hosts that are served besides those of the routes; requests for other hosts get 404. Unset: the hosts of the routes, or every host if a route has none.',
@@ -110,6 +115,12 @@ export const limitsSettings = section('Limits of the public listener.', {
     1024,
     1_048_576,
     'Maximum size of request target and headers together, in bytes.',
+  ),
+  streamsPerConnection: integer(
+    100,
+    1,
+    10_000,
+    'Maximum number of concurrent requests on one HTTP/2 connection.',
   ),
   headerCount: integer(100, 10, 2000, 'Maximum number of headers in a request.'),
   bodyBytes: integer(104_857_600, 0, TIB, 'Maximum size of a request body, in bytes.'),

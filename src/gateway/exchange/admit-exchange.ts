@@ -5,8 +5,8 @@ import { send } from './send-exchange.ts'
 /** A client that has not sent any of its body occupies no connection. */
 export function begin(it: Running): void {
   const { body, upstream } = it.parts
-  if (body === undefined || upstream.requestBufferBytes === 0 || body.isComplete())
-    takeShare(it, false)
+  const isReady = body === undefined || body.isCall || body.isComplete()
+  if (isReady || upstream.requestBufferBytes === 0) takeShare(it, false)
   else {
     body.gather(upstream.requestBufferBytes, {
       ready() {

@@ -6,6 +6,8 @@ import type { Transfer, TransferRates } from './transfer-rates.ts'
 
 /** The client's body on its way to an upstream. */
 export interface RequestBody extends Upload {
+  /** A gRPC call: its messages come while it lasts, some only after messages of the response. */
+  readonly isCall: boolean
   /** Whether the client has sent all of it. */
   readonly isComplete: () => boolean
   /** Reads its beginning. Optional; must come before `start`. */
@@ -18,6 +20,13 @@ interface GatherEvents {
   readonly ready: () => void
   /** It will never be complete. */
   readonly failed: (error: Error) => void
+}
+
+interface BodyOptions {
+  readonly length: number | undefined
+  /** Neither gathered nor held to a minimum rate. */
+  readonly isCall: boolean
+  readonly invite?: () => void
 }
 
 export interface BodyLimits {
@@ -41,7 +50,7 @@ const chunkOverhead = 256
 export function requestBody(
   request: Body,
   { maxBytes, rates, memory }: BodyLimits,
-  { length, invite }: { readonly length: number | undefined; readonly invite?: () => void },
+  { length, isCall, invite }: BodyOptions,
 ): RequestBody {
   let received = 0
   let ahead: Buffer[] = []
@@ -106,7 +115,7 @@ export function requestBody(
     request.on('end', finish)
     request.on('close', cut)
     request.on('error', cut)
-    if (!request.complete) rates.enter(transfer)
+    if (!request.complete && !isCall) rates.enter(transfer)
     // The client may have disconnected while its token was verified.
     if (request.destroyed || request.failure !== undefined) cut()
     else invite?.()
@@ -139,6 +148,7 @@ export function requestBody(
 
   return {
     length,
+    isCall,
     isComplete: () => request.complete,
     gather(most, events) {
       gathering = { most, events }

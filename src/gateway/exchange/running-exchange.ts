@@ -145,9 +145,10 @@ export function expire(it: Running): void {
 /** The client has part of a response: only closing the connection can report the failure. */
 function breakOff(reply: Reply): void {
   const { socket, req } = reply
+  const isOld = req.httpVersionMajor === 1 && req.httpVersionMinor === 0
   // An HTTP/1.0 client takes an orderly close for the end of a complete response, so reset. TLS has no
   // reset; there, the missing close_notify shows that the response was cut.
-  if (req.httpVersionMinor === 0 && socket !== null && !('encrypted' in socket)) {
+  if (isOld && socket !== null && !('encrypted' in socket)) {
     socket.resetAndDestroy()
   }
   reply.destroy()

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { Body } from '../../gateway/arrival/arrival.ts'
 
-/** A request as Node's parser or the plain request reader delivers it. */
-export type IncomingRequest = IncomingMessage | PlainIncomingRequest
+/** A request as Node's parser, the plain request reader or a connection of HTTP/2 delivers it. */
+export type IncomingRequest = IncomingMessage | PlainIncomingRequest | StreamIncomingRequest
 
 /** A request that arrived complete (`plain-connections.ts`). */
 export interface PlainIncomingRequest {
@@ -14,6 +14,17 @@ export interface PlainIncomingRequest {
   readonly rawHeaders: readonly string[]
   readonly socket: Socket
   readonly complete: true
+  readonly body: Body | undefined
+}
+
+/** A request over HTTP/2 (`stream-connections.ts`). */
+export interface StreamIncomingRequest {
+  readonly method: string
+  readonly url: string
+  readonly httpVersion: '2.0'
+  readonly rawHeaders: readonly string[]
+  readonly socket: Socket
+  readonly complete: boolean
   readonly body: Body | undefined
 }
 

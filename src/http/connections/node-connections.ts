@@ -15,8 +15,8 @@ interface NodeConnectionParts {
 
 /** The connections that Node's parser reads. */
 export interface NodeConnections {
-  /** Node's parser reads every new connection from its first byte. */
-  readonly readAll: () => void
+  /** Node's parser reads this connection from its first byte. */
+  readonly begin: (socket: Socket) => void
   /** Node's parser reads this connection from now on, and these bytes first. */
   readonly readFrom: (socket: Socket, bytes: Buffer) => void
   /** The connection changes protocol: returns the bytes behind the request that asked for it. */
@@ -31,7 +31,7 @@ export function connectionEvent(server: Server | TlsServer): 'connection' | 'sec
 }
 
 /**
- * Puts a `PacedParser` between a server and Node's parser. Until `readAll` or `readFrom` is called,
+ * Puts a `PacedParser` between a server and Node's parser. Until `begin` or `readFrom` is called,
  * the server reads nothing. The limits and defenses here hold for every connection of Node's parser,
  * whether or not the plain request reader (decision 13) saw it first.
  */
@@ -66,11 +66,9 @@ export function createNodeConnections(
     lingering.closeAll()
   }
   return {
-    readAll() {
-      server.on(event, (socket: Socket) => {
-        rate.arrived()
-        create(socket, rate)
-      })
+    begin(socket) {
+      rate.arrived()
+      create(socket, rate)
     },
     readFrom: (socket, bytes) => create(socket, undefined).take(bytes),
     release(socket) {

@@ -1,3 +1,5 @@
+import { grpcType } from '../../gateway/arrival/grpc-type.ts'
+
 /** The parts of a request that tell a gRPC call from others. */
 interface Typed {
   readonly method?: string | undefined
@@ -5,8 +7,6 @@ interface Typed {
 }
 
 const headerName = 'content-type'
-/** gRPC, gRPC-Web and its base64 form, each with an optional message format. */
-const grpcType = /^application\/grpc(?:-web(?:-text)?)?(?:\+[a-z0-9.-]{1,32})?$/
 
 /**
  * The content type of a gRPC call, without parameters, or `undefined` for other requests. Clients
@@ -17,8 +17,7 @@ export function grpcTypeOf({ method, rawHeaders }: Typed): string | undefined {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string
     if (name.length !== headerName.length || name.toLowerCase() !== headerName) continue
-    const type = (rawHeaders[at + 1] as string).split(';', 1)[0]?.trim().toLowerCase() ?? ''
-    return grpcType.test(type) ? type : undefined
+    return grpcType(rawHeaders[at + 1])
   }
   return undefined
 }

@@ -4,7 +4,7 @@ import type { ClientConnection, ClientConnections } from '../connections/client-
 import type { ClientFaults } from '../connections/client-faults.ts'
 import { CompleteBody, type PlainIncomingRequest } from '../connections/incoming-request.ts'
 import { KeptBytes } from '../connections/kept-bytes.ts'
-import { connectionEvent, type NodeConnections } from '../connections/node-connections.ts'
+import type { NodeConnections } from '../connections/node-connections.ts'
 import { maxKept } from '../connections/paced-parser.ts'
 import { peerAddress } from '../connections/peer-address.ts'
 import { setReplyInProgress } from '../connections/reply-in-progress.ts'
@@ -43,7 +43,7 @@ interface PlainConnection extends ReplyingConnection {
  * Reads plain requests (`plain-request.ts`), which costs less than Node's parser with its objects and
  * streams (decision 13). From the first bytes that are anything else, a connection belongs to Node's
  * parser for good: it reads chunks, partial requests and upgrades, and it alone decides what is
- * malformed. Both emit `request` on the server.
+ * malformed. Both emit `request` on the server. Returns the function that reads a new connection.
  *
  *   waiting      for a request; a timeout closes it
  *   responding   bytes that arrive meanwhile are kept
@@ -53,10 +53,9 @@ export function readPlainRequests(
   server: PublicListener,
   limits: ConnectionLimits,
   parts: PlainParts,
-): void {
+): (socket: Socket) => void {
   const reader = new PlainReader(server, limits, parts)
   let timer: NodeJS.Timeout | undefined
-  server.on(connectionEvent(server), (socket: Socket) => reader.begin(socket))
   server.on('listening', () => {
     clearInterval(timer)
     timer = setInterval(() => reader.closeTimedOut(), checkEveryMs).unref()
@@ -67,6 +66,7 @@ export function readPlainRequests(
     closeIdle.call(server)
     reader.closeIdle()
   }
+  return (socket) => reader.begin(socket)
 }
 
 class PlainReader {

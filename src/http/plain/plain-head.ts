@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { flatText } from '../../wire/flat-text.ts'
 import { fieldStart, isFieldValue } from '../../wire/header-fields.ts'
 import { rememberNames } from '../../wire/remembered-names.ts'
+import { dateText } from '../connections/date-text.ts'
 
 /** The head of a response as text, and the body length that it announces. */
 export interface PlainHead {
@@ -60,7 +61,7 @@ export function plainHead(
     text = text + field.start + value
   }
   if (bodyBytes === undefined) return undefined
-  if (!hasDate) text += dateLine()
+  if (!hasDate) text = `${text}\r\nDate: ${dateText()}`
   return { text: text + lastLines(keepAlive), bodyBytes }
 }
 
@@ -82,16 +83,3 @@ function statusLine(status: number): string {
 }
 
 const statusLines = Array.from({ length: 600 }, (_, status) => statusLine(status))
-
-let date = ''
-let dateSecond = 0
-
-function dateLine(): string {
-  const now = Date.now()
-  const second = Math.floor(now / 1000)
-  if (second !== dateSecond) {
-    dateSecond = second
-    date = flatText(`\r\nDate: ${new Date(now).toUTCString()}`)
-  }
-  return date
-}

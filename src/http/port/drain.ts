@@ -29,7 +29,7 @@ interface DrainOptions {
  *
  *   serving   as before
  *   grace     not ready, but still accepts requests. Every response that has not begun closes its
- *             connection, and says so
+ *             connection, and says so; connections of HTTP/2 get a first GOAWAY
  *   emptying  accepts no connections. Open ones get one more response: HTTP can announce a close only
  *             with a response, and a close without it would lose a request that is on its way
  *   closing   closes idle connections and those that never sent a request
@@ -74,6 +74,7 @@ export function createDrain(
   async function close(): Promise<void> {
     const startedAt = performance.now()
     draining = true
+    server.emit('shutdown')
     for (const socket of connections.open) closeAfterReply(socket)
     await pause(times.graceMs, undefined, { signal: abortSignal }).catch(() => {})
     await quietMoment()

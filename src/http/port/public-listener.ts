@@ -23,9 +23,10 @@ interface CertificatePair {
 
 type ListenerOptions = ServerOptions & { readonly headersTimeout: number }
 
-/** HTTP/1.1 only, in the clear or over TLS. */
+/** In the clear or over TLS, which offers HTTP/2 beside HTTP/1.1 if that is enabled. */
 export function createListener(
   tls: PublicTls | undefined,
+  offersHttp2: boolean,
   options: ListenerOptions,
 ): PublicListener {
   if (tls === undefined) return createServer(options)
@@ -36,7 +37,7 @@ export function createListener(
     ...options,
     ...tls.current(),
     ...lasting,
-    ALPNProtocols: ['http/1.1'],
+    ALPNProtocols: offersHttp2 ? ['h2', 'http/1.1'] : ['http/1.1'],
     // A client that never sends a ClientHello holds as much as one that never sends a request.
     handshakeTimeout: options.headersTimeout,
   })

@@ -38,14 +38,16 @@ export function buildPorts(options: ServeOptions, parts: PortParts, closing: Clo
   const { faults, clients, proxies } = createClientPorts(options, registry, (address) =>
     gateway.current().isTrustedProxy(address),
   )
-  const { plainRequests } = config.application
+  const { plainRequests, http2, h2c } = config.application
   const { limits } = config
   const common = { log, metrics, overload, tracing, limits, faults, plainRequests }
+  const maxStreams = limits.streamsPerConnection
   const publicServer = createPublicServer({
     ...common,
     clients,
     current: () => gateway.current().requests,
     upgrades: config.upgrades.protocols,
+    http2: { enabled: http2, plain: h2c, maxStreams },
     tls,
   })
   const listeners = createListeners(publicServer, clients, listenerSettings(options))
@@ -64,6 +66,8 @@ export function buildPorts(options: ServeOptions, parts: PortParts, closing: Clo
           clients: proxies,
           current: () => gateway.current().forwardAuth,
           upgrades: [],
+          // Envoy asks over gRPC.
+          http2: { enabled: false, plain: true, maxStreams },
         }),
       )
       closing.add(forwardAuth.close)

@@ -1,0 +1,39 @@
+import type { Socket } from 'node:net'
+import { preface } from '../../h2/frames.ts'
+
+interface Readers {
+  readonly http1: (socket: Socket) => void
+  readonly http2: (socket: Socket) => void
+}
+
+/** No method of HTTP/1.1 begins like that (RFC 9113 3.4), so three bytes decide. */
+const start = preface.subarray(0, 3)
+
+/**
+ * Reads the first bytes of a connection in the clear, and hands it with them to the reader of its
+ * protocol. A client of HTTP/2 that knows the server (h2c) begins with the preface.
+ */
+export function choosePlainProtocol(socket: Socket, { http1, http2 }: Readers): void {
+  let first: Buffer = Buffer.alloc(0)
+
+  function take(chunk: Buffer): void {
+    first = first.length === 0 ? chunk : Buffer.concat([first, chunk])
+    const length = Math.min(first.length, start.length)
+    const isLike = start.compare(first, 0, length, 0, length) === 0
+    if (isLike && length < start.length) return
+    stop()
+    socket.pause()
+    socket.unshift(first)
+    if (isLike) http2(socket)
+    else http1(socket)
+    socket.resume()
+  }
+  function leave(): void {
+    stop()
+    socket.destroy()
+  }
+  function stop(): void {
+    socket.off('data', take).off('end', leave).off('error', leave)
+  }
+  socket.on('data', take).on('end', leave).on('error', leave)
+}

@@ -23,6 +23,8 @@ const { values } = parseArgs({
     pairs: { type: 'string', default: '20' },
     seconds: { type: 'string', default: '3' },
     only: { type: 'string' },
+    /** Pages whose address has one of these texts, separated by commas. */
+    pages: { type: 'string', default: '#' },
     check: { type: 'boolean', default: false },
   },
 })
@@ -72,7 +74,11 @@ try {
 async function inBrowser(chromium: string) {
   const { context, close } = await openBrowser(chromium, world)
   try {
-    const measured = await measurePages(context, world, { rounds: Number(values.rounds), tell })
+    const measured = await measurePages(context, world, {
+      rounds: Number(values.rounds),
+      isWanted: (hash) => values.pages.split(',').some((text) => hash.includes(text)),
+      tell,
+    })
     return { ...measured, interactions: await measureInteractions(context, world) }
   } finally {
     await close()

@@ -128,13 +128,19 @@ interface Compared {
   readonly visit: Visit
 }
 
+interface PagesOptions {
+  readonly rounds: number
+  readonly isWanted: (hash: string) => boolean
+  readonly tell: (text: string) => void
+}
+
 export async function measurePages(
   context: BrowserContext,
   world: World,
-  { rounds, tell }: { readonly rounds: number; readonly tell: (text: string) => void },
+  { rounds, isWanted, tell }: PagesOptions,
 ): Promise<{ readonly emptyMs: number; readonly pages: readonly PageFigures[] }> {
   const page = await context.newPage()
-  const addresses = await addressesIn(page, world)
+  const addresses = (await addressesIn(page, world)).filter(isWanted)
   const visits = new Map<string, Compared[]>()
   const empties: number[] = []
   for (let round = 0; round <= rounds; round++) {

@@ -7,10 +7,13 @@ import { matchingChoices } from '../../console/src/lib/choices.ts'
 import { toCsv } from '../../console/src/lib/csv.ts'
 import { movedCell } from '../../console/src/lib/grid-keys.ts'
 import { exampleCall, shownOperations, shownRoles } from '../../console/src/lib/matrix-filters.ts'
+import { formatNumber } from '../../console/src/lib/numbers.ts'
 import { highestMark, linesOf } from '../../console/src/lib/plot.ts'
+import { plural } from '../../console/src/lib/plural.ts'
 import { policyTest } from '../../console/src/lib/policy-test.ts'
 import { lineOf } from '../../console/src/lib/rule-line.ts'
 import { nextSorting, sorted } from '../../console/src/lib/sorting.ts'
+import { formatClock, formatDate, formatTime } from '../../console/src/lib/times.ts'
 import { revealOffset, windowOf } from '../../console/src/lib/window.ts'
 import { parseTestFile } from '../../src/policy/expectations/test-file.ts'
 
@@ -234,6 +237,32 @@ describe('a chart', () => {
       '60,0 90,25',
     ])
     expect([0, 1, 3, 11, 60, 999].map(highestMark)).toEqual([1, 1, 5, 20, 100, 1000])
+  })
+})
+
+describe('numbers and times are written as the browser would write them', () => {
+  const tags = { en: 'en', zh: 'zh-CN' } as const
+  test.each(['en', 'zh'] as const)('%s', (language) => {
+    const tag = tags[language]
+    for (const number of [0, 7, 999, 1000, 12_345.6, 1_234_567.8912, 100_000_000, -1234]) {
+      expect(formatNumber(number)).toBe(number.toLocaleString(tag))
+    }
+    for (const count of [0, 1, 2, 11, 1000]) {
+      const form = new Intl.PluralRules(tag).select(count)
+      expect(plural(language, count, { one: 'one', other: 'other' })).toBe(form)
+    }
+    for (const hour of Array(24).keys()) {
+      const time = new Date(2026, hour % 12, hour + 1, hour, hour + 5, 59 - hour).getTime()
+      const as = (options: Intl.DateTimeFormatOptions) =>
+        new Intl.DateTimeFormat(tag, options).format(time)
+      expect(formatTime(language, time)).toBe(as({ dateStyle: 'medium', timeStyle: 'short' }))
+      expect(formatDate(language, time)).toBe(as({ dateStyle: 'medium' }))
+      expect(formatClock(language, time)).toBe(as({ timeStyle: 'medium' }))
+    }
+  })
+
+  test('and a text that is no time stays as it is', () => {
+    expect(formatTime('en', 'soon')).toBe('soon')
   })
 })
 

@@ -1,5 +1,7 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
+import { formatNumber } from '../lib/numbers.ts'
 import { highestMark, linesOf } from '../lib/plot.ts'
+import { formatClock } from '../lib/times.ts'
 import { language } from '../state/preferences.ts'
 import { useStore } from '../state/store.ts'
 import { commonTexts, useTexts } from '../texts/texts.ts'
@@ -23,8 +25,7 @@ const [width, height] = [600, 140]
 /** Lines over time, and the same values as a table for those who cannot see or tell the lines apart. */
 export function Chart({ title, times, series }: ChartProps) {
   const texts = useTexts(commonTexts)
-  const tag = useStore(language) === 'zh' ? 'zh-CN' : 'en'
-  const time = useMemo(() => new Intl.DateTimeFormat(tag, { timeStyle: 'medium' }), [tag])
+  const reader = useStore(language)
   const known = series.flatMap(({ values }) => values.filter((value) => value !== undefined))
   const top = highestMark(Math.max(0, ...known))
   const [isOpen, setOpen] = useState(false)
@@ -36,12 +37,12 @@ export function Chart({ title, times, series }: ChartProps) {
         {series.map((each, at) => (
           <li key={each.id}>
             <span class={`swatch series-${at + 1}`} aria-hidden="true" />
-            {each.title} <span class="latest">{each.values.at(-1)?.toLocaleString(tag)}</span>
+            {each.title} <span class="latest">{formatKnown(each.values.at(-1))}</span>
           </li>
         ))}
       </ul>
       <div class="plot">
-        <span class="top">{top.toLocaleString(tag)}</span>
+        <span class="top">{formatNumber(top)}</span>
         <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
           <line class="grid" x1="0" x2={width} y1="0.5" y2="0.5" />
           <line class="grid" x1="0" x2={width} y1={height / 2} y2={height / 2} />
@@ -56,25 +57,21 @@ export function Chart({ title, times, series }: ChartProps) {
         </svg>
       </div>
       <p class="times">
-        <span>{first !== undefined && time.format(first)}</span>
-        <span>{last !== undefined && time.format(last)}</span>
+        <span>{first !== undefined && formatClock(reader, first)}</span>
+        <span>{last !== undefined && formatClock(reader, last)}</span>
       </p>
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>{texts.values}</summary>
-        {isOpen && <Values title={title} times={times} series={series} format={time.format} />}
+        {isOpen && <Values title={title} times={times} series={series} />}
       </details>
     </figure>
   )
 }
 
-interface ValuesProps extends ChartProps {
-  readonly format: (time: number) => string
-}
-
 /** The latest first. */
-function Values({ title, times, series, format }: ValuesProps) {
+function Values({ title, times, series }: ChartProps) {
   const texts = useTexts(commonTexts)
-  const tag = useStore(language) === 'zh' ? 'zh-CN' : 'en'
+  const reader = useStore(language)
   return (
     <table class="table">
       <caption class="hidden">{title}</caption>
@@ -92,10 +89,10 @@ function Values({ title, times, series, format }: ValuesProps) {
         {times
           .map((at, index) => (
             <tr key={at}>
-              <th scope="row">{format(at)}</th>
+              <th scope="row">{formatClock(reader, at)}</th>
               {series.map(({ id, title: name, values }) => (
                 <td key={id} class="number" data-label={name}>
-                  {values[index]?.toLocaleString(tag)}
+                  {formatKnown(values[index])}
                 </td>
               ))}
             </tr>
@@ -104,4 +101,8 @@ function Values({ title, times, series, format }: ValuesProps) {
       </tbody>
     </table>
   )
+}
+
+function formatKnown(value: number | undefined): string | undefined {
+  return value === undefined ? undefined : formatNumber(value)
 }

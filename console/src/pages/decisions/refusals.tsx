@@ -7,6 +7,7 @@ import { Notes } from '../../components/notes.tsx'
 import { EmptyState } from '../../components/states.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/time.tsx'
+import { formatNumber } from '../../lib/numbers.ts'
 import type { Denial, DenialsAnswer } from '../../live-answers.ts'
 import type { PageProps } from '../../pages.ts'
 import { open } from '../../router.ts'
@@ -81,7 +82,7 @@ function RefusalTable({ denials }: { denials: readonly Denial[] }) {
       id: 'count',
       title: texts.count,
       isNumeric: true,
-      cell: ({ count }) => count.toLocaleString('en'),
+      cell: ({ count }) => formatNumber(count),
       sort: ({ count }) => count,
     },
     {

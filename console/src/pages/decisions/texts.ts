@@ -1,3 +1,4 @@
+import { formatNumber } from '../../lib/numbers.ts'
 import { plural } from '../../lib/plural.ts'
 
 const en = {
@@ -11,12 +12,12 @@ const en = {
   arrived: (count: number) =>
     plural('en', count, {
       one: '1 new since the pause',
-      other: `${fmt(count)} new since the pause`,
+      other: `${formatNumber(count)} new since the pause`,
     }),
   leftOut: (count: number) =>
     plural('en', count, {
       one: '1 more decision is not listed: each gateway describes at most 50 per second.',
-      other: `${fmt(count)} more decisions are not listed: each gateway describes at most 50 per second.`,
+      other: `${formatNumber(count)} more decisions are not listed: each gateway describes at most 50 per second.`,
     }),
   none: 'No decisions yet',
   noneHint:
@@ -24,11 +25,12 @@ const en = {
   noMatch: (count: number) =>
     plural('en', count, {
       one: 'The one decision so far does not match',
-      other: `None of the last ${fmt(count)} decisions match`,
+      other: `None of the last ${formatNumber(count)} decisions match`,
     }),
   shown: (count: number) =>
-    plural('en', count, { one: '1 decision', other: `${fmt(count)} decisions` }),
-  newest: (shown: number, all: number) => `the newest ${fmt(shown)} of ${fmt(all)}`,
+    plural('en', count, { one: '1 decision', other: `${formatNumber(count)} decisions` }),
+  newest: (shown: number, all: number) =>
+    `the newest ${formatNumber(shown)} of ${formatNumber(all)}`,
   unavailable: 'This console cannot hear decisions',
   unavailableHint:
     'It runs alone, and policies are not in Redis. Run it beside a gateway (console.enabled), or set policy.source to redis.',
@@ -67,7 +69,7 @@ const en = {
   since: 'Since',
   spans: { '1d': 'yesterday', '7d': '7 days ago', '30d': '30 days ago' },
   refusals: (count: number) =>
-    plural('en', count, { one: '1 refusal', other: `${fmt(count)} refusals` }),
+    plural('en', count, { one: '1 refusal', other: `${formatNumber(count)} refusals` }),
   noCounts: 'There are no counts to show',
   nothingRefused: 'Nothing was refused',
   nothingRefusedHint:
@@ -84,7 +86,7 @@ const en = {
   otherPaths: (route: string) => `other paths under ${route}`,
   unrouted: 'other paths without a route',
   more: (calls: number, others: number) =>
-    `${fmt(calls)} more calls, and ${fmt(others)} refusals that were not counted by call`,
+    `${formatNumber(calls)} more calls, and ${formatNumber(others)} refusals that were not counted by call`,
 }
 
 const zh: typeof en = {
@@ -95,14 +97,14 @@ const zh: typeof en = {
   pause: '暂停',
   resume: '继续',
   clear: '清空',
-  arrived: (count) => `暂停后新增 ${fmt(count)} 条`,
-  leftOut: (count) => `另有 ${fmt(count)} 个决策未列出：每个网关每秒最多描述 50 个。`,
+  arrived: (count) => `暂停后新增 ${formatNumber(count)} 条`,
+  leftOut: (count) => `另有 ${formatNumber(count)} 个决策未列出：每个网关每秒最多描述 50 个。`,
   none: '还没有决策',
   noneHint:
     '此页面打开期间，新的决策会出现在这里。在询问策略之前就被拒绝的请求（例如未知路径）不是决策。',
-  noMatch: (count) => `最近 ${fmt(count)} 个决策均不匹配`,
-  shown: (count) => `${fmt(count)} 个决策`,
-  newest: (shown, all) => `${fmt(all)} 个中最新的 ${fmt(shown)} 个`,
+  noMatch: (count) => `最近 ${formatNumber(count)} 个决策均不匹配`,
+  shown: (count) => `${formatNumber(count)} 个决策`,
+  newest: (shown, all) => `${formatNumber(all)} 个中最新的 ${formatNumber(shown)} 个`,
   unavailable: '此控制台收不到决策',
   unavailableHint:
     '它单独运行，且策略不在 Redis 中。请与网关一起运行（console.enabled），或将 policy.source 设为 redis。',
@@ -139,7 +141,7 @@ const zh: typeof en = {
   },
   since: '起始',
   spans: { '1d': '昨天', '7d': '7 天前', '30d': '30 天前' },
-  refusals: (count) => `${fmt(count)} 次拒绝`,
+  refusals: (count) => `${formatNumber(count)} 次拒绝`,
   noCounts: '没有可显示的统计',
   nothingRefused: '没有拒绝',
   nothingRefusedHint: '网关按角色、方法和路径统计拒绝，每分钟写入一次。没有有效令牌的请求不计入。',
@@ -154,11 +156,8 @@ const zh: typeof en = {
   wouldAllow: '可允许的规则',
   otherPaths: (route) => `${route} 下的其他路径`,
   unrouted: '没有路由的其他路径',
-  more: (calls, others) => `另有 ${fmt(calls)} 种调用，以及 ${fmt(others)} 次未按调用统计的拒绝`,
-}
-
-function fmt(count: number): string {
-  return count.toLocaleString('en')
+  more: (calls, others) =>
+    `另有 ${formatNumber(calls)} 种调用，以及 ${formatNumber(others)} 次未按调用统计的拒绝`,
 }
 
 export const texts = { en, zh }

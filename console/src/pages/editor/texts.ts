@@ -1,7 +1,8 @@
+import { formatNumber } from '../../lib/numbers.ts'
 import { plural } from '../../lib/plural.ts'
 
 const count = (number: number, one: string, other: string) =>
-  plural('en', number, { one: `1 ${one}`, other: `${number.toLocaleString('en')} ${other}` })
+  plural('en', number, { one: `1 ${one}`, other: `${formatNumber(number)} ${other}` })
 
 const en = {
   about:
@@ -50,9 +51,8 @@ const en = {
   partOf: (name: string, first: number, last: number) =>
     `Text of ${name}, lines ${first} to ${last}`,
   lines: 'Lines',
-  range: (first: number, last: number) =>
-    `${first.toLocaleString('en')} – ${last.toLocaleString('en')}`,
-  allLines: (number: number) => `All ${number.toLocaleString('en')} lines`,
+  range: (first: number, last: number) => `${formatNumber(first)} – ${formatNumber(last)}`,
+  allLines: (number: number) => `All ${formatNumber(number)} lines`,
   partsHint: 'To search, copy or replace the whole file, choose all lines.',
   editorHint: 'Ctrl+S checks. Tab leaves the editor.',
   position: (line: number, column: number) => `Line ${line}, column ${column}`,
@@ -72,7 +72,7 @@ const en = {
   covered: (rules: number, ofRules: number, exclusions: number, ofExclusions: number) =>
     `(${rules}/${ofRules} rules, ${exclusions}/${ofExclusions} exclusions)`,
   uncovered: (number: number) => `${count(number, 'line', 'lines')} without a test`,
-  more: (number: number) => `and ${number.toLocaleString('en')} more`,
+  more: (number: number) => `and ${formatNumber(number)} more`,
   difference: 'Compared with the live policy',
   fixFirst: 'Fix the errors and check again first.',
   replay: 'Replay',
@@ -84,13 +84,13 @@ const en = {
   noLog:
     'No decision log could be replayed, so this is from counted refusals alone. Calls that would newly be denied are not in it.',
   replayed: (asked: number, decisions: number) =>
-    `${asked.toLocaleString('en')} of ${count(decisions, 'recorded decision', 'recorded decisions')} asked again`,
+    `${formatNumber(asked)} of ${count(decisions, 'recorded decision', 'recorded decisions')} asked again`,
   outcomes: (unchanged: number, deny: number, allow: number) =>
-    `${unchanged.toLocaleString('en')} unchanged, ${deny.toLocaleString('en')} would be denied, ${allow.toLocaleString('en')} would be allowed.`,
+    `${formatNumber(unchanged)} unchanged, ${formatNumber(deny)} would be denied, ${formatNumber(allow)} would be allowed.`,
   notAsked: (lost: number, other: number) =>
-    `Not asked: ${lost.toLocaleString('en')} whose path or role is hashed, omitted or unusual, ${other.toLocaleString('en')} that no policy decides.`,
+    `Not asked: ${formatNumber(lost)} whose path or role is hashed, omitted or unusual, ${formatNumber(other)} that no policy decides.`,
   refused: (allowed: number, refusals: number, since: string) =>
-    `${allowed.toLocaleString('en')} of ${count(refusals, 'refusal', 'refusals')} since ${since} would be allowed`,
+    `${formatNumber(allowed)} of ${count(refusals, 'refusal', 'refusals')} since ${since} would be allowed`,
   would: 'Would be',
   woulds: { allow: 'allowed', deny: 'denied' },
   calls: 'Calls',
@@ -160,8 +160,8 @@ const zh: typeof en = {
   textOf: (name) => `${name} 的内容`,
   partOf: (name, first, last) => `${name} 的内容，第 ${first} 至 ${last} 行`,
   lines: '行',
-  range: (first, last) => `${first.toLocaleString('zh')} – ${last.toLocaleString('zh')}`,
-  allLines: (number) => `全部 ${number.toLocaleString('zh')} 行`,
+  range: (first, last) => `${formatNumber(first)} – ${formatNumber(last)}`,
+  allLines: (number) => `全部 ${formatNumber(number)} 行`,
   partsHint: '要搜索、复制或替换整个文件，请选择全部行。',
   editorHint: 'Ctrl+S 检查。Tab 离开编辑器。',
   position: (line, column) => `第 ${line} 行，第 ${column} 列`,

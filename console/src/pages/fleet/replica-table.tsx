@@ -3,6 +3,7 @@ import { Name } from '../../components/name.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { daysLeft, expiryDays } from '../../lib/live/attention.ts'
 import { formatDuration } from '../../lib/live/durations.ts'
+import { formatNumber } from '../../lib/numbers.ts'
 import { formatDate } from '../../lib/times.ts'
 import type { Replica, ReplicaFacts } from '../../live-answers.ts'
 import { language } from '../../state/preferences.ts'
@@ -111,7 +112,7 @@ export function ReplicaTable({ replicas }: { replicas: readonly Replica[] }) {
       id: 'requests',
       title: texts.requests,
       isNumeric: true,
-      cell: ({ facts }) => facts && requestsOf(facts).toLocaleString(reader),
+      cell: ({ facts }) => facts && formatNumber(requestsOf(facts)),
       sort: ({ facts }) => facts && requestsOf(facts),
     },
   ]

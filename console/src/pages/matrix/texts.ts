@@ -1,3 +1,4 @@
+import { formatNumber } from '../../lib/numbers.ts'
 import { plural } from '../../lib/plural.ts'
 
 const en = {
@@ -15,7 +16,7 @@ const en = {
     routes: 'Routes without a rule',
   },
   count: (operations: number, roles: number) =>
-    `${plural('en', operations, { one: '1 operation', other: `${fmt(operations)} operations` })}, ${plural('en', roles, { one: '1 role', other: `${fmt(roles)} roles` })}`,
+    `${plural('en', operations, { one: '1 operation', other: `${formatNumber(operations)} operations` })}, ${plural('en', roles, { one: '1 role', other: `${formatNumber(roles)} roles` })}`,
   caption: 'Roles and operations',
   operation: 'Operation',
   access: 'Access',
@@ -56,7 +57,7 @@ const zh: typeof en = {
     unserved: '没有路由的规则',
     routes: '没有规则的路由',
   },
-  count: (operations, roles) => `${fmt(operations)} 个操作，${fmt(roles)} 个角色`,
+  count: (operations, roles) => `${formatNumber(operations)} 个操作，${formatNumber(roles)} 个角色`,
   caption: '角色与操作',
   operation: '操作',
   access: '访问要求',
@@ -81,10 +82,6 @@ const zh: typeof en = {
   unservedAbout: '没有路由提供这些路径：即使有权限，网关也返回 404。',
   nobodyAbout: '网关拒绝所有人的这些请求，包括 admin。',
   routesAbout: '这些路由需要权限，但没有规则涉及它们：只有 admin 可以访问。',
-}
-
-function fmt(count: number): string {
-  return count.toLocaleString('en')
 }
 
 export const texts = { en, zh }

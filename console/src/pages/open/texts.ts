@@ -1,3 +1,5 @@
+import { formatNumber } from '../../lib/numbers.ts'
+
 const en = {
   about: 'Every endpoint that needs no permission, and why. What is not listed here needs a rule.',
   print: 'Print',
@@ -31,7 +33,7 @@ const en = {
   },
   kind: 'Kind',
   service: 'Service accounts',
-  serviceDetail: (days: number) => `at most ${days.toLocaleString('en')} days`,
+  serviceDetail: (days: number) => `at most ${formatNumber(days)} days`,
   issuer: 'Other issuer',
   roles: (roles: string) => `roles: ${roles}`,
   detail: 'Details',
@@ -71,7 +73,7 @@ const zh: typeof en = {
   },
   kind: '类型',
   service: '服务账号',
-  serviceDetail: (days) => `最长 ${days.toLocaleString('zh-CN')} 天`,
+  serviceDetail: (days) => `最长 ${formatNumber(days)} 天`,
   issuer: '其他签发者',
   roles: (roles) => `角色：${roles}`,
   detail: '详情',

@@ -1,3 +1,4 @@
+import { formatNumber } from '../../lib/numbers.ts'
 import { plural } from '../../lib/plural.ts'
 
 const en = {
@@ -18,8 +19,8 @@ const en = {
   lost: (count: number) => `${count} lost`,
   behind: (count: number) => `${count} behind`,
   stale: (count: number) => `${count} stale`,
-  refused: (count: number) => `${fmt(count)} refused`,
-  failed: (count: number) => `${fmt(count)} failed`,
+  refused: (count: number) => `${formatNumber(count)} refused`,
+  failed: (count: number) => `${formatNumber(count)} failed`,
   noLockouts: 'nothing is locked out',
   lockoutsHint: 'accounts and addresses',
   noSigner: 'none',
@@ -123,8 +124,8 @@ const zh: typeof en = {
   lost: (count) => `${count} 个失联`,
   behind: (count) => `${count} 个落后`,
   stale: (count) => `${count} 个未确认`,
-  refused: (count) => `${fmt(count)} 个被拒绝`,
-  failed: (count) => `${fmt(count)} 个失败`,
+  refused: (count) => `${formatNumber(count)} 个被拒绝`,
+  failed: (count) => `${formatNumber(count)} 个失败`,
   noLockouts: '没有锁定',
   lockoutsHint: '账号和地址',
   noSigner: '无',
@@ -186,10 +187,6 @@ const zh: typeof en = {
   subject: '对象',
   all: '查看全部',
   links: '查询',
-}
-
-function fmt(count: number): string {
-  return count.toLocaleString('en')
 }
 
 export const texts = { en, zh }

@@ -5,6 +5,7 @@ import { Revision } from '../../components/live/revision.tsx'
 import { daysLeft, expiryDays, firstToExpire } from '../../lib/live/attention.ts'
 import { formatDuration } from '../../lib/live/durations.ts'
 import { perMinute, type TrafficHistory } from '../../lib/live/traffic.ts'
+import { formatNumber } from '../../lib/numbers.ts'
 import { formatDate } from '../../lib/times.ts'
 import type { FleetAnswer, Replica } from '../../live-answers.ts'
 import { language } from '../../state/preferences.ts'
@@ -88,7 +89,6 @@ function Tile({ title, page, detail, isBad, children }: TileProps) {
 
 function Requests({ history }: { history: TrafficHistory }) {
   const texts = useTexts(bilingual)
-  const reader = useStore(language)
   const sums = perMinute(history).at(-1)
   const {
     passed = 0,
@@ -108,7 +108,7 @@ function Requests({ history }: { history: TrafficHistory }) {
       }
       isBad={failed > 0}
     >
-      {sums === undefined ? '–' : (passed + no + failed).toLocaleString(reader)}
+      {sums === undefined ? '–' : formatNumber(passed + no + failed)}
     </Tile>
   )
 }

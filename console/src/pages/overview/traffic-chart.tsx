@@ -9,6 +9,7 @@ import {
   perMinute,
   type TrafficHistory,
 } from '../../lib/live/traffic.ts'
+import { formatNumber } from '../../lib/numbers.ts'
 import { formatClock } from '../../lib/times.ts'
 import { language } from '../../state/preferences.ts'
 import { useStore } from '../../state/store.ts'
@@ -57,7 +58,6 @@ export function TrafficChart({ history }: { history: TrafficHistory }) {
 /** Every outcome by the name that logs and metrics have for it. */
 function Outcomes({ history }: { history: TrafficHistory }) {
   const texts = useTexts(bilingual)
-  const reader = useStore(language)
   const rows = useMemo(() => outcomesOf(history.points), [history])
   return (
     <details class="block">
@@ -86,7 +86,7 @@ function Outcomes({ history }: { history: TrafficHistory }) {
               id: 'count',
               title: texts.count,
               isNumeric: true,
-              cell: ({ count }) => count.toLocaleString(reader),
+              cell: ({ count }) => formatNumber(count),
               sort: ({ count }) => count,
             },
           ]}

@@ -33,7 +33,7 @@ interface Origin {
   readonly file: string
   readonly line: number
 }
-interface Call {
+export interface Call {
   readonly method: string
   readonly path: string
 }

@@ -1,5 +1,5 @@
-import { addressOf } from '../../address.ts'
-import type { MatrixAnswer } from '../../answers.ts'
+import type { Call, MatrixAnswer } from '../../answers.ts'
+import { callColumns } from '../../components/access/call-columns.tsx'
 import { Name } from '../../components/name.tsx'
 import { Table } from '../../components/table.tsx'
 import { hasWords } from '../../lib/matrix-filters.ts'
@@ -56,24 +56,7 @@ export function LeftOut({ answer, view, words }: LeftOutProps) {
           caption={title}
           rows={operations}
           keyOf={(_, at) => at}
-          columns={[
-            {
-              id: 'method',
-              title: common.method,
-              cell: ({ method }) => <code>{method}</code>,
-              sort: ({ method }) => method,
-            },
-            {
-              id: 'path',
-              title: common.path,
-              cell: ({ method, path }) => (
-                <a href={addressOf('who', { method: method === '*' ? 'GET' : method, path })}>
-                  <Name text={path} isCode />
-                </a>
-              ),
-              sort: ({ path }) => path,
-            },
-          ]}
+          columns={callColumns<Call>(common, (call) => call, { isAsked: true })}
         />
       )}
     </section>

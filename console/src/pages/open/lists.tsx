@@ -5,6 +5,7 @@ import type {
   OpenRoute,
   OtherTokens as Tokens,
 } from '../../answers.ts'
+import { callColumns } from '../../components/access/call-columns.tsx'
 import { Name } from '../../components/name.tsx'
 import { Table } from '../../components/table.tsx'
 import { placeOf } from '../../lib/rule-line.ts'
@@ -100,18 +101,7 @@ export function Exclusions({ title, about, exclusions }: ExclusionsProps) {
         rows={exclusions}
         keyOf={(_, at) => at}
         columns={[
-          {
-            id: 'method',
-            title: common.method,
-            cell: ({ exclusion }) => <code>{exclusion.method}</code>,
-            sort: ({ exclusion }) => exclusion.method,
-          },
-          {
-            id: 'path',
-            title: common.path,
-            cell: ({ exclusion }) => <Name text={exclusion.path} isCode />,
-            sort: ({ exclusion }) => exclusion.path,
-          },
+          ...callColumns<ExclusionEffect>(common, ({ exclusion }) => exclusion),
           {
             id: 'reason',
             title: texts.reason,
@@ -159,18 +149,7 @@ export function Endpoints({ endpoints }: Pick<OpenAnswer, 'endpoints'>) {
         rows={endpoints}
         keyOf={(_, at) => at}
         columns={[
-          {
-            id: 'method',
-            title: common.method,
-            cell: ({ method }) => <code>{method}</code>,
-            sort: ({ method }) => method,
-          },
-          {
-            id: 'path',
-            title: common.path,
-            cell: ({ path }) => <Name text={path} isCode />,
-            sort: ({ path }) => path,
-          },
+          ...callColumns<OpenAnswer['endpoints'][number]>(common, (endpoint) => endpoint),
           {
             id: 'need',
             title: texts.need,

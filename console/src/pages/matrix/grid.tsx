@@ -151,7 +151,8 @@ function useWindows(
   rowCount: number,
   columnCount: number,
 ): Windows {
-  const [place, setPlace] = useState({ top: 0, left: 0, height: 600, width: 1200 })
+  const [place, setPlace] = useState({ top: 0, left: 0, height: 0, width: 0 })
+  const [beyond, setBeyond] = useState(0)
   useLayoutEffect(() => {
     const element = frame.current
     if (element === null) return
@@ -175,21 +176,32 @@ function useWindows(
     const onScroll = () => {
       waiting ||= requestAnimationFrame(read)
     }
-    const onResize = () => {
+    const measure = () => {
       heading = element.querySelector('th')?.offsetWidth ?? 0
+    }
+    const onResize = () => {
+      measure()
       onScroll()
     }
-    onResize()
+    // Before the first frame: a guess would make cells that nobody sees.
+    measure()
+    read()
+    // The cells beyond the edges are for scrolling: they wait for the first frame.
+    let timer = 0
+    const first = requestAnimationFrame(() => {
+      timer = setTimeout(() => setBeyond(6))
+    })
     element.addEventListener('scroll', onScroll, { passive: true })
     const observer = new ResizeObserver(onResize)
     observer.observe(element)
     return () => {
+      cancelAnimationFrame(first)
+      clearTimeout(timer)
       cancelAnimationFrame(waiting)
       element.removeEventListener('scroll', onScroll)
       observer.disconnect()
     }
   }, [frame])
-  const beyond = 6
   return {
     rows: windowOf(place.top, place.height, { size: size.row, count: rowCount, beyond }),
     columns: windowOf(place.left, place.width, { size: size.column, count: columnCount, beyond }),

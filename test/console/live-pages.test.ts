@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import { attentionOf, firstToExpire } from '../../console/src/lib/live/attention.ts'
 import {
+  type DecisionBatch,
   explanationOf,
   matches,
   noDecisions,
@@ -18,6 +19,7 @@ import {
   withPoint,
 } from '../../console/src/lib/live/traffic.ts'
 import type { FleetAnswer, Replica, ReplicaFacts } from '../../console/src/live-answers.ts'
+import { readBatch, type DecisionBatch as SentBatch } from '../../src/fleet/decision-batch.ts'
 import { outcomes } from '../../src/http/ended-request.ts'
 import { faultEnvelopes, statusEnvelopes } from '../../src/http/envelope.ts'
 
@@ -138,6 +140,20 @@ const decision: WatchedDecision = {
 }
 
 describe('live decisions', () => {
+  test('have every field that gateways send, and no other', () => {
+    expectTypeOf<DecisionBatch>().toEqualTypeOf<SentBatch>()
+    const whole: Required<WatchedDecision> = {
+      ...decision,
+      ...{ path: '/orders/7', host: 'a.example', domain: 'a', role: 'clerk', user: '7' },
+      ...{ rule: 'policy.csv:3', revision: 'r-1', request: 'q-1' },
+    }
+
+    expect(readBatch({ decisions: [whole], leftOut: 2 })).toEqual({
+      decisions: [whole],
+      leftOut: 2,
+    })
+  })
+
   test('are numbered as they arrive, newest first, and limited', () => {
     const batch = (count: number, leftOut: number) => ({
       decisions: Array.from({ length: count }, () => decision),

@@ -58,40 +58,53 @@ export function ask<T>(
 ): Promise<Answered<T>> {
   const path = pathOf(operation, parameters)
   const init = { signal: signal ?? null }
-  const asked = takeEarly<T>(path, signal)
-  // An answer that came since may have ended the outage that it met.
-  if (asked !== undefined) return asked.catch(() => send(path, init, isOptional))
+  const asked = takeEarly(path, signal)
+  if (asked !== undefined) return asked.then((reply) => answerIn<T>(path, reply, isOptional))
   if (isOptional) return untilNeededAreAnswered().then(() => send(path, init, true))
   return asNeeded(send<T>(path, init))
 }
 
-/** Asks before there is a page to show the answer: the first `ask` with the same question gets it. */
-export function askEarly(operation: string, parameters: Parameters): void {
+type EarlyQuestion = readonly [operation: string | undefined, parameters: Parameters]
+
+/**
+ * Asks before there is a page to show the answer: the first `ask` with the same question gets it. `then` is
+ * asked after an answer, before the page that gets the answer can ask the same.
+ */
+export function askEarly(
+  operation: string | undefined,
+  parameters: Parameters,
+  then: readonly EarlyQuestion[] = [],
+): void {
+  if (operation === undefined) return
   const path = pathOf(operation, parameters)
   const controller = new AbortController()
-  const answer = asNeeded(send<unknown>(path, { signal: controller.signal }, true))
-  early.set(path, { answer, controller })
+  const reply = exchange(path, { signal: controller.signal })
+  const goOn = (found: Reply | undefined) => {
+    if (found?.status === 200) for (const question of then) askEarly(...question)
+  }
+  reply.then(goOn, () => {})
+  early.set(path, { reply: asNeeded(reply), controller })
   setTimeout(forgetEarly, earlyMs)
 }
 
-/** Answers for someone else, or that no page has taken, are out of date. */
+/** Replies for someone else, or that no page has taken, are out of date. */
 export function forgetEarly(): void {
   early.clear()
 }
 
-interface EarlyAnswer {
-  readonly answer: Promise<Answered<unknown>>
+interface EarlyReply {
+  readonly reply: Promise<Reply | undefined>
   readonly controller: AbortController
 }
 
-const early = new Map<string, EarlyAnswer>()
+const early = new Map<string, EarlyReply>()
 const earlyMs = 30_000
 
-function takeEarly<T>(path: string, signal?: AbortSignal): Promise<Answered<T>> | undefined {
+function takeEarly(path: string, signal?: AbortSignal): EarlyReply['reply'] | undefined {
   const found = early.get(path)
   early.delete(path)
   signal?.addEventListener('abort', () => found?.controller.abort())
-  return found?.answer as Promise<Answered<T>> | undefined
+  return found?.reply
 }
 
 /** Questions that a page cannot do without. The console answers one at a time. */
@@ -131,17 +144,43 @@ export function submit<T>(
 }
 
 async function send<T>(path: string, init: RequestInit, isOptional = false): Promise<Answered<T>> {
-  const response = await reached(fetch(base + path, { ...init, redirect: 'error' }), init.signal)
-  const body = await reached(readBody(response), init.signal)
+  return answerIn(path, await exchange(path, init), isOptional)
+}
+
+/** A response, read to its end. */
+interface Reply {
+  readonly status: number
+  readonly exitCode: number
+  readonly body: unknown
+}
+
+/** Sends a request. `undefined`: the console could not be reached. Throws what aborted it. */
+async function exchange(path: string, init: RequestInit): Promise<Reply | undefined> {
+  try {
+    const response = await fetch(base + path, { ...init, redirect: 'error' })
+    const exitCode = Number(response.headers.get('Postern-Exit-Code') ?? 0)
+    return { status: response.status, exitCode, body: await readBody(response) }
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error
+    return undefined
+  }
+}
+
+/** The answer in a reply, or a `Problem`. Notes what the reply says about the session and the stores. */
+function answerIn<T>(path: string, reply: Reply | undefined, isOptional: boolean): Answered<T> {
+  if (reply === undefined) {
+    outage.set({ kind: 'network', message: '' })
+    throw new Problem(0, [])
+  }
+  const { status, body, exitCode } = reply
+  const isOk = status >= 200 && status < 300
   // What a page can do without says little about what it needs.
   // Whether a session is valid, the stores have decided.
-  if ((response.ok || response.status === 401) && !isOptional) outage.set(undefined)
-  if (response.ok && !isDeclined(body)) {
-    return { value: body as T, exitCode: Number(response.headers.get('Postern-Exit-Code') ?? 0) }
-  }
-  const problem = new Problem(response.status, messagesIn(body), body)
-  if (problem.status === 401 && !isLogin(path)) session.set(null)
-  if (problem.status === 503 && !isOptional) outage.set({ kind: 'store', message: problem.message })
+  if ((isOk || status === 401) && !isOptional) outage.set(undefined)
+  if (isOk && !isDeclined(body)) return { value: body as T, exitCode }
+  const problem = new Problem(status, messagesIn(body), body)
+  if (status === 401 && !isLogin(path)) session.set(null)
+  if (status === 503 && !isOptional) outage.set({ kind: 'store', message: problem.message })
   throw problem
 }
 
@@ -246,16 +285,6 @@ function isDeclined(body: unknown): boolean {
 /** A refused login is the answer to that login, not the end of a session. */
 function isLogin(path: string): boolean {
   return path === 'login' || path === 'session/confirm'
-}
-
-async function reached<T>(result: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
-  try {
-    return await result
-  } catch (error) {
-    if (signal?.aborted === true) throw error
-    outage.set({ kind: 'network', message: '' })
-    throw new Problem(0, [])
-  }
 }
 
 async function readBody(response: Response): Promise<unknown> {

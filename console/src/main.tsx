@@ -16,14 +16,12 @@ rememberSession()
 session.follow(() => session.get() === null && forgetEarly())
 void findSession()
 
-// Beside the question who is logged in, not after it.
+// Beside the question who is logged in, not after it. The console can think while the browser loads.
 const { page, query } = address.get()
-preload(pageNamed(page))
 if (hadSession()) {
-  for (const [operation, parameters] of firstQuestions(pageNamed(page), query)) {
-    if (operation !== undefined) askEarly(operation, parameters)
-  }
+  for (const question of firstQuestions(pageNamed(page), query)) askEarly(...question)
 }
+preload(pageNamed(page))
 
 const root = document.getElementById('app')
 if (root !== null) render(<App />, root)

@@ -6,6 +6,9 @@ import { hasStoredDraft } from './state/draft.ts'
 /** An operation of the management API with its parameters. No operation: nothing to ask yet. */
 type Question = readonly [operation: string | undefined, parameters: Parameters]
 
+/** With the questions that make sense after its answer. */
+type FirstQuestion = readonly [...Question, then?: readonly Question[]]
+
 function question<P extends Parameters>(operation: string | undefined, parameters: P) {
   return [operation, parameters] as const
 }
@@ -51,11 +54,13 @@ export const filesQuestion = (revision: string | undefined) =>
   ['policy/files', { revision, tests: true }] as const
 
 /** What the page of an address cannot do without, so that it can be asked before the page is there. */
-export function firstQuestions(page: string, query: Query): readonly Question[] {
+export function firstQuestions(page: string, query: Query): readonly FirstQuestion[] {
   return byPage[page]?.(query) ?? []
 }
 
-const byPage: { readonly [page: string]: ((query: Query) => readonly Question[]) | undefined } = {
+type QuestionsOf = (query: Query) => readonly FirstQuestion[]
+
+const byPage: { readonly [page: string]: QuestionsOf | undefined } = {
   overview: () => [questions.fleet(), questions.recorded()],
   fleet: () => [questions.fleet()],
   can: (query) => [questions.explain(query)],
@@ -67,7 +72,8 @@ const byPage: { readonly [page: string]: ((query: Query) => readonly Question[])
     if (proposal !== '') return [questions.proposal(proposal)]
     if (from !== '' && to !== '') return [questions.diff(from, to)]
     // The others are only for gateways that have something published.
-    return [questions.status()]
+    const others = [questions.proposals(), questions.shadow(), questions.history()]
+    return [[...questions.status(), others]]
   },
   // A draft of this tab goes on without a question.
   editor: ({ revision }) => (hasStoredDraft() ? [] : [filesQuestion(revision)]),

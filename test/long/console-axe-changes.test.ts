@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type ConsoleGateway, startConsoleGateway, visit } from '../support/console-browser.ts'
 import { consoleFiles } from '../support/console-policy.ts'
@@ -43,6 +44,9 @@ describe.skipIf(hasNoBrowser)('the page Changes with all that it can show', () =
     for (const { colorScheme, width } of looks) {
       const viewport = { width, height: 800 }
       const { page, problems } = await walk.loggedIn({ colorScheme, viewport })
+      expect(await askedBeforeSession(page, `${gateway.address}#/changes`)).toEqual([
+        ...['policy/history?limit=200', 'policy/proposals', 'policy/shadow', 'policy/status'],
+      ])
       for (const [hash, texts] of Object.entries(shown)) {
         await visit(page, gateway.address, hash)
         const text = (await page.locator('main').textContent()) ?? ''
@@ -54,6 +58,28 @@ describe.skipIf(hasNoBrowser)('the page Changes with all that it can show', () =
     }
   })
 })
+
+/** What a page asks, if it asks all of it once and without knowing who is logged in. */
+async function askedBeforeSession(page: Page, address: string): Promise<readonly string[]> {
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const [, path] = request.url().split('/console/api/v1/policy/')
+    if (path !== undefined) asked.push(`policy/${path}`)
+  })
+  const release = Promise.withResolvers<void>()
+  await page.route('**/api/v1/session', async (route) => {
+    await release.promise
+    await route.continue()
+  })
+  await page.goto('about:blank')
+  await page.goto(address)
+  await until(() => asked.length >= 4)
+  release.resolve()
+  await page.locator('main h1').waitFor()
+  await page.locator('.loading, [aria-busy=true]').first().waitFor({ state: 'detached' })
+  await page.unrouteAll({ behavior: 'wait' })
+  return asked.toSorted()
+}
 
 /** Two live revisions, an open proposal and a shadow. */
 async function publishAndPropose({ directory, configFile }: ConsoleGateway) {

@@ -20,6 +20,8 @@ const neededBy = {
   [largePages.compare]: 'policy/can',
   [largePages.matrix]: 'policy/matrix',
   [largePages.open]: 'policy/open',
+  // Fails: this gateway has nothing published.
+  '#/changes': 'policy/status',
   '#/editor': 'policy/files',
   [largePages.people]: 'user/list',
   [largePages.person]: 'user/show',

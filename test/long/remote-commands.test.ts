@@ -150,6 +150,39 @@ describe('a change with --gateway', () => {
     ])
   })
 
+  test('publishes a directory at once, if its base is live and the person agrees', async () => {
+    const office = await openOffice()
+    const { far, local, cwd } = office
+    const live = async () => JSON.parse((await local('policy status --output json')).out).head
+    const open = async () => JSON.parse((await local('policy proposals --output json')).out)
+    const { revision: first } = await live()
+    await writePolicy(cwd, 'p, clerk, /orders, GET\np, lead, /orders, DELETE\n')
+    await writePolicy(cwd, 'p, clerk\n', 'broken')
+    const push = `policy push policies -m more --over ${first} --no-wait`
+    const unasked = await far(push)
+    const refused = await far(push, { types: 'no' })
+    const broken = await far(`policy push broken -m more --over ${first} --yes`)
+    expect([(await live()).revision, await open()]).toEqual([first, []])
+    const pushed = await done(far(push, { types: 'yes' }))
+    const { revision: second } = await live()
+    await writePolicy(cwd, 'p, clerk, /orders, GET\np, lead, /orders, PATCH\n')
+    const late = await far(`${push} --yes`)
+    expect([(await live()).revision, await open()]).toEqual([second, []])
+    const scripted = await done(far(`${push.replace(first, 'live')} --yes --output json`))
+
+    expect([unasked.code, unasked.err]).toEqual([
+      1,
+      expect.stringContaining('review the diff above, then run again with --yes'),
+    ])
+    expect(unasked.err).toContain('/orders')
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('not published')])
+    expect([broken.code, broken.err]).toEqual([3, expect.stringContaining('broken/policy.csv:1')])
+    expect(second).not.toBe(first)
+    expect(pushed.out).toBe(`${second} is live; replicas not checked\n`)
+    expect([late.code, late.err]).toEqual([1, expect.stringContaining(second)])
+    expect(JSON.parse(scripted.out).head).toMatchObject({ revision: (await live()).revision })
+  })
+
   test('of accounts, sessions and lock-outs is in the audit log with its person', async () => {
     const office = await openOffice()
     const { far } = office

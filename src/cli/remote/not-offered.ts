@@ -24,7 +24,7 @@ export function whyNotPossible(command: string, name: string): string {
     return '--config does not work with --gateway: the console has its own configuration'
   }
   if (command === 'policy push' && name === '--message') {
-    return `-m does not work with --gateway${hintFor(command)}`
+    return `-m is for a directory${hintFor(command)}`
   }
   return `${name} does not work with --gateway: the management API does not accept it; leave it out, or run "${command}" on a machine that has the configuration of the gateway`
 }
@@ -32,5 +32,5 @@ export function whyNotPossible(command: string, name: string): string {
 /** What to do in place of what the management API does not do. */
 export function hintFor(command: string): string {
   if (command !== 'policy push') return ''
-  return ': a directory is proposed with "policy propose DIR", then pushed by its revision'
+  return ': name the policy directory to publish, or the revision of a proposal'
 }

@@ -6,60 +6,68 @@ export function median(numbers: readonly number[]): number {
   return (at(Math.ceil(middle) - 1) + at(Math.floor(middle))) / 2
 }
 
-/** The value that a quarter is below: interference only adds. */
-export function lowerQuartile(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((one, other) => one - other)
-  return sorted[Math.floor(sorted.length / 4)] ?? Number.NaN
-}
-
 export function rounded(number: number, digits = 2): number {
   return Math.round(number * 10 ** digits) / 10 ** digits
 }
 
-/** Two ways to order two windows, so that neither is always first: without, with, with, without. */
-export function alternating(pairs: number): readonly boolean[] {
-  return Array.from({ length: pairs }, (_, at) =>
-    at % 2 === 0 ? [false, true] : [true, false],
-  ).flat()
-}
-
-/** A window of load. */
-export interface Window {
+/** Windows of load, one after the other. */
+export interface Phase {
   readonly isWatched: boolean
-  readonly cpuMicros: number
-}
-
-/** How much more a request takes while someone watches, by two measures. */
-export function compareWindows(windows: readonly Window[]) {
-  const of = (isWatched: boolean) =>
-    windows.filter((each) => each.isWatched === isWatched).map(({ cpuMicros }) => cpuMicros)
-  const [without, watched] = [of(false), of(true)]
-  // Windows that follow one another saw the same neighbors.
-  const paired = watched.map((cpuMicros, at) => cpuMicros / (without[at] ?? Number.NaN))
-  return {
-    ratio: rounded(median(paired), 3),
-    quartileRatio: rounded(lowerQuartile(watched) / lowerQuartile(without), 3),
-    cpuMicros: { without: rounded(median(without)), watched: rounded(median(watched)) },
-    pairs: paired.map((each) => rounded(each, 3)),
-    control: controlOf(windows),
-  }
+  /** CPU per request of each window. */
+  readonly cpuMicros: readonly number[]
 }
 
 /**
- * The same comparison of windows that do not differ: two without a watcher, one right after the other. How far
- * its quartiles are from 1 is what the machine adds by itself.
+ * How much more a request takes while someone watches. Each watched phase is compared with the mean of the two
+ * around it, so that a machine that gets slower or faster does not decide. `interval` is where 95 of 100
+ * such runs would have the ratio; `control` is the same comparison of phases that do not differ.
  */
-function controlOf(windows: readonly Window[]) {
-  const ratios = windows.flatMap(({ isWatched, cpuMicros }, at) => {
-    const next = windows[at + 1]
-    return isWatched || next === undefined || next.isWatched ? [] : [next.cpuMicros / cpuMicros]
-  })
-  const sorted = ratios.toSorted((one, other) => one - other)
-  const quarter = Math.floor(sorted.length / 4)
+export function comparePhases(phases: readonly Phase[]) {
+  const levels = phases.map(({ cpuMicros }) => median(cpuMicros))
+  const compared = (at: number, distance: number) => {
+    const [before, after] = [levels[at - distance], levels[at + distance]]
+    const level = levels[at]
+    if (before === undefined || after === undefined || level === undefined) return []
+    return [level / ((before + after) / 2)]
+  }
+  const of = (isWatched: boolean) =>
+    [...phases.keys()].filter((at) => phases[at]?.isWatched === isWatched)
+  const ratios = of(true).flatMap((at) => compared(at, 1))
+  const controls = of(false).flatMap((at) => compared(at, 2))
+  const levelOf = (isWatched: boolean) =>
+    rounded(median(of(isWatched).map((at) => levels[at] ?? 0)))
+  return {
+    ...summaryOf(ratios),
+    cpuMicros: { without: levelOf(false), watched: levelOf(true) },
+    phases: ratios.map((each) => rounded(each, 3)),
+    control: summaryOf(controls),
+  }
+}
+
+function summaryOf(ratios: readonly number[]) {
   return {
     ratio: rounded(median(ratios), 3),
-    quartiles: [sorted[quarter], sorted.at(-1 - quarter)].map((each) =>
-      rounded(each ?? Number.NaN, 3),
-    ),
+    interval: intervalOf(ratios).map((each) => rounded(each, 3)),
+  }
+}
+
+const resamples = 10_000
+
+/** The bounds of the median in 95 of 100 samples of these numbers, each as many as there are, with repetition. */
+export function intervalOf(numbers: readonly number[]): readonly [number, number] {
+  const random = createRandom()
+  const medians = Array.from({ length: resamples }, () =>
+    median(numbers.map(() => numbers[Math.floor(random() * numbers.length)] ?? Number.NaN)),
+  ).toSorted((one, other) => one - other)
+  const at = (share: number) => medians[Math.floor(share * resamples)] ?? Number.NaN
+  return [at(0.025), at(0.975)]
+}
+
+/** From 0 to 1, the same numbers in each run: two reports of one measurement must not differ. */
+function createRandom(): () => number {
+  let state = 1
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return state / 2 ** 32
   }
 }

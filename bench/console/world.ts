@@ -9,17 +9,21 @@ import { insertAccount, insertRole } from '../../src/stores/accounts/account-ins
 import { seedAccounts } from '../../src/stores/accounts/seed.ts'
 import { openDatabase } from '../../src/stores/database/database.ts'
 import { createDocument, openPolicyStore } from '../../src/stores/policies/policy-store.ts'
+import type { RedisSettings } from '../../src/stores/redis/redis.ts'
 import { type GatewayProcess, startGatewayProcess } from '../../test/support/gateway-process.ts'
-import { startRedis } from '../../test/support/redis-server.ts'
+import { freePort, startRedis } from '../../test/support/redis-server.ts'
 import { testSecret } from '../../test/support/tokens.ts'
 import { atExit } from '../run/at-exit.ts'
-import { posternFlagsEnv } from '../run/node-flags.ts'
-import { startUpstream } from '../run/upstream.ts'
+import { posternFlags } from '../run/node-flags.ts'
+import { startUpstream, type Upstream } from '../run/upstream.ts'
 import { filesOf, roles } from './policy.ts'
 
 /** A gateway with its console, and the fleet around it. */
 export interface World {
-  readonly gateway: GatewayProcess
+  /** SIGUSR1 makes it listen for an inspector there. */
+  readonly gateway: GatewayProcess & { readonly inspectPort: number }
+  readonly upstream: Upstream
+  readonly redis: RedisSettings
   /** Of the console; ends with a slash. */
   readonly address: string
   /** The two newest revisions, the live one last. */
@@ -40,7 +44,8 @@ export async function startWorld(replicas: number): Promise<World> {
   const dataDirectory = join(directory, 'data')
   const password = await seedDatabase(dataDirectory)
   const revisions = await publish(redis.url)
-  const gateway = await startGatewayProcess(
+  const inspectPort = await freePort()
+  const started = await startGatewayProcess(
     join(directory, 'postern.yaml'),
     {
       application: { mode: 'dev', host: '127.0.0.1', port: 0, dataDirectory },
@@ -52,8 +57,9 @@ export async function startWorld(replicas: number): Promise<World> {
       upstreams: { app: { targets: [`http://127.0.0.1:${upstream.port}`], connections: 1024 } },
       routes: [{ path: '/api/v1', upstream: 'app' }],
     },
-    { env: posternFlagsEnv },
+    { env: { NODE_OPTIONS: `${posternFlags.join(' ')} --inspect-port=127.0.0.1:${inspectPort}` } },
   )
+  const gateway = { ...started, inspectPort }
   const listening = () => gateway.log.find(({ msg }) => msg === 'console listening')
   while (listening() === undefined) await pause(50)
   const address = String(listening()?.['address'])
@@ -63,7 +69,8 @@ export async function startWorld(replicas: number): Promise<World> {
   const forget = atExit(() => void others.kill('SIGKILL'))
   await once(others, 'message')
   return {
-    ...{ gateway, address, revisions, directory },
+    ...{ gateway, upstream, address, revisions, directory },
+    redis: { url: redis.url, prefix, connectTimeoutMs: 30_000, commandTimeoutMs: 30_000 },
     cookie: await logIn(address, password),
     async stop() {
       forget()

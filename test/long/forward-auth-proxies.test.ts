@@ -5,25 +5,25 @@ import { tenants } from '../policy/domain-models.ts'
 import { asked } from '../support/forward-auth.ts'
 import { findHaproxy, startHaproxy } from '../support/haproxy.ts'
 import { startNginx } from '../support/nginx.ts'
-import { startProxy } from '../support/proxy-process.ts'
+import { programOf, type SampleName, startProxy } from '../support/proxy-process.ts'
 import { type RawAnswer, request, sendRaw } from '../support/raw-client.ts'
-import { findProxy, type ProxyName } from '../support/services/find-proxy.ts'
+import { findProxy } from '../support/services/find-proxy.ts'
 import { type PosternOptions, startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 import { until } from '../support/until.ts'
 import { echoing } from '../support/websocket-upstream.ts'
 
 /** Why this program cannot be run here, if it cannot. */
-function missing(name: ProxyName): string | undefined {
+function missing(name: SampleName): string | undefined {
   try {
-    findProxy(name)
+    findProxy(programOf(name))
     return undefined
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
 }
 
-const names: readonly ProxyName[] = ['caddy', 'traefik', 'envoy']
+const names: readonly SampleName[] = ['caddy', 'traefik', 'envoy', 'envoy-grpc']
 const leftOut = new Map<string, string | undefined>(names.map((name) => [name, missing(name)]))
 for (const [name, why] of leftOut) {
   if (why !== undefined) console.warn(`left out: the tests behind ${name}; ${why}`)
@@ -44,7 +44,7 @@ const usual: PosternOptions = {
 
 /** Postern, the real proxy that asks it, and the service that the proxy forwards to. */
 async function startBehind(
-  name: ProxyName | 'nginx',
+  name: SampleName | 'nginx',
   change?: (sample: string) => string,
   { config, ...options }: PosternOptions = usual,
 ) {

@@ -1,30 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.ts'
-import { ask, askAbout, asked, contractNames, contracts } from '../support/forward-auth.ts'
+import {
+  ask,
+  askAbout,
+  asked,
+  contractNames,
+  contracts,
+  expectedStatuses,
+} from '../support/forward-auth.ts'
 import { dev, logIn } from '../support/log-in.ts'
 import { startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 
 const identityNames = ['x-user-id', 'x-role-key', 'x-data-scope', 'x-user-name', 'x-role-id']
-
-/** What is asked about, in whose name, and what is answered. */
-const expected: [string, string, string | undefined, number][] = [
-  ['nobody', 'GET /api/v1/public/a', undefined, 401],
-  ['a role without the permission', 'DELETE /api/v1/public/a', 'editor', 403],
-  ['the admin', 'DELETE /api/v1/public/a', 'admin', 200],
-  ['the removed endpoint', 'GET /api/v1/refresh_token', 'admin', 404],
-  ['the removed endpoint in capitals', 'POST /api/v1/Refresh_Token/', 'admin', 404],
-  ['a path with two readings', 'GET /api/v1/public/..;/sys-user', 'editor', 400],
-  ['an encoded slash', 'GET /api/v1/public/..%2fsys-user', 'editor', 400],
-  ['an empty segment', 'GET /api/v1//public/a', 'editor', 400],
-  ['an escape for a letter', 'GET /api/v1/%70ublic/a', 'editor', 400],
-  ['an escape for an at sign', 'GET /api/v1/public/a%40b?x=%61', 'editor', 200],
-  ['dot segments', 'GET /api/v1/public/../../nginx', 'admin', 400],
-  ['TRACE', 'TRACE /api/v1/public/a', 'admin', 405],
-  ['login, which is Postern’s own', 'POST /api/v1/login', undefined, 404],
-  ['the captcha, which is Postern’s own', 'GET /api/v1/getCaptcha', undefined, 404],
-  ['logout, which is Postern’s own', 'POST /api/v1/logout', 'admin', 404],
-]
 
 describe('a question with a query, as Caddy asks', () => {
   test('is about what the headers say', async () => {
@@ -66,9 +54,9 @@ describe.each(contractNames)('a question in the form of %s', (contract) => {
 
   test('gets the real status', async () => {
     const postern = await startPostern({ config: asked() })
-    const statuses: typeof expected = []
+    const statuses: typeof expectedStatuses = []
 
-    for (const [about, line, as] of expected) {
+    for (const [about, line, as] of expectedStatuses) {
       const answer = await askAbout(postern, contract, line, as === undefined ? {} : { as })
       statuses.push([about, line, as, answer.status])
       if (answer.status === 200) continue
@@ -78,7 +66,7 @@ describe.each(contractNames)('a question in the form of %s', (contract) => {
       expect(answer.header('www-authenticate')).toBe(challenge)
     }
 
-    expect(statuses).toEqual(expected)
+    expect(statuses).toEqual(expectedStatuses)
     expect(postern.upstream.bytes()).toBe(0)
   })
 

@@ -1,4 +1,8 @@
+import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { loadSync, type MethodDefinition } from '@grpc/proto-loader'
+import { onTestFinished } from 'vitest'
+import type { TestPostern } from './start-postern.ts'
+import { tokenOf } from './tokens.ts'
 
 interface HeaderOption {
   readonly header: { readonly key: string; readonly value: string }
@@ -25,15 +29,11 @@ const loaded = loadSync(
   { keepCase: true, defaults: false, longs: String },
 )
 
-/** The methods as clients of gRPC take them. */
-export const services = loaded
-
-const check = (
-  loaded['envoy.service.auth.v3.Authorization'] as unknown as Record<
-    'Check',
-    MethodDefinition<object, object>
-  >
-).Check
+type CheckMethod = MethodDefinition<object, object>
+const methodOf = (service: string): CheckMethod =>
+  (loaded[service] as unknown as Record<'Check', CheckMethod>).Check
+const check = methodOf('envoy.service.auth.v3.Authorization')
+export const health = methodOf('grpc.health.v1.Health')
 
 export const encodeCheck = (request: object): Buffer => check.requestSerialize(request)
 export const decodeAnswer = (bytes: Buffer): CheckAnswer =>
@@ -76,4 +76,38 @@ export function checkOf({
       metadata_context: { filter_metadata: { a: { fields: { b: { number_value: 1.5 } } } } },
     },
   }
+}
+
+const unchanged = (bytes: Buffer) => bytes
+
+/** A gRPC client of the forward-auth port. Rejects with a ServiceError. */
+export function grpcClient({ forwardAuthPort }: Pick<TestPostern, 'forwardAuthPort'>) {
+  const client = new Client(`127.0.0.1:${forwardAuthPort}`, credentials.createInsecure())
+  onTestFinished(() => client.close())
+  const call = (path: string, message: Buffer, metadata = new Metadata()) =>
+    new Promise<Buffer>((resolve, reject) => {
+      const done = (error: ServiceError | null, bytes?: Buffer) =>
+        error === null && bytes !== undefined ? resolve(bytes) : reject(error)
+      client.makeUnaryRequest(path, unchanged, unchanged, message, metadata, done)
+    })
+  return {
+    call,
+    check: async (message: Buffer, metadata?: Metadata) =>
+      decodeAnswer(await call(check.path, message, metadata)),
+  }
+}
+
+/** The check of a request line, such as `GET /a`, with the token of a role. */
+export function checkOfLine(
+  line: string,
+  { as, headers = {} }: { as?: string; headers?: Readonly<Record<string, string>> } = {},
+): Buffer {
+  const [method = '', path = ''] = line.split(' ')
+  const token = as === undefined ? {} : { authorization: `Bearer ${tokenOf(as)}` }
+  return encodeCheck(checkOf({ method, path, headers: { ...token, ...headers } }))
+}
+
+/** Name and value of headers that an answer sets, as an object. */
+export function headersIn(options: readonly HeaderOption[] = []): Record<string, string> {
+  return Object.fromEntries(options.map(({ header }) => [header.key, header.value ?? '']))
 }

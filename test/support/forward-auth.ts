@@ -72,3 +72,22 @@ export function askAbout(
     headers: [...form.headers, ...(question.headers ?? [])],
   })
 }
+
+/** What is asked about, in whose name, and what is answered. */
+export const expectedStatuses: [string, string, string | undefined, number][] = [
+  ['nobody', 'GET /api/v1/public/a', undefined, 401],
+  ['a role without the permission', 'DELETE /api/v1/public/a', 'editor', 403],
+  ['the admin', 'DELETE /api/v1/public/a', 'admin', 200],
+  ['the removed endpoint', 'GET /api/v1/refresh_token', 'admin', 404],
+  ['the removed endpoint in capitals', 'POST /api/v1/Refresh_Token/', 'admin', 404],
+  ['a path with two readings', 'GET /api/v1/public/..;/sys-user', 'editor', 400],
+  ['an encoded slash', 'GET /api/v1/public/..%2fsys-user', 'editor', 400],
+  ['an empty segment', 'GET /api/v1//public/a', 'editor', 400],
+  ['an escape for a letter', 'GET /api/v1/%70ublic/a', 'editor', 400],
+  ['an escape for an at sign', 'GET /api/v1/public/a%40b?x=%61', 'editor', 200],
+  ['dot segments', 'GET /api/v1/public/../../nginx', 'admin', 400],
+  ['TRACE', 'TRACE /api/v1/public/a', 'admin', 405],
+  ['login, which is Postern’s own', 'POST /api/v1/login', undefined, 404],
+  ['the captcha, which is Postern’s own', 'GET /api/v1/getCaptcha', undefined, 404],
+  ['logout, which is Postern’s own', 'POST /api/v1/logout', 'admin', 404],
+]

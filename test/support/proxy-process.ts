@@ -9,17 +9,27 @@ import { onTestFinished } from 'vitest'
 import { freePort } from './redis-server.ts'
 import { findProxy, type ProxyName } from './services/find-proxy.ts'
 
+/** A proxy, or one of two ways in which it asks. */
+export type SampleName = ProxyName | 'envoy-grpc'
+
 /** The samples of each proxy, the one to start with first. */
-const samples: Readonly<Record<ProxyName, readonly string[]>> = {
+const samples: Readonly<Record<SampleName, readonly string[]>> = {
   caddy: ['samples/caddy/Caddyfile'],
   traefik: ['samples/traefik/traefik.yaml', 'samples/traefik/postern.yaml'],
   envoy: ['samples/envoy/postern.yaml'],
+  'envoy-grpc': ['samples/envoy/postern-grpc.yaml'],
 }
+
+export const programOf = (name: SampleName): ProxyName => (name === 'envoy-grpc' ? 'envoy' : name)
 
 const args: Readonly<Record<ProxyName, (file: string) => readonly string[]>> = {
   caddy: (file) => ['run', '--config', file, '--adapter', 'caddyfile'],
   traefik: (file) => [`--configFile=${file}`],
-  envoy: (file) => ['-c', file, '--concurrency', '1', '--log-level', 'error'],
+  // Several run side by side.
+  envoy: (file) => [
+    ...['-c', file, '--concurrency', '1', '--log-level', 'error'],
+    '--disable-hot-restart',
+  ],
 }
 
 export interface ProxyPorts {
@@ -31,7 +41,7 @@ export interface ProxyPorts {
 
 /** The real program with the sample configuration, on a free port. Ends with the test. */
 export async function startProxy(
-  name: ProxyName,
+  name: SampleName,
   ports: ProxyPorts,
   change: (sample: string) => string = (sample) => sample,
 ): Promise<number> {
@@ -50,10 +60,14 @@ export async function startProxy(
     await writeFile(join(directory, basename(sample)), placed)
   }
   const [first = ''] = samples[name]
-  const program = spawn(findProxy(name), args[name](join(directory, basename(first))), {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: directory, XDG_DATA_HOME: directory },
-  })
+  const program = spawn(
+    findProxy(programOf(name)),
+    args[programOf(name)](join(directory, basename(first))),
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], HOME: directory, XDG_DATA_HOME: directory },
+    },
+  )
   const output: string[] = []
   for (const stream of [program.stdout, program.stderr]) {
     stream.on('data', (chunk) => output.push(String(chunk)))

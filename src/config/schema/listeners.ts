@@ -93,7 +93,7 @@ export const opsSettings = section('Ops listener: health, readiness, metrics and
 export const forwardAuthSettings = section('Listener for forward-auth requests of other proxies.', {
   enabled: flag(
     false,
-    'Answer forward-auth requests of nginx, Traefik or Envoy, which forward the traffic themselves. Requires application.trustedProxies.',
+    'Answer forward-auth requests of nginx, Traefik, Caddy or Envoy (over HTTP or gRPC), which forward the traffic themselves. Requires application.trustedProxies.',
   ),
   host: text(
     '127.0.0.1',

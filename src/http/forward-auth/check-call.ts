@@ -31,10 +31,7 @@ export function createCheckCall(parts: CheckCallParts): AnswerCall {
     let described: Arrival | undefined
     let response: Buffer
     try {
-      // Before the message, which only proxies may make us read.
-      if (!parts.isTrusted(call.remoteAddress)) {
-        throw new Refusal('bad-request', { reason: 'peer is not a trusted proxy' })
-      }
+      refuseStranger(call, parts.isTrusted)
       described = describedRequest(call, readCheckRequest(await readMessage(call, maxMessageBytes)))
       response = allowed(await parts.check(described))
     } catch (error) {
@@ -51,6 +48,12 @@ export function createCheckCall(parts: CheckCallParts): AnswerCall {
     }
     replyMessage(reply, response)
   }
+}
+
+/** Before the message, which only proxies may make us read. */
+export function refuseStranger({ remoteAddress }: Arrival, isTrusted: IsTrusted): void {
+  if (isTrusted(remoteAddress)) return
+  throw new Refusal('bad-request', { reason: 'peer is not a trusted proxy' })
 }
 
 const removalHeader = 'X-Envoy-Auth-Headers-To-Remove'

@@ -30,7 +30,7 @@ export function createForwardAuthHandling(parts: ForwardAuthParts): Handling {
   const findErrorResponse = createErrorResponses(statusEnvelopes, parts.messages)
   const calls: ReadonlyMap<string, AnswerCall> = new Map([
     [`/${authorization}/Check`, createCheckCall({ check, isTrusted, findErrorResponse })],
-    ['/grpc.health.v1.Health/Check', createHealthCall([authorization], isReady)],
+    ['/grpc.health.v1.Health/Check', createHealthCall([authorization], { isReady, isTrusted })],
   ])
 
   return {

@@ -6,9 +6,12 @@ import { readBody } from '../read-body.ts'
 /** Compression flag and length. */
 const prefixLength = 5
 
+/** The message is sent at once; the timeout of request bodies does not apply to gRPC calls. */
+const timeoutMs = 10_000
+
 /** The one message of a unary call, uncompressed. */
 export async function readMessage({ body }: Arrival, maxBytes: number): Promise<Buffer> {
-  const bytes = await readBody(body, prefixLength + maxBytes)
+  const bytes = await inTime(readBody(body, prefixLength + maxBytes))
   if (bytes === undefined) throw new Refusal('body-too-large')
   const isOne =
     bytes.length >= prefixLength && bytes.readUInt32BE(1) === bytes.length - prefixLength
@@ -16,6 +19,18 @@ export async function readMessage({ body }: Arrival, maxBytes: number): Promise<
     throw new Refusal('bad-request', { reason: 'not one uncompressed gRPC message' })
   }
   return bytes.subarray(prefixLength)
+}
+
+async function inTime<Value>(reading: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Refusal('body-too-slow')), timeoutMs)
+  })
+  try {
+    return await Promise.race([reading, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Sends the response of a call that succeeded. */

@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { askAbout, asked, contractNames } from '../support/forward-auth.ts'
 import { type RawAnswer, request, sendRaw } from '../support/raw-client.ts'
-import { startPostern } from '../support/start-postern.ts'
+import { type PosternOptions, startPostern } from '../support/start-postern.ts'
 import { tokenOf } from '../support/tokens.ts'
 
 const grpc = ['Content-Type: application/grpc', 'TE: trailers']
@@ -124,6 +125,71 @@ describe('a refused gRPC call', () => {
 
     expect(seen(call)).toMatchObject({ http: 200, status: '16' })
     expect(page.status).toBe(302)
+  })
+})
+
+describe('a real gRPC client over HTTP/2', () => {
+  const same = (bytes: Buffer) => bytes
+
+  async function connectTo(options: PosternOptions = {}) {
+    const { config } = options
+    const application = { h2c: true, ...config?.['application'] }
+    const postern = await startPostern({ ...options, config: { ...config, application } })
+    const client = new Client(`127.0.0.1:${postern.publicPort}`, credentials.createInsecure())
+    onTestFinished(() => client.close())
+    const metadataOf = (entries: Record<string, string>) => {
+      const metadata = new Metadata()
+      for (const [name, value] of Object.entries(entries)) metadata.set(name, value)
+      return metadata
+    }
+    const unary = (entries: Record<string, string> = {}) =>
+      new Promise<ServiceError>((resolve, reject) => {
+        const path = '/shop.Orders/List'
+        const sent = metadataOf(entries)
+        client.makeUnaryRequest(path, same, same, Buffer.from('abc'), sent, (error) =>
+          error === null ? reject(new Error('answered')) : resolve(error),
+        )
+      })
+    return { postern, client, unary, metadataOf }
+  }
+
+  test('learns status and message of a refusal', async () => {
+    const { postern, unary } = await connectTo()
+
+    const nobody = await unary()
+    const chinese = await unary({ 'accept-language': 'zh' })
+    const notPermitted = await unary({ authorization: `Bearer ${tokenOf('editor')}` })
+
+    expect([nobody.code, nobody.details]).toEqual([status.UNAUTHENTICATED, 'please log in'])
+    expect(chinese.details).toBe('请先登录')
+    expect(notPermitted.code).toBe(status.PERMISSION_DENIED)
+    expect(postern.upstream.bytes()).toBe(0)
+  })
+
+  test('learns of an outage, with the request ID as metadata', async () => {
+    const { postern, unary } = await connectTo({
+      rules: ['editor, /shop.Orders/*, POST'],
+      config: { upstreams: { backend: { targets: ['http://127.0.0.1:1'] } } },
+    })
+
+    const error = await unary({ authorization: `Bearer ${tokenOf('editor')}` })
+
+    expect(error.code).toBe(status.UNAVAILABLE)
+    const [requestId] = error.metadata.get('x-request-id')
+    expect(postern.logText()).toContain(`"requestId":"${requestId}"`)
+  })
+
+  test('learns of it while it still sends', async () => {
+    const { client } = await connectTo()
+
+    const error = await new Promise<ServiceError>((resolve, reject) => {
+      const call = client.makeBidiStreamRequest('/shop.Orders/Watch', same, same)
+      call.on('error', (thrown: ServiceError) => resolve(thrown))
+      call.on('data', () => reject(new Error('answered')))
+      call.write(Buffer.alloc(1000))
+    })
+
+    expect(error.code).toBe(status.UNAUTHENTICATED)
   })
 })
 

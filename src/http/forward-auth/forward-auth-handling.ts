@@ -46,6 +46,8 @@ export function createForwardAuthHandling(parts: ForwardAuthParts): Handling {
   }
 }
 
+/** Not gRPC-Web, which browsers use. */
 function isGrpc(arrival: Arrival): boolean {
-  return arrival.httpVersion === '2.0' && grpcTypeOf(arrival) !== undefined
+  if (arrival.httpVersion !== '2.0') return false
+  return grpcTypeOf(arrival)?.startsWith('application/grpc-web') === false
 }
